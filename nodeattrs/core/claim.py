@@ -1,0 +1,111 @@
+"""Who says what, where, and with which verb.
+
+Knows no dialect: a rank is a number with a name that its adapter gives it.
+Origins stay out of equality: the same thing said elsewhere is the same thing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any, Protocol
+
+from nodeattrs.core.tree import Path, spell
+
+
+class Verb(Enum):
+    """What a claim does to its place.
+
+    SET      a value is stored at the path
+    REPLACE  the same, and what weaker slots of its pair say below is hidden
+    APPEND   work in or below a list
+    ERASE    what was there is removed
+    SILENT   an `unless` that found a value and said nothing
+    """
+
+    SET = "set"
+    REPLACE = "replace"
+    APPEND = "append"
+    ERASE = "erase"
+    SILENT = "silent"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where something was said.
+
+    kind: the sort of speaker: "attribute file", "recipe", "role", "environment",
+          "facts", "file", "caller", "saved", ...
+    name: its name: a cookbook, a role, an environment, a data file; may be empty
+    file: relative to the repository where there is one, with forward slashes
+    line, column: count from 1
+
+    >>> print(Origin("role", "web", "roles/web.json", 9))
+    roles/web.json:9 (role web)
+    """
+
+    kind: str
+    name: str = ""
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+
+    @property
+    def who(self) -> str:
+        """The speaker without the place: "role web"."""
+        return f"{self.kind} {self.name}".rstrip()
+
+    @property
+    def place(self) -> str | None:
+        """The place without the speaker: "roles/web.json:9"."""
+        if self.file is None:
+            return None
+        return self.file if self.line is None else f"{self.file}:{self.line}"
+
+    def at(self, path: Path) -> Origin:
+        """Where this speaker said *path*: a plain origin knows one place only."""
+        return self
+
+    def moved(self, line: int | None, column: int | None = None) -> Origin:
+        """The same speaker at another line."""
+        return replace(self, line=line, column=column)
+
+    def __str__(self) -> str:
+        place = self.place
+        return f"{place} ({self.who})" if place else self.who
+
+
+class Speaker(Protocol):
+    """Someone who said many things, and knows where it said each of them.
+
+    A file of roles is one speaker with a line for each key; looking the line up
+    waits until somebody asks. An `Origin` is the simplest speaker.
+    """
+
+    def at(self, path: Path) -> Origin:
+        """Where *path* was said, counted from the place the speaker spoke about."""
+        ...
+
+
+UNKNOWN = Origin("unknown")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One thing said.
+
+    path:   where in the tree
+    value:  what was said (plain data; never changed afterwards)
+    rank:   the number of the slot or layer, weakest first
+    origin: who said it, and where
+    verb:   how it was said
+    """
+
+    path: Path
+    value: Any
+    rank: int
+    origin: Origin = field(compare=False)
+    verb: Verb = Verb.SET
+
+    def __str__(self) -> str:
+        return f"{spell(self.path)} = {self.value!r} by {self.origin}"

@@ -1,0 +1,234 @@
+"""What happens where two values meet: a policy is a value, with a name.
+
+A policy is an ordered list of lines *(kinds of the lower value, kinds of the
+upper value, rule)*; the first line that fits is the rule. Most rules are verbs,
+and a verb can neither forget an origin nor cost a call. Since the rules are
+data, the fold, the trace and the lazy view all ask the same table.
+
+It knows no layers, no dialect and no order of precedence: "lower" and "upper"
+are whatever the fold lays over each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from nodeattrs.core.part import Part, unite
+from nodeattrs.core.tree import Absent
+from nodeattrs.errors import PolicyError
+
+__all__ = [
+    "ABSENT_KIND",
+    "ACROSS",
+    "ANY",
+    "DROP",
+    "INSIDE",
+    "KEEP",
+    "LIST",
+    "MAP",
+    "MEET",
+    "NULL",
+    "SAID",
+    "SCALAR",
+    "TAKE",
+    "TEXT",
+    "Handler",
+    "Kind",
+    "Line",
+    "Meet",
+    "Policy",
+    "Rule",
+    "Verdict",
+]
+
+Kind = str
+"""The kind of a value, by its exact type. Adapters add their own to these seven."""
+
+ABSENT_KIND: Kind = "absent"
+NULL: Kind = "null"
+MAP: Kind = "map"
+LIST: Kind = "list"
+TEXT: Kind = "text"
+SCALAR: Kind = "scalar"
+
+ANY: tuple[Kind, ...] = ("any",)
+"""Every kind, absent included."""
+SAID: tuple[Kind, ...] = ("said",)
+"""Every kind but absent."""
+
+_KINDS: dict[type, Kind] = {Absent: ABSENT_KIND, type(None): NULL, dict: MAP, list: LIST, str: TEXT}
+_PLAIN = (str, int, float, bool, type(None))
+
+
+class Rule(Enum):
+    """The four verbs.
+
+    KEEP  the lower value stays
+    TAKE  the upper value replaces it
+    DROP  the key goes
+    MEET  two maps meet key by key, under the policy the line stands in
+    """
+
+    KEEP = "keep"
+    TAKE = "take"
+    DROP = "drop"
+    MEET = "meet"
+
+
+KEEP, TAKE, DROP, MEET = Rule.KEEP, Rule.TAKE, Rule.DROP, Rule.MEET
+
+Handler = Callable[[Part, Part], Part]
+"""Makes one part of two. A handler that never raises and looks at nothing but its two
+values says so with an attribute `total = True`; lazy reading asks for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meet:
+    """Two maps meet key by key, under another policy from here down.
+
+    policy: that policy, or a callable that gives it (for policies that name each other)
+    """
+
+    policy: Policy | Callable[[], Policy]
+
+
+Verdict = Rule | Meet | Handler
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a policy.
+
+    lower, upper: a kind, or several; ANY and SAID stand for all
+    rule:         a verb, `Meet(policy)`, another policy ("ask that table"), or a handler
+    why:          the reason in words, for the trace
+    """
+
+    lower: Kind | tuple[Kind, ...]
+    upper: Kind | tuple[Kind, ...]
+    rule: Rule | Meet | Policy | Handler | Callable[[], Policy]
+    why: str = ""
+
+
+class Policy:
+    """A named table that says what happens where two values meet.
+
+    lines:  asked in order; the first that fits both kinds is the rule
+    kinds:  the kinds of further exact types: `{bool: "bool"}`
+    raises: PolicyError, where a pair of kinds has no line, or DROP stands in the absent row
+
+    >>> INSIDE.verdict(list, list).__name__, INSIDE.verdict(dict, str)
+    ('unite', <Rule.TAKE: 'take'>)
+    """
+
+    def __init__(self, name: str, *lines: Line, kinds: Mapping[type, Kind] | None = None) -> None:
+        self.name = name
+        self.lines = lines
+        self.kinds: dict[type, Kind] = {**_KINDS, **(kinds or {})}
+        every = dict.fromkeys((ABSENT_KIND, NULL, MAP, LIST, TEXT, SCALAR, *self.kinds.values()))
+        self._lines: dict[tuple[Kind, Kind], Line] = {}
+        for line in lines:
+            for lower in _spread(line.lower, every):
+                for upper in _spread(line.upper, every):
+                    self._lines.setdefault((lower, upper), line)
+        for lower in every:
+            for upper in every:
+                if upper != ABSENT_KIND:
+                    self._check(lower, upper)
+        self._cells: dict[tuple[type, type], Verdict] = {}
+        types: list[type] = [*_PLAIN, *self.kinds]
+        self.always: frozenset[type] = frozenset(
+            kind for kind in types if kind is not Absent and self._always_taken(every, kind)
+        )
+        """The exact types that replace whatever they meet, nothing included."""
+
+    def _check(self, lower: Kind, upper: Kind) -> None:
+        line = self._lines.get((lower, upper))
+        if line is None:
+            raise PolicyError(f"policy {self.name!r} has no line for {upper} over {lower}")
+        if line.rule is MEET and lower == upper == MAP:
+            return
+        if lower == ABSENT_KIND and line.rule in (DROP, MEET):
+            raise PolicyError(f"policy {self.name!r}: {line.rule.value} makes no sense where nothing lies below")
+
+    def _always_taken(self, every: Iterable[Kind], upper: type) -> bool:
+        kind = self.kind(upper)
+        return all(self._lines[lower, kind].rule is TAKE for lower in every)
+
+    def kind(self, of: type) -> Kind:
+        """The kind of an exact type."""
+        return self.kinds.get(of, SCALAR)
+
+    def line(self, lower: type, upper: type) -> Line:
+        """The line that decides about two exact types."""
+        return self._lines[self.kind(lower), self.kind(upper)]
+
+    def verdict(self, lower: type, upper: type) -> Verdict:
+        """The rule for two exact types: a verb, `Meet`, or a handler; other tables are asked here.
+
+        cost: one look-up after the first time
+        """
+        try:
+            return self._cells[lower, upper]
+        except KeyError:
+            return self._cells.setdefault((lower, upper), self._resolved(lower, upper))
+
+    def _resolved(self, lower: type, upper: type) -> Verdict:
+        rule = self.line(lower, upper).rule
+        if rule is MEET:
+            return Meet(self)
+        if isinstance(rule, Policy):
+            return rule.verdict(lower, upper)
+        if isinstance(rule, Meet) and not isinstance(rule.policy, Policy):
+            return Meet(rule.policy())
+        return rule  # type: ignore[return-value]
+
+    @property
+    def is_lazy(self) -> bool:
+        """Whether one path can be read without folding the rest: total, and path-local.
+
+        Derived from the lines: what meets nothing is taken as it is, and every handler says
+        that it never raises.
+        """
+        return all(
+            (line.rule is TAKE) if lower == ABSENT_KIND else (isinstance(line.rule, Rule) or _total(line.rule))
+            for (lower, upper), line in self._lines.items()
+            if upper != ABSENT_KIND
+        )
+
+    def __repr__(self) -> str:
+        return f"<Policy {self.name}>"
+
+
+def _spread(kinds: Kind | tuple[Kind, ...], every: Iterable[Kind]) -> Iterable[Kind]:
+    if kinds == ANY:
+        return every
+    if kinds == SAID:
+        return [kind for kind in every if kind != ABSENT_KIND]
+    return (kinds,) if isinstance(kinds, str) else kinds
+
+
+def _total(rule: object) -> bool:
+    if isinstance(rule, Meet):
+        return isinstance(rule.policy, Policy) and rule.policy.is_lazy
+    if isinstance(rule, Policy):
+        return rule.is_lazy
+    return bool(getattr(rule, "total", False))
+
+
+INSIDE = Policy(
+    "inside a group",
+    Line(MAP, MAP, MEET, "two maps meet key by key"),
+    Line(LIST, LIST, unite, "two lists unite"),
+    Line(ANY, SAID, TAKE, "the later one replaces the earlier one"),
+)
+"""Maps meet, lists unite, anything else is replaced: Chef's merge inside one level."""
+
+ACROSS = Policy(
+    "across groups",
+    Line(MAP, MAP, MEET, "two maps meet key by key"),
+    Line(ANY, SAID, TAKE, "the stronger one replaces the weaker one"),
+)
+"""Maps meet, anything else is replaced, lists too: Chef's merge across levels."""

@@ -1,0 +1,464 @@
+"""Everyone who spoke about a path, the winner first, with the rule that beat each loser.
+
+A trace is a walk along one path that asks the fold's own policies again; it guesses
+nothing and changes nothing. It knows neither dialects nor files: whoever asks hands in
+what was said (numbered, weakest first) and how to make a claim of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from nodeattrs.core.claim import Claim, Verb
+from nodeattrs.core.meeting import meet
+from nodeattrs.core.part import Part, Told, told_at, voices
+from nodeattrs.core.policy import DROP, KEEP, TAKE, Line, Meet, Policy
+from nodeattrs.core.tree import ABSENT, Path, dig, spell
+
+__all__ = [
+    "Element",
+    "Fate",
+    "Heard",
+    "Hearing",
+    "Lost",
+    "Past",
+    "Plan",
+    "Said",
+    "Trace",
+    "hear",
+    "shown",
+    "told_trace",
+]
+
+
+class Fate(Enum):
+    """What became of a claim.
+
+    WINS   it is what is read
+    JOINS  it is a part of the map or list that is read
+    LOSES  something stronger replaced or hid it
+    """
+
+    WINS = "wins"
+    JOINS = "joins"
+    LOSES = "loses"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What one layer says at a path: `number` counts the layers, weakest first."""
+
+    number: int
+    path: Path
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The shape of a fold: numbered layers and plans, with the policy each child joins under."""
+
+    children: tuple[Said | Plan, ...]
+    policies: tuple[Policy, ...]
+    from_top: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A claim that was beaten: by whom, and by which line of which policy."""
+
+    said: Said
+    by: tuple[int, ...]
+    policy: Policy
+    line: Line
+
+
+@dataclass(frozen=True, slots=True)
+class Hearing:
+    """What a walk along one path heard.
+
+    standing: those whose word is read, weakest first
+    told:     the origin of the value, where a policy made it (None: the standing ones joined as maps)
+    lost:     those who were beaten on the way
+    cover:    the path of the scalar or list that stands in the way, if one does
+    """
+
+    standing: tuple[Said, ...]
+    told: Told
+    lost: tuple[Lost, ...]
+    cover: Path | None
+
+
+class _Stand:
+    """What stands at a prefix: one layer's word, several maps waiting to meet, or a made value."""
+
+    __slots__ = ("kind", "members", "policy", "told", "upside_down", "value")
+
+    def __init__(
+        self,
+        value: Any,
+        told: Told,
+        members: list[_Stand] | None = None,
+        policy: Policy | None = None,
+        upside_down: bool = False,
+    ) -> None:
+        self.value = value
+        self.told = told
+        self.members = members
+        self.policy = policy
+        self.upside_down = upside_down
+        self.kind: type = dict if policy is not None else type(value)
+
+    def leaves(self) -> Iterator[_Stand]:
+        if self.members is None:
+            yield self
+        else:
+            for member in self.members:
+                yield from member.leaves()
+
+
+def hear(plan: Plan, path: Path) -> Hearing:
+    """Walk *path* through a plan and note who stands and who falls.
+
+    cost: the depth of the path times the number of layers
+    """
+    lost: list[Lost] = []
+    stand = _stand(plan, lost)
+    depth = 0
+    while stand is not None and depth < len(path):
+        if stand.policy is None and not isinstance(stand.value, (dict, list)):
+            return Hearing(_said(stand, path[:depth]), None, tuple(_relevant(lost, path)), path[:depth])
+        stand = _step(stand, path[: depth + 1], lost)
+        depth += 1
+    if stand is None:
+        return Hearing((), None, tuple(_relevant(lost, path)), None)
+    told = stand.told if stand.policy is None else None
+    return Hearing(_said(stand, path), told, tuple(_relevant(lost, path)), None)
+
+
+def _said(stand: _Stand, path: Path) -> tuple[Said, ...]:
+    found = {}
+    for leaf in stand.leaves():
+        for number in voices(leaf.told):
+            found[number] = Said(number, path, leaf.value)
+    return tuple(found[number] for number in sorted(found))
+
+
+def _relevant(lost: list[Lost], path: Path) -> Iterator[Lost]:
+    for loser in lost:
+        said = loser.said
+        value = dig(said.value, path[len(said.path) :])
+        if value is not ABSENT:
+            yield Lost(Said(said.number, path, value), loser.by, loser.policy, loser.line)
+        elif not isinstance(said.value, dict):
+            yield loser
+
+
+def _stand(plan: Said | Plan, lost: list[Lost]) -> _Stand | None:
+    if isinstance(plan, Said):
+        return None if plan.value is ABSENT else _Stand(plan.value, plan.number)
+    stand: _Stand | None = None
+    for child, policy in zip(plan.children, plan.policies, strict=True):
+        stand = _joined(policy, stand, _stand(child, lost), (), lost, plan.from_top)
+    return stand
+
+
+def _joined(
+    policy: Policy, so_far: _Stand | None, new: _Stand | None, path: Path, lost: list[Lost], from_top: bool
+) -> _Stand | None:
+    if so_far is None or new is None:
+        return new or so_far
+    lower, upper = (new, so_far) if from_top else (so_far, new)
+    verdict = policy.verdict(lower.kind, upper.kind)
+    line = policy.line(lower.kind, upper.kind)
+    if verdict is TAKE:
+        _lose(lower, upper, policy, line, path, lost)
+        return upper
+    if verdict is KEEP:
+        _lose(upper, lower, policy, line, path, lost)
+        return lower
+    if verdict is DROP:
+        _lose(lower, upper, policy, line, path, lost)
+        _lose(upper, upper, policy, line, path, lost)
+        return None
+    if type(verdict) is Meet:
+        below = verdict.policy
+        assert isinstance(below, Policy)
+        return _Stand(None, None, [so_far, new], below, from_top)
+    part = verdict(Part(_plain(lower), lower.told), Part(_plain(upper), upper.told))  # type: ignore[operator]
+    return _Stand(part.value, part.told, [so_far, new])
+
+
+def _plain(stand: _Stand) -> Any:
+    if stand.policy is None:
+        return stand.value
+    parts = [Part(_plain(member), member.told) for member in stand.members or ()]
+    lower, upper = parts[::-1] if stand.upside_down else parts
+    return meet(stand.policy, lower, upper).value
+
+
+def _lose(loser: _Stand, winner: _Stand, policy: Policy, line: Line, path: Path, lost: list[Lost]) -> None:
+    by = tuple(number for leaf in winner.leaves() for number in voices(leaf.told))
+    for leaf in loser.leaves():
+        for number in voices(leaf.told):
+            lost.append(Lost(Said(number, path, leaf.value), by, policy, line))
+
+
+def _step(stand: _Stand, path: Path, lost: list[Lost]) -> _Stand | None:
+    step = path[-1]
+    if stand.policy is None:
+        value = dig(stand.value, (step,))
+        return None if value is ABSENT else _Stand(value, told_at(stand.told, step))
+    assert stand.members is not None
+    first, second = (_step(member, path, lost) for member in stand.members)
+    return _joined(stand.policy, first, second, path, lost, stand.upside_down)
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """One claim of a trace.
+
+    claim: what was said; its rank is the number of the slot or layer
+    fate:  what became of it
+    why:   the rule that decided
+    by:    the ranks that beat it, strongest first
+    """
+
+    claim: Claim
+    fate: Fate
+    why: str = ""
+    by: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """Something said and no longer in any tree: overwritten, erased, or silent from the start.
+
+    claim: what was said, and by whom
+    event: "overwritten", "erased", "silent", "forgotten" (dropped to bound the memory; `count` of them)
+    by:    the claim that did it, where one did
+    """
+
+    claim: Claim
+    event: str
+    by: Claim | None = None
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """An element of a list that is read: its value, the ranks of everyone who said it, and their claims."""
+
+    value: Any
+    ranks: tuple[int, ...]
+    claims: tuple[Claim, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The answer to "why is this value what it is?".
+
+    path:     what was asked
+    value:    what is read there; ABSENT where nothing is
+    heard:    the claims, those that are read first, then the beaten ones, each in order of strength
+    elements: for a list: each element, and who said it
+    past:     what was said before in the same slots, newest first
+    cover:    the path of the scalar or list that stands in the way, if one does
+    titles:   rank -> what the slot or layer is called
+    """
+
+    path: Path
+    value: Any
+    heard: tuple[Heard, ...]
+    elements: tuple[Element, ...] = ()
+    past: tuple[Past, ...] = ()
+    cover: Path | None = None
+    titles: Mapping[int, str] | None = None
+
+    @property
+    def found(self) -> bool:
+        """Whether there is a value, null included."""
+        return self.value is not ABSENT
+
+    @property
+    def winner(self) -> Heard | None:
+        """The strongest claim that is read; None where nothing is."""
+        return self.heard[0] if self.heard and self.heard[0].fate is not Fate.LOSES else None
+
+    @property
+    def losers(self) -> tuple[Heard, ...]:
+        """The beaten claims, strongest first."""
+        return tuple(heard for heard in self.heard if heard.fate is Fate.LOSES)
+
+    def title(self, rank: int) -> str:
+        """What a rank is called: "12 override / environment"."""
+        return f"{rank} {(self.titles or {}).get(rank, '')}".rstrip()
+
+    def __str__(self) -> str:
+        return "\n".join(_lines(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The trace as data for JSON: paths are spelled, values are plain, secrets are masked."""
+        return {
+            "version": 1,
+            "path": spell(self.path),
+            "steps": list(self.path),
+            "found": self.found,
+            "value": _plain_value(self.value) if self.found else None,
+            "claims": [
+                {
+                    **_claim_dict(heard.claim, self),
+                    "fate": heard.fate.value,
+                    "why": heard.why,
+                    "beaten_by": list(heard.by),
+                }
+                for heard in self.heard
+            ],
+            "elements": [{"value": _plain_value(one.value), "ranks": list(one.ranks)} for one in self.elements],
+            "past": [
+                {
+                    **_claim_dict(past.claim, self),
+                    "event": past.event,
+                    "count": past.count,
+                    "by": _claim_dict(past.by, self) if past.by else None,
+                }
+                for past in self.past
+            ],
+            "hidden_by": spell(self.cover) if self.cover is not None else None,
+        }
+
+
+def told_trace(
+    hearing: Hearing,
+    path: Path,
+    value: Any,
+    claim: Callable[[Said], Claim],
+    titles: Mapping[int, str],
+    past: Sequence[Past] = (),
+) -> Trace:
+    """Make a trace of what was heard.
+
+    value: what is read at the path
+    claim: makes a claim of what a layer said: it knows origins and verbs
+    """
+    joined = len(hearing.standing) > 1
+    fate = Fate.JOINS if joined else Fate.WINS
+    heard = [Heard(claim(said), fate, "joined" if joined else "") for said in reversed(hearing.standing)]
+    if hearing.cover is not None:
+        heard = [Heard(one.claim, Fate.WINS, "stands in the way") for one in heard]
+    for loser in sorted(hearing.lost, key=lambda lost: -lost.said.number):
+        why = f"{loser.line.why or loser.line.rule} ({loser.policy.name})"
+        heard.append(Heard(claim(loser.said), Fate.LOSES, why, tuple(sorted(loser.by, reverse=True))))
+    return Trace(path, value, tuple(heard), _elements(hearing, value), tuple(past), hearing.cover, titles)
+
+
+def _elements(hearing: Hearing, value: Any) -> tuple[Element, ...]:
+    if not isinstance(value, list) or not hearing.standing or hearing.cover is not None:
+        return ()
+    told = hearing.told
+    return tuple(
+        Element(entry, voices(told[index] if type(told) is list else told)) for index, entry in enumerate(value)
+    )
+
+
+def shown(value: Any, width: int = 60) -> str:
+    """A value on one line, cut to *width* characters. Whatever is no JSON shows its own text."""
+    if value is ABSENT:
+        return "(nothing)"
+    text = json.dumps(value, ensure_ascii=False, default=_own_text)
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _own_text(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
+        return list(value)
+    return str(value)
+
+
+def _plain_value(value: Any) -> Any:
+    return json.loads(json.dumps(value, default=_own_text))
+
+
+def _claim_dict(claim: Claim, trace: Trace) -> dict[str, Any]:
+    origin = claim.origin
+    return {
+        "path": spell(claim.path),
+        "value": None if claim.value is ABSENT else _plain_value(claim.value),
+        "rank": claim.rank,
+        "slot": (trace.titles or {}).get(claim.rank, ""),
+        "verb": claim.verb.value,
+        "kind": origin.kind,
+        "name": origin.name,
+        "file": origin.file,
+        "line": origin.line,
+        "column": origin.column,
+    }
+
+
+_VERBS = {Verb.REPLACE: "replaces what lies below", Verb.APPEND: "changed in place", Verb.ERASE: "erased"}
+
+
+def _lines(trace: Trace) -> Iterator[str]:
+    head = spell(trace.path)
+    yield f"{head} = {shown(trace.value)}" if trace.found else f"{head}: nothing there"
+    if trace.cover is not None and trace.cover != trace.path:
+        yield f"  {spell(trace.cover)} is no map: nothing can lie below it"
+    rows = [
+        (
+            heard.fate.value,
+            trace.title(heard.claim.rank),
+            shown(heard.claim.value, 40),
+            str(heard.claim.origin),
+            _reason(heard, trace),
+        )
+        for heard in trace.heard
+    ]
+    yield from _columns(rows)
+    if len({one.ranks for one in trace.elements}) > 1 or any(len(one.ranks) > 1 for one in trace.elements):
+        yield "  elements"
+        yield from _columns([("", shown(one.value), "said by " + _ranks(one.ranks)) for one in trace.elements])
+    if trace.past:
+        yield "  earlier"
+        yield from _columns(
+            [
+                ("", past.event, trace.title(past.claim.rank), shown(past.claim.value, 40), _past(past))
+                for past in trace.past
+            ]
+        )
+
+
+def _reason(heard: Heard, trace: Trace) -> str:
+    words = []
+    if heard.claim.path != trace.path:
+        words.append(f"said at {spell(heard.claim.path)}")
+    if heard.claim.verb in _VERBS:
+        words.append(_VERBS[heard.claim.verb])
+    if heard.by:
+        words.append(f"beaten by {_ranks(heard.by)}: {heard.why}")
+    return "; ".join(words)
+
+
+def _ranks(ranks: Iterable[int]) -> str:
+    return ", ".join(map(str, ranks))
+
+
+def _past(past: Past) -> str:
+    if past.event == "forgotten":
+        return f"{past.count} more like it, no longer kept"
+    words = str(past.claim.origin)
+    if past.by is not None:
+        words += f"; by {past.by.origin}"
+    return words
+
+
+def _columns(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    if not rows:
+        return
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

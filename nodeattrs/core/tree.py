@@ -1,0 +1,262 @@
+"""Steps, paths, and copying at the border.
+
+A tree is nested maps (exact dicts), lists (exact lists) and scalars. A path is
+the steps from the root: a key of a map or an index of a list. It knows nothing
+of layers or merging.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from nodeattrs.errors import BadArgument, BadKey, BadValue, Path, TooDeep
+
+__all__ = [
+    "ABSENT",
+    "MAX_DEPTH",
+    "SCALARS",
+    "Absent",
+    "Path",
+    "copied",
+    "dig",
+    "near",
+    "own_path",
+    "parse",
+    "spell",
+    "strict_key",
+]
+
+MAX_DEPTH = 500
+"""Levels of nesting that a tree may have; deeper input, and cycles, are an error."""
+
+
+class Absent:
+    """The type of ABSENT: nothing was said, which is not the same as null."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __reduce__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT: Any = Absent()
+
+_BARE = re.compile(r"[A-Za-z_@%/+*:<>=~^$-][^\s.\"']*|\d+[^\s.\"'\d][^\s.\"']*")
+_INTEGER = re.compile(r"-?\d+")
+_STEP = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^.\s"']+))\s*(\.|$)""")
+
+
+def spell(path: Path) -> str:
+    """A path as people write it; odd keys are quoted, so that `1` and `"1"` stay apart.
+
+    >>> spell(("apache", "listen_ports", 0)), spell(("1", "a.b"))
+    ('apache.listen_ports.0', '"1"."a.b"')
+    """
+    return ".".join(_spelled(step) for step in path) or "(root)"
+
+
+def _spelled(step: object) -> str:
+    if isinstance(step, int):
+        return str(step)
+    text = str(step)
+    return text if _BARE.fullmatch(text) else json.dumps(text, ensure_ascii=False)
+
+
+def parse(text: str) -> Path:
+    """The path that a text spells; the reverse of `spell`. A bare whole number is an integer.
+
+    raises: BadArgument, where a quote is open or a step is empty
+
+    >>> parse('apache.listen_ports.0'), parse('"1"."a.b"')
+    (('apache', 'listen_ports', 0), ('1', 'a.b'))
+    """
+    if text.strip() in ("", "(root)"):
+        return ()
+    steps: list[str | int] = []
+    at = 0
+    while True:
+        found = _STEP.match(text, at)
+        if found is None:
+            raise BadArgument(
+                f"cannot read the path {text!r} at character {at + 1}",
+                hint='steps are joined by dots; quote odd keys: filesystem."/dev/sda1".size',
+            )
+        double, single, bare, dot = found.groups()
+        if double is not None:
+            steps.append(json.loads(f'"{double}"', strict=False))
+        elif single is not None:
+            steps.append(single)
+        else:
+            steps.append(int(bare) if _INTEGER.fullmatch(bare) else bare)
+        at = found.end()
+        if not dot:
+            return tuple(steps)
+
+
+def near(step: object, known: Iterable[object]) -> list[str]:
+    """Up to three known names that look like *step*, spelled as steps of a path."""
+    names = {str(name): name for name in known}
+    return [_spelled(names[close]) for close in difflib.get_close_matches(str(step), names, 3, 0.7)]
+
+
+def dig(tree: Any, path: Path) -> Any:
+    """The part of *tree* at *path*, or ABSENT. Maps go by key, lists by index."""
+    for step in path:
+        if isinstance(tree, dict):
+            tree = tree.get(step, ABSENT)
+        elif isinstance(tree, list) and type(step) is int and -len(tree) <= step < len(tree):
+            tree = tree[step]
+        else:
+            return ABSENT
+    return tree
+
+
+def own_path(tree: Any, path: Path, value: Any) -> Path:
+    """Where *tree* itself says what a merged tree has at *path*.
+
+    A united list has its elements at other places than the lists it came from: where an
+    index leads elsewhere, the element equal to the one asked for is looked up.
+
+    value: what the merged tree has at *path*
+    """
+    own: list[Any] = []
+    for depth, step in enumerate(path):
+        last = depth == len(path) - 1
+        if isinstance(tree, list) and type(step) is int and last:
+            wanted = strict_key(value)
+            if not (0 <= step < len(tree) and strict_key(tree[step]) == wanted):
+                step = next((index for index, entry in enumerate(tree) if strict_key(entry) == wanted), step)
+        own.append(step)
+        tree = dig(tree, (step,))
+    return tuple(own)
+
+
+SCALARS: frozenset[type] = frozenset({str, int, float, bool, type(None)})
+
+
+def copied(value: Any, scalars: frozenset[type] = SCALARS, convert: Callable[[Any, Path], Any] | None = None) -> Any:
+    """An independent copy of *value*, made of exact dicts, exact lists and *scalars*.
+
+    scalars: the exact types that are taken as they are
+    convert: asked for anything else; returns something to copy, or raises. Without it, or
+             where it returns its argument, the value is refused.
+    cost:    one visit a map and list, one look a scalar
+    raises:  BadKey, BadValue, TooDeep, each with the path from *value*
+
+    >>> copied({"a": [1, {"b": None}]})
+    {'a': [1, {'b': None}]}
+    """
+    kind = type(value)
+    if kind in scalars:
+        return value
+    if kind is dict:
+        return _copied_map(value, scalars, convert, MAX_DEPTH)
+    if kind is list:
+        return _copied_list(value, scalars, convert, MAX_DEPTH)
+    return _converted(value, scalars, convert, MAX_DEPTH)
+
+
+def _copied_map(value: dict[Any, Any], scalars: frozenset[type], convert: Any, room: int) -> dict[Any, Any]:
+    # Written out for dicts, lists and scalars: this is half of what loading a node costs.
+    if not room:
+        raise _too_deep()
+    out = value.copy()
+    for key, entry in value.items():
+        if type(key) is not str and type(key) is not int:
+            return _odd_keys(value, scalars, convert, room)
+        kind = type(entry)
+        if kind in scalars:
+            continue
+        try:
+            if kind is dict:
+                out[key] = _copied_map(entry, scalars, convert, room - 1)
+            elif kind is list:
+                out[key] = _copied_list(entry, scalars, convert, room - 1)
+            else:
+                out[key] = _converted(entry, scalars, convert, room - 1)
+        except (BadKey, BadValue) as error:
+            error.path = (key, *(error.path or ()))
+            raise
+    return out
+
+
+def _copied_list(value: list[Any], scalars: frozenset[type], convert: Any, room: int) -> list[Any]:
+    if not room:
+        raise _too_deep()
+    out = value.copy()
+    for index, entry in enumerate(value):
+        kind = type(entry)
+        if kind in scalars:
+            continue
+        try:
+            if kind is dict:
+                out[index] = _copied_map(entry, scalars, convert, room - 1)
+            elif kind is list:
+                out[index] = _copied_list(entry, scalars, convert, room - 1)
+            else:
+                out[index] = _converted(entry, scalars, convert, room - 1)
+        except (BadKey, BadValue) as error:
+            error.path = (index, *(error.path or ()))
+            raise
+    return out
+
+
+def _odd_keys(value: dict[Any, Any], scalars: frozenset[type], convert: Any, room: int) -> dict[Any, Any]:
+    plain: dict[Any, Any] = {}
+    for key, entry in value.items():
+        if isinstance(key, str):
+            key = str(key)
+        elif type(key) is not int:
+            raise BadKey(f"a key must be text or an integer, not {type(key).__name__}: {key!r}", path=())
+        plain[key] = entry
+    return _copied_map(plain, scalars, convert, room)
+
+
+def _converted(value: Any, scalars: frozenset[type], convert: Any, room: int) -> Any:
+    plain = value if convert is None else convert(value, ())
+    kind = type(plain)
+    if kind in scalars:
+        return plain
+    if plain is not value and kind is dict:
+        return _copied_map(plain, scalars, convert, room)
+    if plain is not value and kind is list:
+        return _copied_list(plain, scalars, convert, room)
+    raise BadValue(f"a tree cannot hold a {kind.__name__}", path=())
+
+
+def _too_deep() -> TooDeep:
+    return TooDeep(f"nested deeper than {MAX_DEPTH} levels, or inside itself", path=())
+
+
+def strict_key(value: Any) -> Any:
+    """A hashable stand-in that is equal for type-strictly equal values only.
+
+    `1`, `1.0`, `True` and `"1"` are four values; maps compare without regard to key order.
+    """
+    kind = type(value)
+    if kind is dict:
+        pairs = []
+        for key, entry in value.items():
+            pairs.append((kind_of_key(key), strict_key(entry)))
+        return (dict, frozenset(pairs))
+    if kind is list:
+        items = []
+        for entry in value:
+            items.append(strict_key(entry))
+        return (list, tuple(items))
+    return (kind, value)
+
+
+def kind_of_key(key: Any) -> Any:
+    """A key that keeps `1`, `1.0` and `True` apart."""
+    return key if type(key) is str else (type(key), key)

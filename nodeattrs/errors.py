@@ -1,0 +1,256 @@
+"""Every error this library raises.
+
+An error says what could not be done, where (in the spelling of the person who
+wrote it), who said each side, and the way out if there is one. The facts are
+attributes too, so no program need parse the sentence.
+
+    NodeattrsError
+    ├── AttributeIsReadOnly       (also TypeError)      a write through a merged view
+    ├── NoSuchAttribute           (also KeyError)       nothing at that path
+    ├── TypeConflict              (also TypeError)      a step or store into a scalar or list
+    │   └── NullInTheWay                                the same, into null or into nothing
+    ├── BadArgument               (also ValueError)     a call that cannot mean anything
+    ├── BadKey, BadValue          (also TypeError)      what a tree cannot hold
+    │   └── TooDeep                                     deeper than 500 levels, or a cycle
+    ├── UnknownName               (also AttributeError) a name that older documents mention
+    ├── DeferredCycle             (also RecursionError) a lazy value that needs itself
+    ├── ValueWithheld                                   a Sensitive value that was not stored
+    ├── PolicyError               (also ValueError)     a merge policy that contradicts itself
+    ├── MergeConflict             (also ValueError)     two values that a policy refuses to join
+    ├── DocumentError             (also ValueError)     a file that cannot be read as what it should be
+    │   └── UnknownField                                a field whose name nobody knows (a warning's twin)
+    ├── RunListError              (also ValueError)
+    │   ├── InvalidRunListItem
+    │   ├── AmbiguousRunList
+    │   └── CookbookVersionConflict
+    ├── NotFound                  (also LookupError)
+    │   ├── RoleNotFound
+    │   ├── EnvironmentNotFound
+    │   ├── CookbookNotFound
+    │   ├── AttributeFileNotFound
+    │   ├── RecipeNotFound
+    │   ├── NodeNotFound
+    │   └── DataBagItemNotFound
+    ├── RecipeFailed                                    cookbook code raised
+    ├── StoreError                (also OSError)        a store that cannot be read or written
+    ├── BadName                   (also ValueError)     a name from outside that must not become a path
+    ├── MissingExtra              (also ImportError)    an optional library is not installed
+    └── InternalError                                   our own bug; please report it
+
+Imports nothing of ours, so that everyone may raise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+Path = tuple[Any, ...]
+
+
+class NodeattrsError(Exception):
+    """What every error here has: a sentence, a place, who spoke, a way out.
+
+    path:    the steps to the attribute, or None
+    origins: who said each side, as objects that print as "file:line (who)"
+    hint:    the way out, one line, or None
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: Path | None = None,
+        origins: Sequence[object] = (),
+        said: Iterable[str] = (),
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.path = path
+        self.origins = tuple(origins)
+        self.said = tuple(said)
+        self.hint = hint
+
+    def __str__(self) -> str:
+        lines = [self.message]
+        lines += [f"  {sentence}" for sentence in self.said]
+        if self.hint:
+            lines.append(f"  {self.hint}")
+        return "\n".join(lines)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (type(self), self.args, self.__dict__)
+
+
+def _rebuilt(kind: type[NodeattrsError], args: tuple[Any, ...], facts: dict[str, Any]) -> Any:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(facts)
+    return error
+
+
+class AttributeIsReadOnly(NodeattrsError, TypeError):
+    """A write through a merged view; the hint shows the line to write instead."""
+
+
+class NoSuchAttribute(NodeattrsError, KeyError):
+    """Nothing at that path; the hint names near misses."""
+
+    __str__ = NodeattrsError.__str__
+
+
+class TypeConflict(NodeattrsError, TypeError):
+    """A step or a store into something that has no such place."""
+
+
+class NullInTheWay(TypeConflict):
+    """A step or a store into null, or into nothing at all."""
+
+
+class BadArgument(NodeattrsError, ValueError):
+    """A call that cannot mean anything, such as removing the empty path."""
+
+
+class BadKey(NodeattrsError, TypeError):
+    """A key that is neither text nor an integer."""
+
+
+class BadValue(NodeattrsError, TypeError):
+    """A value that a tree of attributes cannot hold."""
+
+
+class TooDeep(BadValue):
+    """Deeper than 500 levels, or a container that holds itself."""
+
+
+class UnknownName(NodeattrsError, AttributeError):
+    """A name that older documents mention; the hint shows the line to write."""
+
+
+class DeferredCycle(NodeattrsError, RecursionError):
+    """A deferred value that needs itself to be known."""
+
+
+class ValueWithheld(NodeattrsError):
+    """A Sensitive value that no document keeps; it has to be set again."""
+
+
+class PolicyError(NodeattrsError, ValueError):
+    """A merge policy that contradicts itself, found when it is built."""
+
+
+class MergeConflict(NodeattrsError, ValueError):
+    """Two values that a policy refuses to join."""
+
+
+class DocumentError(NodeattrsError, ValueError):
+    """A file, or a text, that cannot be read as what it should be.
+
+    file, line, column: where, as far as known (line and column count from 1)
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        path: Path | None = None,
+        hint: str | None = None,
+        said: Iterable[str] = (),
+    ) -> None:
+        where = ":".join(str(part) for part in (file, line, column) if part is not None)
+        super().__init__(f"{where}: {message}" if where else message, path=path, hint=hint, said=said)
+        self.reason = message
+        self.file = file
+        self.line = line
+        self.column = column
+
+
+class UnknownField(DocumentError):
+    """A field whose name nobody knows; usually given as a warning."""
+
+
+class RunListError(NodeattrsError, ValueError):
+    """A run-list that cannot be read or expanded."""
+
+
+class InvalidRunListItem(RunListError):
+    """An item that is no recipe[...], role[...] or bare recipe name."""
+
+
+class AmbiguousRunList(RunListError):
+    """A document with both `run_list` and `recipes`."""
+
+
+class CookbookVersionConflict(RunListError):
+    """Two versions asked of one recipe or cookbook."""
+
+
+class NotFound(NodeattrsError, LookupError):
+    """Something that was named and is not there."""
+
+
+class RoleNotFound(NotFound):
+    """A role on a run-list that does not exist."""
+
+
+class EnvironmentNotFound(NotFound):
+    """An environment that does not exist."""
+
+
+class CookbookNotFound(NotFound):
+    """A cookbook on a run-list, among dependencies or in an include that does not exist."""
+
+
+class AttributeFileNotFound(NotFound):
+    """An attribute file that was included and does not exist."""
+
+
+class RecipeNotFound(NotFound):
+    """A recipe that does not exist in its cookbook."""
+
+
+class NodeNotFound(NotFound):
+    """A node that neither the store nor the repository knows."""
+
+
+class DataBagItemNotFound(NotFound):
+    """A data bag, or an item of one, that does not exist."""
+
+
+class RecipeFailed(NodeattrsError):
+    """Cookbook code raised; `__cause__` is what it raised."""
+
+
+class StoreError(NodeattrsError, OSError):
+    """A store that cannot be read or written."""
+
+    __str__ = NodeattrsError.__str__
+
+
+class BadName(NodeattrsError, ValueError):
+    """A name from outside that must not become a path."""
+
+
+class MissingExtra(NodeattrsError, ImportError):  # type: ignore[misc]  # ImportError has a path of its own
+    """An optional library is not installed; the hint names the extra."""
+
+
+class InternalError(NodeattrsError):
+    """Our own bug. Please report it."""
+
+
+def missing_extra(library: str, extra: str, purpose: str) -> MissingExtra:
+    """The error for an optional library that is absent.
+
+    >>> print(missing_extra("psutil", "facts", "gathering facts of this machine"))
+    gathering facts of this machine needs psutil, which is not installed
+      install it with: pip install 'nodeattrs[facts]'
+    """
+    return MissingExtra(
+        f"{purpose} needs {library}, which is not installed",
+        hint=f"install it with: pip install 'nodeattrs[{extra}]'",
+    )
