@@ -1,0 +1,176 @@
+"""Documents: data files that know on which line they say what.
+
+JSON, YAML and TOML come out as the same thing: a tree of exact dicts, exact lists
+and JSON scalars, and a speaker that gives the line of any path when asked, not
+while reading. It knows nothing of roles or nodes, and never runs what it reads.
+
+One document is held to limits: 10 MB of UTF-8 text, 500 levels, and for YAML a
+million values once its aliases are written out. Whatever is wrong with a file, the
+error is a `DocumentError` with the file, the line and the column.
+
+    >>> document = parse('{"name": "web",\\n "port": 80}', "roles/web.json", "json")
+    >>> document.tree
+    {'name': 'web', 'port': 80}
+    >>> print(document.speaker("role", "web").at(("port",)))
+    roles/web.json:2 (role web)
+"""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeVar
+
+from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.tree import Path
+from nodeattrs.errors import BadArgument, DocumentError
+from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text
+
+__all__ = ["MAX_BYTES", "Document", "Syntax", "parse", "read"]
+
+MAX_BYTES = 10_000_000
+"""The size of the largest document that is read."""
+
+Syntax = Literal["json", "yaml", "toml"]
+
+_SYNTAX_OF: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml", ".toml": "toml"}
+
+_Error = TypeVar("_Error", bound=DocumentError)
+
+
+class Document:
+    """A data file that was read.
+
+    file:     its name as messages show it
+    tree:     what it says, as plain data; belongs to the caller
+    warnings: what was read but is probably not meant: keys written twice
+    """
+
+    def __init__(self, text: Text, reading: Reading) -> None:
+        self.file = text.file
+        self.tree: Any = reading.tree
+        self.warnings = reading.warnings
+        self._text = text
+        self._reading = reading
+
+    @cached_property
+    def _marks(self) -> Mark:
+        return self._reading.marks()
+
+    def place(self, path: Path) -> tuple[int, int]:
+        """The line and column where *path* is written, or else its nearest parent.
+
+        A leaf stands where its key stands, because that is the line to edit; where
+        its value stands on a later line, the value's. What a YAML alias or merge key
+        brings in stands where it is really written.
+
+        cost: one scan of the text the first time, then one step a level
+        """
+        return self._text.place(self._marks.nearest(path).offset)
+
+    def speaker(self, kind: str, name: str, under: Path = ()) -> Speaker:
+        """This document as someone who speaks, its paths counted from *under*."""
+        return _DocumentSpeaker(self, kind, name, tuple(under))
+
+    def error(
+        self,
+        message: str,
+        path: Path = (),
+        *,
+        hint: str | None = None,
+        said: Iterable[str] = (),
+        kind: type[_Error] | type[DocumentError] = DocumentError,
+    ) -> DocumentError:
+        """The error for what stands at *path*: for those who know what the document should say.
+
+        >>> print(parse('a: 1\\nb: x', "c.yaml", "yaml").error("b must be a number", ("b",)))
+        c.yaml:2:1: b must be a number
+        """
+        line, column = self.place(path)
+        return kind(message, file=self.file, line=line, column=column, path=tuple(path), hint=hint, said=said)
+
+    def __repr__(self) -> str:
+        return f"<Document {self.file}>"
+
+
+@dataclass(frozen=True, slots=True)
+class _DocumentSpeaker:
+    document: Document
+    kind: str
+    name: str
+    under: Path
+
+    def at(self, path: Path) -> Origin:
+        line, column = self.document.place((*self.under, *path))
+        return Origin(self.kind, self.name, self.document.file, line, column)
+
+
+def read(path: pathlib.Path, file: str | None = None) -> Document:
+    """Read the data file at *path*; its suffix says which syntax.
+
+    file:   its name in messages; *path* itself unless given
+    raises: DocumentError, also where there is no such file
+    """
+    name = path.as_posix() if file is None else file
+    syntax = _SYNTAX_OF.get(path.suffix.lower())
+    if syntax is None:
+        raise DocumentError("cannot tell what this file holds", file=name, hint=f"known are {', '.join(_SYNTAX_OF)}")
+    try:
+        if path.exists() and not path.is_file():
+            raise DocumentError("is not a regular file", file=name)
+        with path.open("rb") as stream:
+            content = stream.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise DocumentError(f"cannot be read: {reason}", file=name) from error
+    if len(content) > MAX_BYTES:
+        raise _too_large(name)
+    return parse(_decoded(content, name), name, syntax)
+
+
+def _decoded(content: bytes, file: str) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = content[: error.start].decode("utf-8")
+        hint = "save the file as UTF-8"
+        raise Text(file, before).error("this byte is not UTF-8 text", len(before), hint=hint) from error
+
+
+def _too_large(file: str) -> DocumentError:
+    return DocumentError(f"is larger than {MAX_BYTES // 1_000_000} MB", file=file, hint="split it into several files")
+
+
+def parse(text: str, file: str, syntax: Syntax) -> Document:
+    """Read a document from *text*.
+
+    file:   its name in messages
+    raises: DocumentError
+    """
+    if len(text) > MAX_BYTES:
+        raise _too_large(file)
+    source = Text(file, text.removeprefix("\ufeff"))
+    half = HALF_PAIR.search(source.text)
+    if half:
+        raise source.error("half of a surrogate pair, which no file can hold", half.start())
+    return Document(source, _reading(source, syntax))
+
+
+def _reading(source: Text, syntax: Syntax) -> Reading:
+    # Each reader is imported when its first document comes: YAML alone costs more than all the rest.
+    match syntax:
+        case "json":
+            from nodeattrs.texts import json_text
+
+            return json_text.read(source)
+        case "yaml":
+            from nodeattrs.texts import yaml_text
+
+            return yaml_text.read(source)
+        case "toml":
+            from nodeattrs.texts import toml_text
+
+            return toml_text.read(source)
+    raise BadArgument(f"no such syntax: {syntax!r}", hint="write json, yaml or toml")

@@ -1,0 +1,168 @@
+"""JSON texts: what they say, and where each key stands.
+
+The standard library parses; the scanner below only runs over texts that parsed, to
+find offsets, and never recurses. Stricter than the library: no NaN or Infinity, no
+number beyond a double, no half of a surrogate pair, 500 levels.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from nodeattrs.core.tree import MAX_DEPTH, Path
+from nodeattrs.errors import DocumentError
+from nodeattrs.texts.numbers import MAX_DIGITS, NoNumber, finite
+from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text
+
+_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_TOKEN = re.compile(rf'({_STRING})(?=\s*:)|([\[{{])|([\]}}])|({_STRING}|[^\s"\[\]{{}}:,]+)', re.DOTALL)
+_KEY, _OPEN, _CLOSE = 1, 2, 3  # the groups of a token; the fourth is a scalar
+
+_LONG_NUMBER = re.compile(rf"\d{{{MAX_DIGITS + 1}}}")
+_SPARE_COMMA = re.compile(r"\s*,\s*[\]}]")
+
+# The library's words, and ours. "Illegal trailing comma" is what Python 3.13 calls two of the others.
+_REASONS = {
+    "Expecting ',' delimiter": "expected a comma or a closing bracket",
+    "Expecting ':' delimiter": "expected a colon after the key",
+    "Expecting property name enclosed in double quotes": "expected a key in double quotes",
+    "Expecting value": "expected a value",
+    "Extra data": "expected nothing more after the end of the value",
+    "Unterminated string starting at": "a string is opened here and never closed",
+    "Invalid control character at": "a line break or control character inside a string",
+    "Invalid \\escape": "an unknown escape in a string",
+    "Invalid \\uXXXX escape": "a \\u escape without four hexadecimal digits",
+}
+_HINTS = {
+    "Expecting ',' delimiter": "is a comma missing after the entry before it?",
+    "Invalid control character at": "write \\n for a line break; is the closing quote missing?",
+    "Invalid \\escape": "write \\\\ for a backslash",
+}
+
+
+def read(text: Text) -> Reading:
+    """What *text* says. A key written twice: the last one counts, as in Chef, with a warning.
+
+    cost:   the library's parser, and one look at each map and list
+    raises: DocumentError
+    """
+    repeats = False
+
+    def as_map(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal repeats
+        made = dict(pairs)
+        if len(made) != len(pairs):
+            repeats = True
+        return made
+
+    try:
+        tree = json.loads(text.text, object_pairs_hook=as_map, parse_constant=_refused, parse_float=finite)
+    except json.JSONDecodeError as error:
+        raise _explained(text, error) from error
+    except RecursionError:
+        raise _too_deep(text) from None
+    except NoNumber as error:
+        offset = next(match.start() for match in _TOKEN.finditer(text.text) if match[0] == error.word)
+        raise text.error(error.message, offset, hint="write null, or put it in quotes") from None
+    except ValueError as error:
+        found = _LONG_NUMBER.search(text.text)
+        raise text.error(
+            f"a number of more than {MAX_DIGITS} digits", found.start() if found else None, hint="put it in quotes"
+        ) from error
+    if _is_too_deep(tree):
+        raise _too_deep(text)
+    _refuse_half_pairs(text)
+    return Reading(tree, lambda: _marked(text.text)[0], tuple(_repeated(text)) if repeats else ())
+
+
+def _refused(word: str) -> Any:
+    raise NoNumber(word)
+
+
+def _explained(text: Text, error: json.JSONDecodeError) -> DocumentError:
+    message = error.msg.removesuffix(":")
+    before, rest = text.text[: error.pos].rstrip(), text.text[error.pos :]
+    for offset in (error.pos, len(before) - 1):
+        if offset >= 0 and _SPARE_COMMA.match(text.text, offset) and message not in ("Extra data", "Invalid \\escape"):
+            offset = text.text.index(",", offset)
+            return text.error("a comma with nothing after it", offset, hint="remove it")
+    if not before and not rest.strip():
+        return text.error("there is nothing in this document", error.pos, hint="write {} for an empty map")
+    if not rest.strip():
+        return text.error("the text ends here, in the middle of a value", error.pos, hint="a bracket is still open")
+    hint = _HINTS.get(message)
+    if rest.startswith(("//", "/*", "#")):
+        hint = "JSON has no comments; YAML has"
+    elif rest.startswith("'"):
+        hint = "JSON takes double quotes only"
+    return text.error(_REASONS.get(message, message), error.pos, hint=hint)
+
+
+def _is_too_deep(tree: Any) -> bool:
+    level = [tree]
+    for _ in range(MAX_DEPTH):
+        level = [part for part in level if type(part) in (dict, list)]
+        if not level:
+            return False
+        level = [inner for part in level for inner in (part.values() if type(part) is dict else part)]
+    return any(type(part) in (dict, list) for part in level)
+
+
+def _too_deep(text: Text) -> DocumentError:
+    depth = 0
+    for match in _TOKEN.finditer(text.text):
+        depth += (match.lastindex == _OPEN) - (match.lastindex == _CLOSE)
+        if depth > MAX_DEPTH:
+            return text.error(f"nested deeper than {MAX_DEPTH} levels", match.start())
+    return text.error("nested deeper than the caller's stack has room for")
+
+
+def _refuse_half_pairs(text: Text) -> None:
+    if "\\u" not in text.text:
+        return
+    for match in _TOKEN.finditer(text.text):
+        if "\\u" in match[0] and HALF_PAIR.search(json.loads(match[0])):
+            raise text.error("a \\u escape that is half of a surrogate pair", match.start(), hint="write both halves")
+
+
+def _repeated(text: Text) -> Iterator[DocumentError]:
+    for path, first, again in _marked(text.text)[1]:
+        yield text.repeated(path, first, again)
+
+
+def _marked(text: str) -> tuple[Mark, list[tuple[Path, int, int]]]:
+    """The mark of the root of a text that parses; and the keys it has twice, with both offsets.
+
+    cost: one look a token
+    """
+    repeats: list[tuple[Path, int, int]] = []
+    outer: list[tuple[Mark, Any]] = []
+    mark = top = Mark(0)
+    key: str | None = None  # the key that waits for its value; in a list there is none
+    key_offset = 0
+    for match in _TOKEN.finditer(text):
+        kind, offset = match.lastindex, match.start()
+        if kind == _CLOSE:
+            mark, _ = outer.pop()
+            key = None
+        elif kind == _KEY:
+            key, key_offset = _content(match[0]), offset
+            if key in mark.parts:
+                path = (*(step for _, step in outer[1:]), key)
+                repeats.append((path, mark.parts[key].offset, offset))
+        else:
+            step = len(mark.parts) if key is None else key
+            if key is not None and (kind == _OPEN or "\n" not in text[key_offset:offset]):
+                offset = key_offset
+            part = mark.parts[step] = Mark(offset)
+            if kind == _OPEN:
+                outer.append((mark, step))
+                mark, key = part, None
+    return top.parts[0], repeats
+
+
+def _content(word: str) -> str:
+    return str(json.loads(word)) if "\\" in word else word[1:-1]

@@ -1,0 +1,104 @@
+"""Where in a text each part of a tree is written.
+
+An offset counts characters from the start of the text; lines and columns, which
+count from 1, are worked out only when a person is to see them. It knows no
+syntax: each reader of a syntax plants its own marks.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from nodeattrs.core.tree import spell
+from nodeattrs.errors import DocumentError, Path
+
+HALF_PAIR = re.compile("[\ud800-\udfff]")
+"""What can be escaped into a text, but never written to a file: half of a surrogate pair."""
+
+
+class Mark:
+    """The offset at which something is said, and the marks of what it holds.
+
+    offset: of the key that says it (of the value, where that is a scalar on a later line),
+            of the element in a list, of the value at the root
+    parts:  key or index -> Mark; shared between the places that repeat one text
+    """
+
+    __slots__ = ("offset", "parts")
+
+    def __init__(self, offset: int, parts: dict[Any, Mark] | None = None) -> None:
+        self.offset = offset
+        self.parts = {} if parts is None else parts
+
+    def nearest(self, path: Path) -> Mark:
+        """The mark at *path*, or that of its nearest parent which is written."""
+        mark = self
+        for step in path:
+            part = mark.parts.get(step)
+            if part is None:
+                break
+            mark = part
+        return mark
+
+
+class Text:
+    """A text with the name that messages give it."""
+
+    def __init__(self, file: str, text: str) -> None:
+        self.file = file
+        self.text = text
+
+    @cached_property
+    def _breaks(self) -> list[int]:
+        return [found.start() for found in re.finditer("\n", self.text)]
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """The line and column of *offset*, both from 1.
+
+        cost: one look at every character the first time, then a bisection
+
+        >>> Text("a.json", '{"a":\\n 1}').place(7)
+        (2, 2)
+        """
+        before = bisect_left(self._breaks, offset)
+        return before + 1, offset - (self._breaks[before - 1] if before else -1)
+
+    def error(
+        self,
+        message: str,
+        offset: int | None = None,
+        *,
+        path: Path | None = None,
+        hint: str | None = None,
+        said: Iterable[str] = (),
+    ) -> DocumentError:
+        """The error for what stands at *offset*; to be raised, or kept as a warning."""
+        line, column = (None, None) if offset is None else self.place(offset)
+        return DocumentError(message, file=self.file, line=line, column=column, path=path, hint=hint, said=said)
+
+    def repeated(self, path: Path, first: int, again: int) -> DocumentError:
+        """The warning for a key that one map has twice, at the offsets *first* and *again*."""
+        line, column = self.place(first)
+        return self.error(
+            f"{spell(path)} is said twice: what line {line}, column {column} says of it is lost",
+            again,
+            path=path,
+            hint="the last one counts; remove one of the two",
+        )
+
+
+class Reading(NamedTuple):
+    """What a reader of one syntax makes of a text.
+
+    tree:     plain data, its own
+    marks:    finds the mark of the root; asked at most once
+    warnings: what was read, but probably not meant
+    """
+
+    tree: Any
+    marks: Callable[[], Mark]
+    warnings: tuple[DocumentError, ...] = ()

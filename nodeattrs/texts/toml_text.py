@@ -1,0 +1,110 @@
+"""TOML texts: what they say, and where each key stands.
+
+The standard library parses. Places are found by a scan for tables and keys; what
+stands inside an inline table or an array has the place of the key that holds it.
+Dates and times become text in ISO form; NaN and infinity are refused.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+import tomllib
+from typing import Any
+
+from nodeattrs.core.tree import MAX_DEPTH, Path, copied
+from nodeattrs.errors import DocumentError, TooDeep
+from nodeattrs.texts.numbers import MAX_DIGITS, NoNumber, finite
+from nodeattrs.texts.places import Mark, Reading, Text
+
+_QUOTED = r""""(?:[^"\\\n]|\\.)*"|'[^'\n]*\'"""
+_KEY = rf"""(?:{_QUOTED}|[^"'#=\[\]\n])+"""
+_STATEMENT = re.compile(rf"[ \t]*(?:(\[\[?)({_KEY})\]\]?|({_KEY})=)")
+_TOKEN = re.compile(rf'"""(?:[^\\]|\\.)*?"{{3,5}}|\'{{3}}.*?\'{{3,5}}|{_QUOTED}|#[^\n]*|[\n\[\]{{}}]', re.DOTALL)
+_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+def read(text: Text) -> Reading:
+    """What *text* says. TOML refuses a key written twice by itself.
+
+    raises: DocumentError
+    """
+    try:
+        tree = copied(tomllib.loads(text.text, parse_float=finite), convert=_plain)
+    except tomllib.TOMLDecodeError as error:
+        raise _explained(text, error) from error
+    except NoNumber as error:
+        found = re.search(rf"[=,\[\s]({re.escape(error.word)})(?!\w)", text.text)
+        raise text.error(error.message, found.start(1) if found else None, hint="put it in quotes") from None
+    except (TooDeep, RecursionError):
+        raise text.error(f"nested deeper than {MAX_DEPTH} levels, or than the caller's stack has room for") from None
+    except ValueError as error:
+        raise text.error(f"a number of more than {MAX_DIGITS} digits", hint="put it in quotes") from error
+    return Reading(tree, lambda: _marked(text.text))
+
+
+def _plain(value: Any, _: Path) -> Any:
+    return value.isoformat() if isinstance(value, (datetime.date, datetime.time)) else value
+
+
+def _explained(text: Text, error: tomllib.TOMLDecodeError) -> DocumentError:
+    reason = str(error)
+    found = _PLACE.search(reason)
+    reason = _PLACE.sub("", reason)
+    line, column = (int(found[1]), int(found[2])) if found and found[1] else text.place(len(text.text))
+    hint = "quote the text" if reason == "Invalid value" else None
+    return DocumentError(reason[:1].lower() + reason[1:], file=text.file, line=line, column=column, hint=hint)
+
+
+def _marked(text: str) -> Mark:
+    """The mark of the root of a text that parses.
+
+    cost: one look a statement and a bracket
+    """
+    root = table = Mark(0)
+    offset = 0
+    while offset < len(text):
+        found = _STATEMENT.match(text, offset)
+        if found:
+            bracket, header, key = found.groups()
+            name = header or key
+            begin = found.start(2 if bracket else 3) + len(name) - len(name.lstrip())
+            *outer, last = _steps(name)
+            holder = root if bracket else table
+            for step in outer:
+                holder = _inside(holder, step, begin)
+            if bracket == "[[":
+                array = holder.parts.setdefault(last, Mark(begin))
+                table = array.parts[len(array.parts)] = Mark(begin)
+            elif bracket:
+                table = _inside(holder, last, begin)
+            else:
+                holder.parts[last] = Mark(begin)
+            offset = found.end()
+        offset = _statement_end(text, offset)
+    return root
+
+
+def _inside(holder: Mark, step: str, begin: int) -> Mark:
+    """The table that a header means by *step*: of an array of tables, the last."""
+    mark = holder.parts.setdefault(step, Mark(begin))
+    return mark.parts[len(mark.parts) - 1] if 0 in mark.parts else mark
+
+
+def _steps(key: str) -> list[str]:
+    tree: Any = tomllib.loads(f"{key} = 0")
+    steps = []
+    while isinstance(tree, dict):
+        ((step, tree),) = tree.items()
+        steps.append(step)
+    return steps
+
+
+def _statement_end(text: str, offset: int) -> int:
+    depth = 0
+    for match in _TOKEN.finditer(text, offset):
+        token = match[0]
+        if token == "\n" and not depth:
+            return match.end()
+        depth += (token in "[{") - (token in "]}")
+    return len(text)

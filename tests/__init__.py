@@ -1,0 +1,1 @@
+"""The tests. `tests.vectors` is also a command: `python -m tests.vectors KIND FILE`."""
