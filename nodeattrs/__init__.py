@@ -1,0 +1,81 @@
+"""Node attributes in layers, and where each value came from.
+
+>>> from nodeattrs import Node
+>>> node = Node("web1")
+>>> node.default["apache"]["port"] = 80
+>>> node.override["apache"]["port"] = 8080
+>>> node["apache"]["port"]
+8080
+>>> [heard.claim.value for heard in node.trace("apache.port").heard]
+[8080, 80]
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nodeattrs.core.claim import Origin
+    from nodeattrs.core.fold import Fold, Folded, Layer, fold
+    from nodeattrs.core.policy import ACROSS, INSIDE, Line, Policy
+    from nodeattrs.core.trace import Trace
+    from nodeattrs.errors import NodeattrsError
+    from nodeattrs.node.node import Node
+    from nodeattrs.node.values import Deferred, Sensitive, Symbol, lazy
+    from nodeattrs.texts.layers import read_layer
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "ACROSS": "core.policy",
+    "Deferred": "node.values",
+    "Fold": "core.fold",
+    "Folded": "core.fold",
+    "INSIDE": "core.policy",
+    "Layer": "core.fold",
+    "Line": "core.policy",
+    "Node": "node.node",
+    "NodeattrsError": "errors",
+    "Origin": "core.claim",
+    "Policy": "core.policy",
+    "Sensitive": "node.values",
+    "Symbol": "node.values",
+    "Trace": "core.trace",
+    "fold": "core.fold",
+    "lazy": "node.values",
+    "read_layer": "texts.layers",
+}
+
+__all__ = [
+    "ACROSS",
+    "INSIDE",
+    "Deferred",
+    "Fold",
+    "Folded",
+    "Layer",
+    "Line",
+    "Node",
+    "NodeattrsError",
+    "Origin",
+    "Policy",
+    "Sensitive",
+    "Symbol",
+    "Trace",
+    "fold",
+    "lazy",
+    "read_layer",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # The face is imported by every tool's start; rooms are opened when somebody enters.
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -1,0 +1,392 @@
+"""Rule 2: one component as its speaker sees it, attribute file's slot under recipe's.
+
+Chef keeps a component in one mutable tree; we keep two, and this module makes them
+behave as one. A recipe sees the attribute file's tree under its own; what it assigns
+as a map hides what the attribute file says there, what it walks through merges,
+what it does in or below a list makes the whole list its own, and what it deletes goes
+in both. An attribute file sees and changes its own tree only, also when it runs late.
+
+It knows paths and two slots; chaining, `unless` and Python's item syntax are the
+writers' affair.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from nodeattrs.core.claim import Verb
+from nodeattrs.core.tree import ABSENT, Path, copied, dig, spell, strict_key
+from nodeattrs.errors import BadArgument, BadKey, NullInTheWay, TypeConflict
+from nodeattrs.node.ledger import Ledger
+from nodeattrs.node.maps import AssignedMap, OwnedMap
+from nodeattrs.node.slots import PAIR, Component, Joined
+from nodeattrs.node.values import HELD
+
+__all__ = ["ComponentTree", "Cut", "Place"]
+
+
+class Place(NamedTuple):
+    """What stands at a path of a component: the attribute file's part and the recipe's.
+
+    Either may be ABSENT. Both are maps when both are there: then they are read as one.
+    A component of a single slot has all of it in `recipe`.
+    """
+
+    file: Any
+    recipe: Any
+
+    @property
+    def thing(self) -> Any:
+        """The value, or one of the maps; ABSENT where nothing is."""
+        return self.file if self.recipe is ABSENT else self.recipe
+
+    @property
+    def is_map(self) -> bool:
+        """Whether a key can be looked up here."""
+        return isinstance(self.thing, dict)
+
+    @property
+    def part(self) -> Any:
+        """The same for folding: a value, or joined maps."""
+        if self.file is ABSENT or self.recipe is ABSENT:
+            return self.thing
+        return Joined(PAIR, [self.file, self.recipe])
+
+    def at(self, step: Any) -> Place:
+        """One step down: into a map by key, into a list by index; ABSENT where nothing is."""
+        recipe = dig(self.recipe, (step,))
+        file = dig(self.file, (step,))
+        both = isinstance(recipe, dict) and isinstance(file, dict) and type(recipe) is not AssignedMap
+        return Place(file if both or recipe is ABSENT else ABSENT, recipe)
+
+
+class Cut(NamedTuple):
+    """A container that was replaced or deleted at some moment (by the ledger's serial)."""
+
+    serial: int
+    place: Place
+
+
+class ComponentTree:
+    """One component, read and changed by whoever speaks.
+
+    ledger:    the fifteen trees
+    component: which two of them (or one)
+    """
+
+    __slots__ = ("_ledger", "component", "cuts")
+
+    def __init__(self, ledger: Ledger, component: Component) -> None:
+        self._ledger = ledger
+        self.component = component
+        self.cuts: dict[Path, deque[Cut]] = {}
+
+    @property
+    def serial(self) -> int:
+        """Rises with every change of the node."""
+        return self._ledger.serial
+
+    @property
+    def _by_file(self) -> bool:
+        return self.component.is_pair and self._ledger.marks.voice.is_attribute_file
+
+    @property
+    def _slot(self) -> int:
+        return self.component.file if self._by_file else self.component.recipe
+
+    def root(self) -> Place:
+        """The whole component."""
+        trees = self._ledger.trees
+        file, recipe = trees[self.component.file], trees[self.component.recipe]
+        if not self.component.is_pair:
+            return Place(ABSENT, recipe)
+        if self._by_file:
+            return Place(file, ABSENT)
+        return Place(ABSENT if type(recipe) is AssignedMap else file, recipe)
+
+    def place(self, path: Path) -> Place:
+        """What stands at *path*; nothing is created. Negative indexes count from the end of a list."""
+        place = self.root()
+        for step in path:
+            place = place.at(step)
+        return place
+
+    def plain(self, path: Path, evaluate: bool = False) -> Any:
+        """A copy of what stands at *path*, or ABSENT."""
+        return self.plain_of(self.place(path), evaluate)
+
+    def plain_of(self, place: Place, evaluate: bool = False) -> Any:
+        """A copy of what stands at a place, or ABSENT."""
+        return ABSENT if place.thing is ABSENT else self._ledger.folded(place.part, evaluate)
+
+    # Steps. Chef's level step: through what exists; an absent key of a map becomes an empty map.
+
+    def step(self, place: Place, path: Path, step: Any) -> Place:
+        """One level step from *place*, which is at *path*.
+
+        raises: NullInTheWay, TypeConflict
+        """
+        below = place.at(step)
+        if below.thing is not ABSENT:
+            return below
+        if place.is_map:
+            self._store((*path, _checked_key(step, path)), OwnedMap(), Verb.SET)
+            return self.place((*path, step))
+        if isinstance(place.thing, list) and type(step) is int:
+            return Place(ABSENT, None)
+        raise self._conflict(place.thing, path, step)
+
+    def _conflict(self, thing: Any, path: Path, step: Any) -> TypeConflict:
+        said = []
+        where = f"{self.component.name}.{spell(path)}" if path else self.component.name
+        if path and thing is not ABSENT:
+            who = self.who(path)
+            said = [f"{_short(thing)} was said by {who}"] if who else []
+        if thing is None or thing is ABSENT:
+            return NullInTheWay(
+                f"cannot step to {spell((step,))}: there is {'null' if thing is None else 'nothing'} at {where}",
+                path=(*path, step),
+                said=said,
+                hint="assign a map there first, or use write(...), which replaces what is in the way",
+            )
+        sort = "list, which takes whole numbers," if isinstance(thing, list) else f"value {_short(thing)}"
+        return TypeConflict(
+            f"cannot step to {spell((step,))}: there is the {sort} at {where}",
+            path=(*path, step),
+            said=said,
+            hint="write(...) and the full assignment (default_full) replace what is in the way",
+        )
+
+    def who(self, path: Path) -> str:
+        """Who said what stands at *path*, in words; empty where nobody is known."""
+        place = self.place(path)
+        if place.thing is ABSENT or not self._ledger.provenance:
+            return ""
+        slot = self.component.file if place.recipe is ABSENT else self.component.recipe
+        return str(self._ledger.origin(slot, path)[0])
+
+    # Changes
+
+    def store(self, path: Path, value: Any, full: bool = False) -> None:
+        """Chef's level store of a value of our own at *path*, whose parent was stepped to.
+
+        raises: NullInTheWay, TypeConflict
+        """
+        parent, step = self.place(path[:-1]), path[-1]
+        self._check_store(parent, path)
+        if parent.is_map:
+            _checked_key(step, path[:-1])
+        self._store(path, value, Verb.SET, full)
+
+    def _check_store(self, parent: Place, path: Path) -> None:
+        if not parent.is_map and not (isinstance(parent.thing, list) and type(path[-1]) is int):
+            raise self._conflict(parent.thing, path[:-1], path[-1])
+
+    def _store(self, path: Path, value: Any, verb: Verb, full: bool = False) -> None:
+        top = self._list_above(path)
+        if top is not None:
+            self._work(
+                top, lambda pairs: _put(pairs, path[len(top) :], value, self._here(len(path), Verb.APPEND, full))
+            )
+            return
+        self._note_cut(path)
+        slot = self._slot
+        if type(value) is dict and not self._by_file and self.component.is_pair:
+            mark = self._here(len(path), Verb.REPLACE, full)
+            value = AssignedMap(value, mark)
+        else:
+            mark = self._here(len(path), verb, full)
+            if type(value) is OwnedMap or type(value) is AssignedMap:
+                value.origin = mark
+        self._ledger.store(slot, path, value, mark)
+
+    def _here(self, depth: int, verb: Verb, full: bool = False) -> int:
+        return self._ledger.marks.here(depth, verb, full) if self._ledger.provenance else 0
+
+    def _list_above(self, path: Path) -> Path | None:
+        place = self.root()
+        for depth, step in enumerate(path):
+            if isinstance(place.thing, list):
+                return path[:depth]
+            place = place.at(step)
+        return None
+
+    def work(self, path: Path, change: Callable[[list[tuple[Any, Any]], int], Any]) -> Any:
+        """Change the list at *path* in place: the whole list becomes the speaker's.
+
+        change: gets (element, who said it) pairs to change, and the mark of the speaker; its answer is returned
+        """
+        top = self._list_above(path)
+        if top is None or top == path:
+            return self._work(path, lambda pairs: change(pairs, self._here(len(path), Verb.APPEND)))
+        mark = self._here(len(path), Verb.APPEND)
+        inner = [(entry, mark) for entry in self.place(path).thing]
+        answer = change(inner, mark)
+        self._store(path, [entry for entry, _ in inner], Verb.APPEND)
+        return answer
+
+    def _work(self, path: Path, change: Callable[[list[tuple[Any, Any]]], Any]) -> Any:
+        place = self.place(path)
+        slot = self.component.file if place.recipe is ABSENT else self.component.recipe
+        told = self._ledger.told(slot, path) if self._ledger.provenance else [0] * len(place.thing)
+        pairs = list(zip(place.thing, told, strict=True))
+        answer = change(pairs)
+        mark = self._here(len(path), Verb.APPEND)
+        values, marks = [value for value, _ in pairs], [who for _, who in pairs]
+        self._ledger.store(self._slot, path, values, mark, marks if self._ledger.provenance else None)
+        return answer
+
+    def delete(self, path: Path) -> Any:
+        """Take away a key of a map, or all elements of a list that equal the last step; the value or None."""
+        parent, step = self.place(path[:-1]), path[-1]
+        if isinstance(parent.thing, list):
+            return self.work(path[:-1], lambda pairs, mark: remove_equal(pairs, step))
+        if not parent.is_map:
+            raise self._conflict(parent.thing, path[:-1], step)
+        gone = parent.at(step)
+        if gone.thing is ABSENT:
+            return None
+        value = self._ledger.folded(gone.part, False)
+        top = self._list_above(path)
+        if top is not None:
+            mark = self._here(len(path), Verb.APPEND)
+            self._work(top, lambda pairs: _take(pairs, path[len(top) :], mark))
+            return value
+        self._note_cut(path)
+        mark = self._here(len(path), Verb.ERASE)
+        for slot in (self.component.file,) if self._by_file else {self.component.recipe, self.component.file}:
+            self._ledger.erase(slot, path, mark)
+        return value
+
+    def replace(self, value: dict[Any, Any]) -> None:
+        """Make a map of our own the whole component, as its speaker sees it."""
+        self._note_cut(())
+        by_recipe = self.component.is_pair and not self._by_file
+        mark = self._here(0, Verb.REPLACE if by_recipe else Verb.SET)
+        self._ledger.replace(self._slot, AssignedMap(value, mark) if by_recipe else value, mark)
+
+    def empty(self) -> None:
+        """Drop both trees, as at the start of a run."""
+        self._note_cut(())
+        for slot in {self.component.file, self.component.recipe}:
+            self._ledger.replace(slot, {})
+
+    def write(self, path: Path, value: Any, full: bool = False, strict: bool = False) -> None:
+        """Store a value of our own; what cannot take the next step is first replaced by an empty map.
+
+        strict: raise TypeConflict where something would be replaced
+        """
+        if not path:
+            raise BadArgument("nothing can be written at the empty path", hint="assign the level: node.default = {...}")
+        for depth in range(1, len(path)):
+            above, at = path[: depth - 1], path[:depth]
+            place = self.step(self.place(above), above, at[-1])
+            if place.is_map or (isinstance(place.thing, list) and type(path[depth]) is int):
+                continue
+            if strict:
+                raise TypeConflict(
+                    f"cannot write below the value {_short(place.thing)} at {self.component.name}.{spell(at)}",
+                    path=path,
+                    said=[f"it was said by {self.who(at)}"] if self.who(at) else (),
+                    hint="write(...) replaces what is in the way",
+                )
+            ours = place.recipe is not ABSENT and self.component.is_pair and not self._by_file
+            self._store(at, AssignedMap() if ours else OwnedMap(), Verb.SET, full)
+        self.store(path, value, full)
+
+    def unlink(self, path: Path) -> Any:
+        """Delete, or nothing where the parent is no map and no list; the value or None."""
+        if not path:
+            raise BadArgument("the empty path cannot be removed")
+        thing = self.place(path[:-1]).thing
+        return self.delete(path) if isinstance(thing, (dict, list)) else None
+
+    def silent(self, path: Path, value: Any) -> None:
+        """Note an `unless` that said nothing."""
+        if self._ledger.provenance:
+            self._ledger.silent(self._slot, path, value, self._ledger.marks.here(len(path), Verb.SILENT))
+
+    # Handles that are held while their place is replaced
+
+    def _note_cut(self, path: Path) -> None:
+        place = self.place(path)
+        if isinstance(place.thing, (dict, list)):
+            self.cuts.setdefault(path, deque(maxlen=4)).append(Cut(self._ledger.serial, _kept(place)))
+
+    def cut_since(self, path: Path, born: int) -> tuple[Path, Cut] | None:
+        """The first time after *born* that the container at *path*, or one above it, was replaced."""
+        if not self.cuts:
+            return None
+        found = [
+            (path[:depth], cut)
+            for depth in range(len(path) + 1)
+            for cut in self.cuts.get(path[:depth], ())
+            if cut.serial >= born
+        ]
+        return min(found, key=lambda one: one[1].serial, default=None)
+
+
+def _kept(place: Place) -> Place:
+    for part in place:
+        if isinstance(part, OwnedMap):
+            part.shared = True
+    return place
+
+
+def _checked_key(key: Any, path: Path) -> Any:
+    if type(key) is not str and type(key) is not int:
+        raise BadKey(f"a key must be text or an integer, not {type(key).__name__}: {key!r}", path=(*path, key))
+    return key
+
+
+def _short(value: Any) -> str:
+    text = "{...}" if isinstance(value, Mapping) else repr(value)
+    return text if len(text) < 40 else text[:39] + "…"
+
+
+def remove_equal(pairs: list[tuple[Any, Any]], value: Any) -> Any:
+    """Drop all elements that are type-strictly equal to *value*; the value, or None where there was none."""
+    key = strict_key(value)
+    kept = [pair for pair in pairs if strict_key(pair[0]) != key]
+    found = len(kept) < len(pairs)
+    pairs[:] = kept
+    return value if found else None
+
+
+def _put(pairs: list[tuple[Any, Any]], steps: Path, value: Any, mark: int) -> None:
+    index = _index(steps[0], len(pairs))
+    while index >= len(pairs):
+        pairs.append((None, mark))
+    inner = value if len(steps) == 1 else _with(pairs[index][0], steps[1:], value)
+    pairs[index] = (_frozen(inner), mark)
+
+
+def _take(pairs: list[tuple[Any, Any]], steps: Path, mark: int) -> None:
+    index = _index(steps[0], len(pairs))
+    holder = copied(pairs[index][0], HELD)
+    inside = dig(holder, steps[1:-1])
+    del inside[steps[-1]]
+    pairs[index] = (holder, mark)
+
+
+def _with(container: Any, steps: Path, value: Any) -> Any:
+    """A copy of a map or list inside a list, with *value* put somewhere below."""
+    copy = container.copy()
+    step = _index(steps[0], len(copy)) if isinstance(copy, list) else steps[0]
+    if isinstance(copy, list):
+        copy.extend([None] * (step + 1 - len(copy)))
+    copy[step] = _frozen(value) if len(steps) == 1 else _with(copy[step], steps[1:], value)
+    return copy
+
+
+def _frozen(value: Any) -> Any:
+    return dict(value) if isinstance(value, OwnedMap) else value
+
+
+def _index(step: int, length: int) -> int:
+    index = step + length if step < 0 else step
+    if index < 0:
+        raise BadArgument(f"index {step} lies before the start of a list of {length}", path=(step,))
+    return index

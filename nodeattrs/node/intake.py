@@ -1,0 +1,84 @@
+"""Documents enter a node: deep merged over what a slot holds, each leaf with its origin.
+
+Chef's other merge (roles, `-j` JSON, late facts): maps meet, lists unite, anything else
+is replaced, in one pass. What it replaces goes into the history, so that a role
+that lost to another role is still found.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nodeattrs.core.claim import Speaker
+from nodeattrs.core.tree import Path, dig, strict_key
+from nodeattrs.node.ledger import Ledger
+from nodeattrs.node.maps import AssignedMap, OwnedMap
+from nodeattrs.node.speech import Mark
+from nodeattrs.node.writers import stored
+
+__all__ = ["lay_over", "load", "sink"]
+
+
+def load(ledger: Ledger, slot: int, tree: Any, speaker: Speaker) -> None:
+    """Make *tree* the whole content of a slot. raises: BadKey, BadValue, TooDeep"""
+    mark = ledger.marks.add(Mark(speaker)) if ledger.provenance else 0
+    ledger.replace(slot, stored(tree, ()), mark)
+
+
+def lay_over(ledger: Ledger, slot: int, tree: Any, speaker: Speaker) -> None:
+    """Deep merge *tree* over the content of a slot. raises: BadKey, BadValue, TooDeep"""
+    if not ledger.trees[slot]:
+        load(ledger, slot, tree, speaker)
+        return
+    mark = ledger.marks.add(Mark(speaker)) if ledger.provenance else 0
+    for key, value in stored(tree, ()).items():
+        _lay(ledger, slot, (key,), value, mark)
+
+
+def sink(ledger: Ledger, upper: int, lower: int) -> None:
+    """Move the content of a recipe's slot down into the attribute file's, keeping who said it.
+
+    What was said in normal is, in the next run, what was saved: it stands in the lower slot then.
+    """
+    tree = ledger.trees[upper]
+    if isinstance(tree, AssignedMap):
+        ledger.replace(lower, {})
+    _sink(ledger, lower, tree, ())
+    ledger.replace(upper, {})
+
+
+def _sink(ledger: Ledger, lower: int, tree: OwnedMap, path: Path) -> None:
+    for key, value in tree.items():
+        at = (*path, key)
+        told = tree.origins.get(key, tree.origin)
+        if type(value) is OwnedMap and isinstance(dig(ledger.trees[lower], at), dict):
+            _sink(ledger, lower, value, at)
+        elif isinstance(value, OwnedMap):
+            ledger.store(lower, at, OwnedMap((), value.origin), value.origin)
+            _sink(ledger, lower, value, at)
+        elif isinstance(told, list):
+            ledger.store(lower, at, value, 0, told)
+        else:
+            ledger.store(lower, at, value, told)
+
+
+def _lay(ledger: Ledger, slot: int, path: Path, value: Any, mark: int) -> None:
+    below = dig(ledger.trees[slot], path)
+    if isinstance(below, dict) and isinstance(value, dict):
+        for key, entry in value.items():
+            _lay(ledger, slot, (*path, key), entry, mark)
+    elif isinstance(below, list) and isinstance(value, list):
+        _unite(ledger, slot, path, below, value, mark)
+    else:
+        ledger.store(slot, path, value, mark)
+
+
+def _unite(ledger: Ledger, slot: int, path: Path, below: list[Any], value: list[Any], mark: int) -> None:
+    told = ledger.told(slot, path) if ledger.provenance else [0] * len(below)
+    above = [(mark, (*path, index)) for index in range(len(value))]
+    united: dict[Any, tuple[Any, Any]] = {}
+    for entry, who in zip([*below, *value], [*told, *above], strict=True):
+        united.setdefault(strict_key(entry), (entry, who))
+    entries, who_said = [entry for entry, _ in united.values()], [who for _, who in united.values()]
+    if strict_key(entries) != strict_key(below):
+        ledger.store(slot, path, entries, mark, who_said if ledger.provenance else None)

@@ -1,0 +1,396 @@
+"""The fifteen trees, and the history of what was overwritten, erased or stayed silent.
+
+Every change of a node goes through here, so this is the only place that forgets
+folded answers, and it forgets those along the path that changed and no others. It
+knows the view's caches, but neither components nor writers: a slot is a number.
+
+How a write stays cheap and a view stays true (docs/decisions/0004): a map that only the
+trees and their own caches look at is changed in place; as soon as anybody else may hold
+a view of it, its maps are marked shared and the next write copies them, one level each.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import ABSENT, Path, dig, own_path, strict_key
+from nodeattrs.errors import InternalError
+from nodeattrs.node.maps import AssignedMap, OwnedMap, Told, replica, thawed
+from nodeattrs.node.secrets import Secrets
+from nodeattrs.node.slots import PLAN, SLOTS, Branch, Joined
+from nodeattrs.node.speech import Mark, Marks
+from nodeattrs.node.view import MapView, entry, joined, plain, share
+
+__all__ = ["HISTORY_BOUND", "Event", "Ledger"]
+
+HISTORY_BOUND = 5
+"""How many events are kept for one path of one slot: the first, and the last four."""
+
+
+class Event(NamedTuple):
+    """One entry of the history.
+
+    slot:  the number of the slot
+    what:  "overwritten", "erased" or "silent"
+    value: what stood there (for "silent": what would have been said); maps may still be owned
+    told:  who had said it; for maps a mark for the entries without one of their own
+    by:    the mark of who did it
+    times: for "forgotten": how many events were dropped
+    """
+
+    slot: int
+    what: str
+    value: Any
+    told: Told
+    by: int
+    times: int = 1
+
+
+def _references() -> tuple[int, int]:
+    """How many references a view has that nobody holds: the root in `_enter`, a child in a cache."""
+    cache = {"k": MapView({})}
+    seen = cache.get("k")
+    child = sys.getrefcount(seen)
+    del cache["k"]
+    return sys.getrefcount(seen), child
+
+
+_counted = getattr(sys, "_is_gil_enabled", lambda: True)() and hasattr(sys, "getrefcount")
+_ROOT_ALONE, _CHILD_ALONE = _references() if _counted else (-1, -1)
+"""On interpreters without such counts every view counts as held: right, but slower."""
+
+
+class Ledger:
+    """Fifteen trees, one merged view of them, and what has happened so far.
+
+    provenance: False keeps no marks and no history
+    root:       gives the folder to which the files of marks are relative
+    secrets:    the paths whose values are wrapped as Sensitive when they enter
+    cache:      the merged view's top-level answers; the node reads it directly
+    serial:     rises with every change
+    """
+
+    __slots__ = ("_lock", "_view", "cache", "history", "marks", "provenance", "secrets", "serial", "trees")
+
+    def __init__(self, provenance: bool, root: Callable[[], str], secrets: Secrets | None = None) -> None:
+        self.trees: list[OwnedMap] = [OwnedMap() for _ in range(len(SLOTS) + 1)]  # [0] is never used
+        self.marks = Marks(root)
+        self.history: dict[Path, list[Event]] = {}
+        self.provenance = provenance
+        self.secrets = secrets
+        self.cache: dict[Any, Any] = {}
+        self.serial = 0
+        self._view: MapView | None = None
+        self._lock = threading.RLock()
+
+    # Reading
+
+    def part(self, branch: Branch = PLAN) -> Any:
+        """The roots of some slots, joined as the plan says and not merged yet."""
+        parts = [self.trees[child] if isinstance(child, int) else self.part(child) for child in branch.children]
+        return joined(branch.policy, parts)
+
+    def view(self) -> MapView:
+        """The merged view of now. What is handed out never changes."""
+        with self._lock:
+            view = self._view
+            if view is None:
+                view = self._view = MapView(self.part())
+                self.cache = view._cache
+            return view
+
+    def shared_part(self, branch: Branch) -> Any:
+        """The roots of some slots for a view that no write keeps fresh: it counts as held from the start."""
+        with self._lock:
+            part = self.part(branch)
+            share(part)
+            return part
+
+    def standing(self, branch: Branch, path: Path) -> Any:
+        """What stands at a path in some slots, not merged further: a value, joined maps, or ABSENT."""
+        with self._lock:
+            here: Any = self.part(branch)
+            for step in path:
+                is_map = type(here) is Joined or isinstance(here, dict)
+                here = entry(here, step) if is_map else dig(here, (step,))
+                if here is ABSENT:
+                    break
+            return here
+
+    def folded(self, part: Any, evaluate: bool) -> Any:
+        """A plain copy of maps of this ledger, consistent even while others write."""
+        with self._lock:
+            data = plain(part, False)
+        return plain(data, True) if evaluate else data
+
+    # Writing
+
+    def store(self, slot: int, path: Path, value: Any, mark: int = 0, told: list[Any] | None = None) -> None:
+        """Put *value*, which nobody else can change, at *path*; the steps to it are maps or absent.
+
+        mark: who says so
+        told: for a list worked on in place: who said each element
+        cost: the depth of the path
+        """
+        if not path:
+            self.replace(slot, value, mark)
+            return
+        if self.secrets is not None:
+            value = self.secrets.guarded(path, value)
+        key = path[-1]
+        with self._lock:
+            parent = self._enter(slot, path[:-1], key, mark)
+            if self.provenance:
+                old = parent.get(key, ABSENT)
+                if old is not ABSENT:
+                    self._remember(path, Event(slot, "overwritten", old, parent.origins.get(key, parent.origin), mark))
+                parent.origins[key] = mark if told is None else told
+            parent[key] = value
+            self._leave()
+
+    def erase(self, slot: int, path: Path, mark: int = 0) -> None:
+        """Take away what stands at *path* in one slot; nothing happens where nothing does."""
+        key = path[-1]
+        if dig(self.trees[slot], path) is ABSENT:
+            return
+        with self._lock:
+            parent = self._enter(slot, path[:-1], key, mark)
+            if self.provenance:
+                told = parent.origins.pop(key, parent.origin)
+                self._remember(path, Event(slot, "erased", parent[key], told, mark))
+            del parent[key]
+            self._leave()
+
+    def replace(self, slot: int, tree: dict[Any, Any], mark: int = 0) -> None:
+        """Make *tree* the whole content of a slot."""
+        if self.secrets is not None:
+            tree = self.secrets.guarded((), tree)
+        with self._lock:
+            old = self.trees[slot]
+            new = tree if isinstance(tree, OwnedMap) else OwnedMap(tree)
+            new.origin = mark
+            if self._view is not None:
+                share(self._view._part)
+            old.shared = True
+            if old and self.provenance:
+                self._remember((), Event(slot, "overwritten", old, old.origin, mark))
+            self.trees[slot] = new
+            self._view = None
+            self.cache = {}
+            self.serial += 1
+
+    def silent(self, slot: int, path: Path, value: Any, mark: int) -> None:
+        """Note an `unless` that found a value and said nothing."""
+        if self.provenance:
+            with self._lock:
+                self._remember(path, Event(slot, "silent", value, mark, 0))
+
+    def _enter(self, slot: int, steps: Path, key: Any, mark: int) -> OwnedMap:
+        """The map at *steps* of a slot, ours to change; everything folded along the way to *key* is forgotten.
+
+        Readers find no view until `_leave`; those who already hold one keep it as it is.
+        """
+        view, self._view = self._view, None
+        cache, self.cache = self.cache, {}
+        here = self.trees[slot]
+        if view is not None and (here.shared or sys.getrefcount(view) > _ROOT_ALONE or sys.getrefcount(cache) > 3):
+            share(view._part)
+            view = None
+        self._view = view
+        if here.shared:
+            here = self.trees[slot] = replica(here)
+        for depth, step in enumerate(steps):
+            below: Any = here.get(step)
+            owned = isinstance(below, OwnedMap)
+            if view is not None:
+                seen = view._cache.get(step)
+                if type(seen) is not MapView:
+                    if not owned:
+                        _forget(view, step)
+                    view = None
+                elif owned and not below.shared and sys.getrefcount(seen) <= _CHILD_ALONE:
+                    view = seen
+                else:
+                    del seen
+                    _forget(view, step)
+                    view = None
+            if not owned:
+                below = self._owned(here, step, below, depth + 1, mark)
+            elif below.shared:
+                below = here[step] = replica(below)
+            here = below
+        if view is not None:
+            _forget(view, key)
+        return here
+
+    def _owned(self, parent: OwnedMap, step: Any, below: Any, depth: int, mark: int) -> OwnedMap:
+        told = parent.origins.get(step, parent.origin)
+        if below is None and step not in parent:
+            new = OwnedMap((), mark)
+            if self.provenance:
+                parent.origins[step] = mark
+        elif type(below) is dict:
+            new = thawed(below, told if isinstance(told, int) else 0)
+        else:
+            raise InternalError(f"a write went through a {type(below).__name__}, {depth} deep")
+        parent[step] = new
+        return new
+
+    def _leave(self) -> None:
+        if self._view is not None:
+            self.cache = self._view._cache
+        self.serial += 1
+
+    def _remember(self, path: Path, event: Event) -> None:
+        if isinstance(event.value, OwnedMap):
+            event.value.shared = True  # cut off: whoever still looks at it sees it as it was
+        events = self.history.setdefault(path, [])
+        events.append(event)
+        if len(events) > HISTORY_BOUND:
+            self._bound(events, event.slot)
+
+    @staticmethod
+    def _bound(events: list[Event], slot: int) -> None:
+        own = [event for event in events if event.slot == slot]
+        if len(own) <= HISTORY_BOUND:
+            return
+        victim = next(event for event in own[1:] if event.what != "forgotten")
+        place = next(at for at, event in enumerate(events) if event is victim)
+        before = own[1]
+        if before.what == "forgotten":
+            del events[place]
+            place = next(at for at, event in enumerate(events) if event is before)
+            events[place] = before._replace(times=before.times + 1)
+        else:
+            events[place] = Event(slot, "forgotten", ABSENT, 0, 0)
+
+    # Provenance
+
+    def origin(self, slot: int, path: Path, value: Any = ABSENT) -> tuple[Origin, Mark]:
+        """Who said what a slot has at *path*, and how.
+
+        value: what is asked for there: an element of a united list stands elsewhere in the slot's own list
+        cost:  the depth of the path
+        """
+        tree = self.trees[slot]
+        own = own_path(tree, path, value) if value is not ABSENT else path
+        return self.told_in(tree, tree.origin, own)
+
+    def told_in(self, tree: Any, told: Told, inside: Path, at: Path = ()) -> tuple[Origin, Mark]:
+        """Who said what a tree has at *inside*: the nearest mark on the way there.
+
+        told: who said the tree itself
+        at:   where the tree stands, or stood, in its slot
+        """
+        said_at = (*at, *inside)
+        for depth, step in enumerate(inside):
+            if isinstance(told, list):
+                one = told[step] if type(step) is int and 0 <= step < len(told) else 0
+                if isinstance(one, tuple):
+                    said_at = (*one[1], *inside[depth + 1 :])
+                    one = one[0]
+                told = one
+                break
+            if isinstance(tree, OwnedMap):
+                told = tree.origins.get(step, tree.origin)
+            tree = dig(tree, (step,))
+        number = told if isinstance(told, int) else _last_word(told)
+        mark = self.marks[number]
+        return mark.speaker.at(said_at[mark.depth :]), mark
+
+    def told(self, slot: int, path: Path) -> list[Any]:
+        """Who said each element of the list that a slot has at *path*: numbers, with the path said then."""
+        tree: Any = self.trees[slot]
+        told: Told = tree.origin
+        for step in path:
+            if isinstance(tree, OwnedMap):
+                told = tree.origins.get(step, tree.origin)
+            tree = dig(tree, (step,))
+        if isinstance(told, list):
+            return list(told)
+        return [(told, (*path, index)) for index in range(len(tree))]
+
+    # Sanity
+
+    def check(self) -> Iterator[str]:
+        """Every contradiction found. Tests ask after each step."""
+        for slot, tree in enumerate(self.trees[1:], 1):
+            yield from self._check_tree(slot, tree, (), set())
+            if isinstance(tree, AssignedMap) and SLOTS[slot - 1].source != "recipe":
+                yield f"slot {slot} is no recipe's, and its root is marked assigned"
+        if self._view is not None:
+            if self.cache is not self._view._cache:
+                yield "the node reads another cache than the view's"
+            yield from self._check_view(self._view, ())
+        for path, events in self.history.items():
+            for slot in {event.slot for event in events}:
+                if sum(event.slot == slot for event in events) > HISTORY_BOUND:
+                    yield f"too much history at {path} in slot {slot}"
+
+    def _check_tree(self, slot: int, tree: Any, path: Path, seen: set[int]) -> Iterator[str]:
+        if isinstance(tree, OwnedMap):
+            if id(tree) in seen:
+                yield f"an owned map has two parents, one at {path} in slot {slot}"
+            seen.add(id(tree))
+            if not tree.origins.keys() <= tree.keys():
+                yield f"marks without entries at {path} in slot {slot}"
+            for told in tree.origins.values():
+                for one in told if isinstance(told, list) else [told]:
+                    number = one[0] if isinstance(one, tuple) else one
+                    if not 0 <= number < len(self.marks.table):
+                        yield f"an unknown mark at {path} in slot {slot}"
+            if isinstance(tree, AssignedMap) and SLOTS[slot - 1].source != "recipe":
+                yield f"slot {slot} is no recipe's, and {path} is marked assigned"
+        if isinstance(tree, dict):
+            for key, value in tree.items():
+                if isinstance(value, OwnedMap) and not isinstance(tree, OwnedMap):
+                    yield f"an owned map inside a frozen one at {path} in slot {slot}"
+                yield from self._check_tree(slot, value, (*path, key), seen)
+        elif isinstance(tree, list):
+            for index, value in enumerate(tree):
+                if isinstance(value, OwnedMap):
+                    yield f"an owned map inside a list at {path} in slot {slot}"
+                yield from self._check_tree(slot, value, (*path, index), seen)
+
+    def _check_view(self, view: MapView, path: Path) -> Iterator[str]:
+        for key, cached in view._cache.items():
+            fresh = self.standing(PLAN, (*path, key))
+            if fresh is ABSENT:
+                yield f"a cached answer for nothing at {(*path, key)}"
+                continue
+            kept = cached.to_plain() if hasattr(cached, "to_plain") else cached
+            now = plain(fresh, False)
+            if strict_key(kept) != strict_key(now):
+                yield f"a stale answer at {(*path, key)}: {kept!r}, now {now!r}"
+            if isinstance(cached, MapView):
+                if not _same_maps(cached._part, fresh):
+                    yield f"a cached view looks at other maps than the trees have at {(*path, key)}"
+                yield from self._check_view(cached, (*path, key))
+        if view._keys is not None and view._keys != tuple(self._fresh_keys(path)):
+            yield f"stale keys at {path}"
+
+    def _fresh_keys(self, path: Path) -> list[Any]:
+        return list(plain(self.standing(PLAN, path), False))
+
+
+def _forget(view: MapView, key: Any) -> None:
+    view._keys = None
+    gone = view._cache.pop(key, None)
+    if type(gone) is MapView:
+        share(gone._part)  # held or not: somebody may hold a view further down
+
+
+def _last_word(told: Any) -> int:
+    """The mark of the last word on a list that was worked on."""
+    numbers = [one[0] if isinstance(one, tuple) else one for one in told]
+    return max(numbers, default=0)
+
+
+def _same_maps(one: Any, two: Any) -> bool:
+    if type(one) is Joined and type(two) is Joined:
+        return len(one.members) == len(two.members) and all(map(_same_maps, one.members, two.members))
+    return one is two

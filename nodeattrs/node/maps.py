@@ -1,0 +1,66 @@
+"""The maps that slots are made of.
+
+A map in a slot's tree is either *frozen*: an exact dict that never changes after
+it was copied in, with all below it; or *owned*: one of the two classes here, which a
+write may change in place as long as nobody else looks at it. Loading makes frozen
+maps only; a write owns the maps on its path, one level each.
+
+Never handed out: C code reads past the methods of a dict subclass.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nodeattrs.core.tree import Path
+
+__all__ = ["AssignedMap", "OwnedMap", "Told", "replica", "thawed"]
+
+Told = int | list["int | tuple[int, Path]"]
+"""Who said an entry: the number of a mark; for a list that was worked on in place, one for each
+element, with the path it had when its speaker said it."""
+
+
+class OwnedMap(dict[Any, Any]):
+    """A map that a write may change.
+
+    origin:  the mark of every entry without one of its own; 0 where nobody is noted
+    origins: key -> the mark of that entry
+    shared:  somebody else may look at this map: copy it before you change it. Never cleared.
+    """
+
+    __slots__ = ("origin", "origins", "shared")
+
+    origin: int
+    origins: dict[Any, Told]
+    shared: bool
+
+    def __init__(self, entries: dict[Any, Any] | tuple[()] = (), origin: int = 0) -> None:
+        super().__init__(entries)
+        self.origin = origin
+        self.origins = {}
+        self.shared = False
+
+
+class AssignedMap(OwnedMap):
+    """A map that a recipe assigned as a whole: it hides what the attribute files say there."""
+
+    __slots__ = ()
+
+
+def thawed(frozen: dict[Any, Any], origin: int) -> OwnedMap:
+    """An owned map with the entries of a frozen one. cost: a shallow copy"""
+    return OwnedMap(frozen, origin)
+
+
+def replica(shared: OwnedMap) -> OwnedMap:
+    """A copy to write to, of a map that others look at; its owned children are shared from now on.
+
+    cost: one level
+    """
+    copy = type(shared)(shared, shared.origin)
+    copy.origins = shared.origins.copy()
+    for entry in shared.values():
+        if isinstance(entry, OwnedMap):
+            entry.shared = True
+    return copy

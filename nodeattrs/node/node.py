@@ -1,0 +1,747 @@
+"""The node: it introduces slots, writers, views and documents to one another.
+
+What a person holds. It decides nothing about merging (slots.py, view.py), keeps no
+data of its own but its name, environment and run-list, and knows no files: a
+repository, a store or a run hands in plain data and who said it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NoReturn, Protocol
+
+from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.fold import Fold, Layer
+from nodeattrs.core.trace import Trace
+from nodeattrs.core.tree import ABSENT, Path, dig, parse, spell
+from nodeattrs.errors import (
+    AmbiguousRunList,
+    BadArgument,
+    BadValue,
+    DocumentError,
+    NoSuchAttribute,
+    NullInTheWay,
+    TypeConflict,
+    UnknownName,
+)
+from nodeattrs.node.component_tree import ComponentTree
+from nodeattrs.node.documents import FORMAT, VERSION, json_ready, restore_ledger, snapshot_ledger, unmarked
+from nodeattrs.node.intake import lay_over, load, sink
+from nodeattrs.node.ledger import Ledger
+from nodeattrs.node.maps import AssignedMap
+from nodeattrs.node.node_trace import trace_of
+from nodeattrs.node.run_list import normalised
+from nodeattrs.node.secrets import Secrets
+from nodeattrs.node.slots import COMPONENTS, DEFAULT_GROUP, OVERRIDE_GROUP, PLAN, SLOTS, Branch, Joined, Slot, component
+from nodeattrs.node.speech import Voice
+from nodeattrs.node.view import ListView, MapView, entry, joined
+from nodeattrs.node.writers import FullWriter, UnlessWriter, Writer, steps_of, stored
+
+__all__ = ["DEFAULT_ENVIRONMENT", "Node", "SlotTree"]
+
+DEFAULT_ENVIRONMENT = "_default"
+_DEFAULT_LEVEL = tuple(one.name for one in COMPONENTS[:4])
+_OVERRIDE_LEVEL = tuple(one.name for one in COMPONENTS[5:9])
+_JSON = Origin("JSON attributes")
+_FACTS = Origin("facts")
+_SAVED = Origin("saved", "origin unknown")
+_RUN = Origin("run")
+_ROLES = Origin("role")
+
+
+class EnvironmentLike(Protocol):
+    """What `Node.apply_expansion` needs of an environment."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def default_attributes(self) -> Mapping[Any, Any]: ...
+    @property
+    def override_attributes(self) -> Mapping[Any, Any]: ...
+
+
+class SlotTree:
+    """One of the fifteen, as a tree of its own: `node.slots[2]`.
+
+    It can be read, printed and folded like any other tree; `assigned` shows where a recipe's map
+    hides what the attribute file says, which belongs to the slot as much as its values do.
+    """
+
+    __slots__ = ("_ledger", "slot")
+
+    def __init__(self, ledger: Ledger, slot: Slot) -> None:
+        self._ledger = ledger
+        self.slot = slot
+
+    @property
+    def number(self) -> int:
+        """1 to 15, as the Chef documentation counts."""
+        return self.slot.number
+
+    @property
+    def level(self) -> str:
+        """One of six: "default", "force_default", "normal", "override", "force_override", "automatic"."""
+        return self.slot.level
+
+    @property
+    def source(self) -> str:
+        """One of five: "attribute file", "recipe", "environment", "role", "facts"."""
+        return self.slot.source
+
+    @property
+    def title(self) -> str:
+        """Level and source."""
+        return self.slot.title
+
+    @property
+    def assigned(self) -> list[Path]:
+        """The paths of the maps that hide what the attribute file says there."""
+        return list(_assigned(self._ledger.trees[self.number], ()))
+
+    def to_dict(self, evaluate: bool = False) -> dict[Any, Any]:
+        """A plain copy."""
+        return self._ledger.folded(self._ledger.trees[self.number], evaluate)  # type: ignore[no-any-return]
+
+    def origin(self, path: str | Path) -> Origin:
+        """Who said what this slot has at *path*."""
+        return self._ledger.origin(self.number, _steps(path))[0]
+
+    def layer(self) -> Layer:
+        """The slot for the core's `fold`, its assigned maps marked."""
+        tree = self._ledger.trees[self.number]
+        return Layer(tree, _SlotSpeaker(self), f"{self.number} {self.title}")
+
+    def __repr__(self) -> str:
+        marks = "".join(f"\n  replaces {spell(path)}" for path in self.assigned)
+        return f"<slot {self.number} {self.title}: {self.to_dict()!r}{marks}>"
+
+
+class _SlotSpeaker:
+    __slots__ = ("_slot",)
+
+    def __init__(self, slot: SlotTree) -> None:
+        self._slot = slot
+
+    def at(self, path: Path) -> Origin:
+        return self._slot.origin(path)
+
+
+def _assigned(tree: Any, path: Path) -> Iterator[Path]:
+    if isinstance(tree, AssignedMap):
+        yield path
+    if isinstance(tree, dict):
+        for key, inner in tree.items():
+            yield from _assigned(inner, (*path, key))
+
+
+class LevelView(MapView):
+    """The merge of one level. Called with a path, it merges that subtree alone, as Chef's method does."""
+
+    __slots__ = ("_at_path",)
+
+    def __init__(self, part: Any, at_path: Callable[[Path], Any]) -> None:
+        super().__init__(part)
+        self._at_path = at_path
+
+    def __call__(self, *path: Any) -> Any:
+        return self._at_path(steps_of(path))
+
+
+def _stepped(tree: Any, path: Path) -> Any:
+    for depth, step in enumerate(path):
+        if tree is ABSENT or tree is None or isinstance(tree, str):
+            return ABSENT
+        if not isinstance(tree, dict) and not (isinstance(tree, list) and type(step) is int):
+            raise TypeConflict(
+                f"cannot step to {spell((step,))}: {spell(path[:depth])} has no such place in one of the components",
+                path=path,
+            )
+        tree = dig(tree, (step,))
+    return tree
+
+
+def _steps(path: str | Iterable[Any]) -> Path:
+    return parse(path) if isinstance(path, str) else steps_of(path)
+
+
+def _writer(name: str) -> property:
+    def read(self: Node) -> Writer:
+        return Writer(self._trees[name])
+
+    def replace(self: Node, value: Mapping[Any, Any]) -> None:
+        tree = stored(value, ())
+        if not isinstance(tree, dict):
+            raise BadValue(f"a level is a map, not a {type(tree).__name__}", hint=f"node.{name} = {{...}}")
+        self._trees[name].replace(tree)
+
+    return property(read, replace, doc=f"The writer of `{name}`. Assigning to it replaces the whole component.")
+
+
+def _unless_writer(name: str) -> property:
+    def read(self: Node) -> UnlessWriter:
+        return UnlessWriter(self._trees[name])
+
+    return property(read, doc=f"Writes to `{name}` where it has no value yet.")
+
+
+def _full_writer(name: str, clears: str = "") -> property:
+    def read(self: Node) -> FullWriter:
+        before = getattr(self, f"_clear_{clears}") if clears else None
+        return FullWriter(self._trees[name], (), before)
+
+    spelled = f"The full assignment to `{name}`, Ruby's `{name}!`: what stands in the way becomes a map."
+    return property(read, doc=spelled + (f" First clears the whole {clears} level at the path." if clears else ""))
+
+
+class Node(Mapping[Any, Any]):
+    """A node: fifteen slots, read as one tree that can say where each value came from.
+
+    name:        of the node
+    environment: the name of its environment
+    provenance:  False keeps no origins and no history
+    sensitive:   paths whose values are secrets: "db.password", or steps; the step "*" stands for any
+    root:        the folder to which the files in origins are relative; None is the current one
+
+    Reading is as from an immutable mapping, one look-up a step when warm. One thread may write while
+    others read; several writers take turns. What was handed out never changes, deferred values excepted.
+    source: docs/merging.md
+
+    >>> node = Node("web1")
+    >>> node.default["apache"]["port"] = 80
+    >>> node.override["apache"]["port"] = 8080
+    >>> node["apache"]["port"]
+    8080
+    """
+
+    def __init__(
+        self,
+        name: str = "node1",
+        environment: str = DEFAULT_ENVIRONMENT,
+        *,
+        provenance: bool = True,
+        sensitive: Iterable[str | Path] = (),
+        root: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self.name = name
+        self.environment = environment
+        self._run_list: list[str] = []
+        self._root = None if root is None else os.fspath(root)
+        secrets = Secrets(sensitive)
+        self._ledger = Ledger(provenance, lambda: self._root or os.getcwd(), secrets if secrets.paths else None)
+        self._trees = {one.name: ComponentTree(self._ledger, one) for one in COMPONENTS}
+
+    default = _writer("default")
+    env_default = _writer("env_default")
+    role_default = _writer("role_default")
+    force_default = _writer("force_default")
+    normal = _writer("normal")
+    override = _writer("override")
+    role_override = _writer("role_override")
+    env_override = _writer("env_override")
+    force_override = _writer("force_override")
+    automatic = _writer("automatic")
+
+    default_unless = _unless_writer("default")
+    normal_unless = _unless_writer("normal")
+    override_unless = _unless_writer("override")
+
+    default_full = _full_writer("default")
+    normal_full = _full_writer("normal")
+    override_full = _full_writer("override")
+    force_default_full = _full_writer("force_default", "default")
+    force_override_full = _full_writer("force_override", "override")
+
+    # The merged read
+
+    def __getitem__(self, key: Any) -> Any:
+        try:
+            return self._ledger.cache[key]
+        except KeyError:
+            return self._ledger.view()[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._ledger.view())
+
+    def __len__(self) -> int:
+        return len(self._ledger.view())
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._ledger.view()
+
+    def __repr__(self) -> str:
+        return f"<Node {self.name} in {self.environment}>"
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other if isinstance(other, Node) else self._ledger.view() == other
+
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        self._ledger.view()._refuse(key)
+
+    def __delitem__(self, key: Any) -> NoReturn:
+        self._ledger.view()._refuse(key)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        hints = {
+            "set": "write node.normal[...] = ...",
+            "set_unless": "write node.normal_unless[...] = ...",
+            "default!": "write node.default_full[...] = ...",
+        }
+        if name.startswith("__") or name.startswith("_"):
+            raise AttributeError(name)
+        hint = hints.get(name, f"read an attribute with node[{name!r}]")
+        raise UnknownName(f"a node has nothing called {name!r}", hint=hint)
+
+    def read(self, *path: Any) -> Any:
+        """The merged value at *path*, or None; maps by key, lists by index, nothing through scalars.
+
+        source: Chef's `read`
+        """
+        value = self._at(steps_of(path))
+        return None if value is ABSENT else value
+
+    dig = read
+
+    def read_strict(self, *path: Any) -> Any:
+        """As `read` (Ruby's `read!`). raises: NoSuchAttribute"""
+        value = self._at(steps_of(path))
+        if value is ABSENT:
+            raise NoSuchAttribute(f"no attribute {spell(steps_of(path))}", path=steps_of(path))
+        return value
+
+    def exist(self, *path: Any) -> bool:
+        """Whether there is something at *path*, null included (Ruby's `exist?`)."""
+        return self._at(steps_of(path)) is not ABSENT
+
+    def has_attribute(self, key: Any) -> bool:
+        """Whether any slot has this top-level key (Ruby's `attribute?`)."""
+        return any(steps_of((key,))[0] in tree for tree in self._ledger.trees[1:])
+
+    def _at(self, path: Path) -> Any:
+        here: Any = self._ledger.view()
+        for step in path:
+            if isinstance(here, Mapping):
+                here = here.get(step, ABSENT)
+            elif isinstance(here, ListView) and type(step) is int and -len(here) <= step < len(here):
+                here = here[step]
+            else:
+                return ABSENT
+        return here
+
+    def walk(self, *path: Any) -> Any:
+        """What Ruby's `node['a']['b']` gives: None for an absent last key, an error beyond.
+
+        raises: NullInTheWay, TypeConflict, naming the step at which it ended
+        """
+        here: Any = self._ledger.view()
+        steps = steps_of(path)
+        for depth, step in enumerate(steps):
+            at = spell(steps[:depth])
+            if isinstance(here, Mapping):
+                here = here.get(step)
+            elif isinstance(here, ListView) and type(step) is int:
+                here = here[step] if -len(here) <= step < len(here) else None
+            elif isinstance(here, str):
+                here = None
+            elif here is None:
+                raise NullInTheWay(f"cannot step to {spell((step,))}: there is null or nothing at {at}", path=steps)
+            else:
+                raise TypeConflict(f"cannot step to {spell((step,))}: {at} has no such place", path=steps)
+        return here
+
+    def to_dict(self, evaluate: bool = True) -> dict[Any, Any]:
+        """A plain, independent copy of the merged tree.
+
+        evaluate: compute deferred values; otherwise they stay in it as they are
+        cost:     one eager fold and one copy
+        """
+        return self._ledger.folded(self._ledger.part(), evaluate)  # type: ignore[no-any-return]
+
+    def merged(self, *path: Any) -> Any:
+        """A plain copy of the merge at *path* alone, each component stepped through for itself; None where none has it.
+
+        raises: TypeConflict, where a component has a number or a list in the way
+        source: Chef's `merged_attributes`
+        """
+        return self._merged_at(PLAN, steps_of(path))
+
+    @property
+    def combined_default(self) -> LevelView:
+        """The four default components, merged: `node.combined_default["a"]`, or `node.combined_default("a", "b")`."""
+        return self._combined(DEFAULT_GROUP)
+
+    @property
+    def combined_override(self) -> LevelView:
+        """The four override components, merged; see `combined_default`."""
+        return self._combined(OVERRIDE_GROUP)
+
+    def _combined(self, branch: Branch) -> LevelView:
+        return LevelView(self._ledger.shared_part(branch), lambda path: self._merged_at(branch, path))
+
+    def _merged_at(self, branch: Branch, path: Path) -> Any:
+        part = self._part_at(branch, path)
+        return None if part is ABSENT else self._ledger.folded(part, False)
+
+    def _part_at(self, branch: Branch, path: Path) -> Any:
+        parts: list[Any] = []
+        for child in branch.children:
+            if isinstance(child, Branch):
+                parts.append(self._part_at(child, path))
+            else:
+                parts.append(_stepped(self._ledger.trees[child], path))
+        return joined(branch.policy, parts)
+
+    # Path methods on one component
+
+    def write(self, level: str, *path_and_value: Any) -> Any:
+        """Store the last argument at a path of one component; scalars in the way become maps. The value."""
+        return self._level(level).write(*path_and_value)
+
+    def write_strict(self, level: str, *path_and_value: Any) -> Any:
+        """As `write` (Ruby's `write!`). raises: TypeConflict, where something would be replaced"""
+        return self._level(level).write_strict(*path_and_value)
+
+    def unlink(self, level: str, *path: Any) -> Any:
+        """Remove what stands at a path of one component; the value, or None."""
+        return self._level(level).unlink(*path)
+
+    def unlink_strict(self, level: str, *path: Any) -> Any:
+        """As `unlink` (Ruby's `unlink!`). raises: NoSuchAttribute"""
+        return self._level(level).unlink_strict(*path)
+
+    def _level(self, level: str) -> Writer:
+        return Writer(self._trees[component(level).name])
+
+    # Removing whole levels
+
+    def rm(self, *path: Any) -> Any:
+        """Remove *path* from every level but automatic; the merged value as it was, or None.
+
+        Removes nothing where the parent is no map in the merged tree.
+        raises: BadArgument for the empty path
+        source: Chef's `rm`
+        """
+        steps = self._removable(path)
+        parent = self._ledger.standing(PLAN, steps[:-1])
+        value = self._value_in(parent, steps)
+        if value is not ABSENT:
+            self._clear_default(steps)
+            self._unlink("normal", steps)
+            self._clear_override(steps)
+        return None if value is ABSENT else value
+
+    def rm_default(self, *path: Any) -> Any:
+        """Remove *path* from the four default components; their merged value as it was, or None."""
+        value = self._clear_default(self._removable(path))
+        return None if value is ABSENT else value
+
+    def rm_override(self, *path: Any) -> Any:
+        """Remove *path* from the four override components; their merged value as it was, or None."""
+        value = self._clear_override(self._removable(path))
+        return None if value is ABSENT else value
+
+    def rm_normal(self, *path: Any) -> Any:
+        """Remove *path* from normal; the value as it was, or None."""
+        return self._unlink("normal", self._removable(path))
+
+    def _removable(self, path: tuple[Any, ...]) -> Path:
+        if not path:
+            raise BadArgument("the empty path cannot be removed", hint="name the attribute: rm('apache', 'port')")
+        return steps_of(path)
+
+    def _clear_default(self, path: Path) -> Any:
+        return self._clear(DEFAULT_GROUP, _DEFAULT_LEVEL, path)
+
+    def _clear_override(self, path: Path) -> Any:
+        return self._clear(OVERRIDE_GROUP, _OVERRIDE_LEVEL, path)
+
+    def _clear(self, branch: Branch, names: Iterable[str], path: Path) -> Any:
+        value = self._value_in(self._ledger.standing(branch, path[:-1]), path)
+        if value is not ABSENT:
+            for name in names:
+                self._unlink(name, path)
+        return value
+
+    def _value_in(self, parent: Any, path: Path) -> Any:
+        is_map = isinstance(parent, (dict, Joined))
+        value = entry(parent, path[-1]) if is_map else ABSENT
+        return value if value is ABSENT else self._ledger.folded(value, False)
+
+    def _unlink(self, name: str, path: Path) -> Any:
+        return self._trees[name].unlink(path)
+
+    # Who spoke
+
+    @contextmanager
+    def speaking(self, source: str, name: str = "", speaker: Speaker | None = None) -> Iterator[Node]:
+        """Within the block, what is written is said by this source: `with node.speaking("recipe", "apache2"):`.
+
+        source:  "attribute file" writes the attribute file's slots; everybody else the recipe's
+        name:    the cookbook, role, environment, ... that speaks
+        speaker: knows the places, where it is a document; code finds its own line
+        """
+        marks = self._ledger.marks
+        before, marks.voice = marks.voice, Voice(source, name, speaker)
+        try:
+            yield self
+        finally:
+            marks.voice = before
+
+    @property
+    def slots(self) -> dict[int, SlotTree]:
+        """The fifteen, by number."""
+        return {slot.number: SlotTree(self._ledger, slot) for slot in SLOTS}
+
+    def plan(self) -> Fold:
+        """The whole node as a fold of the core: fifteen layers under the policies of docs/merging.md."""
+        return self._branch(PLAN)
+
+    def _branch(self, branch: Branch) -> Fold:
+        children = tuple(
+            SlotTree(self._ledger, SLOTS[child - 1]).layer() if isinstance(child, int) else self._branch(child)
+            for child in branch.children
+        )
+        return Fold(children, branch.policy)
+
+    def trace(self, path: str | Iterable[Any]) -> Trace:
+        """Everyone who spoke about *path*, the winner first; see `nodeattrs.core.trace.Trace`.
+
+        path: steps, or their spelling: "apache.listen_ports.0"
+        cost: grows with the depth of the path and its own history, not with the tree
+        """
+        return trace_of(self._ledger, _steps(path))
+
+    def explain(self, path: str | Iterable[Any]) -> str:
+        """The trace as text for people."""
+        return str(self.trace(path))
+
+    def debug_value(self, *path: Any) -> list[tuple[str, Any]]:
+        """Pairs of component and value, "not_present" where it has none, weakest first; as Chef has it."""
+        steps = steps_of(path)
+        pairs = []
+        for name, tree in self._trees.items():
+            value = tree.plain(steps, evaluate=True)
+            pairs.append((name, "not_present" if value is ABSENT else value))
+        return pairs
+
+    # Runs
+
+    @property
+    def run_list(self) -> list[str]:
+        """The items; assigning normalises them: bare names become recipe[name], identical ones are kept once."""
+        return list(self._run_list)
+
+    @run_list.setter
+    def run_list(self, items: Iterable[object]) -> None:
+        self._run_list = [str(item) for item in normalised(items)]
+
+    def reset_defaults_and_overrides(self) -> None:
+        """Empty the components default and override, as at the start of a run."""
+        for name in ("default", "override"):
+            self._trees[name].empty()
+
+    def apply_expansion(
+        self,
+        role_default: Mapping[Any, Any],
+        role_override: Mapping[Any, Any],
+        environment: EnvironmentLike | None = None,
+    ) -> None:
+        """Replace what environment and roles say by the given trees.
+
+        environment: becomes the node's; None or "_default" says nothing
+        """
+        if environment is not None:
+            self.environment = environment.name
+        self.hear_environment(environment)
+        self.hear_roles([(role_default, _ROLES)], [(role_override, _ROLES)])
+
+    def hear_environment(self, environment: EnvironmentLike | None) -> None:
+        """Replace slots 3 and 12 by what an environment says."""
+        silent = environment is None or environment.name == DEFAULT_ENVIRONMENT
+        for slot, level in ((3, "default"), (12, "override")):
+            said = {} if silent else getattr(environment, f"{level}_attributes")
+            named = Origin("environment", getattr(environment, "name", ""))
+            speaker = getattr(environment, f"{level}_speaker", named)
+            load(self._ledger, slot, said, speaker)
+
+    def hear_roles(
+        self,
+        defaults: Iterable[tuple[Mapping[Any, Any], Speaker]],
+        overrides: Iterable[tuple[Mapping[Any, Any], Speaker]],
+    ) -> None:
+        """Replace slots 4 and 11 by what roles say, each deep merged over the ones before it.
+
+        defaults, overrides: trees with their speakers, the weakest role first
+        """
+        for slot, layers in ((4, defaults), (11, overrides)):
+            load(self._ledger, slot, {}, _ROLES)
+            for tree, speaker in layers:
+                lay_over(self._ledger, slot, tree, speaker)
+
+    def consume_external(
+        self,
+        facts: Mapping[Any, Any],
+        json_attributes: Mapping[Any, Any] | None = None,
+        *,
+        guid: str | None = None,
+        facts_speaker: Speaker = _FACTS,
+        json_speaker: Speaker = _JSON,
+    ) -> None:
+        """Take in JSON attributes and facts, as at the start of a run.
+
+        json_attributes: deep merged over normal with lists united; `run_list` (or `recipes`) and
+                         `chef_environment` are taken out of it
+        facts:           become the whole of automatic
+        raises:          AmbiguousRunList, BadArgument where the facts have no platform
+        """
+        attributes = dict(json_attributes or {})
+        if "run_list" in attributes and "recipes" in attributes:
+            raise AmbiguousRunList(
+                "JSON attributes with both run_list and recipes",
+                origins=[json_speaker.at(("recipes",))],
+                hint="keep run_list; recipes is its old name",
+            )
+        items = attributes.pop("recipes", None) if "recipes" in attributes else attributes.pop("run_list", None)
+        if items is not None:
+            self.run_list = items
+        if "chef_environment" in attributes:
+            self.environment = attributes.pop("chef_environment")
+        sink(self._ledger, 8, 7)
+        lay_over(self._ledger, 7, attributes, json_speaker)
+        _ = self.tags
+        load(self._ledger, 15, {}, facts_speaker)
+        self.consume_facts(facts, guid=guid, speaker=facts_speaker)
+
+    def consume_facts(self, facts: Mapping[Any, Any], *, guid: str | None = None, speaker: Speaker = _FACTS) -> None:
+        """Deep merge facts over automatic, lists united, and note name and environment there.
+
+        raises: BadArgument, where the facts have no platform
+        """
+        if "platform" not in facts:
+            raise BadArgument("these facts name no platform", hint="an Ohai or Facter document has one")
+        lay_over(self._ledger, 15, facts, speaker)
+        run = {"chef_guid": guid} if guid is not None else {}
+        lay_over(self._ledger, 15, {**run, "name": self.name, "chef_environment": self.environment}, _RUN)
+
+    def note_expansion(self, facts: Mapping[Any, Any]) -> None:
+        """Set automatic attributes that the run itself knows, such as `recipes` and `roles`."""
+        with self.speaking("run", speaker=_RUN):
+            for key, value in facts.items():
+                self.automatic[key] = value
+
+    @property
+    def tags(self) -> list[Any]:
+        """The list in normal `tags`; made empty where there is none, a scalar becomes a list of one."""
+        standing = self._trees["normal"].place(("tags",)).thing
+        if not isinstance(standing, list):
+            self.normal["tags"] = [] if standing is ABSENT or standing is None else [standing]
+        return self._trees["normal"].plain(("tags",))  # type: ignore[no-any-return]
+
+    def tag(self, *names: str) -> list[Any]:
+        """Add tags that are missing; the list."""
+        missing = [name for name in dict.fromkeys(map(str, names)) if name not in self.tags]
+        if missing:
+            self.normal["tags"].push(*missing)
+        return self.tags
+
+    def untag(self, *names: str) -> list[Any]:
+        """Remove tags; the list."""
+        for name in set(map(str, names)) & set(self.tags):
+            self.normal["tags"].delete(name)
+        return self.tags
+
+    # Documents
+
+    def to_chef(self) -> dict[str, Any]:
+        """Chef's node JSON as data: levels combined, sources lost, secrets replaced by a marker."""
+        return {
+            "name": self.name,
+            "chef_environment": self.environment,
+            "json_class": "Chef::Node",
+            "automatic": json_ready(self._trees["automatic"].plain(())),
+            "normal": json_ready(self._trees["normal"].plain(())),
+            "chef_type": "node",
+            "default": json_ready(self.combined_default.to_dict(evaluate=False)),
+            "override": json_ready(self.combined_override.to_dict(evaluate=False)),
+            "run_list": self.run_list,
+        }
+
+    def to_chef_json(self) -> str:
+        """Chef's node JSON as text, on one line."""
+        return json.dumps(self.to_chef(), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+    def to_hash(self) -> dict[str, Any]:
+        """The merged tree with the node's own fields laid over it, as Chef's `to_hash`."""
+        merged = self.to_dict()
+        merged.update(chef_type="node", name=self.name, chef_environment=self.environment)
+        for kind in ("recipe", "role"):
+            named = [item.name for item in normalised(self._run_list) if item.type == kind]
+            if named:
+                merged[kind] = named
+        merged["run_list"] = self.run_list
+        return merged
+
+    @classmethod
+    def from_chef(cls, document: Mapping[str, Any], *, speaker: Speaker = _SAVED, **options: Any) -> Node:
+        """A node from Chef's node JSON; who spoke is lost in it, so its origin says "saved, origin unknown".
+
+        The combined levels come back as the components default and override.
+        options: as for `Node`
+        raises:  DocumentError
+        """
+        name = document.get("name")
+        if not isinstance(name, str):
+            raise DocumentError("a node document needs a name", hint='"name": "web1"')
+        node = cls(name, document.get("chef_environment") or DEFAULT_ENVIRONMENT, **options)
+        for slot, level in ((1, "default"), (7, "normal"), (9, "override"), (15, "automatic")):
+            tree = document.get(level) or {}
+            if not isinstance(tree, dict):
+                raise DocumentError(f"{level} must be a map in a node document, not a {type(tree).__name__}")
+            load(node._ledger, slot, unmarked(tree), speaker)
+        node.run_list = document.get("run_list") or ()
+        return node
+
+    def snapshot(self) -> dict[str, Any]:
+        """All a run left behind, as JSON-able data: the fifteen slots, marks, verbs and history.
+
+        Deferred values are computed, secrets replaced by a marker.
+        """
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "name": self.name,
+            "environment": self.environment,
+            "run_list": self.run_list,
+            **snapshot_ledger(self._ledger),
+        }
+
+    @classmethod
+    def restore(cls, snapshot: Mapping[str, Any], **options: Any) -> Node:
+        """The node of a snapshot. options: as for `Node`. raises: DocumentError"""
+        if snapshot.get("format") != FORMAT:
+            raise DocumentError("this is no snapshot of a node", hint="make one with node.snapshot()")
+        if snapshot.get("version") != VERSION:
+            raise DocumentError(
+                f"this snapshot has version {snapshot.get('version')!r}, and version {VERSION} is read here",
+                hint="a newer nodeattrs wrote it: upgrade",
+            )
+        node = cls(snapshot["name"], snapshot["environment"], **options)
+        node.run_list = snapshot["run_list"]
+        restore_ledger(snapshot, node._ledger)
+        return node
+
+    def _check(self) -> list[str]:
+        """Every contradiction inside; tests ask after each step. Empty is sane."""
+        return list(self._ledger.check())
+
+    def __deepcopy__(self, memo: object) -> NoReturn:
+        raise BadArgument(
+            "a node is not copied", hint="Node.restore(node.snapshot()), or node.to_dict() for plain data"
+        )
+
+    def __reduce__(self) -> NoReturn:
+        raise BadArgument("a node is not pickled", hint="store node.snapshot(), and Node.restore(...) it")

@@ -1,0 +1,100 @@
+"""Why a path of a node is what it is: the fifteen slots heard again, and the history.
+
+The walk and the rules are the core's; this module adds who said it, elements of united
+lists, and what is in no tree any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from nodeattrs.core.claim import Claim, Origin, Verb
+from nodeattrs.core.trace import Element, Past, Plan, Said, Trace, hear, told_trace
+from nodeattrs.core.tree import ABSENT, Path, dig, strict_key
+from nodeattrs.node.ledger import Event, Ledger
+from nodeattrs.node.maps import AssignedMap
+from nodeattrs.node.slots import PLAN, SLOTS, Branch
+from nodeattrs.node.view import plain
+
+__all__ = ["trace_of"]
+
+_TITLES = {slot.number: slot.title for slot in SLOTS}
+_MOST_BELOW = 10
+
+
+def trace_of(ledger: Ledger, path: Path) -> Trace:
+    """The trace of *path*. cost: its depth times fifteen, and the history at and above it"""
+    hearing = hear(_plan(ledger, PLAN), path)
+    standing = ledger.standing(PLAN, path)
+    value = standing if standing is ABSENT else plain(standing, False)
+
+    def claim(said: Said) -> Claim:
+        origin, mark = ledger.origin(said.number, said.path, said.value)
+        verb = mark.verb
+        if isinstance(dig(ledger.trees[said.number], said.path), AssignedMap):
+            verb = Verb.REPLACE
+        return Claim(said.path, _shown(said.value), said.number, origin, verb)
+
+    trace = told_trace(hearing, path, value, claim, _TITLES, tuple(_past(ledger, path)))
+    elements = tuple(_element(ledger, path, element) for element in trace.elements)
+    return replace(trace, elements=elements)
+
+
+def _plan(ledger: Ledger, branch: Branch) -> Plan:
+    children = tuple(
+        Said(child, (), ledger.trees[child] or ABSENT) if isinstance(child, int) else _plan(ledger, child)
+        for child in branch.children
+    )
+    return Plan(children, (branch.policy,) * len(children))
+
+
+def _shown(value: Any) -> Any:
+    return plain(value, False)
+
+
+def _element(ledger: Ledger, path: Path, element: Element) -> Element:
+    """The element with the place of everyone who said it."""
+    key = strict_key(element.value)
+    claims = []
+    for slot in element.ranks:
+        for index, entry in enumerate(dig(ledger.trees[slot], path) or ()):
+            if strict_key(entry) == key:
+                origin, mark = ledger.origin(slot, (*path, index))
+                claims.append(Claim((*path, index), entry, slot, origin, mark.verb))
+    return replace(element, claims=tuple(claims))
+
+
+def _past(ledger: Ledger, path: Path) -> Iterator[Past]:
+    for depth in range(len(path), -1, -1):
+        for event in reversed(ledger.history.get(path[:depth], ())):
+            yield from _event(ledger, path[:depth], event, path[depth:])
+    below = [at for at in ledger.history if len(at) > len(path) and at[: len(path)] == path]
+    for at in below[:_MOST_BELOW]:
+        for event in reversed(ledger.history[at]):
+            yield from _event(ledger, at, event, ())
+
+
+def _event(ledger: Ledger, at: Path, event: Event, rest: Path) -> Iterator[Past]:
+    path = (*at, *rest)
+    if event.what == "forgotten":
+        if not rest:
+            yield Past(Claim(path, ABSENT, event.slot, Origin("forgotten")), "forgotten", None, event.times)
+        return
+    value = dig(event.value, rest)
+    if value is ABSENT:
+        if isinstance(event.value, dict):
+            return
+        path, value, rest = at, event.value, ()
+    origin, mark = _who(ledger, event, at, rest)
+    by = None
+    if event.by:
+        doer = ledger.marks[event.by]
+        by = Claim(at, ABSENT, event.slot, doer.speaker.at(()), Verb.ERASE if event.what == "erased" else doer.verb)
+    yield Past(Claim(path, _shown(value), event.slot, origin, mark.verb), event.what, by)
+
+
+def _who(ledger: Ledger, event: Event, at: Path, rest: Path) -> Any:
+    """Who had said what an event put aside; its value stands for the tree at *at*."""
+    return ledger.told_in(event.value, event.told, rest, at)

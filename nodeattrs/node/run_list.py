@@ -1,0 +1,78 @@
+"""The items of a run-list: what their text means. Knows no roles and no cookbooks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from nodeattrs.errors import InvalidRunListItem
+
+__all__ = ["RunListItem", "cookbook_of", "normalised", "qualified"]
+
+_PINNED = r"(?:@([0-9]+(?:\.[0-9]+){1,2}))"
+_RECIPE = re.compile(rf"recipe\[([^\]@\n]+){_PINNED}?\]")
+_ROLE = re.compile(r"role\[([^\]\n]+)\]")
+_BARE_PINNED = re.compile(rf"([^@\[\]\n]+){_PINNED}")
+_BARE = re.compile(r"[^\[\]\n]+")
+
+
+@dataclass(frozen=True, slots=True)
+class RunListItem:
+    """One item of a run list; it prints in its long form.
+
+    type:    "recipe" or "role"
+    name:    as written, spaces included
+    version: of a recipe, as written, or None
+    """
+
+    type: str
+    name: str
+    version: str | None = None
+
+    @classmethod
+    def parse(cls, text: object) -> RunListItem:
+        """The item that *text* spells: `recipe[n]`, `recipe[n@1.2.3]`, `role[n]`, `n` or `n@1.2.3`.
+
+        raises: InvalidRunListItem
+
+        >>> print(RunListItem.parse("apache2::ssl@1.2"))
+        recipe[apache2::ssl@1.2]
+        """
+        if isinstance(text, str):
+            if found := _ROLE.fullmatch(text):
+                return cls("role", found[1])
+            if found := _RECIPE.fullmatch(text) or _BARE_PINNED.fullmatch(text):
+                return cls("recipe", found[1], found[2])
+            if _BARE.fullmatch(text):
+                return cls("recipe", text)
+        raise InvalidRunListItem(
+            f"{text!r} is no run-list item",
+            hint="write recipe[name], recipe[name@1.2.3], role[name] or the bare name of a recipe",
+        )
+
+    def __str__(self) -> str:
+        return f"{self.type}[{self.name}@{self.version}]" if self.version else f"{self.type}[{self.name}]"
+
+
+def normalised(run_list: Iterable[object]) -> list[RunListItem]:
+    """The items of a run list, identical ones once.
+
+    raises: InvalidRunListItem
+
+    >>> [str(item) for item in normalised(["a", "role[web]", "recipe[a]"])]
+    ['recipe[a]', 'role[web]']
+    """
+    if isinstance(run_list, str):
+        raise InvalidRunListItem(f"{run_list!r} is one text, not a list of items", hint=f"write [{run_list!r}]")
+    return list(dict.fromkeys(RunListItem.parse(text) for text in run_list))
+
+
+def qualified(recipe: str) -> str:
+    """The name of a recipe with its part: `apache2` is `apache2::default`."""
+    return recipe if "::" in recipe else f"{recipe}::default"
+
+
+def cookbook_of(recipe: str) -> str:
+    """The cookbook that a recipe, or an attribute file, belongs to."""
+    return qualified(recipe).rpartition("::")[0]

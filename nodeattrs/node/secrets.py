@@ -1,0 +1,54 @@
+"""Paths whose values are secrets: what enters there is wrapped as Sensitive.
+
+One place for it, where values enter a tree, so that nothing behind it has to think of
+secrets again: views, traces and documents only ever meet the wrapped value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from nodeattrs.core.tree import Path, parse
+from nodeattrs.node.values import Sensitive, Withheld
+
+__all__ = ["Secrets"]
+
+
+class Secrets:
+    """The sensitive paths of a node.
+
+    paths: text ("db.password") or steps; the step "*" stands for any. All that lies below is secret too.
+    """
+
+    __slots__ = ("paths",)
+
+    def __init__(self, paths: Iterable[str | Path]) -> None:
+        self.paths: tuple[Path, ...] = tuple(parse(path) if isinstance(path, str) else tuple(path) for path in paths)
+
+    def guarded(self, path: Path, value: Any) -> Any:
+        """*value*, which enters at *path*, with its secrets wrapped. It is ours: maps are changed in place."""
+        for secret in self.paths:
+            if _fits(secret[: len(path)], path[: len(secret)]):
+                value = _wrapped(value, secret[len(path) :])
+        return value
+
+
+def _fits(pattern: Path, path: Path) -> bool:
+    return all(wanted in ("*", step) for wanted, step in zip(pattern, path, strict=True))
+
+
+def _wrapped(value: Any, rest: Path) -> Any:
+    if isinstance(value, (Sensitive, Withheld)):
+        return value
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if not rest or rest[0] in ("*", key):
+                value[key] = _wrapped(inner, rest[1:])
+        return value
+    if isinstance(value, list):
+        for index, inner in enumerate(value):
+            if not rest or rest[0] in ("*", index):
+                value[index] = _wrapped(inner, rest[1:])
+        return value
+    return value if rest else Sensitive(value)

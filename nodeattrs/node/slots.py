@@ -1,0 +1,174 @@
+"""The fifteen slots in order, and the policy between neighbours: a table, not code.
+
+A slot is a level and a source, numbered as the Chef documentation numbers them. A
+component is what a writer is called: Chef's ten. A component that cookbooks write
+is two slots, attribute file and recipe. Everything else about precedence is PLAN:
+which trees meet first, and under which policy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from nodeattrs.core.part import unite
+from nodeattrs.core.policy import ANY, LIST, MAP, MEET, SAID, TAKE, Kind, Line, Policy
+from nodeattrs.core.tree import near
+from nodeattrs.errors import UnknownName
+from nodeattrs.node.maps import AssignedMap, OwnedMap
+
+__all__ = [
+    "ACROSS",
+    "COMPONENTS",
+    "DEFAULT_GROUP",
+    "INSIDE",
+    "OVERRIDE_GROUP",
+    "PAIR",
+    "PLAN",
+    "SLOTS",
+    "Branch",
+    "Component",
+    "Joined",
+    "Slot",
+    "component",
+]
+
+ATTRIBUTE_FILE, RECIPE, ENVIRONMENT, ROLE, FACTS = "attribute file", "recipe", "environment", "role", "facts"
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One of the fifteen: `number` as the documentation counts, `level`, `source`."""
+
+    number: int
+    level: str
+    source: str
+
+    @property
+    def title(self) -> str:
+        """What people call it: "force_default / recipe"."""
+        return f"{self.level} / {self.source}"
+
+
+SLOTS: tuple[Slot, ...] = (
+    Slot(1, "default", ATTRIBUTE_FILE),
+    Slot(2, "default", RECIPE),
+    Slot(3, "default", ENVIRONMENT),
+    Slot(4, "default", ROLE),
+    Slot(5, "force_default", ATTRIBUTE_FILE),
+    Slot(6, "force_default", RECIPE),
+    Slot(7, "normal", ATTRIBUTE_FILE),
+    Slot(8, "normal", RECIPE),
+    Slot(9, "override", ATTRIBUTE_FILE),
+    Slot(10, "override", RECIPE),
+    Slot(11, "override", ROLE),
+    Slot(12, "override", ENVIRONMENT),
+    Slot(13, "force_override", ATTRIBUTE_FILE),
+    Slot(14, "force_override", RECIPE),
+    Slot(15, "automatic", FACTS),
+)
+"""Weakest first. The last one that speaks about a scalar wins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One of Chef's ten: a writer's name and the slots behind it.
+
+    file, recipe: the numbers of its slots; the same number where there is only one
+    """
+
+    name: str
+    file: int
+    recipe: int
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether attribute file and recipe are kept apart in it."""
+        return self.file != self.recipe
+
+
+COMPONENTS: tuple[Component, ...] = (
+    Component("default", 1, 2),
+    Component("env_default", 3, 3),
+    Component("role_default", 4, 4),
+    Component("force_default", 5, 6),
+    Component("normal", 7, 8),
+    Component("override", 9, 10),
+    Component("role_override", 11, 11),
+    Component("env_override", 12, 12),
+    Component("force_override", 13, 14),
+    Component("automatic", 15, 15),
+)
+"""Weakest first, as Chef's `debug_value` lists them."""
+
+_BY_NAME = {one.name: one for one in COMPONENTS}
+
+
+def component(name: str) -> Component:
+    """The component of that name.
+
+    raises: UnknownName, with near misses
+    """
+    try:
+        return _BY_NAME[name]
+    except (KeyError, TypeError):
+        close = near(name, _BY_NAME)
+        hint = f"did you mean {close[0]}?" if close else "the levels are " + ", ".join(_BY_NAME)
+        raise UnknownName(f"there is no level called {name!r}", hint=hint) from None
+
+
+class Joined:
+    """Several maps that meet under one policy, weakest first, not merged yet.
+
+    members: frozen maps, owned maps, and further joined ones; only those that really contribute
+    """
+
+    __slots__ = ("members", "policy")
+
+    def __init__(self, policy: Policy, members: list[Any]) -> None:
+        self.policy = policy
+        self.members = members
+
+
+_ASSIGNED: Kind = "assigned map"
+_MAPS: dict[type, Kind] = {OwnedMap: MAP, AssignedMap: MAP, Joined: MAP}
+
+PAIR = Policy(
+    "recipe over attribute file",
+    Line(MAP, MAP, MEET, "two maps meet key by key"),
+    Line(ANY, SAID, TAKE, "a recipe beats an attribute file"),
+    kinds={**_MAPS, AssignedMap: _ASSIGNED},
+)
+"""Rule 2: the recipe's word wins, a list or an assigned map as a whole."""
+
+INSIDE = Policy(
+    "inside the level",
+    Line(MAP, MAP, MEET, "two maps meet key by key"),
+    Line(LIST, LIST, unite, "two lists unite"),
+    Line(ANY, SAID, TAKE, "the later component replaces the earlier one"),
+    kinds=_MAPS,
+)
+"""Rule 1: components of one group."""
+
+ACROSS = Policy(
+    "across levels",
+    Line(MAP, MAP, MEET, "two maps meet key by key"),
+    Line(ANY, SAID, TAKE, "the stronger level replaces the weaker one"),
+    kinds=_MAPS,
+)
+"""Rule 3: groups, each finished before they meet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Part of PLAN: slots (by number) and branches that meet under one policy, weakest first."""
+
+    policy: Policy
+    children: tuple[int | Branch, ...]
+
+
+DEFAULT_GROUP = Branch(INSIDE, (Branch(PAIR, (1, 2)), 3, 4, Branch(PAIR, (5, 6))))
+NORMAL_GROUP = Branch(PAIR, (7, 8))
+OVERRIDE_GROUP = Branch(INSIDE, (Branch(PAIR, (9, 10)), 11, 12, Branch(PAIR, (13, 14))))
+PLAN = Branch(ACROSS, (DEFAULT_GROUP, NORMAL_GROUP, OVERRIDE_GROUP, 15))
+"""The whole order of precedence: fold it over fifteen trees and you have the node."""

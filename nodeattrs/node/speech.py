@@ -1,0 +1,164 @@
+"""Who is speaking, and the marks that remember it.
+
+A voice is a source with a name: "recipe apache2::default". A mark is what the
+trees keep, as a small number, for everything that is said: the speaker, the verb,
+and how deep in the tree he began to count. A line of code is noted as the code
+object and an offset; file and line are looked up when somebody asks.
+
+It knows no slots and no trees.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any
+
+from nodeattrs.core.claim import UNKNOWN, Origin, Speaker, Verb
+from nodeattrs.core.tree import Path
+
+__all__ = ["ATTRIBUTE_FILE", "CALLER", "CodeSpeaker", "Mark", "Marks", "Voice"]
+
+ATTRIBUTE_FILE = "attribute file"
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """Who speaks: `kind` is a source ("attribute file", "recipe", "role", ...), `name` whose it is.
+
+    speaker: knows the places of what this voice says, where it is a document; None for code
+    """
+
+    kind: str
+    name: str = ""
+    speaker: Speaker | None = None
+
+    @property
+    def is_attribute_file(self) -> bool:
+        """Whether it writes the attribute file's slot of a component; everybody else writes the recipe's."""
+        return self.kind == ATTRIBUTE_FILE
+
+
+CALLER = Voice("caller")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How something was said.
+
+    speaker: knows the place
+    verb:    what it did
+    depth:   the speaker counts paths from this depth of the tree
+    full:    by a full assignment (Ruby's `default!`)
+    """
+
+    speaker: Speaker
+    verb: Verb = Verb.SET
+    depth: int = 0
+    full: bool = False
+
+
+class CodeSpeaker:
+    """A line of Python that said something; file and line are looked up when asked.
+
+    Inside a literal it finds the line of each part. The text is the one that Python keeps for
+    tracebacks, so it is what really ran.
+    """
+
+    __slots__ = ("code", "offset", "root", "voice")
+
+    def __init__(self, code: CodeType, offset: int, voice: Voice, root: Callable[[], str]) -> None:
+        self.code = code
+        self.offset = offset
+        self.voice = voice
+        self.root = root
+
+    @property
+    def line(self) -> int | None:
+        """The line of the statement."""
+        for start, end, line in self.code.co_lines():
+            if start <= self.offset < end:
+                return line
+        return None
+
+    def at(self, path: Path) -> Origin:
+        """Where the statement, or the literal in it, says *path*."""
+        filename, line, column = self.code.co_filename, self.line, None
+        if line is not None:
+            line, column = _text(filename).place(line, path)
+        return Origin(self.voice.kind, self.voice.name, _relative(filename, self.root()), line, column)
+
+
+def _text(filename: str) -> Any:
+    from nodeattrs.texts.python import PythonText
+
+    text = "".join(linecache.getlines(filename))
+    known = _texts.get(filename)
+    if known is None or known[0] != text:
+        known = _texts[filename] = (text, PythonText(filename, text))
+    return known[1]
+
+
+_texts: dict[str, tuple[str, Any]] = {}
+
+
+def _relative(filename: str, root: str) -> str:
+    if filename.startswith("<"):
+        return filename
+    try:
+        inside = os.path.relpath(filename, root)
+    except ValueError:  # another drive
+        inside = filename
+    return (filename if inside.startswith("..") else inside).replace(os.sep, "/")
+
+
+class Marks:
+    """The numbered marks of one node. Number 0 is "unknown".
+
+    root: gives the folder to which files are relative
+    """
+
+    def __init__(self, root: Callable[[], str]) -> None:
+        self.table: list[Mark] = [Mark(UNKNOWN)]
+        self.voice = CALLER
+        self._root = root
+        self._numbers: dict[tuple[Any, ...], int] = {}
+        self._voices: list[Voice] = []  # numbers are keyed by identity, so the voices must live on
+
+    def __getitem__(self, number: int) -> Mark:
+        return self.table[number]
+
+    def add(self, mark: Mark) -> int:
+        """The number of a new mark."""
+        self.table.append(mark)
+        return len(self.table) - 1
+
+    def here(self, depth: int, verb: Verb = Verb.SET, full: bool = False) -> int:
+        """The number of the mark for what the caller of this library says now.
+
+        cost: one walk out of this package's frames; the same line, depth and verb keep their number
+        """
+        voice = self.voice
+        if voice.speaker is not None:
+            key: tuple[Any, ...] = (id(voice), depth, verb, full)
+            number = self._numbers.get(key)
+            if number is None:
+                number = self._numbers[key] = self.add(Mark(voice.speaker, verb, depth, full))
+                self._voices.append(voice)
+            return number
+        frame: Any = sys._getframe(1)
+        while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
+            frame = frame.f_back
+        code = frame.f_code
+        # Keyed by identity: hashing a code object costs more than all the rest. The mark keeps it alive.
+        key = (id(code), frame.f_lasti, id(voice), depth, verb, full)
+        number = self._numbers.get(key)
+        if number is None:
+            speaker = CodeSpeaker(code, frame.f_lasti, voice, self._root)
+            number = self._numbers[key] = self.add(Mark(speaker, verb, depth, full))
+        return number

@@ -1,0 +1,171 @@
+"""What a node can hold, beyond JSON: symbols, deferred values, secrets.
+
+Data is copied where it enters. Nothing here knows slots, paths of a node or
+files; a value that cannot be held is refused with the path from its own root.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence, Set
+from datetime import date, datetime, time
+from typing import Any, NoReturn
+
+from nodeattrs.core.tree import SCALARS, Path, copied, spell
+from nodeattrs.errors import BadValue, DeferredCycle, ValueWithheld
+
+__all__ = ["MARKER", "Deferred", "Sensitive", "Symbol", "Withheld", "lazy", "taken_in"]
+
+MARKER: dict[str, str] = {"$sensitive": "withheld"}
+"""What a document holds in the place of a Sensitive value."""
+
+
+class Symbol(str):
+    """A Ruby symbol. As a key it is the text; as a value it stays a symbol until it is saved.
+
+    >>> Symbol("web"), Symbol("web") == "web"
+    (Symbol('web'), True)
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"Symbol({str(self)!r})"
+
+
+_running = threading.local()
+
+
+class Deferred:
+    """A value that is computed each time it is read; made by `lazy`.
+
+    It never enters a cache, so a merged view that was handed out shows the value of now.
+    """
+
+    __slots__ = ("_compute",)
+
+    def __init__(self, compute: Callable[[], Any]) -> None:
+        if not callable(compute):
+            raise BadValue("lazy needs a callable", hint="write lazy(lambda: node['a'])")
+        self._compute = compute
+
+    def evaluate(self) -> Any:
+        """The value of now.
+
+        raises: DeferredCycle, where it needs itself
+        """
+        chain: list[Deferred] = _running.__dict__.setdefault("chain", [])
+        if any(one is self for one in chain):
+            said = [f"{one} needs" for one in chain] + [f"{self}, which needs itself"]
+            raise DeferredCycle("a deferred value needs itself", said=said, hint="break the circle in one of these")
+        chain.append(self)
+        try:
+            return self._compute()
+        finally:
+            chain.pop()
+
+    @property
+    def place(self) -> str:
+        """File and line of the callable, as far as Python knows."""
+        code = getattr(self._compute, "__code__", None)
+        return f"{code.co_filename.rsplit('/', 1)[-1]}:{code.co_firstlineno}" if code else repr(self._compute)
+
+    def __repr__(self) -> str:
+        return f"lazy({self.place})"
+
+
+def lazy(compute: Callable[[], Any]) -> Deferred:
+    """A value that is computed at each read: `default["url"] = lazy(lambda: f"http://{node['host']}/")`.
+
+    compute: called without arguments; what it returns is what the reader gets
+    source:  Chef's `lazy`, since Chef Infra Client 17; ours is also computed in bulk reads and when saved
+    """
+    return Deferred(compute)
+
+
+class Sensitive:
+    """A secret. It is never printed, logged, stored or hashed in clear; `unwrap()` gives the value.
+
+    >>> Sensitive("s3cret"), f"{Sensitive('s3cret')}", Sensitive("s3cret").unwrap()
+    (Sensitive(withheld), 'Sensitive(withheld)', 's3cret')
+    """
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: Any) -> None:
+        self._value: Any = value._value if isinstance(value, Sensitive) else taken_in(value)
+
+    def unwrap(self) -> Any:
+        """The secret itself; containers are copied."""
+        return copied(self._value, HELD)
+
+    def __repr__(self) -> str:
+        return "Sensitive(withheld)"
+
+    def __eq__(self, other: object) -> bool:
+        return self._value == other._value if isinstance(other, Sensitive) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(Sensitive)  # the same for all: a hash of the content would tell it
+
+    def __copy__(self) -> Sensitive:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Sensitive:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise BadValue("a Sensitive value cannot be pickled: it would be stored in clear", hint="unwrap() it yourself")
+
+
+class Withheld:
+    """Stands where a document left out a Sensitive value. Reading it is an error that says so."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "Sensitive(not stored)"
+
+    def read(self, path: Path) -> NoReturn:
+        """raises: ValueWithheld, always"""
+        raise ValueWithheld(
+            f"the value of {spell(path)} is Sensitive and was not stored",
+            path=path,
+            hint="set it again before it is read; the explanation of the path says who set it",
+        )
+
+
+HELD: frozenset[type] = SCALARS | {Symbol, Deferred, Sensitive, Withheld}
+"""The exact types of scalars that a slot's tree holds."""
+
+
+def taken_in(value: Any) -> Any:
+    """An independent copy of *value*, as a slot's tree holds it.
+
+    Tuples become lists, dates and times become ISO text, any mapping becomes a map; views and
+    writers of a node are copied, deferred values in them stay deferred.
+    cost:   one visit a map and list
+    raises: BadKey, BadValue, TooDeep with the path from *value*
+    """
+    return copied(value, HELD, _plain)
+
+
+def _plain(value: Any, path: Path) -> Any:
+    to_plain = getattr(value, "to_plain", None)
+    if to_plain is not None:
+        return to_plain()
+    if isinstance(value, tuple):
+        return list(value)
+    if isinstance(value, (datetime, date, time)):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, (list, Sequence)) and not isinstance(value, (str, bytes, bytearray, memoryview)):
+        return list(value)
+    for plain in (str, int, float):
+        if isinstance(value, plain):
+            return plain(value)
+    way = (
+        "make a sorted list of it" if isinstance(value, Set) else "store text, numbers, booleans, None, lists and maps"
+    )
+    raise BadValue(f"a node cannot hold a {type(value).__name__}", path=path, hint=way)

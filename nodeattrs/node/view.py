@@ -1,0 +1,340 @@
+"""The merged read: immutable, lazy by path, cached along the path, never stale.
+
+A view is a window on maps that are joined but not merged. Reading a key folds that
+one key and keeps the answer; what was never read costs nothing. It knows no
+writers, no origins and no names of slots: it is handed maps and the policies they
+meet under, which must be total and path-local (`Policy.is_lazy`).
+
+Not dict and list subclasses: json, `dict()`, `**` and copy read those in C, past the
+methods that fill them (docs/decisions/0004).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NoReturn, overload
+
+from nodeattrs.core.meeting import meet
+from nodeattrs.core.part import Part
+from nodeattrs.core.policy import KEEP, TAKE, Meet, Policy
+from nodeattrs.core.tree import ABSENT, Path, near, spell
+from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute
+from nodeattrs.node.maps import OwnedMap
+from nodeattrs.node.slots import Joined
+from nodeattrs.node.values import HELD, Deferred, Symbol, Withheld
+
+__all__ = ["ListView", "MapView", "entry", "joined", "keys_of", "plain", "share"]
+
+_READY = HELD - {Deferred, Withheld}
+
+
+def entry(part: Any, key: Any) -> Any:
+    """What stands at *key* in a map or in joined ones: a value, further joined maps, or ABSENT.
+
+    cost: the number of maps joined
+    """
+    if type(part) is not Joined:
+        return part.get(key, ABSENT)
+    policy = part.policy
+    always = policy.always
+    result = ABSENT
+    for member in part.members:
+        value = member.get(key, ABSENT) if type(member) is not Joined else entry(member, key)
+        if value is ABSENT:
+            continue
+        if result is ABSENT or type(value) in always:
+            result = value
+            continue
+        verdict = policy.verdict(type(result), type(value))
+        if verdict is TAKE:
+            result = value
+        elif type(verdict) is Meet:
+            below = verdict.policy
+            waiting = result.members if type(result) is Joined and result.policy is below else [result]
+            result = Joined(below, [*waiting, value])  # type: ignore[arg-type]
+        elif verdict is not KEEP:
+            result = verdict(Part(result, None), Part(value, None)).value  # type: ignore[operator]
+    return result
+
+
+def joined(policy: Policy, parts: Iterable[Any]) -> Any:
+    """What several parts come to under a policy; those that are ABSENT say nothing."""
+    return entry(Joined(policy, [{0: part} for part in parts if part is not ABSENT]), 0)
+
+
+def keys_of(part: Any) -> dict[Any, None]:
+    """The keys of a map or of joined ones, in the order of the fold: weaker maps first, new keys after."""
+    if type(part) is not Joined:
+        return dict.fromkeys(part)
+    keys: dict[Any, None] = {}
+    for member in part.members:
+        keys.update(keys_of(member) if type(member) is Joined else dict.fromkeys(member))
+    return keys
+
+
+def share(part: Any) -> None:
+    """Note that somebody looks at these maps: whoever writes copies them first."""
+    if type(part) is Joined:
+        for member in part.members:
+            share(member)
+    elif isinstance(part, OwnedMap):
+        part.shared = True
+
+
+def plain(part: Any, evaluate: bool = True) -> Any:
+    """An independent copy of a value or of joined maps, as dicts, lists and scalars.
+
+    evaluate: compute deferred values; otherwise they stay as they are
+    cost:     one eager pairwise fold, and one copy
+    raises:   ValueWithheld, DeferredCycle
+    """
+    return _copied(_folded(part) if type(part) is Joined else part, evaluate, ())
+
+
+def _folded(part: Any) -> Any:
+    if type(part) is not Joined:
+        return part
+    result = Part(_folded(part.members[0]), None)
+    for member in part.members[1:]:
+        result = meet(part.policy, result, Part(_folded(member), None))
+    return result.value
+
+
+def _copied(value: Any, evaluate: bool, path: Path) -> Any:
+    if isinstance(value, dict):
+        out = dict(value)
+        for key, inner in value.items():
+            if type(inner) not in _READY:
+                out[key] = _copied(inner, evaluate, (*path, key))
+        return out
+    if type(value) is list:
+        items = value.copy()
+        for index, inner in enumerate(value):
+            if type(inner) not in _READY:
+                items[index] = _copied(inner, evaluate, (*path, index))
+        return items
+    if evaluate and type(value) is Deferred:
+        return settled(value.evaluate(), path)
+    if evaluate and type(value) is Withheld:
+        value.read(path)
+    return value
+
+
+def settled(value: Any, path: Path) -> Any:
+    """What a deferred value computed, as plain data: views are copied, a further deferred one is computed."""
+    while type(value) is Deferred:
+        value = value.evaluate()
+    to_plain = getattr(value, "to_plain", None)
+    return _copied(value if to_plain is None else to_plain(), True, path)
+
+
+class _View:
+    """What map and list views share: they refuse writes and say what to write instead."""
+
+    __slots__ = ()
+
+    _path: Path
+
+    def _refuse(self, *steps: Any) -> NoReturn:
+        path = (*self._path, *steps)
+        chain = "".join(f"[{step!r}]" for step in path)
+        raise AttributeIsReadOnly(
+            f"merged attributes are read-only: {spell(path)} belongs to no level here",
+            path=path,
+            hint=f"name the level: node.default{chain} = ... (or normal, override, force_default, force_override)",
+        )
+
+    def __setitem__(self, step: Any, value: Any) -> NoReturn:
+        self._refuse(step)
+
+    def __delitem__(self, step: Any) -> NoReturn:
+        self._refuse(step)
+
+    def clear(self) -> NoReturn:
+        """raises: AttributeIsReadOnly, as every method that would write"""
+        self._refuse()
+
+    def pop(self, *steps: Any) -> NoReturn:
+        """raises: AttributeIsReadOnly"""
+        self._refuse(*steps[:1])
+
+    def delete(self, *steps: Any) -> NoReturn:
+        """raises: AttributeIsReadOnly"""
+        self._refuse(*steps[:1])
+
+    def __copy__(self) -> _View:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Any:
+        return self.to_plain(evaluate=True)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        data = self.to_plain(evaluate=True)
+        return type(data), (data,)
+
+    def to_plain(self, evaluate: bool = False) -> Any:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return repr(self.to_plain(evaluate=False))
+
+
+class MapView(_View, Mapping[Any, Any]):
+    """A merged map. It never changes; deferred values in it are computed when they are read.
+
+    A key that is absent raises NoSuchAttribute (a KeyError); `.get(key)` gives None instead.
+    cost: the first read of a key folds that key, the next ones are one look-up
+    """
+
+    # No __weakref__: a view must not be held weakly, since writers count its references.
+    # No pointer to the parent view: it would count as a holder.
+    __slots__ = ("_cache", "_keys", "_part", "_path")
+
+    def __init__(self, part: Any, path: Path = ()) -> None:
+        self._part = part
+        self._path = path
+        self._cache: dict[Any, Any] = {}
+        self._keys: tuple[Any, ...] | None = None
+
+    def __getitem__(self, key: Any) -> Any:
+        try:
+            return self._cache[key]
+        except KeyError:
+            return self._miss(key)
+
+    def _miss(self, key: Any) -> Any:
+        value = entry(self._part, key)
+        kind = type(value)
+        if kind in _READY:
+            self._cache[key] = value
+            return value
+        if kind is Joined or isinstance(value, dict):
+            return self._cache.setdefault(key, MapView(value, (*self._path, key)))
+        if kind is list:
+            return self._cache.setdefault(key, ListView(value, (*self._path, key)))
+        if value is ABSENT:
+            raise self._absent(key)
+        return _read(value, (*self._path, key))
+
+    def _absent(self, key: Any) -> NoSuchAttribute:
+        path = (*self._path, key)
+        close = near(key, keys_of(self._part))
+        hint = f"did you mean {' or '.join(close)}?" if close else "use .get(...) or node.read(...) for None instead"
+        return NoSuchAttribute(f"no attribute {spell(path)}", path=path, hint=hint)
+
+    def _ordered(self) -> tuple[Any, ...]:
+        keys = self._keys
+        if keys is None:
+            keys = self._keys = tuple(keys_of(self._part))
+        return keys
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from self._ordered()  # a generator, so that the view is held while somebody iterates
+
+    def __len__(self) -> int:
+        return len(self._ordered())
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._cache or _has(self._part, key)
+
+    def merge(self, other: Mapping[Any, Any]) -> dict[Any, Any]:
+        """A plain copy with the entries of *other* laid over it, one level deep."""
+        return {**self.to_dict(), **other}
+
+    def to_dict(self, evaluate: bool = True) -> dict[Any, Any]:
+        """A plain, independent copy: dicts, lists and scalars.
+
+        evaluate: compute deferred values; otherwise they stay in it as they are
+        """
+        return self.to_plain(evaluate)  # type: ignore[no-any-return]
+
+    def to_plain(self, evaluate: bool = False) -> Any:
+        """As `to_dict`; what the border asks of anything that is stored."""
+        return plain(self._part, evaluate)
+
+    def update(self, *entries: Any, **more: Any) -> NoReturn:
+        """raises: AttributeIsReadOnly"""
+        self._refuse()
+
+    def setdefault(self, key: Any, value: Any = None) -> NoReturn:
+        """raises: AttributeIsReadOnly"""
+        self._refuse(key)
+
+    popitem = _View.clear
+
+
+class ListView(_View, Sequence[Any]):
+    """A merged list. It never changes; deferred values in it are computed when they are read."""
+
+    __slots__ = ("_items", "_path")
+
+    def __init__(self, items: list[Any], path: Path = ()) -> None:
+        self._items = items  # lists in slots are never changed in place
+        self._path = path
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Any]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(len(self._items)))]
+        return _read(self._items[index], (*self._path, index))
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, (list, tuple, ListView)):
+            return len(self) == len(other) and all(one == two for one, two in zip(self, other, strict=True))
+        return NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __add__(self, other: Sequence[Any]) -> list[Any]:
+        return [*self, *other]
+
+    def __radd__(self, other: Sequence[Any]) -> list[Any]:
+        return [*other, *self]
+
+    def to_list(self, evaluate: bool = True) -> list[Any]:
+        """A plain, independent copy; see `MapView.to_dict`."""
+        return self.to_plain(evaluate)  # type: ignore[no-any-return]
+
+    def to_plain(self, evaluate: bool = False) -> Any:
+        """As `to_list`; what the border asks of anything that is stored."""
+        return plain(self._items, evaluate)
+
+    def append(self, *values: Any) -> NoReturn:
+        """raises: AttributeIsReadOnly, as every method that would write"""
+        self._refuse()
+
+    extend = insert = push = concat = unshift = sort = reverse = replace = append
+    shift = delete_at = uniq = remove = __iadd__ = append
+
+
+def _read(value: Any, path: Path) -> Any:
+    kind = type(value)
+    if kind in _READY:
+        return value
+    if kind is list:
+        return ListView(value, path)
+    if kind is Joined or isinstance(value, dict):
+        return MapView(value, path)
+    if kind is Deferred:
+        return _handed_out(value.evaluate(), path)
+    return value.read(path)
+
+
+def _handed_out(value: Any, path: Path) -> Any:
+    """What a deferred value computed, immutable like everything else that is read."""
+    if isinstance(value, (_View, str, int, float, type(None), Symbol)):
+        return value
+    data = settled(value, path)
+    return _read(data, path) if isinstance(data, (dict, list)) else data
+
+
+def _has(part: Any, key: Any) -> bool:
+    if type(part) is Joined:
+        return any(_has(member, key) for member in part.members)
+    return key in part

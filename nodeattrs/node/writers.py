@@ -1,0 +1,482 @@
+"""The writers: `node.default["apache"]["dir"] = "/etc/apache2"`, and its relatives.
+
+A writer is a component and a path. It translates Python's item syntax and Chef's
+method names into the few verbs of the component's tree, and knows neither slots nor
+the merged view.
+
+A writer is live: it sees and changes what stands at its path until that container, or
+one above it, is replaced. From then on it keeps the old content to itself, as in Chef.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from nodeattrs.core.tree import ABSENT, Path, near, spell, strict_key
+from nodeattrs.errors import BadArgument, BadKey, BadValue, NoSuchAttribute, TypeConflict
+from nodeattrs.node.component_tree import ComponentTree, Place, remove_equal
+from nodeattrs.node.ledger import Ledger
+from nodeattrs.node.slots import component
+from nodeattrs.node.values import Deferred, Symbol, taken_in
+
+__all__ = ["FullWriter", "ListWriter", "UnlessWriter", "Writer", "key_of", "steps_of", "stored"]
+
+
+def key_of(step: Any) -> Any:
+    """A step as trees have it: symbols are text."""
+    return str(step) if type(step) is Symbol else step
+
+
+def steps_of(path: Iterable[Any]) -> Path:
+    """A path as trees have it."""
+    return tuple(key_of(step) for step in path)
+
+
+def stored(value: Any, path: Path) -> Any:
+    """A copy of a value that enters at *path*; an error names the whole path."""
+    try:
+        return taken_in(value)
+    except (BadKey, BadValue) as error:
+        where = (*path, *(error.path or ()))
+        raise type(error)(f"{error.message} at {spell(where)}", path=where, hint=error.hint) from None
+
+
+class _Handle:
+    """A component and a path, live until the container there is replaced."""
+
+    __slots__ = ("_born", "_path", "_tree")
+
+    def __init__(self, tree: ComponentTree, path: Path = ()) -> None:
+        self._tree = tree
+        self._path = path
+        self._born = tree.serial
+
+    def _place(self) -> Place:
+        tree = self._tree
+        if self._born != tree.serial:
+            cut = tree.cut_since(self._path, self._born)
+            if cut is not None:
+                self._detach(cut[1].place, self._path[len(cut[0]) :])
+                return self._tree.place(self._path)
+            self._born = tree.serial
+        return tree.place(self._path)
+
+    def _detach(self, place: Place, inside: Path) -> None:
+        for step in inside:
+            place = place.at(step)
+        ledger = Ledger(provenance=False, root=str)
+        kept = self._tree.plain_of(place)
+        self._tree = ComponentTree(ledger, component("automatic"))
+        if isinstance(kept, dict):
+            self._tree.replace(kept)
+            self._path = ()
+        else:
+            self._tree.replace({"detached": kept})
+            self._path = ("detached",)
+        self._born = self._tree.serial
+
+    def to_plain(self, evaluate: bool = False) -> Any:
+        """A plain copy of what stands here; deferred values stay deferred unless asked for."""
+        return self._tree.plain_of(self._place(), evaluate)
+
+    def __repr__(self) -> str:
+        return f"<{self._tree.component.name} {spell(self._path)}: {self.to_plain()!r}>"
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, _Handle):
+            other = other.to_plain()
+        return bool(self.to_plain() == other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _child(self, place: Place, step: Any) -> Any:
+        """What a level step gives: a writer for a container, the value itself otherwise."""
+        tree, path = self._tree, (*self._path, step)
+        thing = tree.step(place, self._path, step).thing
+        if isinstance(thing, dict):
+            return Writer(tree, path)
+        if isinstance(thing, list):
+            return ListWriter(tree, path)
+        return thing
+
+
+class Writer(_Handle):
+    """A map of one component. Stepping to an absent key creates an empty map there, as Chef does.
+
+    cost: a step or a store takes time with the depth of the path, not with the size of the tree
+    """
+
+    __slots__ = ()
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._child(self._place(), key_of(key))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._place()
+        path = (*self._path, key_of(key))
+        self._tree.store(path, stored(value, path))
+
+    def __delitem__(self, key: Any) -> None:
+        if self._place().at(key_of(key)).thing is ABSENT:
+            raise self._absent((key_of(key),))
+        self.delete(key)
+
+    def __contains__(self, key: object) -> bool:
+        return self._place().at(key_of(key)).thing is not ABSENT
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.keys())
+
+    def __len__(self) -> int:
+        return len(self.keys())
+
+    def keys(self) -> list[Any]:
+        """The keys, in order; later changes do not show in the list."""
+        file, recipe = (part if isinstance(part, dict) else {} for part in self._place())
+        return list(dict.fromkeys([*file, *recipe]))
+
+    def items(self) -> list[tuple[Any, Any]]:
+        """Keys with their values: writers for maps and lists."""
+        return [(key, self[key]) for key in self.keys()]
+
+    def values(self) -> list[Any]:
+        """The values: writers for maps and lists."""
+        return [self[key] for key in self.keys()]
+
+    def to_dict(self, evaluate: bool = False) -> dict[Any, Any]:
+        """A plain copy of this component's own content, nothing merged into it."""
+        return self.to_plain(evaluate)  # type: ignore[no-any-return]
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """A plain copy of the value of *key*; *default* where it is absent. Creates nothing."""
+        value = self._tree.plain_of(self._place().at(key_of(key)), True)
+        return default if value is ABSENT else value
+
+    def delete(self, key: Any) -> Any:
+        """Remove *key*; the removed value, or None."""
+        self._place()
+        return self._tree.delete((*self._path, key_of(key)))
+
+    def pop(self, key: Any, *default: Any) -> Any:
+        """Remove *key* and give its value; KeyError, or *default*, where it is absent."""
+        if self._place().at(key_of(key)).thing is ABSENT:
+            if default:
+                return default[0]
+            raise self._absent((key_of(key),))
+        return self.delete(key)
+
+    def update(self, *entries: Any, **more: Any) -> Writer:
+        """Store each entry, one level deep; self."""
+        for key, value in dict(*entries, **more).items():
+            self[key] = value
+        return self
+
+    def clear(self) -> Writer:
+        """Remove all keys; self."""
+        for key in self.keys():
+            self.delete(key)
+        return self
+
+    def setdefault(self, key: Any, value: Any = None) -> Any:
+        """Store *value* where the key is absent in this component; what stands there then."""
+        if key not in self:
+            self[key] = value
+        return self[key]
+
+    # Chef's path methods. They count from here.
+
+    def read(self, *path: Any) -> Any:
+        """A plain copy of what stands at *path* in this component, or None. Creates nothing."""
+        value = self._at(path)
+        return None if value is ABSENT else value
+
+    def read_strict(self, *path: Any) -> Any:
+        """As `read` (Ruby's `read!`). raises: NoSuchAttribute"""
+        value = self._at(path)
+        if value is ABSENT:
+            raise self._absent(steps_of(path))
+        return value
+
+    def exist(self, *path: Any) -> bool:
+        """Whether there is something at *path*, null included (Ruby's `exist?`)."""
+        return self._at(path) is not ABSENT
+
+    def write(self, *path_and_value: Any) -> Any:
+        """Store the last argument at the path before it; scalars in the way become maps. The value.
+
+        raises: BadArgument, without a path
+        """
+        return self._write(path_and_value)
+
+    def write_strict(self, *path_and_value: Any) -> Any:
+        """As `write` (Ruby's `write!`). raises: TypeConflict, where something would be replaced"""
+        return self._write(path_and_value, strict=True)
+
+    def unlink(self, *path: Any) -> Any:
+        """Remove what stands at *path*; the value, or None. On a list it removes by value, as Chef does."""
+        self._place()
+        return self._tree.unlink((*self._path, *steps_of(path)))
+
+    def unlink_strict(self, *path: Any) -> Any:
+        """As `unlink` (Ruby's `unlink!`). raises: NoSuchAttribute"""
+        if not self.exist(*path):
+            raise self._absent(steps_of(path))
+        return self.unlink(*path)
+
+    def _at(self, path: Iterable[Any]) -> Any:
+        place = self._place()
+        for step in steps_of(path):
+            place = place.at(step)
+        return self._tree.plain_of(place, True)
+
+    def _write(self, path_and_value: tuple[Any, ...], full: bool = False, strict: bool = False) -> Any:
+        if len(path_and_value) < 2:
+            raise BadArgument("write needs a path and a value", hint="write('apache', 'port', 80)")
+        self._place()
+        path = (*self._path, *steps_of(path_and_value[:-1]))
+        self._tree.write(path, stored(path_and_value[-1], path), full, strict)
+        return path_and_value[-1]
+
+    def _absent(self, steps: Path) -> NoSuchAttribute:
+        path = (*self._path, *steps)
+        known = self.keys() if len(steps) == 1 else ()
+        close = near(steps[-1], known) if steps else []
+        return NoSuchAttribute(
+            f"no attribute {spell(path)} in {self._tree.component.name}",
+            path=path,
+            hint=f"did you mean {' or '.join(close)}?" if close else None,
+        )
+
+
+class ListWriter(_Handle):
+    """A list of one component. Work in it makes the whole list the speaker's.
+
+    cost: each change copies the list
+    """
+
+    __slots__ = ()
+
+    def _list(self) -> list[Any]:
+        thing = self._place().thing
+        if not isinstance(thing, list):
+            raise TypeConflict(f"there is no list at {self._tree.component.name}.{spell(self._path)} any more")
+        return thing
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return self.to_list()[index]
+        return self._child(self._place(), key_of(index))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._place()
+        path = (*self._path, key_of(index))
+        self._tree.store(path, stored(value, path))
+
+    def __delitem__(self, index: int) -> None:
+        self._list()[index]
+        self.delete_at(index)
+
+    def __len__(self) -> int:
+        return len(self._list())
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([self[index] for index in range(len(self))])
+
+    def __contains__(self, value: object) -> bool:
+        return value in self.to_list()
+
+    def to_list(self, evaluate: bool = False) -> list[Any]:
+        """A plain copy."""
+        return self.to_plain(evaluate)  # type: ignore[no-any-return]
+
+    def _work(self, change: Callable[[list[tuple[Any, Any]], int], Any]) -> Any:
+        self._list()
+        return self._tree.work(self._path, change)
+
+    def _taken(self, values: Iterable[Any]) -> list[Any]:
+        return [stored(value, self._path) for value in values]
+
+    def append(self, value: Any) -> ListWriter:
+        """Add one element at the end; self."""
+        return self.push(value)
+
+    def push(self, *values: Any) -> ListWriter:
+        """Add elements at the end; self."""
+        return self.insert(len(self), *values)
+
+    def concat(self, values: Iterable[Any]) -> ListWriter:
+        """Add the elements of a list at the end; self."""
+        return self.push(*values)
+
+    extend = concat
+
+    def __iadd__(self, values: Iterable[Any]) -> ListWriter:
+        return self.push(*values)
+
+    def unshift(self, *values: Any) -> ListWriter:
+        """Add elements at the front; self."""
+        return self.insert(0, *values)
+
+    def insert(self, index: int, *values: Any) -> ListWriter:
+        """Add elements before *index*; a negative one counts so that -1 is the end, as in Ruby; self."""
+        taken = self._taken(values)
+
+        def change(pairs: list[tuple[Any, Any]], mark: int) -> None:
+            at = index if index >= 0 else len(pairs) + index + 1
+            if at < 0:
+                raise BadArgument(f"index {index} lies before the start of a list of {len(pairs)}", path=self._path)
+            pairs.extend([(None, mark)] * (at - len(pairs)))
+            pairs[at:at] = [(value, mark) for value in taken]
+
+        self._work(change)
+        return self
+
+    def replace(self, values: Iterable[Any]) -> ListWriter:
+        """Make the elements of *values* the whole content; self."""
+        taken = self._taken(values)
+
+        def change(pairs: list[tuple[Any, Any]], mark: int) -> None:
+            pairs[:] = [(value, mark) for value in taken]
+
+        self._work(change)
+        return self
+
+    def sort(self) -> ListWriter:
+        """Sort: numbers by size, text by code point, lists element by element; self.
+
+        raises: BadArgument, where elements of different sorts meet
+        """
+
+        def change(pairs: list[tuple[Any, Any]], mark: int) -> None:
+            if len(pairs) > 1:
+                for value, _ in pairs:
+                    _sortable(value, pairs[0][0])
+            pairs.sort(key=lambda pair: pair[0])
+
+        self._work(change)
+        return self
+
+    def reverse(self) -> ListWriter:
+        """Turn the order around; self."""
+        self._work(lambda pairs, mark: pairs.reverse())
+        return self
+
+    def clear(self) -> ListWriter:
+        """Remove all elements; self."""
+        return self.replace(())
+
+    def pop(self, index: int = -1) -> Any:
+        """Remove and give the last element, or that at *index*; None where there is none."""
+        return self.delete_at(index)
+
+    def shift(self) -> Any:
+        """Remove and give the first element, or None."""
+        return self.delete_at(0)
+
+    def delete_at(self, index: int) -> Any:
+        """Remove and give the element at *index*, or None."""
+        if not -len(self) <= index < len(self):
+            return None
+        return self._work(lambda pairs, mark: pairs.pop(index)[0])
+
+    def delete(self, value: Any) -> Any:
+        """Remove all elements that are type-strictly equal to *value*; it, or None where there was none."""
+        taken = stored(value, self._path)
+        return self._work(lambda pairs, mark: remove_equal(pairs, taken))
+
+    def uniq(self) -> ListWriter | None:
+        """Drop later duplicates; self, or None where nothing changed."""
+
+        def change(pairs: list[tuple[Any, Any]], mark: int) -> bool:
+            first: dict[Any, tuple[Any, Any]] = {}
+            for pair in pairs:
+                first.setdefault(strict_key(pair[0]), pair)
+            changed = len(first) < len(pairs)
+            pairs[:] = first.values()
+            return changed
+
+        return self if self._work(change) else None
+
+
+def _sortable(value: Any, other: Any) -> None:
+    numbers = (int, float)
+    if isinstance(value, bool) or value is None or isinstance(value, Mapping):
+        raise BadArgument(f"cannot sort: {value!r} has no order")
+    if isinstance(value, numbers) and isinstance(other, numbers) and not isinstance(other, bool):
+        return
+    if isinstance(value, str) and isinstance(other, str):
+        return
+    if isinstance(value, list) and isinstance(other, list):
+        for one, two in zip(value, other, strict=False):
+            _sortable(one, two)
+        return
+    raise BadArgument(f"cannot sort {value!r} among {other!r}: they have no common order")
+
+
+class UnlessWriter:
+    """`node.default_unless["a"]["b"] = 1`: stores where this one component has no value, null counting as none.
+
+    Also `node.default_unless("a", "b", 1)`, which gives the value stored, or None.
+    source: Chef's `default_unless`; it asks its own component only
+    """
+
+    __slots__ = ("_path", "_tree")
+
+    def __init__(self, tree: ComponentTree, path: Path = ()) -> None:
+        self._tree = tree
+        self._path = path
+
+    def __getitem__(self, step: Any) -> UnlessWriter:
+        return UnlessWriter(self._tree, (*self._path, key_of(step)))
+
+    def __setitem__(self, step: Any, value: Any) -> None:
+        self(step, value)
+
+    def __call__(self, *path_and_value: Any) -> Any:
+        if len(path_and_value) < 2:
+            raise BadArgument("an unless needs a path and a value", hint="default_unless('apache', 'port', 80)")
+        path = (*self._path, *steps_of(path_and_value[:-1]))
+        value = stored(path_and_value[-1], path)
+        standing = self._tree.place(path).thing
+        if isinstance(standing, Deferred):
+            standing = standing.evaluate()
+        if standing is not ABSENT and standing is not None:
+            self._tree.silent(path, value)
+            return None
+        self._tree.write(path, value)
+        return path_and_value[-1]
+
+
+class FullWriter:
+    """The full assignment, Ruby's `default!`: what stands in the way on the path is replaced by maps.
+
+    Also callable: `node.default_full("a", "b", 1)`, which gives the value.
+    before: run first with the path; the force forms clear their whole level there
+    """
+
+    __slots__ = ("_before", "_path", "_tree")
+
+    def __init__(self, tree: ComponentTree, path: Path = (), before: Callable[[Path], Any] | None = None) -> None:
+        self._tree = tree
+        self._path = path
+        self._before = before
+
+    def __getitem__(self, step: Any) -> FullWriter:
+        return FullWriter(self._tree, (*self._path, key_of(step)), self._before)
+
+    def __setitem__(self, step: Any, value: Any) -> None:
+        self(step, value)
+
+    def __call__(self, *path_and_value: Any) -> Any:
+        if len(path_and_value) < 2:
+            raise BadArgument("a full assignment needs a path and a value", hint="default_full('apache', 'port', 80)")
+        path = (*self._path, *steps_of(path_and_value[:-1]))
+        value = stored(path_and_value[-1], path)
+        if self._before is not None:
+            self._before(path)
+        self._tree.write(path, value, full=True)
+        return path_and_value[-1]
+
+
+Sequence.register(ListWriter)
