@@ -1,0 +1,24 @@
+"""Runs: a repository on disk, facts, run-lists, attribute files and recipes, in order.
+
+>>> from nodeattrs.runs import Role, expand_run_list
+>>> expand_run_list(["role[web]"], {"web": Role("web", ["apache2"])}).recipes
+['apache2']
+"""
+
+from nodeattrs.runs.cookbooks import AttributeFileOrder, Cookbook, cookbook_order
+from nodeattrs.runs.expansion import expand_node
+from nodeattrs.runs.repository import Repository
+from nodeattrs.runs.roles import Environment, Role
+from nodeattrs.runs.run_list import Expansion, expand_run_list
+
+__all__ = [
+    "AttributeFileOrder",
+    "Cookbook",
+    "Environment",
+    "Expansion",
+    "Repository",
+    "Role",
+    "cookbook_order",
+    "expand_node",
+    "expand_run_list",
+]

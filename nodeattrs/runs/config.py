@@ -1,0 +1,124 @@
+"""nodeattrs.toml: what Chef keeps in client.rb.
+
+    environment = "production"
+    store = "nodes-saved"
+    sensitive = ["db.password", ["users", "*", "token"]]
+
+    [allowed]
+    automatic = ["network/interfaces", ["filesystem", "/dev/sda1"]]
+
+    [blocked]
+    automatic = ["sysconf"]
+
+Chef's own settings work at the top level too: `allowed_automatic_attributes`,
+`blocked_…`, and the older `automatic_attribute_whitelist`, `…_blacklist`. Where
+several spellings say one thing the oldest wins, as in Chef, with a warning. What
+the lists mean is not known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nodeattrs.core.tree import Path, parse
+from nodeattrs.runs.fields import Fields
+from nodeattrs.runs.node_files import LEVELS
+
+__all__ = ["FILE", "Config", "read_config"]
+
+FILE = "nodeattrs.toml"
+
+Entry = str | list[str]
+"""One line of an allow or block list: a text with slashes, or the keys one by one."""
+
+_TABLES = {"allowed": "whitelist", "blocked": "blacklist"}
+"""Our tables, and what Chef once called them."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """The settings of a repository.
+
+    allowed:     level -> what may be saved; a level that is not here is saved whole
+    blocked:     level -> what is not saved
+    sensitive:   paths whose values are never shown; a step "*" means any
+    store:       where nodes are kept, or None
+    environment: of nodes that name none, or None
+    """
+
+    allowed: Mapping[str, list[Entry]] = field(default_factory=dict)
+    blocked: Mapping[str, list[Entry]] = field(default_factory=dict)
+    sensitive: tuple[Path, ...] = ()
+    store: str | None = None
+    environment: str | None = None
+
+
+def read_config(fields: Fields) -> Config:
+    """The settings that a document describes.
+
+    raises: DocumentError, with everything that is wrong with it
+    """
+    chef = [name for table in _TABLES for level in LEVELS for name in _chef_names(table, level)]
+    fields.only((*_TABLES, "sensitive", "store", "environment"), ignore=chef)
+    config = Config(
+        _lists(fields, "allowed"),
+        _lists(fields, "blocked"),
+        tuple(_path(fields, index, entry) for index, entry in enumerate(fields.items("sensitive"))),
+        fields.text("store") or None,
+        fields.text("environment") or None,
+    )
+    fields.finish()
+    return config
+
+
+def _chef_names(table: str, level: str) -> tuple[str, str]:
+    return f"{level}_attribute_{_TABLES[table]}", f"{table}_{level}_attributes"
+
+
+def _lists(fields: Fields, table: str) -> dict[str, list[Entry]]:
+    levels = fields.map(table)
+    fields.only(LEVELS, table)
+    found: dict[str, list[Entry]] = {}
+    for level in LEVELS:
+        spellings: list[Path] = [(name,) for name in _chef_names(table, level) if name in fields.tree]
+        spellings += [(table, level)] if level in levels else []
+        if not spellings:
+            continue
+        first, *others = spellings
+        for path in others:
+            fields.warn(path, f"is ignored, because {'.'.join(first)} says the same thing", "keep one of them")
+        if level != "automatic":
+            fields.warn(
+                first,
+                f"a list for {level} attributes loses what cookbooks and people have set",
+                "only automatic attributes should be kept from being saved",
+            )
+        found[level] = _entries(fields, first)
+    return found
+
+
+def _entries(fields: Fields, path: Path) -> list[Entry]:
+    entries: list[Entry] = []
+    for index, entry in enumerate(fields.items(*path)):
+        if isinstance(entry, str) or _is_keys(entry):
+            entries.append(entry)
+        else:
+            hint = 'write "network/interfaces" or ["network", "interfaces"]'
+            fields.wrong((*path, index), f"{entry!r} names no attribute", hint)
+    return entries
+
+
+def _path(fields: Fields, index: int, entry: Any) -> Path:
+    if _is_keys(entry):
+        return tuple(entry)
+    if not isinstance(entry, str) or not entry.strip():
+        fields.wrong(("sensitive", index), f"{entry!r} is no path", 'write "db.password" or ["db", "password"]')
+    elif fields.parsed(("sensitive", index), entry, parse):
+        return parse(entry)
+    return ()
+
+
+def _is_keys(entry: object) -> bool:
+    return isinstance(entry, list) and bool(entry) and all(isinstance(key, str) for key in entry)

@@ -1,0 +1,286 @@
+"""Cookbooks, and the order in which their attribute files load.
+
+The order is worked out on names alone and running a file is a callable that is
+handed in, so the same code serves cookbooks on disk and cookbooks in a test. It
+knows no node, and not what an attribute file says. The rules: docs/merging.md,
+"attribute files".
+"""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.errors import AttributeFileNotFound, CookbookNotFound, CookbookVersionConflict, RecipeNotFound
+from nodeattrs.node.run_list import cookbook_of, qualified
+from nodeattrs.runs.fields import Fields, known_or_near
+from nodeattrs.runs.versions import Constraint, Version
+
+__all__ = [
+    "AttributeFileOrder",
+    "Cookbook",
+    "Cookbooks",
+    "attribute_files",
+    "check_versions",
+    "cookbook_order",
+    "read_metadata",
+]
+
+_FIELDS = (
+    *("name", "version", "description", "long_description", "maintainer", "maintainer_email", "license"),
+    *("depends", "dependencies", "platforms", "supports", "providing", "provides", "recipes", "recommendations"),
+    *("suggestions", "conflicting", "replacing", "attributes", "groupings", "source_url", "issues_url", "privacy"),
+    *("chef_versions", "chef_version", "ohai_versions", "ohai_version", "gems", "eager_load_libraries"),
+)
+"""Chef's metadata. We act on the name, the version and the dependencies; the rest is for people and other tools."""
+
+
+@dataclass(frozen=True)
+class Cookbook:
+    """A cookbook: what it is called, what it needs, and which files it has.
+
+    depends: cookbook -> version constraint, as text
+    files:   paths inside the cookbook, with forward slashes
+    root:    where it lies on disk, or None
+    folder:  what messages call that place, relative to the repository
+    speaker: who says the metadata
+    """
+
+    name: str
+    version: str = "0.0.0"
+    depends: Mapping[str, str] = field(default_factory=dict)
+    files: tuple[str, ...] = ()
+    description: str = ""
+    root: pathlib.Path | None = None
+    folder: str = ""
+    speaker: Speaker = field(default=Origin("cookbook"), compare=False, repr=False)
+    depends_field: str = field(default="depends", compare=False, repr=False)
+
+    @cached_property
+    def attribute_files(self) -> dict[str, str]:
+        """Name -> path of the attribute files, in the order in which they load."""
+        return attribute_files(self.files)
+
+    @cached_property
+    def recipes(self) -> dict[str, str]:
+        """Name -> path of the recipes. A file `recipe.py` beside the metadata stands for the default one."""
+        inside = (path.removeprefix("recipes/") for path in self.files if path.startswith("recipes/"))
+        found = {
+            path.removesuffix(".py"): f"recipes/{path}" for path in inside if path.endswith(".py") and "/" not in path
+        }
+        return {**found, "default": "recipe.py"} if "recipe.py" in self.files else found
+
+    def recipe_file(self, recipe: str) -> str:
+        """The path of a recipe of this cookbook, named `cookbook` or `cookbook::part`.
+
+        raises: RecipeNotFound
+        """
+        part = qualified(recipe).rpartition("::")[2]
+        if part not in self.recipes:
+            raise RecipeNotFound(
+                f"cookbook {self.name} has no recipe {part}", hint=known_or_near(part, sorted(self.recipes))
+            )
+        return self.recipes[part]
+
+    def shown(self, file: str) -> str:
+        """What messages and origins call one of its files: "cookbooks/apache2/recipes/ssl.py"."""
+        return f"{self.folder or self.name}/{file}"
+
+    def pins(self) -> Iterator[tuple[str, str, Origin]]:
+        """Cookbook, constraint and who asks, for every dependency."""
+        for name, constraint in self.depends.items():
+            yield name, constraint, self.said_of(name)
+
+    def said_of(self, dependency: str) -> Origin:
+        """Where this cookbook says that it depends on another."""
+        return self.speaker.at((self.depends_field, dependency))
+
+
+Cookbooks = Mapping[str, Cookbook] | Callable[[str], Cookbook | None]
+"""Cookbooks by name: a map, or a callable that answers None or raises CookbookNotFound."""
+
+
+def read_metadata(name: str, fields: Fields, files: Iterable[str], root: pathlib.Path, folder: str) -> Cookbook:
+    """The cookbook that a metadata document describes.
+
+    raises: DocumentError, with everything that is wrong with it
+    """
+    fields.only((*_FIELDS, "json_class", "chef_type"))
+    fields.named(name)
+    # metadata.json as Chef's tools write it says "dependencies", metadata.rb says "depends".
+    given = [key for key in ("depends", "dependencies") if fields.tree.get(key) is not None]
+    if len(given) == 2:
+        fields.wrong(("dependencies",), f"{fields.what} says both depends and dependencies", "keep one of them")
+    key = given[0] if given else "depends"
+    cookbook = Cookbook(
+        name,
+        fields.version("version"),
+        fields.constraints(key),
+        tuple(files),
+        fields.text("description"),
+        root,
+        folder,
+        fields.speaker,
+        key,
+    )
+    fields.finish()
+    return cookbook
+
+
+def cookbook_order(recipes: Iterable[str], cookbooks: Cookbooks) -> list[str]:
+    """The cookbooks of *recipes* in the order in which their attribute files load.
+
+    Recipe by recipe; what a cookbook depends on comes before it, dependencies by name and
+    not as written, each cookbook once. A cycle ends by itself: the one met first loads last.
+
+    raises: CookbookNotFound, saying who asked for it
+
+    >>> cookbook_order(["app::web"], {"app": Cookbook("app", depends={"zlib": "", "base": ""}),
+    ...     "zlib": Cookbook("zlib"), "base": Cookbook("base")})
+    ['base', 'zlib', 'app']
+    """
+    order: list[str] = []
+    seen: set[str] = set()
+    for recipe in recipes:
+        # Popped from the end: a cookbook to enter, and after its dependencies the same one to leave.
+        to_do: list[tuple[str, Cookbook | None, bool]] = [(cookbook_of(recipe), None, True)]
+        while to_do:
+            name, asker, entering = to_do.pop()
+            if not entering:
+                order.append(name)
+            elif name not in seen:
+                seen.add(name)
+                try:
+                    cookbook = _found(cookbooks, name)
+                except CookbookNotFound as error:
+                    by = asker.said_of(name) if asker else f"the run list, with recipe {recipe}"
+                    error.said = (f"it is asked for by {by}",)
+                    raise
+                to_do.append((name, asker, False))
+                to_do += [(needed, cookbook, True) for needed in sorted(cookbook.depends, reverse=True)]
+    return order
+
+
+def _found(cookbooks: Cookbooks, name: str) -> Cookbook:
+    cookbook = cookbooks.get(name) if isinstance(cookbooks, Mapping) else cookbooks(name)
+    if cookbook is None:
+        hint = known_or_near(name, cookbooks) if isinstance(cookbooks, Mapping) else None
+        raise CookbookNotFound(f"there is no cookbook {name}", hint=hint)
+    return cookbook
+
+
+def attribute_files(files: Iterable[str], suffix: str = ".py") -> dict[str, str]:
+    """Name -> path of a cookbook's attribute files, in the order in which they load.
+
+    The default file first, then the others by path; sorting is by code point, which is also
+    the order of the UTF-8 bytes. A name is a file's own name without directory and suffix,
+    and each name loads once: of two files the one directly under attributes/ counts, else
+    the first by path. `attributes.py` beside the metadata stands for the default file.
+
+    files:  paths inside the cookbook
+    suffix: what attribute files end in; ours are Python, Chef's own end in ".rb"
+
+    >>> attribute_files(["attributes/b.py", "attributes/default.py", "attributes/a/b.py", "README.md"])
+    {'default': 'attributes/default.py', 'b': 'attributes/b.py'}
+    """
+    paths = sorted(files)
+    found: dict[str, str] = {}
+    for path in paths:
+        folder, _, file = path.rpartition("/")
+        if file.endswith(suffix) and f"{folder}/".startswith("attributes/"):
+            name = file.removesuffix(suffix)
+            if name not in found or folder == "attributes":
+                found[name] = path
+    if f"attributes{suffix}" in paths:
+        found["default"] = f"attributes{suffix}"
+    first = {"default": found.pop("default")} if "default" in found else {}
+    return {**first, **found}
+
+
+class AttributeFileOrder:
+    """Loads attribute files, each name once.
+
+    loaded: "cookbook/path" of every file that began to load, in order
+
+    run:    called with a cookbook and a path in it; it may call `include` in turn
+    suffix: see `attribute_files`
+    """
+
+    def __init__(self, cookbooks: Cookbooks, run: Callable[[Cookbook, str], None], *, suffix: str = ".py") -> None:
+        self.loaded: list[str] = []
+        self._cookbooks = cookbooks
+        self._run = run
+        self._suffix = suffix
+        self._files: dict[str, dict[str, str]] = {}
+        self._seen: set[tuple[str, str]] = set()
+
+    def load(self, order: Iterable[str]) -> None:
+        """Load every attribute file of the cookbooks named, in their order.
+
+        raises: what `include` raises, and what running a file raises
+        """
+        for name in order:
+            cookbook = _found(self._cookbooks, name)
+            for file in self._files_of(cookbook):
+                self._load(cookbook, file)
+
+    def include(self, name: str, *, here: str = "", by: Origin | None = None) -> None:
+        """Load one file now, unless it has been: `cookbook` (its default file) or `cookbook::file`.
+
+        here: the cookbook that includes; `::file` means a file of that one
+        by:   where the include stands, for messages
+        raises: CookbookNotFound, AttributeFileNotFound, and what running the file raises
+        """
+        cookbook_name, _, file = qualified(name).rpartition("::")
+        try:
+            cookbook = _found(self._cookbooks, cookbook_name or here)
+            self._file_of(cookbook, file)
+        except (CookbookNotFound, AttributeFileNotFound) as error:
+            error.said = (f"it is included by {by}",) if by else ()
+            raise
+        self._load(cookbook, file)
+
+    def _load(self, cookbook: Cookbook, name: str) -> None:
+        if (cookbook.name, name) not in self._seen:
+            self._seen.add((cookbook.name, name))
+            file = self._file_of(cookbook, name)
+            self.loaded.append(f"{cookbook.name}/{file}")
+            self._run(cookbook, file)
+
+    def _file_of(self, cookbook: Cookbook, name: str) -> str:
+        files = self._files_of(cookbook)
+        if name not in files:
+            hint = known_or_near(name, sorted(files))
+            raise AttributeFileNotFound(f"cookbook {cookbook.name} has no attribute file {name}", hint=hint)
+        return files[name]
+
+    def _files_of(self, cookbook: Cookbook) -> dict[str, str]:
+        if cookbook.name not in self._files:
+            self._files[cookbook.name] = attribute_files(cookbook.files, self._suffix)
+        return self._files[cookbook.name]
+
+
+def check_versions(order: Iterable[str], cookbooks: Cookbooks, pins: Iterable[tuple[str, str, Origin]] = ()) -> None:
+    """Refuse cookbooks whose version is not what somebody asks for.
+
+    order: the cookbooks in use; what is asked of others does not matter
+    pins:  what environments and run lists ask for, besides the cookbooks themselves
+    raises: CookbookVersionConflict, which says all that is wrong
+    """
+    used = [_found(cookbooks, name) for name in order]
+    asked = [*pins, *(pin for cookbook in used for pin in cookbook.pins())]
+    said: list[str] = []
+    origins: list[Origin] = []
+    for cookbook in used:
+        version = Version.parse(cookbook.version)
+        for name, constraint, origin in asked:
+            if name == cookbook.name and not Constraint.parse(constraint).allows(version):
+                origins.append(origin)
+                at = cookbook.speaker.at(("version",)).place or "which is all there is"
+                said.append(f"cookbook {name} is at {version} ({at}), and {constraint} is asked for by {origin}")
+    if said:
+        count = "a cookbook's version is" if len(said) == 1 else "the versions of cookbooks are"
+        raise CookbookVersionConflict(f"{count} not what was asked for", origins=origins, said=said)

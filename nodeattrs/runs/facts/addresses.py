@@ -1,0 +1,161 @@
+"""Interfaces, addresses and default routes, and which address is the node's own.
+
+The rule by which `ipaddress`, `ip6address` and `macaddress` are found is Ohai's; see
+`chosen`. Works on what it is given: it asks no machine and reads no file.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+import struct
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Route", "address_entry", "chosen", "default_route4", "default_route6", "named", "of_family"]
+
+_SCOPES = ("global", "site", "link", "host", "node")
+_ROUTE_UP, _ROUTE_REJECTS = 0x1, 0x200
+
+
+def named(name: str) -> dict[str, str]:
+    """What the name of an interface says.
+
+    >>> named("enp0s3"), named("lo")
+    ({'type': 'enp', 'number': '0s3'}, {})
+    """
+    found = re.match(r"(\w+?)(\d.*)", name)
+    return {"type": found[1], "number": found[2]} if found else {}
+
+
+def address_entry(
+    ip: ipaddress.IPv4Address | ipaddress.IPv6Address, netmask: str | None, scope: str | None = None
+) -> dict[str, Any]:
+    """What is noted of an address; where nobody says the *scope*, it follows from the address.
+
+    raises: ValueError, for a netmask that is none
+
+    >>> address_entry(ipaddress.ip_address("10.0.0.2"), "255.255.255.0")
+    {'family': 'inet', 'prefixlen': '24', 'netmask': '255.255.255.0', 'scope': 'Global'}
+    """
+    entry = {"family": "inet" if ip.version == 4 else "inet6"}
+    if netmask:
+        bits = int(ipaddress.ip_address(netmask)).bit_count()
+        entry["prefixlen"] = str(bits)
+        if ip.version == 4:
+            entry["netmask"] = netmask
+    if scope is None:
+        scope = "host" if ip.is_loopback else "link" if ip.is_link_local else "global"
+        if isinstance(ip, ipaddress.IPv6Address) and ip.is_site_local:
+            scope = "site"
+    entry["scope"] = "Node" if scope == "host" else scope.capitalize()
+    return entry
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A default route: the interface it leaves by, and the gateway; 0.0.0.0 or :: where there is none."""
+
+    interface: str
+    gateway: str
+
+
+def default_route4(lines: Iterable[str], known: Container[str]) -> Route | None:
+    """The default route of least metric among those by *known* interfaces, from /proc/net/route.
+
+    >>> head = "Iface Destination Gateway Flags RefCnt Use Metric Mask MTU Window IRTT"
+    >>> default_route4([head, "eth0 00000000 00000000 0001 0 0 7 00000000 0 0 0"], ["eth0"])
+    Route(interface='eth0', gateway='0.0.0.0')
+    """
+    found = []
+    for line in lines:
+        words = line.split()
+        if len(words) < 8 or words[0] not in known or words[1] != "00000000" or words[7] != "00000000":
+            continue
+        if _usable(words[3]):
+            gateway = socket.inet_ntoa(struct.pack("=I", int(words[2], 16)))  # written in the machine's byte order
+            found.append((int(words[6]), Route(words[0], gateway)))
+    return min(found, key=lambda one: one[0])[1] if found else None
+
+
+def default_route6(lines: Iterable[str], known: Container[str]) -> Route | None:
+    """The same from /proc/net/ipv6_route.
+
+    >>> default_route6([f"{0:032x} 00 {0:032x} 00 {0xfe80 << 112 | 1:032x} 00000400 1 0 00000003 eth0"], ["eth0"])
+    Route(interface='eth0', gateway='fe80::1')
+    """
+    found = []
+    for line in lines:
+        words = line.split()
+        if len(words) < 10 or words[9] not in known or words[0].strip("0") or words[1] != "00":
+            continue
+        if _usable(words[8]):
+            gateway = str(ipaddress.IPv6Address(int(words[4], 16)))
+            found.append((int(words[5], 16), Route(words[9], gateway)))
+    return min(found, key=lambda one: one[0])[1] if found else None
+
+
+def _usable(flags: str) -> bool:
+    return int(flags, 16) & (_ROUTE_UP | _ROUTE_REJECTS) == _ROUTE_UP
+
+
+def chosen(
+    interfaces: Mapping[str, Any], family: str, route: Route | None, source: str | None = None
+) -> tuple[str, str] | None:
+    """The interface and the address that stand for the node, or nothing.
+
+    With a default route, only addresses of its interface count. Among those that count,
+    the one that packets leave from; else the first whose network holds the gateway; else
+    the first. First is the wider scope, then the longer prefix, then the lower number.
+
+    source: where packets leave from, if known
+
+    >>> addresses = {"10.0.0.2": address_entry(ipaddress.ip_address("10.0.0.2"), "255.255.255.0")}
+    >>> chosen({"eth0": {"addresses": addresses}}, "inet", Route("eth0", "10.0.0.1"))
+    ('eth0', '10.0.0.2')
+    """
+    known = [
+        _Candidate(name, address, interface["addresses"][address])
+        for name, interface in interfaces.items()
+        if route is None or name == route.interface
+        for address in of_family(interface, family)
+    ]
+    known.sort(key=lambda one: one.rank)
+    leaving = [one for one in known if one.address == source]
+    near = [one for one in known if route is not None and one.reaches(route.gateway)]
+    for one in (*leaving, *near, *known):
+        return one.interface, one.address
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """An address that could stand for the node."""
+
+    interface: str
+    address: str
+    told: Mapping[str, Any]
+
+    @property
+    def network(self) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
+        prefixlen = self.told.get("prefixlen")
+        return ipaddress.ip_network(f"{self.address}/{prefixlen}" if prefixlen else self.address, strict=False)
+
+    @property
+    def rank(self) -> tuple[int, int, int]:
+        scope = self.told["scope"].lower()
+        wide = _SCOPES.index(scope) if scope in _SCOPES else len(_SCOPES)
+        return wide, -self.network.prefixlen, int(ipaddress.ip_address(self.address))
+
+    def reaches(self, gateway: str) -> bool:
+        if gateway in ("0.0.0.0", "::") or gateway.startswith("fe80:"):
+            return False  # every interface has that one
+        if "peer" in self.told:
+            return bool(self.told["peer"] == gateway)
+        return ipaddress.ip_address(gateway) in self.network
+
+
+def of_family(interface: Mapping[str, Any], family: str) -> list[str]:
+    return [address for address, told in interface.get("addresses", {}).items() if told["family"] == family]

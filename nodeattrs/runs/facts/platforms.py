@@ -1,0 +1,65 @@
+"""The names that Ohai gives to operating systems, and the families they belong to.
+
+They are older than /etc/os-release and differ from it here and there. Knows names
+only, and no machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = ["family_of", "ohai_name"]
+
+_RENAMED = {
+    "alinux": "alibabalinux",
+    "amzn": "amazon",
+    "archarm": "arch",
+    "cumulus-linux": "cumulus",
+    "ol": "oracle",
+    "opensuse-leap": "opensuseleap",
+    "rhel": "redhat",
+    "sled": "suse",
+    "sles": "suse",
+    "sles_sap": "suse",
+    "xenenterprise": "xenserver",
+}
+
+_FAMILIES: dict[str, tuple[str, ...]] = {
+    # The first family with a word that the name contains.
+    "debian": ("debian", "ubuntu", "linuxmint", "raspbian", "cumulus", "kali", "pop"),
+    "rhel": (
+        *("oracle", "centos", "redhat", "almalinux", "rocky", "scientific", "xcp", "xenserver", "cloudlinux"),
+        *("ibm_powerkvm", "parallels", "clearos", "bigip", "alibabalinux", "sangoma"),
+    ),
+    "amazon": ("amazon",),
+    "suse": ("suse",),
+    "fedora": ("fedora", "pidora", "arista_eos"),
+    "wrlinux": ("nexus", "ios_xr"),
+    "arch": ("arch", "manjaro", "antergos"),
+    **{name: (name,) for name in ("gentoo", "slackware", "exherbo", "alpine", "clearlinux")},
+    **{name: (name,) for name in ("mac_os_x", "windows", "freebsd", "openbsd", "netbsd", "solaris2", "aix")},
+}
+
+
+def ohai_name(os_release_id: str) -> str:
+    """The platform that Ohai calls what os-release calls *os_release_id*.
+
+    >>> ohai_name("rhel"), ohai_name("debian")
+    ('redhat', 'debian')
+    """
+    return _RENAMED.get(os_release_id, os_release_id)
+
+
+def family_of(platform: str, like: Iterable[str] = ()) -> str | None:
+    """The family of a platform; of one that Ohai has no family for, that of what it is *like*.
+
+    like: ids from os-release, nearest first
+
+    >>> family_of("rocky"), family_of("devuan", ["debian"]), family_of("plan9")
+    ('rhel', 'debian', None)
+    """
+    for name in (platform, *map(ohai_name, like)):
+        for family, words in _FAMILIES.items():
+            if any(word in name for word in words):
+                return family
+    return None

@@ -1,0 +1,197 @@
+"""The fields of one document, asked for one by one.
+
+Whoever asks says what a field must be; whatever is wrong is noted with the line
+it stands on, and all of it is said at once when the document is done. It knows
+what a run list, a version and a map of attributes look like, and neither which
+fields a role has nor what syntax the document was written in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.tree import ABSENT, Path, dig, near
+from nodeattrs.errors import BadArgument, DocumentError, InvalidRunListItem, UnknownField
+from nodeattrs.node.run_list import RunListItem
+from nodeattrs.runs.versions import Constraint, Version
+
+__all__ = ["Below", "Fields", "fault", "known_or_near"]
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """A speaker whose paths are counted from further down.
+
+    >>> Below(Origin("role", "web", "roles/web.json", 3), ("default_attributes",)).at(("port",)).line
+    3
+    """
+
+    speaker: Speaker
+    under: Path
+
+    def at(self, path: Path) -> Origin:
+        return self.speaker.at((*self.under, *path))
+
+
+def fault(
+    speaker: Speaker,
+    path: Path,
+    message: str,
+    *,
+    hint: str | None = None,
+    kind: type[DocumentError] = DocumentError,
+) -> DocumentError:
+    """The error for what *speaker* said at *path*, with the line it stands on."""
+    at = speaker.at(path)
+    text = message if at.file else f"{at.who}: {message}"
+    return kind(text, file=at.file, line=at.line, column=at.column, path=path, hint=hint)
+
+
+def known_or_near(name: object, known: Iterable[str]) -> str:
+    """The hint for a name that nobody knows: near misses, else what there is."""
+    names = list(known)
+    if close := near(name, names):
+        return f"did you mean {' or '.join(close)}?"
+    if not names:
+        return "there are none"
+    shown = ", ".join(names[:8])
+    return f"known are {shown}, …" if len(names) > 8 else f"known are {shown}"
+
+
+class Fields:
+    """One document while it is being understood.
+
+    tree:    what it says
+    speaker: gives the place of any path in it
+    what:    what it is about, for messages: "role web"
+
+    Null stands for a field that is not there.
+    """
+
+    def __init__(self, tree: Any, speaker: Speaker, what: str) -> None:
+        self.speaker = speaker
+        self.what = what
+        self.warnings: list[DocumentError] = []
+        self._faults: list[DocumentError] = []
+        if not isinstance(tree, dict):
+            raise fault(speaker, (), f"{what} must be a map of fields, not {_kind(tree)}")
+        self.tree: dict[Any, Any] = tree
+
+    def wrong(self, path: Path, message: str, hint: str | None = None) -> None:
+        """Note a fault at *path*; `finish` raises it together with the others."""
+        if not any(known.path == path and known.reason.endswith(message) for known in self._faults):
+            self._faults.append(fault(self.speaker, path, message, hint=hint))
+
+    def warn(
+        self, path: Path, message: str, hint: str | None = None, kind: type[DocumentError] = DocumentError
+    ) -> None:
+        """Note what is probably not meant."""
+        self.warnings.append(fault(self.speaker, path, message, hint=hint, kind=kind))
+
+    def finish(self) -> None:
+        """Raise what was found wrong, many faults as one error that says all of them."""
+        if not self._faults:
+            return
+        first, *others = self._faults
+        if not others:
+            raise first
+        raise DocumentError(
+            first.reason,
+            file=first.file,
+            line=first.line,
+            column=first.column,
+            path=first.path,
+            said=[*([first.hint] if first.hint else []), *(f"and {other}".replace("\n", "\n  ") for other in others)],
+        )
+
+    def only(self, known: Iterable[str], *under: Any, ignore: Iterable[str] = ()) -> None:
+        """Warn of fields that are neither *known* nor dealt with elsewhere.
+
+        under: the path of the map that is meant; the document's root unless given
+        """
+        names = list(known)
+        for key in self.map(*under):
+            if key not in names and key not in ignore:
+                message = f"unknown field {_said((*under, key))} in {self.what}; it is ignored"
+                self.warn((*under, key), message, known_or_near(key, names), UnknownField)
+
+    def constant(self, key: str, expected: str) -> None:
+        """A field that may be missing, but can only say one thing."""
+        if (value := self.tree.get(key)) not in (None, expected):
+            self.wrong((key,), f"{key} of {self.what} must be {expected!r}, not {value!r}")
+
+    def named(self, name: str, key: str = "name") -> None:
+        """The name inside the document, which ought to be *name*, the one it is filed under."""
+        if (said := self.text(key) or name) != name:
+            message = f"{key} says {said!r}, but this is {self.what}"
+            self.warn((key,), message, f"the file's own name counts: write {name!r}")
+
+    def text(self, *path: Any) -> str:
+        """A field that holds text; empty text where there is none."""
+        return str(self._of(path, str, "text", ""))
+
+    def map(self, *path: Any) -> dict[Any, Any]:
+        """A field that holds a map."""
+        found: dict[Any, Any] = self._of(path, dict, "a map", {})
+        return found
+
+    def items(self, *path: Any) -> list[Any]:
+        """A field that holds a list."""
+        found: list[Any] = self._of(path, list, "a list", [])
+        return found
+
+    def version(self, key: str) -> str:
+        """A field that holds a cookbook version; 0.0.0 unless it is there."""
+        text = self.text(key) or "0.0.0"
+        return text if self.parsed((key,), text, Version.parse) else "0.0.0"
+
+    def constraints(self, key: str) -> dict[str, str]:
+        """A map of cookbook names to version constraints; a plain list of names asks for any version."""
+        if isinstance(self.tree.get(key), list):
+            return {self.text(key, index): "" for index in range(len(self.items(key)))}
+        found: dict[str, str] = {}
+        for name, asked in self.map(key).items():
+            # Older tools wrote a list of one constraint.
+            path = (key, name, 0) if isinstance(asked, list) and len(asked) == 1 else (key, name)
+            text = self.text(*path)
+            found[str(name)] = text if self.parsed(path, text, Constraint.parse) else ""
+        return found
+
+    def run_list(self, *path: Any) -> list[str]:
+        """A list of run-list items."""
+        items = self.items(*path)
+        return [item for index, item in enumerate(items) if self.parsed((*path, index), item, RunListItem.parse)]
+
+    def parsed(self, path: Path, value: Any, parse: Callable[[Any], object]) -> bool:
+        """Whether *parse* takes the *value*; a fault where it does not."""
+        try:
+            parse(value)
+        except (BadArgument, InvalidRunListItem) as error:
+            self.wrong(path, error.message, error.hint)
+            return False
+        return True
+
+    def _of(self, path: Path, kind: type, words: str, default: Any) -> Any:
+        value = dig(self.tree, path)
+        if value is ABSENT or value is None:
+            return default
+        if not isinstance(value, kind):
+            self.wrong(path, f"{_said(path)} of {self.what} must be {words}, not {_kind(value)}")
+            return default
+        return value
+
+
+def _said(path: Path) -> str:
+    first, *rest = path
+    return str(first) + "".join(f"[{step!r}]" for step in rest)
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "a map"
+    if isinstance(value, list):
+        return "a list"
+    return f"{value!r}"

@@ -1,0 +1,64 @@
+"""Node documents of a repository: what is known of a node before its first run.
+
+Chef's own fields, checked. It knows neither how a node uses them nor the
+documents that runs leave behind, which are the store's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.runs.fields import Below, Fields
+
+__all__ = ["LEVELS", "NodeFile", "read_node"]
+
+LEVELS = ("automatic", "default", "normal", "override")
+"""What Chef's documents call the groups of attributes."""
+
+_FIELDS = ("name", "chef_environment", "run_list", *LEVELS, "policy_name", "policy_group", "json_class", "chef_type")
+
+
+@dataclass(frozen=True)
+class NodeFile:
+    """A node as its document describes it.
+
+    environment: its name, or None where the document does not say
+    run_list:    items as text
+    automatic, default, normal, override: attributes
+    """
+
+    name: str
+    environment: str | None = None
+    run_list: tuple[str, ...] = ()
+    automatic: Mapping[Any, Any] = field(default_factory=dict)
+    default: Mapping[Any, Any] = field(default_factory=dict)
+    normal: Mapping[Any, Any] = field(default_factory=dict)
+    override: Mapping[Any, Any] = field(default_factory=dict)
+    speaker: Speaker = field(default=Origin("node file"), compare=False, repr=False)
+
+    def speaker_of(self, level: str) -> Speaker:
+        """Who says the attributes of one level, its paths counted from their root."""
+        return Below(self.speaker, (level,))
+
+
+def read_node(name: str, fields: Fields) -> NodeFile:
+    """The node that a document describes.
+
+    raises: DocumentError, with everything that is wrong with it
+    """
+    fields.only(_FIELDS)
+    fields.named(name)
+    fields.constant("json_class", "Chef::Node")
+    fields.constant("chef_type", "node")
+    node = NodeFile(
+        name,
+        fields.text("chef_environment") or None,
+        tuple(fields.run_list("run_list")),
+        **{level: fields.map(level) for level in LEVELS},
+        speaker=fields.speaker,
+    )
+    fields.finish()
+    return node

@@ -1,0 +1,375 @@
+"""A repository on disk: cookbooks, roles, environments, nodes, data bags, settings.
+
+    cookbooks/NAME/{metadata.json|metadata.yaml, attributes/*.py, recipes/*.py}
+    roles/NAME.{json,yaml,yml,py}         environments/NAME.{json,yaml,yml,py}
+    nodes/NAME.{json,yaml,yml}            data_bags/BAG/ITEM.{json,yaml,yml}
+    nodeattrs.toml
+
+Each file is read once, when it is first asked for, so one repository serves many
+nodes. Names are checked before they become paths. It knows where things lie and
+what to do when they do not; what a document means is known to roles, cookbooks,
+node_files and config.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, partial
+from typing import Any, NoReturn, TypeVar, cast
+
+from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.tree import copied
+from nodeattrs.errors import (
+    CookbookNotFound,
+    DataBagItemNotFound,
+    DocumentError,
+    EnvironmentNotFound,
+    NodeattrsError,
+    NotFound,
+    RoleNotFound,
+)
+from nodeattrs.keep.names import checked_name
+from nodeattrs.node.run_list import RunListItem, cookbook_of
+from nodeattrs.runs.config import FILE, Config, read_config
+from nodeattrs.runs.cookbooks import Cookbook, check_versions, read_metadata
+from nodeattrs.runs.fields import Fields, fault, known_or_near
+from nodeattrs.runs.node_files import NodeFile, read_node
+from nodeattrs.runs.role_scripts import Script
+from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Environment, Role, read_environment, read_role
+from nodeattrs.texts import documents
+
+__all__ = ["Repository"]
+
+_DATA = (".json", ".yaml", ".yml")
+_SCRIPTED = (*_DATA, ".py")
+
+_Thing = TypeVar("_Thing")
+
+
+class Repository:
+    """A directory that describes nodes.
+
+    root:     the directory
+    warnings: what was read so far and is probably not meant
+
+    raises: NotFound, where there is no such directory
+    """
+
+    def __init__(self, root: str | os.PathLike[str]) -> None:
+        self.root = pathlib.Path(root).absolute()
+        self.warnings: list[DocumentError] = []
+        self._read: dict[tuple[str, ...], Any] = {}
+        if not os.path.isdir(self.root):
+            raise NotFound(f"there is no repository at {root}", hint="name a directory that holds cookbooks/ or roles/")
+
+    @cached_property
+    def config(self) -> Config:
+        """The settings in nodeattrs.toml; Chef's defaults where there is no such file.
+
+        raises: DocumentError
+        """
+        path = self.root / FILE
+        if not os.path.lexists(path):
+            return Config()
+        document = documents.read(path, FILE)
+        return self._understood(document, document.speaker("settings", ""), "the settings", read_config)
+
+    def role(self, name: str) -> Role:
+        """The role of that name.
+
+        raises: BadName, RoleNotFound, DocumentError
+        """
+        return self._described("role", name, _SCRIPTED, RoleNotFound, lambda fields: read_role(name, fields))
+
+    def roles(self) -> list[str]:
+        """The names of all roles."""
+        return self._names("roles", _SCRIPTED)
+
+    def environment(self, name: str) -> Environment:
+        """The environment of that name; `_default` is always there, and empty.
+
+        raises: BadName, EnvironmentNotFound, DocumentError
+        """
+        if name == DEFAULT_ENVIRONMENT and not self._files("environments", name, _SCRIPTED):
+            return Environment(name)
+        return self._described(
+            "environment", name, _SCRIPTED, EnvironmentNotFound, lambda fields: read_environment(name, fields)
+        )
+
+    def environments(self) -> list[str]:
+        """The names of all environments on disk."""
+        return self._names("environments", _SCRIPTED)
+
+    def node_document(self, name: str) -> NodeFile | None:
+        """What nodes/ says of that node, or None.
+
+        raises: BadName, DocumentError
+        """
+        try:
+            return self._described("node", name, _DATA, _NoNodeFile, lambda fields: read_node(name, fields))
+        except _NoNodeFile:
+            return None
+
+    def nodes(self) -> list[str]:
+        """The names of all nodes that nodes/ describes."""
+        return self._names("nodes", _DATA)
+
+    def data_bag(self, bag: str) -> list[str]:
+        """The names of a data bag's items.
+
+        raises: BadName, DataBagItemNotFound
+        """
+        checked_name(bag, "data bag")
+        folder = f"data_bags/{bag}"
+        if not os.path.isdir(self.root / folder):
+            raise DataBagItemNotFound(
+                f"there is no data bag {bag}", hint=known_or_near(bag, self._folders("data_bags"))
+            )
+        return self._names(folder, _DATA)
+
+    def data_bag_item(self, bag: str, item: str) -> dict[str, Any]:
+        """One item of a data bag, as a copy that belongs to the caller.
+
+        raises: BadName, DataBagItemNotFound, DocumentError
+        """
+        items = self.data_bag(bag)
+        checked_name(item, "data bag item")
+
+        def content(fields: Fields) -> dict[str, Any]:
+            # knife writes the item wrapped, people write it bare.
+            if fields.tree.get("json_class") == "Chef::DataBagItem" and "raw_data" in fields.tree:
+                return fields.map("raw_data")
+            fields.named(item, "id")
+            fields.finish()
+            return {"id": item, **fields.tree}
+
+        key = ("data bag item", bag, item)
+        if key not in self._read:
+            path = self._file(f"data_bags/{bag}", item, _DATA, f"item {item} of data bag {bag}")
+            if path is None:
+                raise DataBagItemNotFound(f"data bag {bag} has no item {item}", hint=known_or_near(item, items))
+            document = documents.read(path, self._shown(path))
+            speaker = document.speaker("data bag", bag)
+            self._read[key] = self._understood(document, speaker, f"item {item} of data bag {bag}", content)
+        return cast("dict[str, Any]", copied(self._read[key]))
+
+    def cookbook(self, name: str) -> Cookbook:
+        """The cookbook of that name. Without metadata it has version 0.0.0 and needs nothing.
+
+        raises: BadName, CookbookNotFound, DocumentError
+        """
+        key = ("cookbook", checked_name(name, "cookbook"))
+        if key not in self._read:
+            root = self.root / "cookbooks" / name
+            if not os.path.isdir(root):
+                raise CookbookNotFound(f"there is no cookbook {name}", hint=known_or_near(name, self.cookbooks()))
+            self._read[key] = self._cookbook(name, root)
+        return cast(Cookbook, self._read[key])
+
+    def cookbooks(self) -> list[str]:
+        """The names of all cookbooks."""
+        return self._folders("cookbooks")
+
+    def check(self) -> list[NodeattrsError]:
+        """Read everything, and give every fault there is; warnings are in `warnings`.
+
+        Beyond what reading finds: roles, recipes and cookbooks that are asked for and are not
+        there, versions that do not fit, and cookbooks that depend on each other in a ring.
+        """
+        faults: list[NodeattrsError] = []
+        _tried(faults, lambda: self.config)
+        cookbooks = _all(faults, self.cookbooks(), self.cookbook)
+        roles = _all(faults, self.roles(), self.role)
+        environments = _all(faults, self.environments(), self.environment)
+        nodes = _all(faults, self.nodes(), self.node_document)
+        for bag in self._folders("data_bags"):
+            _all(faults, _tried(faults, partial(self.data_bag, bag)) or [], partial(self.data_bag_item, bag))
+
+        for role in roles:
+            for path, texts in _lists_of(role):
+                faults += self._dangling(role.speaker, path, texts)
+        there = self.environments()
+        for node in nodes:
+            faults += self._dangling(node.speaker, ("run_list",), node.run_list)
+            if node.environment not in (None, DEFAULT_ENVIRONMENT, *there):
+                message = f"there is no environment {node.environment}"
+                hint = known_or_near(node.environment, there)
+                faults.append(fault(node.speaker, ("chef_environment",), message, hint=hint))
+        known = {cookbook.name: cookbook for cookbook in cookbooks}
+        for cookbook in cookbooks:
+            for needed in cookbook.depends:
+                if needed not in self.cookbooks():
+                    path = (cookbook.depends_field, needed)
+                    hint = known_or_near(needed, self.cookbooks())
+                    faults.append(fault(cookbook.speaker, path, f"there is no cookbook {needed}", hint=hint))
+        faults += _rings(known)
+        pins = [pin for environment in environments for pin in environment.pins()]
+        _tried(faults, lambda: check_versions(known, known, pins))
+        return faults
+
+    def _dangling(self, speaker: Speaker, under: tuple[Any, ...], items: Iterable[str]) -> Iterator[NodeattrsError]:
+        for index, text in enumerate(items):
+            item = RunListItem.parse(text)
+            try:
+                if item.type == "role":
+                    self.role(item.name)
+                else:
+                    self.cookbook(cookbook_of(item.name)).recipe_file(item.name)
+            except DocumentError:
+                pass  # said already, by reading it
+            except NodeattrsError as error:
+                yield fault(speaker, (*under, index), error.message, hint=error.hint)
+
+    def _described(
+        self,
+        kind: str,
+        name: str,
+        suffixes: tuple[str, ...],
+        missing: type[NotFound],
+        read: Callable[[Fields], _Thing],
+    ) -> _Thing:
+        key = (kind, checked_name(name, kind))
+        if key not in self._read:
+            what = f"{kind} {name}"
+            path = self._file(f"{kind}s", name, suffixes, what)
+            if path is None:
+                raise missing(f"there is no {what}", hint=self._way_out(f"{kind}s", name, suffixes))
+            self._read[key] = self._from(path, kind, name, what, read)
+        return cast(_Thing, self._read[key])
+
+    def _from(self, path: pathlib.Path, kind: str, name: str, what: str, read: Callable[[Fields], _Thing]) -> _Thing:
+        file = self._shown(path)
+        if path.suffix == ".py":
+            script = Script(path, file, kind, name)
+            return self._understood(script, script, what, read)
+        document = documents.read(path, file)
+        return self._understood(document, document.speaker(kind, name), what, read)
+
+    def _understood(
+        self,
+        document: documents.Document | Script,
+        speaker: Speaker,
+        what: str,
+        read: Callable[[Fields], _Thing],
+    ) -> _Thing:
+        fields = Fields(document.tree, speaker, what)
+        thing = read(fields)
+        self.warnings += [*getattr(document, "warnings", ()), *fields.warnings]
+        return thing
+
+    def _cookbook(self, name: str, root: pathlib.Path) -> Cookbook:
+        folder = self._shown(root)
+        files = _files_below(root)
+        path = self._file(folder, "metadata", _DATA, f"cookbook {name}")
+        if path is not None:
+            return self._from(
+                path,
+                "cookbook",
+                name,
+                f"cookbook {name}",
+                lambda fields: read_metadata(name, fields, files, root, folder),
+            )
+        if "metadata.rb" in files:
+            hint = "write its name, version and depends to metadata.json or metadata.yaml"
+            self.warnings.append(DocumentError("Ruby is not read here", file=f"{folder}/metadata.rb", hint=hint))
+        return Cookbook(name, files=files, root=root, folder=folder, speaker=Origin("cookbook", name, folder))
+
+    def _folders(self, folder: str) -> list[str]:
+        return [
+            path.name for path in _entries(self.root / folder) if os.path.isdir(path) and not path.name.startswith(".")
+        ]
+
+    def _names(self, folder: str, suffixes: tuple[str, ...]) -> list[str]:
+        files = [path for path in _entries(self.root / folder) if path.suffix in suffixes]
+        return sorted({path.stem for path in files if not path.name.startswith(".")})
+
+    def _files(self, folder: str, name: str, suffixes: tuple[str, ...]) -> list[pathlib.Path]:
+        # Not Path.with_suffix: names may hold dots.
+        paths = (self.root / folder / f"{name}{suffix}" for suffix in suffixes)
+        return [path for path in paths if os.path.lexists(path)]
+
+    def _file(self, folder: str, name: str, suffixes: tuple[str, ...], what: str) -> pathlib.Path | None:
+        files = self._files(folder, name, suffixes)
+        if len(files) > 1:
+            names = " and ".join(self._shown(path) for path in files)
+            raise DocumentError(f"{what} is described twice, by {names}", file=self._shown(files[0]), hint="keep one")
+        return files[0] if files else None
+
+    def _way_out(self, folder: str, name: str, suffixes: tuple[str, ...]) -> str:
+        if (self.root / folder / f"{name}.rb").exists():
+            return (
+                f"{folder}/{name}.rb is Ruby, which is not read here; write it as {name}{suffixes[-1]} or {name}.json"
+            )
+        return known_or_near(name, self._names(folder, suffixes))
+
+    def _shown(self, path: pathlib.Path) -> str:
+        return path.relative_to(self.root).as_posix()
+
+
+class _NoNodeFile(NotFound):
+    pass
+
+
+def _entries(folder: pathlib.Path) -> list[pathlib.Path]:
+    try:
+        return sorted(folder.iterdir())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        _cannot_list(error)
+
+
+def _cannot_list(error: OSError) -> NoReturn:
+    name = pathlib.Path(str(error.filename)).name
+    raise DocumentError(f"cannot be listed: {error.strerror}", file=name) from error
+
+
+def _files_below(root: pathlib.Path) -> tuple[str, ...]:
+    found = []
+    # Links to directories are not followed: one may lead back.
+    for folder, _, names in os.walk(root, onerror=_cannot_list):
+        found += [(pathlib.Path(folder) / name).relative_to(root).as_posix() for name in names]
+    return tuple(sorted(found))
+
+
+def _lists_of(role: Role) -> Iterator[tuple[tuple[Any, ...], Iterable[str]]]:
+    yield ("run_list",), role.run_list
+    for environment, items in role.env_run_lists.items():
+        yield ("env_run_lists", environment), items or ()
+
+
+def _tried(faults: list[NodeattrsError], read: Callable[[], _Thing]) -> _Thing | None:
+    try:
+        return read()
+    except NodeattrsError as error:
+        faults.append(error)
+        return None
+
+
+def _all(faults: list[NodeattrsError], names: Iterable[str], read: Callable[[str], _Thing | None]) -> list[_Thing]:
+    found = (_tried(faults, partial(read, name)) for name in names)
+    return [thing for thing in found if thing is not None]
+
+
+def _rings(cookbooks: dict[str, Cookbook]) -> Iterator[DocumentError]:
+    """Every ring of dependencies once, at the line that closes it."""
+    done: set[str] = set()
+    for start in cookbooks:
+        # The way down to where we stand, and at each step what is still to be asked there.
+        way: dict[str, list[str]] = {start: sorted(cookbooks[start].depends)} if start not in done else {}
+        while way:
+            here = next(reversed(way))
+            if not way[here]:
+                done.add(here)
+                del way[here]
+                continue
+            needed = way[here].pop(0)
+            if needed in way:
+                ring = [*list(way)[list(way).index(needed) :], needed]
+                message = f"cookbooks depend on each other in a ring: {' -> '.join(ring)}"
+                cookbook = cookbooks[here]
+                yield fault(cookbook.speaker, (cookbook.depends_field, needed), message, hint="a run cuts it here")
+            elif needed in cookbooks and needed not in done:
+                way[needed] = sorted(cookbooks[needed].depends)

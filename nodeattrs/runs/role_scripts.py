@@ -1,0 +1,158 @@
+"""Roles and environments written in Python: Chef's role DSL.
+
+A script is ordinary Python that calls `name(...)`, `run_list(...)`,
+`default_attributes({...})` and so on. Running it gives what reading a data file
+gives, a tree of fields and a speaker that knows where each was said, so nothing
+after this module need know the difference. Whether the fields make sense is not
+judged here.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import Path, spell
+from nodeattrs.errors import BadKey, BadValue, DocumentError
+from nodeattrs.node.values import taken_in
+from nodeattrs.texts.python import PythonText
+
+__all__ = ["Script", "compiled", "line_in", "source_of"]
+
+_SHARED_WORDS = ("name", "description", "default_attributes", "override_attributes", "normal_attributes")
+_WORDS = {"role": (*_SHARED_WORDS, "env_run_lists"), "environment": (*_SHARED_WORDS, "cookbook_versions")}
+
+
+class Script:
+    """A role or an environment that was written in Python, and has run.
+
+    tree: the fields it gave; a repeated call replaces what the first one said
+
+    path: the file, absolute, so that tracebacks show its lines
+    file: its name in messages, relative to the repository
+    kind: "role" or "environment"
+    name: the name it is filed under
+
+    raises: DocumentError with the line; whatever the script raised is its cause
+    """
+
+    def __init__(self, path: pathlib.Path, file: str, kind: str, name: str) -> None:
+        self.file = file
+        self.kind = kind
+        self.name = name
+        self.tree: dict[str, Any] = {}
+        self._path = str(path)
+        self._lines: dict[Path, int] = {}
+        source = source_of(path, file)
+        self._text = PythonText(file, source)
+        self._run(source)
+
+    def at(self, path: Path) -> Origin:
+        """Where *path* was said: the line inside the call, as far as it is written out there."""
+        for length in range(len(path), 0, -1):
+            if (line := self._lines.get(path[:length])) is not None:
+                return Origin(self.kind, self.name, self.file, *self._text.place(line, path[length:]))
+        return Origin(self.kind, self.name, self.file, 1)
+
+    def _run(self, source: str) -> None:
+        code = compiled(source, self._path, self.file)
+        namespace = {"__name__": f"{self.kind}s.{self.name}", "__file__": self._path, **self._words()}
+        try:
+            exec(code, namespace)
+        except DocumentError:
+            raise
+        except (Exception, SystemExit) as error:
+            line = line_in(error.__traceback__, self._path)
+            raise DocumentError(f"{type(error).__name__}: {error}", file=self.file, line=line) from error
+
+    def _words(self) -> dict[str, Callable[..., None]]:
+        words: dict[str, Callable[..., None]] = {word: self._word(word) for word in _WORDS[self.kind]}
+        return {**words, **({"run_list": self._run_list} if self.kind == "role" else {"cookbook": self._cookbook})}
+
+    def _word(self, word: str) -> Callable[[Any], None]:
+        def say(value: Any, /) -> None:
+            # A replaced map takes the lines of single entries along.
+            self._lines = {path: line for path, line in self._lines.items() if path[0] != word}
+            self._say((word,), value)
+
+        say.__name__ = say.__qualname__ = word
+        return say
+
+    def _run_list(self, *items: Any) -> None:
+        self._say(("run_list",), items[0] if len(items) == 1 and isinstance(items[0], (list, tuple)) else items)
+
+    def _cookbook(self, name: str, constraint: str = "") -> None:
+        if not isinstance(self.tree.setdefault("cookbook_versions", {}), dict):
+            self.tree["cookbook_versions"] = {}
+        self._say(("cookbook_versions", name), constraint)
+
+    def _say(self, path: Path, value: Any) -> None:
+        self._lines[path] = self._line()
+        *above, last = path
+        place = self.tree
+        for step in above:
+            place = place[step]
+        try:
+            place[last] = taken_in(value)
+        except (BadKey, BadValue) as error:
+            inside = (*path, *(error.path or ()))
+            at = self.at(inside)
+            raise DocumentError(
+                f"{error.message} at {spell(inside)}",
+                file=self.file,
+                line=at.line,
+                column=at.column,
+                path=inside,
+                hint=error.hint,
+            ) from error
+
+    def _line(self) -> int:
+        frame = sys._getframe(2)
+        while frame.f_code.co_filename != self._path and frame.f_back is not None:
+            frame = frame.f_back
+        return frame.f_lineno
+
+
+def source_of(path: pathlib.Path, file: str) -> str:
+    """The text of a Python file.
+
+    raises: DocumentError
+    """
+    try:
+        if path.exists() and not path.is_file():
+            raise DocumentError("is not a regular file", file=file)
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        hint = "save the file as UTF-8"
+        raise DocumentError(f"byte {error.start} is not UTF-8 text", file=file, hint=hint) from error
+    except OSError as error:
+        raise DocumentError(f"cannot be read: {error.strerror}", file=file) from error
+
+
+def compiled(source: str, path: str, file: str) -> Any:
+    """The code of a Python source, its tracebacks pointing into *path*.
+
+    raises: DocumentError with line and column
+    """
+    try:
+        return compile(source, path, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        column = error.offset or None
+        raise DocumentError(f"is no Python: {error.msg}", file=file, line=error.lineno, column=column) from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        # Null characters in the source; nesting that the compiler gives up on.
+        raise DocumentError(f"is no Python: {error or 'it is nested too deeply'}", file=file) from error
+
+
+def line_in(traceback: TracebackType | None, path: str) -> int | None:
+    """The innermost line of *path* that a traceback went through."""
+    line = None
+    while traceback is not None:
+        if traceback.tb_frame.f_code.co_filename == path:
+            line = traceback.tb_lineno
+        traceback = traceback.tb_next
+    return line

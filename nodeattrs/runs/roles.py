@@ -1,0 +1,163 @@
+"""Roles and environments: attributes and run lists that many nodes share.
+
+Two plain values, and how each is read from the fields of its document. Whether
+that was JSON, YAML or Python makes no difference here, nor where it lay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.tree import Path
+from nodeattrs.runs.fields import Below, Fields
+
+__all__ = ["DEFAULT_ENVIRONMENT", "Environment", "Role", "read_environment", "read_role"]
+
+DEFAULT_ENVIRONMENT = "_default"
+"""The environment of a node that names none. It is always there, and always empty."""
+
+_NORMAL = "normal_attributes"
+_CHEF_FIELDS = ("json_class", "chef_type")
+_ATTRIBUTE_FIELDS = ("default_attributes", "override_attributes")
+_ROLE_FIELDS = ("name", "description", "run_list", "env_run_lists", *_ATTRIBUTE_FIELDS)
+_ENVIRONMENT_FIELDS = ("name", "description", "cookbook_versions", *_ATTRIBUTE_FIELDS)
+
+
+@dataclass(frozen=True)
+class Role:
+    """A role.
+
+    run_list:            items as text
+    env_run_lists:       environment -> items for it; an empty list, or None, means none
+    default_attributes:  below a node's normal attributes
+    override_attributes: above them
+    speaker:             who says all this, its paths counted from the document's root
+    """
+
+    name: str
+    run_list: Sequence[str] = ()
+    default_attributes: Mapping[Any, Any] = field(default_factory=dict)
+    override_attributes: Mapping[Any, Any] = field(default_factory=dict)
+    env_run_lists: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
+    description: str = ""
+    speaker: Speaker = field(default=Origin("role"), compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.speaker == Origin("role"):
+            object.__setattr__(self, "speaker", Origin("role", self.name))
+
+    @property
+    def default_speaker(self) -> Speaker:
+        """Who says the default attributes, its paths counted from their root."""
+        return Below(self.speaker, ("default_attributes",))
+
+    @property
+    def override_speaker(self) -> Speaker:
+        """Who says the override attributes, its paths counted from their root."""
+        return Below(self.speaker, ("override_attributes",))
+
+    def run_list_for(self, environment: str) -> tuple[Path, Sequence[str]]:
+        """The items for *environment*, and where in the document they stand.
+
+        >>> Role("web", ["recipe[a]"], env_run_lists={"prod": None}).run_list_for("prod")
+        (('env_run_lists', 'prod'), ())
+        """
+        for name in (environment, DEFAULT_ENVIRONMENT):
+            if name in self.env_run_lists:
+                return ("env_run_lists", name), self.env_run_lists[name] or ()
+        return ("run_list",), self.run_list
+
+
+@dataclass(frozen=True)
+class Environment:
+    """An environment.
+
+    default_attributes:  below those of roles
+    override_attributes: above those of roles
+    cookbook_versions:   cookbook -> the constraint its version has to meet
+    speaker:             who says all this, its paths counted from the document's root
+    """
+
+    name: str
+    default_attributes: Mapping[Any, Any] = field(default_factory=dict)
+    override_attributes: Mapping[Any, Any] = field(default_factory=dict)
+    cookbook_versions: Mapping[str, str] = field(default_factory=dict)
+    description: str = ""
+    speaker: Speaker = field(default=Origin("environment"), compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.speaker == Origin("environment"):
+            object.__setattr__(self, "speaker", Origin("environment", self.name))
+
+    @property
+    def default_speaker(self) -> Speaker:
+        """Who says the default attributes, its paths counted from their root."""
+        return Below(self.speaker, ("default_attributes",))
+
+    @property
+    def override_speaker(self) -> Speaker:
+        """Who says the override attributes, its paths counted from their root."""
+        return Below(self.speaker, ("override_attributes",))
+
+    def pins(self) -> Iterator[tuple[str, str, Origin]]:
+        """Cookbook, constraint and who asks, for every cookbook version."""
+        for cookbook, constraint in self.cookbook_versions.items():
+            yield cookbook, constraint, self.speaker.at(("cookbook_versions", cookbook))
+
+
+def read_role(name: str, fields: Fields) -> Role:
+    """The role that a document describes.
+
+    raises: DocumentError, with everything that is wrong with it
+    """
+    _common(name, fields, _ROLE_FIELDS, "Chef::Role", "role")
+    role = Role(
+        name,
+        fields.run_list("run_list"),
+        fields.map("default_attributes"),
+        fields.map("override_attributes"),
+        {
+            str(environment): fields.run_list("env_run_lists", environment)
+            for environment in fields.map("env_run_lists")
+        },
+        fields.text("description"),
+        fields.speaker,
+    )
+    fields.finish()
+    return role
+
+
+def read_environment(name: str, fields: Fields) -> Environment:
+    """The environment that a document describes.
+
+    raises: DocumentError, with everything that is wrong with it
+    """
+    if name == DEFAULT_ENVIRONMENT:
+        fields.wrong((), "the environment _default cannot be changed", "give the environment another name")
+    _common(name, fields, _ENVIRONMENT_FIELDS, "Chef::Environment", "environment")
+    environment = Environment(
+        name,
+        fields.map("default_attributes"),
+        fields.map("override_attributes"),
+        fields.constraints("cookbook_versions"),
+        fields.text("description"),
+        fields.speaker,
+    )
+    fields.finish()
+    return environment
+
+
+def _common(name: str, fields: Fields, known: tuple[str, ...], json_class: str, chef_type: str) -> None:
+    if fields.tree.get(_NORMAL) is not None:
+        fields.wrong(
+            (_NORMAL,),
+            f"{fields.what} cannot set normal attributes",
+            "write default_attributes or override_attributes",
+        )
+    fields.only((*known, *_CHEF_FIELDS), ignore=(_NORMAL,))
+    fields.named(name)
+    fields.constant("json_class", json_class)
+    fields.constant("chef_type", chef_type)

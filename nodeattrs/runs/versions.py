@@ -1,0 +1,101 @@
+"""Cookbook versions, and what is asked of them.
+
+Numbers and comparisons only: it knows no cookbook, no file and nobody who asks.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nodeattrs.errors import BadArgument
+
+__all__ = ["Constraint", "Version"]
+
+_VERSION = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})(?:\.([0-9]{1,9}))?")
+_CONSTRAINT = re.compile(r"(<=|>=|~>|<|>|=)?\s*([0-9][0-9.]*)")
+
+_COMPARE: dict[str, Callable[[Version, Version], bool]] = {
+    "=": operator.eq,
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+}
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Version:
+    """Two or three numbers; a third one that is not written is zero.
+
+    >>> Version.parse("1.2") == Version.parse("1.2.0"), Version.parse("1.10.0") > Version.parse("1.9.0")
+    (True, True)
+    """
+
+    major: int
+    minor: int
+    patch: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> Version:
+        """The version that *text* spells.
+
+        raises: BadArgument
+        """
+        found = _VERSION.fullmatch(text)
+        if found is None:
+            raise BadArgument(f"{text!r} is no cookbook version", hint="write two or three numbers: 1.2 or 1.2.3")
+        return cls(*(int(number) for number in found.groups(default="0")))
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}.{self.patch}"
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """Which versions will do.
+
+    operator: one of = < > <= >= ~>
+    version:  what it compares with
+    digits:   how many numbers were written; `~>` lets the last of them grow
+
+    >>> [Constraint.parse(asked).allows(Version(1, 9)) for asked in ("~> 1.2", "~> 1.2.3", "= 1.9.0")]
+    [True, False, True]
+    """
+
+    operator: str
+    version: Version
+    digits: int = 3
+
+    @classmethod
+    def parse(cls, text: str) -> Constraint:
+        """The constraint that *text* spells. A bare version means exactly that one, empty text any.
+
+        raises: BadArgument
+        """
+        if not text.strip():
+            return ANY
+        found = _CONSTRAINT.fullmatch(text.strip())
+        if found is None or not _VERSION.fullmatch(found[2]):
+            raise BadArgument(
+                f"{text!r} is no version constraint",
+                hint="write an operator (= < > <= >= ~>) and two or three numbers: ~> 1.2",
+            )
+        return cls(found[1] or "=", Version.parse(found[2]), found[2].count(".") + 1)
+
+    def allows(self, version: Version) -> bool:
+        """Whether *version* will do."""
+        if self.operator != "~>":
+            return _COMPARE[self.operator](version, self.version)
+        least = self.version
+        fixed = (version.major, version.minor)[: self.digits - 1]
+        return version >= least and fixed == (least.major, least.minor)[: self.digits - 1]
+
+    def __str__(self) -> str:
+        numbers = str(self.version).split(".")
+        return f"{self.operator} {'.'.join(numbers[: self.digits])}"
+
+
+ANY = Constraint(">=", Version(0, 0, 0))

@@ -1,0 +1,138 @@
+"""nodeattrs.toml."""
+
+import pytest
+
+from nodeattrs.errors import DocumentError, UnknownField
+from nodeattrs.runs.config import Config
+from tests.on_disk import repository
+
+
+def read(root, text):
+    """The settings and the warnings that a nodeattrs.toml gives."""
+    repo = repository(root, {"nodeattrs.toml": text})
+    return repo.config, repo.warnings
+
+
+def test_no_file_means_the_defaults(tmp_path):
+    """Everything is saved, nothing is sensitive."""
+    assert repository(tmp_path, {}).config == Config() == Config({}, {}, (), None, None)
+
+
+def test_every_setting(tmp_path):
+    """As the module's page shows them."""
+    config, warnings = read(
+        tmp_path,
+        """\
+environment = "production"
+store = "saved"
+sensitive = ["db.password", ["users", "*", "token"], 'a."b.c"']
+
+[allowed]
+automatic = ["network/interfaces", ["filesystem", "/dev/sda1"]]
+
+[blocked]
+automatic = []
+""",
+    )
+
+    assert config == Config(
+        allowed={"automatic": ["network/interfaces", ["filesystem", "/dev/sda1"]]},
+        blocked={"automatic": []},
+        sensitive=(("db", "password"), ("users", "*", "token"), ("a", "b.c")),
+        store="saved",
+        environment="production",
+    )
+    assert warnings == []
+
+
+class TestChefsSpellings:
+    @pytest.mark.parametrize(
+        ("name", "allowed", "blocked"),
+        [
+            ("allowed_automatic_attributes", {"automatic": ["a/b"]}, {}),
+            ("automatic_attribute_whitelist", {"automatic": ["a/b"]}, {}),
+            ("blocked_automatic_attributes", {}, {"automatic": ["a/b"]}),
+            ("automatic_attribute_blacklist", {}, {"automatic": ["a/b"]}),
+        ],
+    )
+    def test_they_mean_the_same(self, tmp_path, name, allowed, blocked):
+        """New and old, without a word."""
+        config, warnings = read(tmp_path, f'{name} = ["a/b"]\n')
+
+        assert (config.allowed, config.blocked, warnings) == (allowed, blocked, [])
+
+    @pytest.mark.parametrize(
+        ("text", "winner", "losers"),
+        [
+            ('automatic_attribute_whitelist = ["old"]\nallowed_automatic_attributes = ["new"]', "old", 1),
+            ('allowed_automatic_attributes = ["new"]\n[allowed]\nautomatic = ["table"]', "new", 1),
+            (
+                'allowed_automatic_attributes = ["new"]\nautomatic_attribute_whitelist = ["old"]\n'
+                '[allowed]\nautomatic = ["table"]',
+                "old",
+                2,
+            ),
+        ],
+    )
+    def test_the_oldest_wins_and_the_others_are_warned_of(self, tmp_path, text, winner, losers):
+        """As in Chef; nothing is dropped in silence."""
+        config, warnings = read(tmp_path, text)
+
+        assert config.allowed == {"automatic": [winner]}
+        assert len(warnings) == losers
+        assert all("is ignored" in str(warning) for warning in warnings)
+
+    @pytest.mark.parametrize("level", ["default", "normal", "override"])
+    def test_other_levels_work_with_a_warning(self, tmp_path, level):
+        """Chef advises against them."""
+        config, warnings = read(tmp_path, f'# why\n{level}_attribute_blacklist = ["a"]\n')
+
+        assert config.blocked == {level: ["a"]}
+        assert len(warnings) == 1
+        assert str(warnings[0]).startswith("nodeattrs.toml:2")
+
+
+class TestUnknown:
+    @pytest.mark.parametrize(
+        ("text", "line", "meant"),
+        [
+            ("\nstoer = 'x'\n", 2, "store"),
+            ("[allowed]\nautomatic = []\nautomatik = []\n", 3, "automatic"),
+            ("[sensitiv]\na = 1\n", 1, "sensitive"),
+        ],
+    )
+    def test_an_unknown_key_is_a_warning_with_a_near_miss(self, tmp_path, text, line, meant):
+        """And its line."""
+        _, (warning,) = read(tmp_path, text)
+
+        assert isinstance(warning, UnknownField)
+        assert warning.line == line
+        assert f"did you mean {meant}" in str(warning)
+
+
+class TestWrongTypes:
+    @pytest.mark.parametrize(
+        ("text", "line"),
+        [
+            ("store = 3\n", 1),
+            ("\nenvironment = ['a']\n", 2),
+            ("sensitive = 'db.password'\n", 1),
+            ("sensitive = [3]\n", 1),
+            ("sensitive = [['a', 3]]\n", 1),
+            ("sensitive = ['']\n", 1),
+            ("sensitive = ['a..b']\n", 1),
+            ("allowed = ['a']\n", 1),
+            ("[allowed]\nautomatic = 'a'\n", 2),
+            ("[allowed]\nautomatic = [3]\n", 2),
+            ("[blocked]\nautomatic = [[]]\n", 2),
+            ("store = 'x'\nautomatic_attribute_whitelist = {a = true}\n", 2),
+            ("store = 'x'\nstore = 'y'\n", 2),
+            ("store = \n", 1),
+        ],
+    )
+    def test_they_are_errors_with_the_line(self, tmp_path, text, line):
+        """Also where the text is no TOML at all."""
+        with pytest.raises(DocumentError) as caught:
+            read(tmp_path, text)
+
+        assert (caught.value.file, caught.value.line) == ("nodeattrs.toml", line)
