@@ -1,0 +1,338 @@
+"""The house: which room may know which.
+
+Reads the imports of every module from its source, so that one inside a function
+counts too. It knows the order of the rooms and nothing of what they do.
+"""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+FACE = ""
+"""The room of `nodeattrs/__init__.py`."""
+
+RANKS = {
+    "errors": 0,
+    "core": 1,
+    "texts": 2,
+    "node": 3,
+    "keep": 4,
+    "adapters": 4,
+    "catalog": 4,
+    "runs": 5,
+    "recipe": 6,
+    "reports": 6,
+    "cli": 7,
+    FACE: 8,
+    "testing": 9,
+    "__main__": 9,
+}
+"""A room may import those of a lower rank. Those of one rank do not know each other."""
+
+NOWHERE = 99
+"""The rank of a room that is not in the table."""
+
+Modules = dict[str, Path]
+"""The name of each module, and its file."""
+
+
+@dataclass(frozen=True)
+class Import:
+    """One name that one module imports from another of ours.
+
+    target:  the module that is imported
+    name:    what is taken from it; "" where it is the module itself
+    running: whether importing the importer runs it: not in a function, not for type checkers only
+    """
+
+    importer: str
+    target: str
+    name: str
+    line: int
+    running: bool
+
+
+class _Finder(ast.NodeVisitor):
+    """Collects the import statements of a module, each with whether it runs at import."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[ast.Import | ast.ImportFrom, bool]] = []
+        self.running = True
+
+    def visit_Import(self, node: ast.Import) -> None:
+        self.found.append((node, self.running))
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        self.found.append((node, self.running))
+
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        self._later(node.body)
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_If(self, node: ast.If) -> None:
+        if "TYPE_CHECKING" in ast.unparse(node.test):
+            self._later(node.body)
+            for statement in node.orelse:
+                self.visit(statement)
+        else:
+            self.generic_visit(node)
+
+    def _later(self, body: list[ast.stmt]) -> None:
+        was, self.running = self.running, False
+        for statement in body:
+            self.visit(statement)
+        self.running = was
+
+
+def modules_of(package: Path) -> Modules:
+    """Every module below the folder of a package, by its dotted name."""
+    return {
+        ".".join(file.relative_to(package.parent).with_suffix("").parts).removesuffix(".__init__"): file
+        for file in sorted(package.rglob("*.py"))
+    }
+
+
+def imports_of(module: str, modules: Modules) -> Iterator[Import]:
+    """What a module imports of our own, in the order of its lines."""
+    face = module.partition(".")[0]
+    file = modules[module]
+    finder = _Finder()
+    finder.visit(ast.parse(file.read_text(encoding="utf-8"), str(file)))
+    for statement, running in finder.found:
+        for target, name in _named(statement, module, file.name == "__init__.py"):
+            if target.partition(".")[0] != face:
+                continue
+            if f"{target}.{name}" in modules:
+                target, name = f"{target}.{name}", ""
+            yield Import(module, target, name, statement.lineno, running)
+
+
+def _named(statement: ast.Import | ast.ImportFrom, module: str, is_package: bool) -> list[tuple[str, str]]:
+    if isinstance(statement, ast.Import):
+        return [(alias.name, "") for alias in statement.names]
+    base = statement.module or ""
+    if statement.level:
+        parts = module.split(".")
+        above = parts[: len(parts) + is_package - statement.level]
+        base = ".".join([*above, base] if base else above)
+    return [(base, alias.name) for alias in statement.names]
+
+
+def room_of(module: str) -> str:
+    """The first step below the package; each adapter is a room of its own."""
+    steps = module.split(".")[1:]
+    return ".".join(steps[:2] if steps[:1] == ["adapters"] else steps[:1])
+
+
+def rank_of(room: str) -> int:
+    return RANKS.get(room.partition(".")[0], NOWHERE)
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
+
+
+def strangers(modules: Modules) -> list[str]:
+    """The modules in rooms that the table of ranks does not have."""
+    return [f"{file}: no rank for {name}" for name, file in modules.items() if rank_of(room_of(name)) == NOWHERE]
+
+
+def upward(modules: Modules) -> list[str]:
+    """The imports of a room that is not below."""
+    return [
+        f"{modules[one.importer]}:{one.line}: {one.importer} may not know {one.target}"
+        for module in modules
+        for one in imports_of(module, modules)
+        if room_of(module) != room_of(one.target) and rank_of(room_of(module)) <= rank_of(room_of(one.target))
+    ]
+
+
+def pried(modules: Modules) -> list[str]:
+    """The imports of a private name, or from a private module, of another room."""
+    return [
+        f"{modules[one.importer]}:{one.line}: {'.'.join(filter(None, [one.target, one.name]))} is private"
+        for module in modules
+        for one in imports_of(module, modules)
+        if room_of(module) != room_of(one.target) and any(map(is_private, [*one.target.split("."), one.name]))
+    ]
+
+
+def circle(modules: Modules) -> list[str]:
+    """One circle of modules that need each other to be imported, as the imports it is made of; or nothing."""
+    needs = {module: [one for one in imports_of(module, modules) if one.running] for module in modules}
+    order = graphlib.TopologicalSorter({module: [one.target for one in needs[module]] for module in modules})
+    try:
+        order.prepare()
+    except graphlib.CycleError as error:
+        ring = error.args[1]
+        steps = {(one.importer, one.target): one for module in ring for one in needs[module]}
+        pairs = zip(ring[1:], ring, strict=False)  # each one is needed by the next
+        return [f"{modules[a]}:{steps[a, b].line}: {a} imports {b}" for a, b in pairs]
+    return []
+
+
+HOUSE = modules_of(Path(__file__).parents[1] / "nodeattrs")
+
+
+class TestHouse:
+    def test_every_room_has_a_rank(self):
+        """
+        A new room is entered in the table before anyone moves in.
+        """
+        assert [] == strangers(HOUSE)
+
+    def test_no_import_goes_upward_or_sideways(self):
+        """
+        A room imports only what stands below it, also inside a function.
+        """
+        assert [] == upward(HOUSE)
+
+    def test_no_modules_import_each_other_in_a_ring(self):
+        """
+        The modules can be put in an order in which each needs only earlier ones.
+        """
+        assert [] == circle(HOUSE)
+
+    def test_what_is_private_stays_in_its_room(self):
+        """
+        No room imports a name with an underscore from another.
+        """
+        assert [] == pried(HOUSE)
+
+    @pytest.mark.parametrize("heavy", ["yaml", "jinja2", "psutil", "distro", "lark", "psycopg", "sqlite3"])
+    def test_the_face_is_light(self, heavy: str):
+        """
+        `from nodeattrs import Node` loads no library that only some need.
+        """
+        assert heavy not in loaded_by("from nodeattrs import Node")
+
+
+def loaded_by(statement: str) -> set[str]:
+    """The top-level packages that a fresh interpreter loads for a statement."""
+    program = f"import sys; before = set(sys.modules); {statement}; print(*set(sys.modules) - before)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return {name.partition(".")[0] for name in done.stdout.split()}
+
+
+Build = Callable[..., Modules]
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Build:
+    """Builds a small house of the given files, to see whether its faults are found."""
+
+    def built(**texts: str) -> Modules:
+        package = tmp_path / "hut"
+        for module, text in {"__init__": "", **texts}.items():
+            file = package.joinpath(*module.split("__in__")).with_suffix(".py")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        return modules_of(package)
+
+    return built
+
+
+class TestTheInspector:
+    """What judges the house is judged on small ones with a fault each."""
+
+    def test_downward_imports_are_fine(self, build: Build):
+        """
+        Each room may import any below, and its own modules.
+        """
+        hut = build(
+            errors="", core__in__tree="from hut.errors import A", core__in__fold="from .tree import _own", __main__=""
+        )
+
+        assert ([], [], [], []) == (strangers(hut), upward(hut), circle(hut), pried(hut))
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "from hut.node import Node",
+            "import hut.node.view as view",
+            "from hut import node",
+            "from ..node import view",
+            "from .. import node",
+            "from hut import Node",
+            "def late():\n    from hut.node import Node",
+            "if TYPE_CHECKING:\n    from hut.node import Node",
+            "try:\n    import hut.node\nexcept ImportError:\n    pass",
+        ],
+    )
+    def test_an_upward_import_is_found(self, build: Build, text: str):
+        """
+        However it is written, and wherever it stands.
+        """
+        hut = build(core__in__tree=text, node__in__view="", node__in____init__="")
+
+        (fault,) = upward(hut)
+
+        assert fault.startswith(f"{hut['hut.core.tree']}:{2 if chr(10) in text else 1}: hut.core.tree may not know hut")
+
+    def test_neighbours_do_not_know_each_other(self, build: Build):
+        """
+        Rooms of one rank are strangers, and so are two adapters.
+        """
+        hut = build(
+            keep__in__search="import hut.adapters.hiera.lookup",
+            adapters__in__hiera__in__lookup="import hut.adapters.bindings.model, hut.adapters.hiera.config",
+            adapters__in__hiera__in__config="",
+            adapters__in__bindings__in__model="",
+        )
+
+        assert ["hut.adapters.bindings.model", "hut.adapters.hiera.lookup"] == sorted(
+            fault.rpartition(" ")[2] for fault in upward(hut)
+        )
+
+    def test_a_ring_is_found_with_its_lines(self, build: Build):
+        """
+        Three modules of one room, each needing the next.
+        """
+        hut = build(
+            core__in__a="import hut.core.b", core__in__b="\nfrom hut.core import c", core__in__c="from .a import x"
+        )
+
+        assert sorted(circle(hut)) == [
+            f"{hut['hut.core.a']}:1: hut.core.a imports hut.core.b",
+            f"{hut['hut.core.b']}:2: hut.core.b imports hut.core.c",
+            f"{hut['hut.core.c']}:1: hut.core.c imports hut.core.a",
+        ]
+
+    @pytest.mark.parametrize("late", ["def late():\n    import hut.core.a", "if TYPE_CHECKING:\n    import hut.core.a"])
+    def test_an_import_that_waits_makes_no_ring(self, build: Build, late: str):
+        """
+        Inside a function, or for type checkers only, it runs when all is there.
+        """
+        assert [] == circle(build(core__in__a="import hut.core.b", core__in__b=late))
+
+    def test_prying_is_found(self, build: Build):
+        """
+        A private name and a private module of another room; a version's double underscore is not private.
+        """
+        hut = build(
+            core__in___inner="",
+            core__in__tree="",
+            node__in__view="from hut.core.tree import _x, y, __all__\nfrom hut.core._inner import z",
+        )
+
+        assert [fault.partition(": ")[2] for fault in pried(hut)] == [
+            "hut.core.tree._x is private",
+            "hut.core._inner.z is private",
+        ]
+
+    def test_a_room_without_a_rank_is_found(self, build: Build):
+        """
+        A room that nobody planned.
+        """
+        hut = build(utils__in__misc="")
+
+        assert [f"{hut['hut.utils.misc']}: no rank for hut.utils.misc"] == strangers(hut)

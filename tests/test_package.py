@@ -1,0 +1,166 @@
+"""The package as others get it: built, looked into, installed where nothing else is.
+
+Nothing is fetched: the two plain dependencies are copied from this environment.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+from dataclasses import dataclass
+from email import message_from_bytes
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+pytestmark = pytest.mark.xdist_group("package")  # one worker, so that it is built once
+
+ROOT = Path(__file__).parents[1]
+PLAIN = ["pyyaml", "sortedcontainers"]
+"""All that a plain install may pull."""
+
+SESSION = """
+from nodeattrs import Node
+n = Node('web1')
+n.default['apache']['port'] = 80
+n.override['apache']['port'] = 8080
+assert n['apache']['port'] == 8080
+print(n.explain('apache.port'))
+"""
+
+FACTS_WITHOUT_EXTRA = """
+from nodeattrs.errors import MissingExtra
+from nodeattrs.runs.facts import gather
+try:
+    gather()
+except MissingExtra as error:
+    print(error)
+"""
+
+
+def run(*command: object, cwd: Path | None = None) -> str:
+    """What a command prints; where it fails, the test fails with all that it said."""
+    done = subprocess.run(list(map(str, command)), cwd=cwd, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.fail(f"{command[0]} ended with {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+@dataclass(frozen=True)
+class Built:
+    """The two files that a release consists of."""
+
+    wheel: Path
+    sdist: Path
+
+    def in_wheel(self) -> list[str]:
+        with zipfile.ZipFile(self.wheel) as wheel:
+            return wheel.namelist()
+
+    def in_sdist(self) -> list[str]:
+        """The names without the folder that holds them all."""
+        with tarfile.open(self.sdist) as sdist:
+            return [name.partition("/")[2] for name in sdist.getnames()]
+
+    def metadata(self) -> dict[str, list[str]]:
+        with zipfile.ZipFile(self.wheel) as wheel:
+            (name,) = [name for name in wheel.namelist() if name.endswith(".dist-info/METADATA")]
+            message = message_from_bytes(wheel.read(name))
+        return {key: [str(value) for value in message.get_all(key, [])] for key in message}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The checkout, built from a copy: building leaves folders behind that later builds would pick up."""
+    base = tmp_path_factory.mktemp("package")
+    left_out = shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "__pycache__")
+    shutil.copytree(ROOT, base / "checkout", ignore=left_out)
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", base / "dist", base / "checkout")
+    (wheel,) = (base / "dist").glob("*.whl")
+    (sdist,) = (base / "dist").glob("*.tar.gz")
+    return Built(wheel, sdist)
+
+
+@pytest.fixture(scope="module")
+def empty(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of programs of an environment that holds the wheel and its two plain dependencies only."""
+    base = tmp_path_factory.mktemp("empty")
+    venv.create(base, with_pip=False, symlinks=True)
+    programs = base / "bin"
+    place = Path(run(programs / "python", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
+    for name in PLAIN:
+        for file in importlib.metadata.files(name) or pytest.fail(f"{name} has no list of files"):
+            if ".." not in file.parts and "__pycache__" not in file.parts:
+                (place / file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(file.locate(), place / file)
+    run(sys.executable, "-m", "pip", "--python", programs / "python", "install", "--no-deps", "--no-index", built.wheel)
+    return programs
+
+
+class TestWheel:
+    def test_it_holds_every_module_and_nothing_else_of_ours(self, built: Built):
+        """
+        What is in the package folder is in the wheel: no module forgotten, no test taken along.
+        """
+        ours = {file.relative_to(ROOT).as_posix() for file in (ROOT / "nodeattrs").rglob("*.py")}
+
+        assert ours | {"nodeattrs/py.typed"} == {name for name in built.in_wheel() if ".dist-info/" not in name}
+
+    def test_it_carries_the_licence(self, built: Built):
+        """
+        The full text travels with the code.
+        """
+        (name,) = [name for name in built.in_wheel() if PurePosixPath(name).name == "LICENSE"]
+        with zipfile.ZipFile(built.wheel) as wheel:
+            assert wheel.read(name) == (ROOT / "LICENSE").read_bytes()
+
+    def test_a_plain_install_pulls_two_libraries(self, built: Built):
+        """
+        Everything else is an extra.
+        """
+        plain = [need for need in built.metadata()["Requires-Dist"] if "extra ==" not in need]
+
+        assert PLAIN == sorted(re.split(r"[^A-Za-z0-9._-]", need)[0].lower() for need in plain)
+
+    def test_the_extras_are_there(self, built: Built):
+        """
+        An error that names an extra names one that exists.
+        """
+        assert {"all", "dev", "facts", "templates"} <= set(built.metadata()["Provides-Extra"])
+
+
+class TestSdist:
+    def test_it_holds_what_a_build_needs(self, built: Built):
+        """
+        The wheel above was made from it; the rest is for people.
+        """
+        assert {"LICENSE", "README.md", "pyproject.toml", "nodeattrs/py.typed"} <= set(built.in_sdist())
+
+
+class TestInstalled:
+    def test_a_first_session(self, empty: Path, tmp_path: Path):
+        """
+        Two levels, one winner, and the explanation names both values.
+        """
+        said = run(empty / "python", "-c", SESSION, cwd=tmp_path)
+
+        assert "apache.port = 8080" in said
+        assert "80" in said.replace("8080", "")
+
+    def test_the_command_is_there(self, empty: Path, tmp_path: Path):
+        """
+        `nodeattrs --help` answers without any extra.
+        """
+        assert "explain" in run(empty / "nodeattrs", "--help", cwd=tmp_path)
+
+    def test_an_absent_extra_is_named(self, empty: Path, tmp_path: Path):
+        """
+        Facts of this machine need psutil: the error says what to install.
+        """
+        assert "pip install 'nodeattrs[facts]'" in run(empty / "python", "-c", FACTS_WITHOUT_EXTRA, cwd=tmp_path)
