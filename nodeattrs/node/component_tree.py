@@ -56,10 +56,15 @@ class Place(NamedTuple):
 
     def at(self, step: Any) -> Place:
         """One step down: into a map by key, into a list by index; ABSENT where nothing is."""
-        recipe = dig(self.recipe, (step,))
-        file = dig(self.file, (step,))
-        both = isinstance(recipe, dict) and isinstance(file, dict) and type(recipe) is not AssignedMap
-        return Place(file if both or recipe is ABSENT else ABSENT, recipe)
+        file, recipe = self
+        if recipe is not ABSENT:
+            recipe = recipe.get(step, ABSENT) if isinstance(recipe, dict) else dig(recipe, (step,))
+        if file is ABSENT:
+            return Place(ABSENT, recipe)
+        file = file.get(step, ABSENT) if isinstance(file, dict) else dig(file, (step,))
+        if recipe is ABSENT or (type(recipe) is OwnedMap and isinstance(file, dict)):
+            return Place(file, recipe)
+        return Place(ABSENT, recipe)
 
 
 class Cut(NamedTuple):
@@ -132,7 +137,7 @@ class ComponentTree:
         if below.thing is not ABSENT:
             return below
         if place.is_map:
-            self._store((*path, _checked_key(step, path)), OwnedMap(), Verb.SET)
+            self._store((*path, _checked_key(step, path)), OwnedMap(), Verb.SET, parent=place)
             return self.place((*path, step))
         if isinstance(place.thing, list) and type(step) is int:
             return Place(ABSENT, None)
@@ -169,43 +174,46 @@ class ComponentTree:
 
     # Changes
 
-    def store(self, path: Path, value: Any, full: bool = False) -> None:
+    def store(self, path: Path, value: Any, full: bool = False, parent: Place | None = None) -> None:
         """Chef's level store of a value of our own at *path*, whose parent was stepped to.
 
+        parent: the place of the parent, where it is known
         raises: NullInTheWay, TypeConflict
         """
-        parent, step = self.place(path[:-1]), path[-1]
-        self._check_store(parent, path)
-        if parent.is_map:
+        step = path[-1]
+        if parent is None:
+            parent = self.place(path[:-1])
+        if isinstance(parent.thing, dict):
             _checked_key(step, path[:-1])
-        self._store(path, value, Verb.SET, full)
+        elif not (isinstance(parent.thing, list) and type(step) is int):
+            raise self._conflict(parent.thing, path[:-1], step)
+        self._store(path, value, Verb.SET, full, parent)
 
-    def _check_store(self, parent: Place, path: Path) -> None:
-        if not parent.is_map and not (isinstance(parent.thing, list) and type(path[-1]) is int):
-            raise self._conflict(parent.thing, path[:-1], path[-1])
-
-    def _store(self, path: Path, value: Any, verb: Verb, full: bool = False) -> None:
+    def _store(self, path: Path, value: Any, verb: Verb, full: bool = False, parent: Place | None = None) -> None:
         top = self._list_above(path)
         if top is not None:
             self._work(
                 top, lambda pairs: _put(pairs, path[len(top) :], value, self._here(len(path), Verb.APPEND, full))
             )
             return
-        self._note_cut(path)
-        slot = self._slot
-        if type(value) is dict and not self._by_file and self.component.is_pair:
+        standing = self.place(path) if parent is None else parent.at(path[-1])
+        if isinstance(standing.thing, (dict, list)):
+            self._note_cut(path, standing)
+        if type(value) is dict and self.component.is_pair and not self._by_file:
             mark = self._here(len(path), Verb.REPLACE, full)
             value = AssignedMap(value, mark)
         else:
             mark = self._here(len(path), verb, full)
-            if type(value) is OwnedMap or type(value) is AssignedMap:
+            if isinstance(value, OwnedMap):
                 value.origin = mark
-        self._ledger.store(slot, path, value, mark)
+        self._ledger.store(self._slot, path, value, mark)
 
     def _here(self, depth: int, verb: Verb, full: bool = False) -> int:
         return self._ledger.marks.here(depth, verb, full) if self._ledger.provenance else 0
 
     def _list_above(self, path: Path) -> Path | None:
+        if not any(type(step) is int for step in path):  # lists are entered by whole numbers only
+            return None
         place = self.root()
         for depth, step in enumerate(path):
             if isinstance(place.thing, list):
@@ -254,7 +262,7 @@ class ComponentTree:
             mark = self._here(len(path), Verb.APPEND)
             self._work(top, lambda pairs: _take(pairs, path[len(top) :], mark))
             return value
-        self._note_cut(path)
+        self._note_cut(path, gone)
         mark = self._here(len(path), Verb.ERASE)
         for slot in (self.component.file,) if self._by_file else {self.component.recipe, self.component.file}:
             self._ledger.erase(slot, path, mark)
@@ -262,14 +270,14 @@ class ComponentTree:
 
     def replace(self, value: dict[Any, Any]) -> None:
         """Make a map of our own the whole component, as its speaker sees it."""
-        self._note_cut(())
+        self._note_cut((), self.root())
         by_recipe = self.component.is_pair and not self._by_file
         mark = self._here(0, Verb.REPLACE if by_recipe else Verb.SET)
         self._ledger.replace(self._slot, AssignedMap(value, mark) if by_recipe else value, mark)
 
     def empty(self) -> None:
         """Drop both trees, as at the start of a run."""
-        self._note_cut(())
+        self._note_cut((), self.root())
         for slot in {self.component.file, self.component.recipe}:
             self._ledger.replace(slot, {})
 
@@ -310,8 +318,7 @@ class ComponentTree:
 
     # Handles that are held while their place is replaced
 
-    def _note_cut(self, path: Path) -> None:
-        place = self.place(path)
+    def _note_cut(self, path: Path, place: Place) -> None:
         if isinstance(place.thing, (dict, list)):
             self.cuts.setdefault(path, deque(maxlen=4)).append(Cut(self._ledger.serial, _kept(place)))
 

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from nodeattrs.core.claim import Origin, Verb
-from nodeattrs.core.tree import ABSENT, Path
+from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError
-from nodeattrs.node.ledger import Event, Ledger
+from nodeattrs.node.ledger import Chronicle, Event, Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.node.speech import Mark
@@ -214,7 +214,9 @@ def snapshot_ledger(ledger: Ledger) -> dict[str, Any]:
         "slots": {str(slot.number): _packed(ledger.trees[slot.number]) for slot in SLOTS},
         "marks": marks,
         "history": [
-            [list(path), [_packed_event(event) for event in events]] for path, events in ledger.history.items()
+            [list(path), slot, chronicle.dropped, [_packed_event(event) for event in chronicle.events()]]
+            for path, chronicles in ledger.history.items()
+            for slot, chronicle in chronicles.items()
         ],
     }
 
@@ -235,8 +237,7 @@ def _packed_mark(mark: Mark, base: Origin, lines: dict[Any, Any]) -> dict[str, A
 
 
 def _packed_event(event: Event) -> list[Any]:
-    value = None if event.value is ABSENT else _packed(event.value)
-    return [event.slot, event.what, value, _packed_told(event.told), event.by, event.times]
+    return [event.what, _packed(event.value), _packed_told(event.told), event.by]
 
 
 def restore_ledger(data: Mapping[str, Any], ledger: Ledger) -> None:
@@ -247,13 +248,18 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger) -> None:
             tree = _unpacked(data["slots"][str(slot.number)])
             ledger.replace(slot.number, tree, tree.origin)
         ledger.history.clear()
-        for path, events in data["history"]:
-            ledger.history[tuple(path)] = [
-                Event(slot, what, ABSENT if what == "forgotten" else _unpacked(value), _unpacked_told(told), by, times)
-                for slot, what, value, told, by, times in events
-            ]
+        for path, slot, dropped, events in data["history"]:
+            ledger.history.setdefault(tuple(path), {})[slot] = _unpacked_chronicle(dropped, events)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise DocumentError(f"this snapshot is damaged: {type(error).__name__}: {error}") from error
+
+
+def _unpacked_chronicle(dropped: int, events: list[list[Any]]) -> Chronicle:
+    first, *later = [Event(what, _unpacked(value), _unpacked_told(told), by) for what, value, told, by in events]
+    chronicle = Chronicle(first)
+    chronicle.last.extend(later)
+    chronicle.dropped = dropped
+    return chronicle
 
 
 def _unpacked_mark(packed: Mapping[str, Any]) -> Mark:

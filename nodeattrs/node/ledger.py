@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -23,9 +24,9 @@ from nodeattrs.node.maps import AssignedMap, OwnedMap, Told, replica, thawed
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.slots import PLAN, SLOTS, Branch, Joined
 from nodeattrs.node.speech import Mark, Marks
-from nodeattrs.node.view import MapView, entry, joined, plain, share
+from nodeattrs.node.view import MapView, computed, entry, joined, own, plain, share
 
-__all__ = ["HISTORY_BOUND", "Event", "Ledger"]
+__all__ = ["HISTORY_BOUND", "Chronicle", "Event", "Ledger"]
 
 HISTORY_BOUND = 5
 """How many events are kept for one path of one slot: the first, and the last four."""
@@ -34,20 +35,37 @@ HISTORY_BOUND = 5
 class Event(NamedTuple):
     """One entry of the history.
 
-    slot:  the number of the slot
     what:  "overwritten", "erased" or "silent"
-    value: what stood there (for "silent": what would have been said); maps may still be owned
-    told:  who had said it; for maps a mark for the entries without one of their own
-    by:    the mark of who did it
-    times: for "forgotten": how many events were dropped
+    value: what stood there (for "silent": what would have been said); its maps keep their marks
+    told:  who had said it; for maps, those entries without a mark of their own
+    by:    the mark of who did it; 0 for "silent"
     """
 
-    slot: int
     what: str
     value: Any
     told: Told
     by: int
-    times: int = 1
+
+
+class Chronicle:
+    """The events of one path of one slot: the first, the last few, and how many between were dropped."""
+
+    __slots__ = ("dropped", "first", "last")
+
+    def __init__(self, first: Event) -> None:
+        self.first = first
+        self.last: deque[Event] = deque(maxlen=HISTORY_BOUND - 1)
+        self.dropped = 0
+
+    def add(self, event: Event) -> None:
+        """Note one more. cost: constant"""
+        if len(self.last) == HISTORY_BOUND - 1:
+            self.dropped += 1
+        self.last.append(event)
+
+    def events(self) -> list[Event]:
+        """Those that are kept, oldest first."""
+        return [self.first, *self.last]
 
 
 def _references() -> tuple[int, int]:
@@ -79,7 +97,7 @@ class Ledger:
     def __init__(self, provenance: bool, root: Callable[[], str], secrets: Secrets | None = None) -> None:
         self.trees: list[OwnedMap] = [OwnedMap() for _ in range(len(SLOTS) + 1)]  # [0] is never used
         self.marks = Marks(root)
-        self.history: dict[Path, list[Event]] = {}
+        self.history: dict[Path, dict[int, Chronicle]] = {}
         self.provenance = provenance
         self.secrets = secrets
         self.cache: dict[Any, Any] = {}
@@ -123,9 +141,10 @@ class Ledger:
 
     def folded(self, part: Any, evaluate: bool) -> Any:
         """A plain copy of maps of this ledger, consistent even while others write."""
+        odd: list[Any] = []
         with self._lock:
-            data = plain(part, False)
-        return plain(data, True) if evaluate else data
+            data = own(part, odd)
+        return computed(data) if evaluate and odd else data
 
     # Writing
 
@@ -147,7 +166,7 @@ class Ledger:
             if self.provenance:
                 old = parent.get(key, ABSENT)
                 if old is not ABSENT:
-                    self._remember(path, Event(slot, "overwritten", old, parent.origins.get(key, parent.origin), mark))
+                    self._remember(slot, path, Event("overwritten", old, parent.origins.get(key, parent.origin), mark))
                 parent.origins[key] = mark if told is None else told
             parent[key] = value
             self._leave()
@@ -161,7 +180,7 @@ class Ledger:
             parent = self._enter(slot, path[:-1], key, mark)
             if self.provenance:
                 told = parent.origins.pop(key, parent.origin)
-                self._remember(path, Event(slot, "erased", parent[key], told, mark))
+                self._remember(slot, path, Event("erased", parent[key], told, mark))
             del parent[key]
             self._leave()
 
@@ -177,7 +196,7 @@ class Ledger:
                 share(self._view._part)
             old.shared = True
             if old and self.provenance:
-                self._remember((), Event(slot, "overwritten", old, old.origin, mark))
+                self._remember(slot, (), Event("overwritten", old, old.origin, mark))
             self.trees[slot] = new
             self._view = None
             self.cache = {}
@@ -187,7 +206,7 @@ class Ledger:
         """Note an `unless` that found a value and said nothing."""
         if self.provenance:
             with self._lock:
-                self._remember(path, Event(slot, "silent", value, mark, 0))
+                self._remember(slot, path, Event("silent", value, mark, 0))
 
     def _enter(self, slot: int, steps: Path, key: Any, mark: int) -> OwnedMap:
         """The map at *steps* of a slot, ours to change; everything folded along the way to *key* is forgotten.
@@ -245,28 +264,17 @@ class Ledger:
             self.cache = self._view._cache
         self.serial += 1
 
-    def _remember(self, path: Path, event: Event) -> None:
+    def _remember(self, slot: int, path: Path, event: Event) -> None:
         if isinstance(event.value, OwnedMap):
             event.value.shared = True  # cut off: whoever still looks at it sees it as it was
-        events = self.history.setdefault(path, [])
-        events.append(event)
-        if len(events) > HISTORY_BOUND:
-            self._bound(events, event.slot)
-
-    @staticmethod
-    def _bound(events: list[Event], slot: int) -> None:
-        own = [event for event in events if event.slot == slot]
-        if len(own) <= HISTORY_BOUND:
-            return
-        victim = next(event for event in own[1:] if event.what != "forgotten")
-        place = next(at for at, event in enumerate(events) if event is victim)
-        before = own[1]
-        if before.what == "forgotten":
-            del events[place]
-            place = next(at for at, event in enumerate(events) if event is before)
-            events[place] = before._replace(times=before.times + 1)
+        chronicles = self.history.get(path)
+        if chronicles is None:
+            chronicles = self.history[path] = {}
+        chronicle = chronicles.get(slot)
+        if chronicle is None:
+            chronicles[slot] = Chronicle(event)
         else:
-            events[place] = Event(slot, "forgotten", ABSENT, 0, 0)
+            chronicle.add(event)
 
     # Provenance
 
@@ -326,9 +334,9 @@ class Ledger:
             if self.cache is not self._view._cache:
                 yield "the node reads another cache than the view's"
             yield from self._check_view(self._view, ())
-        for path, events in self.history.items():
-            for slot in {event.slot for event in events}:
-                if sum(event.slot == slot for event in events) > HISTORY_BOUND:
+        for path, chronicles in self.history.items():
+            for slot, chronicle in chronicles.items():
+                if len(chronicle.events()) > HISTORY_BOUND:
                     yield f"too much history at {path} in slot {slot}"
 
     def _check_tree(self, slot: int, tree: Any, path: Path, seen: set[int]) -> Iterator[str]:

@@ -68,33 +68,30 @@ def _element(ledger: Ledger, path: Path, element: Element) -> Element:
 
 def _past(ledger: Ledger, path: Path) -> Iterator[Past]:
     for depth in range(len(path), -1, -1):
-        for event in reversed(ledger.history.get(path[:depth], ())):
-            yield from _event(ledger, path[:depth], event, path[depth:])
+        yield from _chronicled(ledger, path[:depth], path[depth:])
     below = [at for at in ledger.history if len(at) > len(path) and at[: len(path)] == path]
     for at in below[:_MOST_BELOW]:
-        for event in reversed(ledger.history[at]):
-            yield from _event(ledger, at, event, ())
+        yield from _chronicled(ledger, at, ())
 
 
-def _event(ledger: Ledger, at: Path, event: Event, rest: Path) -> Iterator[Past]:
-    path = (*at, *rest)
-    if event.what == "forgotten":
-        if not rest:
-            yield Past(Claim(path, ABSENT, event.slot, Origin("forgotten")), "forgotten", None, event.times)
-        return
-    value = dig(event.value, rest)
+def _chronicled(ledger: Ledger, at: Path, rest: Path) -> Iterator[Past]:
+    for slot, chronicle in sorted(ledger.history.get(at, {}).items(), reverse=True):
+        first, *later = [_event(ledger, slot, at, event, rest) for event in chronicle.events()]
+        dropped = Past(Claim(at, ABSENT, slot, Origin("forgotten")), "forgotten", None, chronicle.dropped)
+        for past in (*reversed(later), dropped if chronicle.dropped and not rest else None, first):
+            if past is not None:
+                yield past
+
+
+def _event(ledger: Ledger, slot: int, at: Path, event: Event, rest: Path) -> Past | None:
+    path, value = (*at, *rest), dig(event.value, rest)
     if value is ABSENT:
         if isinstance(event.value, dict):
-            return
+            return None
         path, value, rest = at, event.value, ()
-    origin, mark = _who(ledger, event, at, rest)
+    origin, mark = ledger.told_in(event.value, event.told, rest, at)
     by = None
     if event.by:
         doer = ledger.marks[event.by]
-        by = Claim(at, ABSENT, event.slot, doer.speaker.at(()), Verb.ERASE if event.what == "erased" else doer.verb)
-    yield Past(Claim(path, _shown(value), event.slot, origin, mark.verb), event.what, by)
-
-
-def _who(ledger: Ledger, event: Event, at: Path, rest: Path) -> Any:
-    """Who had said what an event put aside; its value stands for the tree at *at*."""
-    return ledger.told_in(event.value, event.told, rest, at)
+        by = Claim(at, ABSENT, slot, doer.speaker.at(()), Verb.ERASE if event.what == "erased" else doer.verb)
+    return Past(Claim(path, _shown(value), slot, origin, mark.verb), event.what, by)

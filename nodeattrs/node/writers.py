@@ -18,7 +18,7 @@ from nodeattrs.errors import BadArgument, BadKey, BadValue, NoSuchAttribute, Typ
 from nodeattrs.node.component_tree import ComponentTree, Place, remove_equal
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.slots import component
-from nodeattrs.node.values import Deferred, Symbol, taken_in
+from nodeattrs.node.values import HELD, Deferred, Symbol, taken_in
 
 __all__ = ["FullWriter", "ListWriter", "UnlessWriter", "Writer", "key_of", "steps_of", "stored"]
 
@@ -35,6 +35,8 @@ def steps_of(path: Iterable[Any]) -> Path:
 
 def stored(value: Any, path: Path) -> Any:
     """A copy of a value that enters at *path*; an error names the whole path."""
+    if type(value) in HELD:
+        return value
     try:
         return taken_in(value)
     except (BadKey, BadValue) as error:
@@ -45,12 +47,13 @@ def stored(value: Any, path: Path) -> Any:
 class _Handle:
     """A component and a path, live until the container there is replaced."""
 
-    __slots__ = ("_born", "_path", "_tree")
+    __slots__ = ("_born", "_known", "_path", "_tree")
 
-    def __init__(self, tree: ComponentTree, path: Path = ()) -> None:
+    def __init__(self, tree: ComponentTree, path: Path = (), place: Place | None = None) -> None:
         self._tree = tree
         self._path = path
         self._born = tree.serial
+        self._known = tree.root() if place is None else place
 
     def _place(self) -> Place:
         tree = self._tree
@@ -58,9 +61,10 @@ class _Handle:
             cut = tree.cut_since(self._path, self._born)
             if cut is not None:
                 self._detach(cut[1].place, self._path[len(cut[0]) :])
-                return self._tree.place(self._path)
+                tree = self._tree
             self._born = tree.serial
-        return tree.place(self._path)
+            self._known = tree.place(self._path)
+        return self._known
 
     def _detach(self, place: Place, inside: Path) -> None:
         for step in inside:
@@ -74,7 +78,6 @@ class _Handle:
         else:
             self._tree.replace({"detached": kept})
             self._path = ("detached",)
-        self._born = self._tree.serial
 
     def to_plain(self, evaluate: bool = False) -> Any:
         """A plain copy of what stands here; deferred values stay deferred unless asked for."""
@@ -93,12 +96,11 @@ class _Handle:
     def _child(self, place: Place, step: Any) -> Any:
         """What a level step gives: a writer for a container, the value itself otherwise."""
         tree, path = self._tree, (*self._path, step)
-        thing = tree.step(place, self._path, step).thing
+        below = tree.step(place, self._path, step)
+        thing = below.thing
         if isinstance(thing, dict):
-            return Writer(tree, path)
-        if isinstance(thing, list):
-            return ListWriter(tree, path)
-        return thing
+            return Writer(tree, path, below)
+        return ListWriter(tree, path, below) if isinstance(thing, list) else thing
 
 
 class Writer(_Handle):
@@ -113,9 +115,9 @@ class Writer(_Handle):
         return self._child(self._place(), key_of(key))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._place()
+        place = self._place()
         path = (*self._path, key_of(key))
-        self._tree.store(path, stored(value, path))
+        self._tree.store(path, stored(value, path), parent=place)
 
     def __delitem__(self, key: Any) -> None:
         if self._place().at(key_of(key)).thing is ABSENT:
