@@ -70,6 +70,10 @@ class Origin:
         """The same speaker at another line."""
         return replace(self, line=line, column=column)
 
+    def saved(self) -> Origin:
+        """The same, said in an earlier run and kept since: "saved recipe app"."""
+        return replace(self, kind=f"saved {self.kind}")
+
     def __str__(self) -> str:
         place = self.place
         return f"{place} ({self.who})" if place else self.who

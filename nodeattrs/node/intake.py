@@ -7,16 +7,17 @@ that lost to another role is still found.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from nodeattrs.core.claim import Speaker
+from nodeattrs.core.claim import Origin, Speaker
 from nodeattrs.core.tree import Path, dig, strict_key
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap
 from nodeattrs.node.speech import Mark
 from nodeattrs.node.writers import stored
 
-__all__ = ["lay_over", "load", "sink"]
+__all__ = ["adopt", "lay_over", "load", "sink"]
 
 
 def load(ledger: Ledger, slot: int, tree: Any, speaker: Speaker) -> None:
@@ -60,6 +61,40 @@ def _sink(ledger: Ledger, lower: int, tree: OwnedMap, path: Path) -> None:
             ledger.store(lower, at, value, 0, told)
         else:
             ledger.store(lower, at, value, told)
+
+
+def adopt(ledger: Ledger, slot: int, saved: Ledger) -> None:
+    """Take over a slot of another ledger with its marks, which are those of a speaker who was saved."""
+    offset = len(ledger.marks.table)
+    for mark in saved.marks.table:
+        ledger.marks.add(replace(mark, speaker=_Saved(mark.speaker)))
+    tree = _renumbered(saved.trees[slot], offset)
+    ledger.replace(slot, tree, tree.origin)
+
+
+class _Saved:
+    """A speaker of an earlier run."""
+
+    __slots__ = ("_speaker",)
+
+    def __init__(self, speaker: Speaker) -> None:
+        self._speaker = speaker
+
+    def at(self, path: Path) -> Origin:
+        origin = self._speaker.at(path)
+        return origin if origin.kind.startswith("saved") else origin.saved()
+
+
+def _renumbered(tree: Any, offset: int) -> Any:
+    if not isinstance(tree, OwnedMap):
+        return tree
+    copy = OwnedMap({key: _renumbered(value, offset) for key, value in tree.items()}, tree.origin + offset)
+    for key, told in tree.origins.items():
+        if isinstance(told, list):
+            copy.origins[key] = [(one[0] + offset, one[1]) if isinstance(one, tuple) else one + offset for one in told]
+        else:
+            copy.origins[key] = told + offset
+    return copy
 
 
 def _lay(ledger: Ledger, slot: int, path: Path, value: Any, mark: int) -> None:

@@ -23,7 +23,7 @@ from nodeattrs.errors import InternalError
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Told, replica, thawed
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.slots import PLAN, SLOTS, Branch, Joined
-from nodeattrs.node.speech import Mark, Marks
+from nodeattrs.node.speech import Mark, Marks, Voice
 from nodeattrs.node.view import MapView, computed, entry, joined, own, plain, share
 
 __all__ = ["HISTORY_BOUND", "Chronicle", "Event", "Ledger"]
@@ -207,6 +207,12 @@ class Ledger:
         if self.provenance:
             with self._lock:
                 self._remember(slot, path, Event("silent", value, mark, 0))
+
+    def speak(self, voice: Voice) -> Voice:
+        """Who speaks from now on; answers who spoke so far. What writers remember of their place is void."""
+        before, self.marks.voice = self.marks.voice, voice
+        self.serial += 1
+        return before
 
     def _enter(self, slot: int, steps: Path, key: Any, mark: int) -> OwnedMap:
         """The map at *steps* of a slot, ours to change; everything folded along the way to *key* is forgotten.

@@ -29,7 +29,7 @@ from nodeattrs.errors import (
 )
 from nodeattrs.node.component_tree import ComponentTree
 from nodeattrs.node.documents import FORMAT, VERSION, json_ready, restore_ledger, snapshot_ledger, unmarked
-from nodeattrs.node.intake import lay_over, load, sink
+from nodeattrs.node.intake import adopt, lay_over, load, sink
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap
 from nodeattrs.node.node_trace import trace_of
@@ -484,12 +484,16 @@ class Node(Mapping[Any, Any]):
         name:    the cookbook, role, environment, ... that speaks
         speaker: knows the places, where it is a document; code finds its own line
         """
-        marks = self._ledger.marks
-        before, marks.voice = marks.voice, Voice(source, name, speaker)
+        before = self._ledger.speak(Voice(source, name, speaker))
         try:
             yield self
         finally:
-            marks.voice = before
+            self._ledger.speak(before)
+
+    def speaker_here(self) -> Origin:
+        """Who speaks now, and the line outside of this library that calls."""
+        marks = self._ledger.marks
+        return marks[marks.here(0)].speaker.at(())
 
     @property
     def slots(self) -> dict[int, SlotTree]:
@@ -581,6 +585,16 @@ class Node(Mapping[Any, Any]):
             load(self._ledger, slot, {}, _ROLES)
             for tree, speaker in layers:
                 lay_over(self._ledger, slot, tree, speaker)
+
+    def hear_saved(self, saved: Node) -> None:
+        """Take over the normal attributes of an earlier run, as what was saved then."""
+        other = Node.restore(saved.snapshot())
+        sink(other._ledger, 8, 7)
+        adopt(self._ledger, 7, other._ledger)
+
+    def hear_normal(self, attributes: Mapping[Any, Any], speaker: Speaker) -> None:
+        """Deep merge attributes of the node's own document over normal, lists united."""
+        lay_over(self._ledger, 7, attributes, speaker)
 
     def consume_external(
         self,

@@ -28,13 +28,12 @@ def trace_of(ledger: Ledger, path: Path) -> Trace:
     """The trace of *path*. cost: its depth times fifteen, and the history at and above it"""
     hearing = hear(_plan(ledger, PLAN), path)
     standing = ledger.standing(PLAN, path)
-    value = standing if standing is ABSENT else plain(standing, False)
+    value = standing if standing is ABSENT else _read(standing)
 
     def claim(said: Said) -> Claim:
         origin, mark = ledger.origin(said.number, said.path, said.value)
-        verb = mark.verb
-        if isinstance(dig(ledger.trees[said.number], said.path), AssignedMap):
-            verb = Verb.REPLACE
+        assigned = isinstance(dig(ledger.trees[said.number], said.path), AssignedMap)
+        verb = Verb.REPLACE if assigned else Verb.SET if mark.verb is Verb.REPLACE else mark.verb
         return Claim(said.path, _shown(said.value), said.number, origin, verb)
 
     trace = told_trace(hearing, path, value, claim, _TITLES, tuple(_past(ledger, path)))
@@ -48,6 +47,14 @@ def _plan(ledger: Ledger, branch: Branch) -> Plan:
         for child in branch.children
     )
     return Plan(children, (branch.policy,) * len(children))
+
+
+def _read(standing: Any) -> Any:
+    """What a reader gets, deferred values computed as far as they can be."""
+    try:
+        return plain(standing, True)
+    except Exception:  # a deferred value may raise anything; the explanation has to stand all the same
+        return plain(standing, False)
 
 
 def _shown(value: Any) -> Any:

@@ -20,6 +20,7 @@ from typing import Any
 
 from nodeattrs.core.claim import UNKNOWN, Origin, Speaker, Verb
 from nodeattrs.core.tree import Path
+from nodeattrs.texts.python import PythonText
 
 __all__ = ["ATTRIBUTE_FILE", "CALLER", "CodeSpeaker", "Mark", "Marks", "Voice"]
 
@@ -70,13 +71,16 @@ class CodeSpeaker:
     tracebacks, so it is what really ran.
     """
 
-    __slots__ = ("code", "offset", "root", "voice")
+    __slots__ = ("_lines", "code", "offset", "root", "voice")
 
     def __init__(self, code: CodeType, offset: int, voice: Voice, root: Callable[[], str]) -> None:
         self.code = code
         self.offset = offset
         self.voice = voice
         self.root = root
+        # Held, since the file may have run again with another text by the time somebody asks.
+        known = linecache.cache.get(code.co_filename, ())
+        self._lines: list[str] | None = known[2] if len(known) == 4 else None
 
     @property
     def line(self) -> int | None:
@@ -90,21 +94,18 @@ class CodeSpeaker:
         """Where the statement, or the literal in it, says *path*."""
         filename, line, column = self.code.co_filename, self.line, None
         if line is not None:
-            line, column = _text(filename).place(line, path)
+            line, column = _text(filename, self._lines or linecache.getlines(filename)).place(line, path)
         return Origin(self.voice.kind, self.voice.name, _relative(filename, self.root()), line, column)
 
 
-def _text(filename: str) -> Any:
-    from nodeattrs.texts.python import PythonText
-
-    text = "".join(linecache.getlines(filename))
+def _text(filename: str, lines: list[str]) -> PythonText:
     known = _texts.get(filename)
-    if known is None or known[0] != text:
-        known = _texts[filename] = (text, PythonText(filename, text))
+    if known is None or known[0] is not lines:
+        known = _texts[filename] = (lines, PythonText(filename, "".join(lines)))
     return known[1]
 
 
-_texts: dict[str, tuple[str, Any]] = {}
+_texts: dict[str, tuple[list[str], PythonText]] = {}
 
 
 def _relative(filename: str, root: str) -> str:

@@ -1,0 +1,100 @@
+"""What a recipe or an attribute file imports: `from nodeattrs.recipe import node, default, include_recipe`.
+
+The names are real for linters, type checkers and editors, and bound to the run that imports
+them. They are there without the import as well. Attribute files have the writers (`default`,
+`normal_unless`, `override_full`, ...), `has_attribute` and `include_attribute`; recipes have
+`include_recipe`, `data_bag`, `data_bag_item`, `tag`, `untag`, `tagged`; both have `node`, `lazy`,
+`Sensitive`, `Symbol` and `log`.
+
+>>> from nodeattrs.recipe import node
+Traceback (most recent call last):
+nodeattrs.errors.UnknownName: 'node' is known only while a recipe or attribute file runs
+  run it with: nodeattrs run --repo DIR
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nodeattrs.errors import UnknownName
+from nodeattrs.node.values import Sensitive, Symbol, lazy
+from nodeattrs.runs.recipes import words_now
+
+if TYPE_CHECKING:
+    from nodeattrs.node.node import Node
+    from nodeattrs.node.writers import FullWriter, UnlessWriter, Writer
+
+    node: Node
+    default: Writer
+    force_default: Writer
+    normal: Writer
+    override: Writer
+    force_override: Writer
+    default_unless: UnlessWriter
+    normal_unless: UnlessWriter
+    override_unless: UnlessWriter
+    default_full: FullWriter
+    force_default_full: FullWriter
+    normal_full: FullWriter
+    override_full: FullWriter
+    force_override_full: FullWriter
+
+    def has_attribute(key: str) -> bool: ...
+    def include_attribute(*names: str) -> None: ...
+    def include_recipe(*names: str) -> None: ...
+    def data_bag(bag: str) -> list[str]: ...
+    def data_bag_item(bag: str, item: str) -> dict[str, Any]: ...
+    def tag(*names: str) -> list[str]: ...
+    def untag(*names: str) -> list[str]: ...
+    def tagged(*names: str) -> bool: ...
+    def log(message: object, level: str = "info") -> None: ...
+
+
+_FILES_ONLY = (
+    "default",
+    "default_full",
+    "default_unless",
+    "force_default",
+    "force_default_full",
+    "force_override",
+    "force_override_full",
+    "has_attribute",
+    "normal",
+    "normal_full",
+    "normal_unless",
+    "override",
+    "override_full",
+    "override_unless",
+)
+_RECIPES_ONLY = ("data_bag", "data_bag_item", "include_recipe", "tag", "tagged", "untag")
+
+__all__ = [
+    *_FILES_ONLY,
+    *_RECIPES_ONLY,
+    "Sensitive",
+    "Symbol",
+    "include_attribute",
+    "lazy",
+    "log",
+    "node",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    words = words_now()
+    if words is None:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise UnknownName(
+            f"{name!r} is known only while a recipe or attribute file runs",
+            hint="run it with: nodeattrs run --repo DIR",
+        )
+    if name in words:
+        return words[name]
+    if name in _FILES_ONLY:
+        raise UnknownName(f"{name!r} is a word of attribute files", hint=f"in a recipe write node.{name}")
+    if name in _RECIPES_ONLY:
+        raise UnknownName(f"{name!r} is a word of recipes", hint="attribute files only set attributes")
+    raise UnknownName(f"there is no word {name!r} for cookbook files", hint="see docs/from-chef.md")

@@ -1,0 +1,227 @@
+"""Attribute files and recipes: ordinary Python files, run in order, each with its words.
+
+Whoever speaks is set here: while a file runs, the node notes its cookbook with every
+line that writes. It knows the repository's cookbooks and one node, and neither facts nor
+stores; what a file may call is handed in as callables.
+"""
+
+from __future__ import annotations
+
+import linecache
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.errors import (
+    CookbookNotFound,
+    NodeattrsError,
+    RecipeFailed,
+    RecipeNotFound,
+    UnknownName,
+)
+from nodeattrs.node.node import Node
+from nodeattrs.node.run_list import cookbook_of, qualified
+from nodeattrs.node.values import Sensitive, Symbol, lazy
+from nodeattrs.runs.cookbooks import AttributeFileOrder, Cookbook
+from nodeattrs.runs.role_scripts import compiled, source_of
+
+__all__ = ["ATTRIBUTE_FILE", "RECIPE", "LogLine", "RecipeRunner", "words_now"]
+
+ATTRIBUTE_FILE, RECIPE = "attribute file", "recipe"
+
+_LEVELS = ("default", "force_default", "normal", "override", "force_override")
+_UNLESS = ("default_unless", "normal_unless", "override_unless")
+
+_words: ContextVar[Mapping[str, Any] | None] = ContextVar("nodeattrs_words", default=None)
+
+
+def words_now() -> Mapping[str, Any] | None:
+    """The words of the file that runs now; None outside of a run."""
+    return _words.get()
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """What a cookbook file said with `log`: the message, a level, and where it stands."""
+
+    message: str
+    level: str
+    origin: Origin
+
+    def __str__(self) -> str:
+        return f"{self.level}: {self.message}  ({self.origin.place})"
+
+
+class _Gone:
+    """A name that older documents mention: every use is an error that shows the line to write."""
+
+    def __init__(self, name: str, instead: str) -> None:
+        self._name = name
+        self._instead = instead
+
+    def _raise(self, *_: Any, **__: Any) -> NoReturn:
+        raise UnknownName(f"{self._name!r} is not known here", hint=f"write {self._instead}")
+
+    __call__ = __getitem__ = __setitem__ = _raise
+
+
+class RecipeRunner:
+    """Runs the attribute files and recipes of one node.
+
+    node:      hears them
+    cookbook:  gives a cookbook by its name, or raises CookbookNotFound
+    words:     more names for recipes, such as `data_bag_item`
+    on_log:    called with each line a file logs
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        cookbook: Callable[[str], Cookbook],
+        words: Mapping[str, Any],
+        on_log: Callable[[LogLine], None] | None = None,
+    ) -> None:
+        self.node = node
+        self.recipes: list[str] = []
+        self.log: list[LogLine] = []
+        self._cookbook = cookbook
+        self._order = AttributeFileOrder(cookbook, self._run_attribute_file)
+        self._more_words = words
+        self._on_log = on_log
+
+    @property
+    def attribute_files(self) -> list[str]:
+        """ "cookbook/path" of those that ran, in order."""
+        return self._order.loaded
+
+    def load_attribute_files(self, order: list[str]) -> None:
+        """Run the attribute files of the cookbooks named. raises: RecipeFailed, NotFound"""
+        self._order.load(order)
+
+    def run_recipe(self, name: str, here: str = "", by: Origin | None = None) -> bool:
+        """Run a recipe, unless it has been; whether it ran.
+
+        name: `cookbook` or `cookbook::recipe`; `::recipe` is one of the cookbook *here*
+        raises: CookbookNotFound, RecipeNotFound, RecipeFailed
+        """
+        full = qualified(name)
+        if full.startswith("::"):
+            full = here + full
+        if full in self.recipes:
+            return False
+        try:
+            cookbook = self._cookbook(cookbook_of(full))
+            file = cookbook.recipe_file(full)
+        except (CookbookNotFound, RecipeNotFound) as error:
+            error.said = (f"it is included by {by}",) if by else ("it is on the run-list",)
+            raise
+        self.recipes.append(full)
+        self._run(cookbook, file, RECIPE, full, self._recipe_words(cookbook.name))
+        return True
+
+    def _run_attribute_file(self, cookbook: Cookbook, file: str) -> None:
+        part = file.removeprefix("attributes/").removesuffix(".py")
+        name = f"{cookbook.name}::{'default' if part == 'attributes' else part}"
+        self._run(cookbook, file, ATTRIBUTE_FILE, name, self._attribute_words(cookbook.name))
+
+    def _run(self, cookbook: Cookbook, file: str, kind: str, name: str, words: dict[str, Any]) -> None:
+        shown = cookbook.shown(file)
+        if cookbook.root is None:
+            raise RecipeNotFound(f"cookbook {cookbook.name} has no files on disk", hint=f"{shown} is needed")
+        path = cookbook.root / file
+        source = source_of(path, shown)
+        code = compiled(source, str(path), shown)
+        # Tracebacks and explanations read the text that really ran, not what the file says later.
+        linecache.cache[str(path)] = (len(source), None, source.splitlines(keepends=True), str(path))
+        namespace = {"__name__": f"{cookbook.name}.{kind.replace(' ', '_')}", "__file__": str(path), **words}
+        with self._speaking(kind, name, words):
+            try:
+                exec(code, namespace)
+            except RecipeFailed:
+                raise
+            except (Exception, SystemExit) as error:
+                raise self._failed(error, kind, name, shown, str(path)) from error
+
+    @contextmanager
+    def _speaking(self, kind: str, name: str, words: Mapping[str, Any]) -> Iterator[None]:
+        token = _words.set(words)
+        try:
+            with self.node.speaking(kind, name):
+                yield
+        finally:
+            _words.reset(token)
+
+    def _failed(self, error: BaseException, kind: str, name: str, shown: str, path: str) -> RecipeFailed:
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
+        line = lines[-1] if lines else None
+        origin = Origin(kind, name, shown, line)
+        first, *rest = str(error).splitlines() or [""]
+        sort = "" if isinstance(error, NodeattrsError) else f"{type(error).__name__}: "
+        return RecipeFailed(
+            f"{origin.place}: {kind} {name} failed: {sort}{first}",
+            path=getattr(error, "path", None) if isinstance(error, NodeattrsError) else None,
+            origins=[origin],
+            said=[text.strip() for text in rest],
+        )
+
+    # Words
+
+    def _shared_words(self, here: str) -> dict[str, Any]:
+        node = self.node
+        return {
+            "node": node,
+            "lazy": lazy,
+            "Sensitive": Sensitive,
+            "Symbol": Symbol,
+            "log": self._say,
+            "include_attribute": self._include_attribute(here),
+        }
+
+    def _attribute_words(self, here: str) -> dict[str, Any]:
+        node = self.node
+        names = (*_LEVELS, *_UNLESS, *(f"{level}_full" for level in _LEVELS))
+        return {
+            **{name: getattr(node, name) for name in names},
+            **self._shared_words(here),
+            "has_attribute": node.has_attribute,
+            "set": _Gone("set", "normal[...] = ... (a Python set can be spelled {1, 2})"),
+            "set_unless": _Gone("set_unless", "normal_unless[...] = ..."),
+        }
+
+    def _recipe_words(self, here: str) -> dict[str, Any]:
+        node = self.node
+        return {
+            **self._shared_words(here),
+            **self._more_words,
+            "include_recipe": self._include_recipe(here),
+            "tag": node.tag,
+            "untag": node.untag,
+            "tagged": lambda *names: all(name in node.tags for name in names),
+        }
+
+    def _include_attribute(self, here: str) -> Callable[..., None]:
+        def include_attribute(*names: str) -> None:
+            for name in names:
+                self._order.include(name, here=here, by=self._caller())
+
+        return include_attribute
+
+    def _include_recipe(self, here: str) -> Callable[..., None]:
+        def include_recipe(*names: str) -> None:
+            for name in names:
+                self.run_recipe(name, here=here, by=self._caller())
+
+        return include_recipe
+
+    def _say(self, message: object, level: str = "info") -> None:
+        line = LogLine(str(message), level, self._caller())
+        self.log.append(line)
+        if self._on_log is not None:
+            self._on_log(line)
+
+    def _caller(self) -> Origin:
+        return self.node.speaker_here()
