@@ -1,0 +1,17 @@
+"""What outlives a run: what of a node is kept, under which name, and where."""
+
+from nodeattrs.keep.filters import allowed, blocked, saved_document
+from nodeattrs.keep.names import checked_name
+from nodeattrs.keep.snapshots import filtered_snapshot
+from nodeattrs.keep.stores import Saved, Store, open_store
+
+__all__ = [
+    "Saved",
+    "Store",
+    "allowed",
+    "blocked",
+    "checked_name",
+    "filtered_snapshot",
+    "open_store",
+    "saved_document",
+]

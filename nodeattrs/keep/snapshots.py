@@ -1,0 +1,161 @@
+"""Allow and block lists applied to a snapshot: to values and origins alike.
+
+A snapshot has fifteen slots where Chef's document has four levels. Each slot is cut
+down by the lists of its level, and the history with it, so that the slots still fold
+to what `saved_document` gives, and nothing that is blocked is left anywhere.
+
+How a snapshot is packed is the affair of `nodeattrs.node.documents`; this is the only
+other module that looks inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from nodeattrs.keep.filters import Entry, Lists, entries_of, lists_by_level
+from nodeattrs.node.slots import SLOTS
+
+__all__ = ["filtered_snapshot"]
+
+Packed = Any
+Names = Any
+"""What a list names, seen from one place: True for all of it, else a map from keys (as text) to Names."""
+
+_WITHHELD = {"s": "withheld"}
+_UNKNOWN = 0
+
+
+def filtered_snapshot(
+    snapshot: dict[str, Any], allow: Lists | None = None, block: Lists | None = None
+) -> dict[str, Any]:
+    """*snapshot* as far as the lists let it be kept; parts are shared with it, none is changed.
+
+    Where an allow list leads into something that is no map, "withheld" takes its place: the
+    value is not kept, but still hides what weaker slots say. Marks that nothing refers to any
+    more are blank, and lines noted for keys that stand nowhere any more are dropped.
+
+    allow, block: as for `saved_document`, which also finds the entries that lead nowhere
+    cost:         one visit for each map and list
+    raises:       BadArgument
+    """
+    allow, block = lists_by_level(allow, "allow"), lists_by_level(block, "block")
+    if not allow and not block:
+        return dict(snapshot)
+    allowed = {level: _names(entries, f"allow list of the {level} attributes") for level, entries in allow.items()}
+    blocked = {level: _names(entries, f"block list of the {level} attributes") for level, entries in block.items()}
+    lists = {}
+    for slot in SLOTS:
+        level = slot.level.removeprefix("force_")
+        lists[slot.number] = allowed.get(level, True), blocked.get(level, {})
+
+    slots = {number: _cut(tree, *lists[int(number)]) for number, tree in snapshot["slots"].items()}
+    history = [cut for chronicle in snapshot["history"] for cut in _cut_chronicle(chronicle, *lists[chronicle[1]])]
+    return snapshot | {"slots": slots, "marks": _used(snapshot["marks"], slots, history), "history": history}
+
+
+def _names(entries: Iterable[Entry], where: str) -> Names:
+    names: Names = {}
+    for _, keys in entries_of(entries, where):
+        here = names
+        for key in keys[:-1]:
+            here = here.setdefault(key, {})
+            if here is True:
+                break
+        else:
+            if keys:
+                here[keys[-1]] = True
+    return names
+
+
+def _below(names: Names, step: str | int) -> Names:
+    # The keys of a document are text, so that is what lists are compared with.
+    return True if names is True else names.get(str(step), {})
+
+
+def _cut(packed: Packed, allow: Names, block: Names) -> Packed:
+    if allow is True and not block:
+        return packed
+    if isinstance(packed, dict) and "d" in packed:
+        return {"d": _cut(packed["d"], allow, block)}
+    if not isinstance(packed, dict) or "m" not in packed:
+        return packed if allow is True else _WITHHELD
+    pairs = []
+    for key, value, *told in packed["m"]:
+        inner_allow, inner_block = _below(allow, key), _below(block, key)
+        if inner_allow and inner_block is not True:
+            cut = _cut(value, inner_allow, inner_block)
+            pairs.append([key, cut, *(_told_of(cut, one) for one in told)])
+    return packed | {"m": pairs}
+
+
+def _told_of(cut: Packed, told: Any) -> Any:
+    """Who said it: element by element only where the list is still there."""
+    return _UNKNOWN if cut is _WITHHELD and isinstance(told, list) else told
+
+
+def _cut_chronicle(chronicle: list[Any], allow: Names, block: Names) -> Iterator[list[Any]]:
+    """What happened at one path of one slot, as far as it is kept."""
+    path, slot, dropped, events = chronicle
+    for step in path:
+        allow, block = _below(allow, step), _below(block, step)
+        if not allow or block is True:
+            return
+    kept = []
+    for what, value, told, by in events:
+        cut = _cut(value, allow, block)
+        kept.append([what, cut, _told_of(cut, told), by])
+    yield [path, slot, dropped, kept]
+
+
+def _used(marks: list[dict[str, Any]], slots: dict[str, Packed], history: list[Any]) -> list[dict[str, Any]]:
+    """The marks, those that still mean something; numbers stay as they are."""
+    numbers: set[int] = {_UNKNOWN}
+    keys: set[Any] = set()
+    for tree in slots.values():
+        _collect(tree, numbers, keys)
+    for path, _, _, events in history:
+        keys.update(path)
+        for _, value, told, by in events:
+            _collect(value, numbers, keys)
+            _collect_told(told, numbers, keys)
+            numbers.add(by)
+    used = []
+    for number, mark in enumerate(marks):
+        if number not in numbers:
+            mark = {"kind": "unknown"}
+        elif "lines" in mark:
+            mark = mark | {"lines": _lines(mark["lines"], keys)}
+        used.append(mark)
+    return used
+
+
+def _collect(packed: Packed, numbers: set[int], keys: set[Any]) -> None:
+    if not isinstance(packed, dict):
+        return
+    if "o" in packed:
+        numbers.add(packed["o"])
+    for key, value, *told in packed.get("m", ()):
+        keys.add(key)
+        _collect(value, numbers, keys)
+        for one in told:
+            _collect_told(one, numbers, keys)
+    for element in packed.get("l", ()):
+        _collect(element, numbers, keys)
+    _collect(packed.get("d"), numbers, keys)
+
+
+def _collect_told(told: Any, numbers: set[int], keys: set[Any]) -> None:
+    for one in told if isinstance(told, list) else [told]:
+        number, path = one if isinstance(one, list) else (one, ())
+        numbers.add(number)
+        keys.update(path)
+
+
+def _lines(lines: list[Any], keys: set[Any]) -> list[Any]:
+    # The steps of lists are numbers, and tell nothing.
+    return [
+        [step, line, column, _lines(below, keys)]
+        for step, line, column, below in lines
+        if isinstance(step, int) or step in keys
+    ]

@@ -1,0 +1,319 @@
+"""One exam for every store.
+
+A test module makes a class of `StoreExam` and gives it the fixture `place`: where a
+store that nobody used yet can be opened. Run as a program this module is the other
+process: `python -m tests.store_exam writer|victim PLACE ...`.
+"""
+
+import itertools
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nodeattrs.errors import BadName, BadValue
+from nodeattrs.keep import Saved, open_store
+
+ROOT = pathlib.Path(__file__).parent.parent
+
+
+def pair(mark, name="web1", size=2_000):
+    """A document and a snapshot that say the same mark, so that a mixture of two pairs shows."""
+    document = {"name": name, "chef_environment": "_default", "normal": {"mark": mark, "padding": "d" * size}}
+    return Saved(name, document, {"format": "nodeattrs-snapshot", "mark": mark, "padding": "s" * size})
+
+
+def mark_of(saved):
+    """The mark of a whole pair; anything else fails the test."""
+    assert saved is not None
+    assert saved.snapshot is not None, saved.note
+    assert saved.document["normal"]["mark"] == saved.snapshot["mark"]
+    assert saved.note == ""
+    return saved.snapshot["mark"]
+
+
+def other_process(*arguments):
+    command = [sys.executable, "-m", "tests.store_exam", *map(str, arguments)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+names = st.sampled_from(["a", "b", "a.b", "a.json", "A-1", "a:b"])
+scalars = st.sampled_from([None, True, 1, 1.0, -0.5, "", "1", "é\n\u2028\U0001f40d", 2**70])
+trees = st.recursive(scalars, lambda part: st.lists(part, max_size=3) | st.dictionaries(st.sampled_from("yxé"), part))
+maps = st.dictionaries(st.sampled_from("yxé"), trees, max_size=3)
+
+
+class StoreExam:
+    """What `nodeattrs.keep.Store` promises, one sentence a test."""
+
+    @pytest.fixture
+    def place(self, tmp_path):
+        raise NotImplementedError("say where a fresh store can be opened")
+
+    @pytest.fixture
+    def store(self, place):
+        return open_store(place)
+
+    def test_a_fresh_store_is_empty(self, store):
+        assert [] == store.names()
+        assert store.load("web1") is None
+        assert store.delete("web1") is False
+
+    def test_what_was_saved_comes_back_to_another_reader(self, store, place):
+        saved = pair(1)
+        store.save(saved)
+
+        assert saved == open_store(place).load("web1")
+
+    def test_key_order_and_types_come_back_too(self, store):
+        document = {"name": "web1", "normal": {"z": 1, "a": 1.0, "m": [True, None, "1", {"y": {}, "b": []}]}}
+        store.save(Saved("web1", document, {"z": 0, "a": False}))
+
+        loaded = store.load("web1")
+        assert json.dumps(document) == json.dumps(loaded.document)
+        assert '{"z": 0, "a": false}' == json.dumps(loaded.snapshot)
+
+    def test_a_save_replaces_both_halves(self, store):
+        store.save(pair(1))
+        store.save(pair(2))
+
+        assert 2 == mark_of(store.load("web1"))
+        assert ["web1"] == store.names()
+
+    def test_the_same_document_may_get_another_snapshot(self, store):
+        first = pair(1)
+        store.save(first)
+        store.save(Saved("web1", first.document, {"other": True}))
+
+        assert {"other": True} == store.load("web1").snapshot
+
+    @pytest.mark.parametrize("document_changes", [True, False])
+    def test_without_a_snapshot_the_origin_is_unknown_and_that_is_said(self, store, document_changes):
+        store.save(pair(1))
+        document = pair(2 if document_changes else 1).document
+        store.save(Saved("web1", document))
+
+        loaded = store.load("web1")
+        assert (document, None) == (loaded.document, loaded.snapshot)
+        assert loaded.note.startswith("saved, origin unknown: ")
+
+    def test_a_snapshot_left_behind_does_not_come_back_to_life(self, store):
+        """First with a snapshot, then without, then the first document again without."""
+        store.save(pair(1))
+        store.save(Saved("web1", pair(2).document))
+        store.save(Saved("web1", pair(1).document))
+
+        assert store.load("web1").snapshot is None
+
+    def test_names_are_sorted_and_stand_apart(self, store):
+        wanted = ["b", "a", "a.b", "a.json", "a.snapshot", "a:b", "a" * 200]
+        for name in wanted:
+            store.save(pair(name, name))
+
+        assert sorted(wanted) == store.names()
+        assert {name: name for name in wanted} == {name: mark_of(store.load(name)) for name in wanted}
+
+    def test_deleting_one_node_leaves_the_others(self, store):
+        for name in ("a", "a.b", "b"):
+            store.save(pair(name, name))
+
+        assert store.delete("a") is True
+        assert store.delete("a") is False
+        assert store.load("a") is None
+        assert ["a.b", "b"] == store.names()
+        assert "a.b" == mark_of(store.load("a.b"))
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "",
+            ".",
+            "..",
+            ".a",
+            "../a",
+            "/a",
+            "a/b",
+            "a\\b",
+            "a\0",
+            "a\n",
+            "a b",
+            "a'; --",
+            "é",
+            "a@b",
+            "a" * 201,
+            None,
+            1,
+        ],
+    )
+    def test_a_name_that_no_node_can_have_is_refused(self, store, name):
+        for refusing in (store.load, store.delete, lambda name: store.save(Saved(name, {"name": name}))):
+            with pytest.raises(BadName, match="no node can be called"):
+                refusing(name)
+        assert [] == store.names()
+
+    @pytest.mark.parametrize(
+        "document",
+        [
+            {"name": "web1", "normal": {"a": {1, 2}}},
+            {"name": "web1", "normal": {"a": float("nan")}},
+            {"name": "web1", "normal": {"a": float("inf")}},
+            {"name": "web1", "normal": {"a": "\ud800"}},
+            {"name": "web1", "normal": {1: "a"}},
+            {"name": "web1", "normal": {"a": (1, 2)}},
+            {"name": "db1"},
+            {},
+            ["web1"],
+        ],
+    )
+    def test_what_could_not_be_loaded_again_is_not_saved(self, store, document):
+        store.save(pair(1))
+
+        with pytest.raises(BadValue, match="of the node 'web1'"):
+            store.save(Saved("web1", document))
+        assert 1 == mark_of(store.load("web1"))
+
+    @pytest.mark.parametrize("snapshot", [{"a": {1, 2}}, {"a": float("nan")}, {1: "a"}, {"a": (1,)}])
+    def test_a_snapshot_that_could_not_be_loaded_again_is_not_saved(self, store, snapshot):
+        store.save(pair(1))
+
+        with pytest.raises(BadValue, match="the snapshot of the node 'web1'"):
+            store.save(Saved("web1", pair(2).document, snapshot))
+        assert 1 == mark_of(store.load("web1"))
+
+    def test_endless_depth_is_an_error_and_no_crash(self, store):
+        tree = loop = {}
+        loop["a"] = loop
+        for bad in (tree, deep(2_000)):
+            for saved in (Saved("web1", {"name": "web1", "normal": bad}), Saved("web1", {"name": "web1"}, bad)):
+                with pytest.raises(BadValue):
+                    store.save(saved)
+        assert [] == store.names()
+
+    def test_what_was_loaded_belongs_to_the_reader(self, store):
+        store.save(pair(1))
+        loaded = store.load("web1")
+        loaded.document["normal"]["mark"] = loaded.snapshot["mark"] = 2
+
+        assert 1 == mark_of(store.load("web1"))
+
+    def test_it_says_where_it_is(self, store, place):
+        assert place.rpartition("://")[2] in store.describe()
+
+    @settings(max_examples=25)
+    @given(data=st.data())
+    def test_it_behaves_like_a_dict(self, tmp_path_factory, data):
+        """Random saves and deletes; a plain dict is the judge."""
+        store = open_store(self.fresh(tmp_path_factory))
+        judge = {}
+        steps = data.draw(st.lists(st.tuples(names, maps, st.none() | maps) | names, max_size=6))
+        for step in steps:
+            if isinstance(step, str):
+                assert (judge.pop(step, None) is not None) == store.delete(step)
+            else:
+                name, tree, snapshot = step
+                judge[name] = ({"name": name, "normal": tree}, snapshot)
+                store.save(Saved(name, *judge[name]))
+            assert sorted(judge) == store.names()
+            loaded = {name: store.load(name) for name in judge}
+            assert json.dumps(judge) == json.dumps({n: (s.document, s.snapshot) for n, s in loaded.items()})
+
+    def fresh(self, tmp_path_factory):
+        """A place for tests that need many."""
+        raise NotImplementedError("say where a fresh store can be opened")
+
+
+class TwoAtOnceExam:
+    """What happens when others save, or die while they do."""
+
+    def test_of_two_writers_each_wins_whole_or_not_at_all(self, place):
+        store = open_store(place)
+        store.save(pair(["nobody", 0]))
+        writers = [other_process("writer", place, who, 40) for who in ("ann", "bob")]
+        while any(writer.poll() is None for writer in writers):
+            mark_of(store.load("web1"))
+        for writer in writers:
+            _, complaint = writer.communicate()
+            assert 0 == writer.returncode, complaint
+
+        who, count = mark_of(store.load("web1"))
+        assert who in ("ann", "bob")
+        assert 39 == count
+
+    def test_two_threads_may_save_one_node(self, place):
+        store = open_store(place)
+        store.save(pair(["nobody", 0]))
+        threads = [threading.Thread(target=write, args=(store, who, 20)) for who in ("ann", "bob")]
+        for thread in threads:
+            thread.start()
+        while any(thread.is_alive() for thread in threads):
+            mark_of(store.load("web1"))
+        for thread in threads:
+            thread.join()
+        assert 19 == mark_of(store.load("web1"))[1]
+
+    def test_a_kill_leaves_the_last_pair_or_the_next_one(self, place):
+        """100 times, at random moments; see `victim`, which judges after each."""
+        process = other_process("victim", place, 100)
+        told, complaint = process.communicate()
+        assert (0, "100 killed, none lost") == (process.returncode, told.strip()), complaint
+
+
+def deep(levels):
+    tree = {}
+    for _ in range(levels):
+        tree = {"a": tree}
+    return tree
+
+
+def write(store, who, count):
+    for number in range(count):
+        store.save(pair([who, number], size=2_000 + 37 * number))
+
+
+def victim(place, rounds):
+    """Fork a child that saves in a loop, kill it, and see what it left; *rounds* times.
+
+    The child acknowledges each save on a pipe, so what may be found is known: what was
+    acknowledged last, or the one after it. Each death falls within its first few saves.
+    """
+    store, chance = open_store(place), random.Random(rounds)
+    began = time.monotonic()
+    store.save(pair(0, size=20_000))
+    pace = time.monotonic() - began
+    last = 0
+    for _ in range(rounds):
+        inlet, outlet = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.write(outlet, b"%d\n" % last)
+            for number in itertools.count(last + 1):
+                store.save(pair(number, size=20_000))
+                os.write(outlet, b"%d\n" % number)
+        os.close(outlet)
+        with open(inlet, "rb") as acknowledged:
+            acknowledged.readline()  # it lives, and saves from here on
+            time.sleep(chance.uniform(0, 4 * pace))
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            last = max([last, *map(int, acknowledged)])
+        found = mark_of(store.load("web1"))
+        assert found in (last, last + 1), f"acknowledged {last}, found {found}"
+        last = found
+    print(f"{rounds} killed, none lost")
+
+
+if __name__ == "__main__":
+    task, where, *rest = sys.argv[1:]
+    if task == "writer":
+        write(open_store(where), rest[0], int(rest[1]))
+    else:
+        victim(where, int(rest[0]))
