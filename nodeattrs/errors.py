@@ -7,6 +7,7 @@ attributes too, so no program need parse the sentence.
     NodeattrsError
     ├── AttributeIsReadOnly       (also TypeError)      a write through a merged view
     ├── NoSuchAttribute           (also KeyError)       nothing at that path
+    │   └── NoSuchElement         (also IndexError)     no such index in a list
     ├── TypeConflict              (also TypeError)      a step or store into a scalar or list
     │   └── NullInTheWay                                the same, into null or into nothing
     ├── BadArgument               (also ValueError)     a call that cannot mean anything
@@ -98,6 +99,10 @@ class NoSuchAttribute(NodeattrsError, KeyError):
     """Nothing at that path; the hint names near misses."""
 
     __str__ = NodeattrsError.__str__
+
+
+class NoSuchElement(NoSuchAttribute, IndexError):
+    """A list that is shorter than the index."""
 
 
 class TypeConflict(NodeattrsError, TypeError):

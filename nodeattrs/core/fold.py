@@ -17,11 +17,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.core.claim import Claim, Origin, Speaker
+from nodeattrs.core.hearing import Plan, Said, hear
 from nodeattrs.core.meeting import meet
 from nodeattrs.core.part import Part, Told, told_at, voices
 from nodeattrs.core.policy import INSIDE, Policy
-from nodeattrs.core.trace import Plan, Said, Trace, hear, told_trace
-from nodeattrs.core.tree import ABSENT, Path, copied, dig, own_path, parse, spell
+from nodeattrs.core.trace import Trace, told_trace
+from nodeattrs.core.tree import ABSENT, Path, copied, dig, parse, spell
 from nodeattrs.errors import BadArgument, MergeConflict, TooDeep
 
 __all__ = ["Fold", "Folded", "Layer", "fold"]
@@ -100,11 +101,8 @@ class Folded:
         told = self._told
         for step in steps:
             told = told_at(told, step)
-        return tuple(self._origin(number, steps) for number in voices(told))
-
-    def _origin(self, number: int, path: Path) -> Origin:
-        layer = self._layers[number - 1]
-        return layer.origin.at(own_path(layer.value, path, dig(self.value, path)))
+        own = {said.number: said.own for said in hear(self._numbered(), steps).standing}
+        return tuple(self._layers[number - 1].origin.at(own.get(number, steps)) for number in voices(told))
 
     def trace(self, path: str | Path) -> Trace:
         """Everyone who spoke about *path*, the winner first, with the rule that beat each loser.
@@ -113,15 +111,16 @@ class Folded:
         cost: the depth of the path times the number of layers
         """
         steps = parse(path) if isinstance(path, str) else tuple(path)
-        hearing = hear(_numbered(self._plan, iter(range(1, len(self._layers) + 1))), steps)
+        hearing = hear(self._numbered(), steps)
         titles = {number: layer.title for number, layer in enumerate(self._layers, 1)}
 
         def claim(said: Said) -> Claim:
-            layer = self._layers[said.number - 1]
-            where = own_path(layer.value, said.path, said.value)
-            return Claim(where, said.value, said.number, layer.origin.at(where))
+            return Claim(said.path, said.value, said.number, self._layers[said.number - 1].origin.at(said.own))
 
         return told_trace(hearing, steps, dig(self.value, steps), claim, titles)
+
+    def _numbered(self) -> Plan:
+        return _numbered(self._plan, iter(range(1, len(self._layers) + 1)))
 
     def explain(self, path: str | Path) -> str:
         """The trace of *path* as text."""
@@ -157,21 +156,24 @@ def fold(layers: Iterable[Layer | Fold | Any], policy: Policy = INSIDE, *, from_
 
 
 class _Everything(frozenset):  # type: ignore[type-arg]
-    """Kinds of values are open: whatever is no map and no list is taken as it is."""
+    """Kinds of values are open: whatever cannot be changed in place is taken as it is."""
 
     def __contains__(self, kind: object) -> bool:
-        return not (isinstance(kind, type) and issubclass(kind, (dict, list)))
+        return not (isinstance(kind, type) and issubclass(kind, (dict, list, set, bytearray)))
 
 
 _OPEN = _Everything()
 
 
 def _exact(value: Any, path: Path) -> Any:
-    return dict(value) if isinstance(value, dict) else list(value)
+    for kind in (dict, list):
+        if isinstance(value, kind):
+            return kind(value)
+    return value.copy()
 
 
 def _folded(plan: Fold, numbers: Iterator[int], layers: list[Layer]) -> Part:
-    result = Part(ABSENT, None)
+    result: Part | None = None
     for child in plan.children:
         policy = plan.policy
         if isinstance(child, Layer):
@@ -179,11 +181,14 @@ def _folded(plan: Fold, numbers: Iterator[int], layers: list[Layer]) -> Part:
             policy = child.policy or policy
         else:
             part = _folded(child, numbers, layers)
+        if result is None:
+            result = part  # the first one meets nobody
+            continue
         try:
             result = meet(policy, part, result) if plan.from_top else meet(policy, result, part)
         except MergeConflict as conflict:
             raise _with_origins(conflict, result, part, layers) from None
-    return result
+    return result or Part(ABSENT, ())
 
 
 def _with_origins(conflict: MergeConflict, result: Part, part: Part, layers: list[Layer]) -> MergeConflict:

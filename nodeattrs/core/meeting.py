@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nodeattrs.core.part import Part, Told
+from nodeattrs.core.part import Part, Told, voices
 from nodeattrs.core.policy import DROP, KEEP, TAKE, Meet, Policy, Verdict
 from nodeattrs.core.tree import ABSENT, Absent
 from nodeattrs.errors import MergeConflict
@@ -38,7 +38,7 @@ def _decided(verdict: Verdict, lower: Part, upper: Part) -> Part:
     if verdict is KEEP:
         return lower
     if verdict is DROP:
-        return Part(ABSENT, None)
+        return Part(ABSENT, ())
     if type(verdict) is Meet:
         return Part(*_met(verdict.policy, lower.value, lower.told, upper.value, upper.told))  # type: ignore[arg-type]
     return verdict(lower, upper)  # type: ignore[operator]
@@ -72,7 +72,7 @@ def _met(policy: Policy, lower: dict[Any, Any], lo: Told, upper: dict[Any, Any],
         else:
             below_told = above_told = None
             if told is not None:
-                below_told, above_told = told.get(key), up[key] if apart else up
+                below_told, above_told = told.get(key, ()), up[key] if apart else up
             try:
                 if type(verdict) is Meet:
                     entry, joined = _met(verdict.policy, below, below_told, above, above_told)  # type: ignore[arg-type]
@@ -90,4 +90,6 @@ def _met(policy: Policy, lower: dict[Any, Any], lo: Told, upper: dict[Any, Any],
             out[key] = entry
             if told is not None:
                 told[key] = joined
+    if told is not None and not out:
+        return out, tuple(dict.fromkeys(voices(lo) + voices(up)))  # nothing is left to carry what was said
     return out, told

@@ -15,7 +15,7 @@ from typing import Any
 from nodeattrs.core.tree import ABSENT, strict_key
 
 Told = Any
-"""The origin of a part: int | tuple[int, ...] | dict[key, Told] | list[Told] | None (nobody asked)."""
+"""The origin of a part: int | tuple[int, ...] | dict[key, Told] | list[Told] | () (nobody) | None (nobody asked)."""
 
 
 class Part:
@@ -48,7 +48,7 @@ def told_at(told: Told, step: Any) -> Told:
     """The origin of an entry, given the origin of what holds it."""
     kind = type(told)
     if kind is dict:
-        return told.get(step)
+        return told.get(step, ())
     if kind is list:
         return told[step] if type(step) is int and -len(told) <= step < len(told) else None
     return told
@@ -139,7 +139,7 @@ def by_position(lower: Part, upper: Part, join: Callable[[Part, Part], Part]) ->
 
     An element that *join* answers with ABSENT is left out.
     """
-    nothing = Part(ABSENT, None)
+    nothing = Part(ABSENT, ())
     pairs = zip_longest(lower.elements(), upper.elements(), fillvalue=nothing)
     joined = (join(below, above) for below, above in pairs)
     return listed((part for part in joined if part.value is not ABSENT), lower, upper)

@@ -108,7 +108,7 @@ class Line:
 
     lower: Kind | tuple[Kind, ...]
     upper: Kind | tuple[Kind, ...]
-    rule: Rule | Meet | Policy | Handler | Callable[[], Policy]
+    rule: Rule | Meet | Policy | Handler
     why: str = ""
 
 
@@ -148,18 +148,25 @@ class Policy:
         line = self._lines.get((lower, upper))
         if line is None:
             raise PolicyError(f"policy {self.name!r} has no line for {upper} over {lower}")
-        if line.rule is MEET and lower == upper == MAP:
-            return
-        if lower == ABSENT_KIND and line.rule in (DROP, MEET):
-            raise PolicyError(f"policy {self.name!r}: {line.rule.value} makes no sense where nothing lies below")
+        if line.rule is DROP and lower == ABSENT_KIND:
+            raise PolicyError(f"policy {self.name!r}: drop makes no sense where nothing lies below")
+        meets = line.rule is MEET or isinstance(line.rule, Meet)
+        if meets and not (self._holds_maps(lower) and self._holds_maps(upper)):
+            raise PolicyError(f"policy {self.name!r}: {upper} over {lower} cannot meet, only two maps can")
+
+    def _holds_maps(self, kind: Kind) -> bool:
+        return kind == MAP or any(known == kind and issubclass(of, dict) for of, known in self.kinds.items())
 
     def _always_taken(self, every: Iterable[Kind], upper: type) -> bool:
         kind = self.kind(upper)
         return all(self._lines[lower, kind].rule is TAKE for lower in every)
 
     def kind(self, of: type) -> Kind:
-        """The kind of an exact type."""
-        return self.kinds.get(of, SCALAR)
+        """The kind of a type: an exact one that is known, else a map or list by its base."""
+        known = self.kinds.get(of)
+        if known is None:
+            known = MAP if issubclass(of, dict) else LIST if issubclass(of, list) else SCALAR
+        return known
 
     def line(self, lower: type, upper: type) -> Line:
         """The line that decides about two exact types."""
@@ -183,7 +190,7 @@ class Policy:
             return rule.verdict(lower, upper)
         if isinstance(rule, Meet) and not isinstance(rule.policy, Policy):
             return Meet(rule.policy())
-        return rule  # type: ignore[return-value]
+        return rule
 
     @property
     def is_lazy(self) -> bool:

@@ -1,8 +1,8 @@
 """Everyone who spoke about a path, the winner first, with the rule that beat each loser.
 
-A trace is a walk along one path that asks the fold's own policies again; it guesses
-nothing and changes nothing. It knows neither dialects nor files: whoever asks hands in
-what was said (numbered, weakest first) and how to make a claim of it.
+A trace is data first: claims with their fates, elements, and what was said before. Its
+text is for people and plain; reports lay it out better. It knows neither dialects nor
+files: whoever asks hands in what a walk heard and how to make a claim of it.
 """
 
 from __future__ import annotations
@@ -14,25 +14,12 @@ from enum import Enum
 from typing import Any
 
 from nodeattrs.core.claim import Claim, Verb
-from nodeattrs.core.meeting import meet
-from nodeattrs.core.part import Part, Told, told_at, voices
-from nodeattrs.core.policy import DROP, KEEP, TAKE, Line, Meet, Policy
-from nodeattrs.core.tree import ABSENT, Path, dig, spell
+from nodeattrs.core.hearing import Hearing, Lost, Said
+from nodeattrs.core.part import voices
+from nodeattrs.core.policy import Policy, Rule
+from nodeattrs.core.tree import ABSENT, Path, spell
 
-__all__ = [
-    "Element",
-    "Fate",
-    "Heard",
-    "Hearing",
-    "Lost",
-    "Past",
-    "Plan",
-    "Said",
-    "Trace",
-    "hear",
-    "shown",
-    "told_trace",
-]
+__all__ = ["Element", "Fate", "Heard", "Past", "Trace", "shown", "told_trace"]
 
 
 class Fate(Enum):
@@ -46,175 +33,6 @@ class Fate(Enum):
     WINS = "wins"
     JOINS = "joins"
     LOSES = "loses"
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What one layer says at a path: `number` counts the layers, weakest first."""
-
-    number: int
-    path: Path
-    value: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """The shape of a fold: numbered layers and plans, with the policy each child joins under."""
-
-    children: tuple[Said | Plan, ...]
-    policies: tuple[Policy, ...]
-    from_top: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """A claim that was beaten: by whom, and by which line of which policy."""
-
-    said: Said
-    by: tuple[int, ...]
-    policy: Policy
-    line: Line
-
-
-@dataclass(frozen=True, slots=True)
-class Hearing:
-    """What a walk along one path heard.
-
-    standing: those whose word is read, weakest first
-    told:     the origin of the value, where a policy made it (None: the standing ones joined as maps)
-    lost:     those who were beaten on the way
-    cover:    the path of the scalar or list that stands in the way, if one does
-    """
-
-    standing: tuple[Said, ...]
-    told: Told
-    lost: tuple[Lost, ...]
-    cover: Path | None
-
-
-class _Stand:
-    """What stands at a prefix: one layer's word, several maps waiting to meet, or a made value."""
-
-    __slots__ = ("kind", "members", "policy", "told", "upside_down", "value")
-
-    def __init__(
-        self,
-        value: Any,
-        told: Told,
-        members: list[_Stand] | None = None,
-        policy: Policy | None = None,
-        upside_down: bool = False,
-    ) -> None:
-        self.value = value
-        self.told = told
-        self.members = members
-        self.policy = policy
-        self.upside_down = upside_down
-        self.kind: type = dict if policy is not None else type(value)
-
-    def leaves(self) -> Iterator[_Stand]:
-        if self.members is None:
-            yield self
-        else:
-            for member in self.members:
-                yield from member.leaves()
-
-
-def hear(plan: Plan, path: Path) -> Hearing:
-    """Walk *path* through a plan and note who stands and who falls.
-
-    cost: the depth of the path times the number of layers
-    """
-    lost: list[Lost] = []
-    stand = _stand(plan, lost)
-    depth = 0
-    while stand is not None and depth < len(path):
-        if stand.policy is None and not isinstance(stand.value, (dict, list)):
-            return Hearing(_said(stand, path[:depth]), None, tuple(_relevant(lost, path)), path[:depth])
-        stand = _step(stand, path[: depth + 1], lost)
-        depth += 1
-    if stand is None:
-        return Hearing((), None, tuple(_relevant(lost, path)), None)
-    told = stand.told if stand.policy is None else None
-    return Hearing(_said(stand, path), told, tuple(_relevant(lost, path)), None)
-
-
-def _said(stand: _Stand, path: Path) -> tuple[Said, ...]:
-    found = {}
-    for leaf in stand.leaves():
-        for number in voices(leaf.told):
-            found[number] = Said(number, path, leaf.value)
-    return tuple(found[number] for number in sorted(found))
-
-
-def _relevant(lost: list[Lost], path: Path) -> Iterator[Lost]:
-    for loser in lost:
-        said = loser.said
-        value = dig(said.value, path[len(said.path) :])
-        if value is not ABSENT:
-            yield Lost(Said(said.number, path, value), loser.by, loser.policy, loser.line)
-        elif not isinstance(said.value, dict):
-            yield loser
-
-
-def _stand(plan: Said | Plan, lost: list[Lost]) -> _Stand | None:
-    if isinstance(plan, Said):
-        return None if plan.value is ABSENT else _Stand(plan.value, plan.number)
-    stand: _Stand | None = None
-    for child, policy in zip(plan.children, plan.policies, strict=True):
-        stand = _joined(policy, stand, _stand(child, lost), (), lost, plan.from_top)
-    return stand
-
-
-def _joined(
-    policy: Policy, so_far: _Stand | None, new: _Stand | None, path: Path, lost: list[Lost], from_top: bool
-) -> _Stand | None:
-    if so_far is None or new is None:
-        return new or so_far
-    lower, upper = (new, so_far) if from_top else (so_far, new)
-    verdict = policy.verdict(lower.kind, upper.kind)
-    line = policy.line(lower.kind, upper.kind)
-    if verdict is TAKE:
-        _lose(lower, upper, policy, line, path, lost)
-        return upper
-    if verdict is KEEP:
-        _lose(upper, lower, policy, line, path, lost)
-        return lower
-    if verdict is DROP:
-        _lose(lower, upper, policy, line, path, lost)
-        _lose(upper, upper, policy, line, path, lost)
-        return None
-    if type(verdict) is Meet:
-        below = verdict.policy
-        assert isinstance(below, Policy)
-        return _Stand(None, None, [so_far, new], below, from_top)
-    part = verdict(Part(_plain(lower), lower.told), Part(_plain(upper), upper.told))  # type: ignore[operator]
-    return _Stand(part.value, part.told, [so_far, new])
-
-
-def _plain(stand: _Stand) -> Any:
-    if stand.policy is None:
-        return stand.value
-    parts = [Part(_plain(member), member.told) for member in stand.members or ()]
-    lower, upper = parts[::-1] if stand.upside_down else parts
-    return meet(stand.policy, lower, upper).value
-
-
-def _lose(loser: _Stand, winner: _Stand, policy: Policy, line: Line, path: Path, lost: list[Lost]) -> None:
-    by = tuple(number for leaf in winner.leaves() for number in voices(leaf.told))
-    for leaf in loser.leaves():
-        for number in voices(leaf.told):
-            lost.append(Lost(Said(number, path, leaf.value), by, policy, line))
-
-
-def _step(stand: _Stand, path: Path, lost: list[Lost]) -> _Stand | None:
-    step = path[-1]
-    if stand.policy is None:
-        value = dig(stand.value, (step,))
-        return None if value is ABSENT else _Stand(value, told_at(stand.told, step))
-    assert stand.members is not None
-    first, second = (_step(member, path, lost) for member in stand.members)
-    return _joined(stand.policy, first, second, path, lost, stand.upside_down)
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +135,14 @@ class Trace:
                 }
                 for heard in self.heard
             ],
-            "elements": [{"value": _plain_value(one.value), "ranks": list(one.ranks)} for one in self.elements],
+            "elements": [
+                {
+                    "value": _plain_value(one.value),
+                    "ranks": list(one.ranks),
+                    "claims": [_claim_dict(claim, self) for claim in one.claims],
+                }
+                for one in self.elements
+            ],
             "past": [
                 {
                     **_claim_dict(past.claim, self),
@@ -350,9 +175,17 @@ def told_trace(
     if hearing.cover is not None:
         heard = [Heard(one.claim, Fate.WINS, "stands in the way") for one in heard]
     for loser in sorted(hearing.lost, key=lambda lost: -lost.said.number):
-        why = f"{loser.line.why or loser.line.rule} ({loser.policy.name})"
-        heard.append(Heard(claim(loser.said), Fate.LOSES, why, tuple(sorted(loser.by, reverse=True))))
+        heard.append(Heard(claim(loser.said), Fate.LOSES, _rule(loser), tuple(sorted(loser.by, reverse=True))))
     return Trace(path, value, tuple(heard), _elements(hearing, value), tuple(past), hearing.cover, titles)
+
+
+def _rule(loser: Lost) -> str:
+    rule = loser.line.rule
+    if isinstance(rule, Rule):
+        word = rule.value
+    else:
+        word = rule.name if isinstance(rule, Policy) else getattr(rule, "__name__", "joined").strip("_")
+    return f"{loser.line.why or word} ({loser.policy.name})"
 
 
 def _elements(hearing: Hearing, value: Any) -> tuple[Element, ...]:
@@ -421,7 +254,7 @@ def _lines(trace: Trace) -> Iterator[str]:
     yield from _columns(rows)
     if len({one.ranks for one in trace.elements}) > 1 or any(len(one.ranks) > 1 for one in trace.elements):
         yield "  elements"
-        yield from _columns([("", shown(one.value), "said by " + _ranks(one.ranks)) for one in trace.elements])
+        yield from _columns([("", shown(one.value), _speakers(one)) for one in trace.elements])
     if trace.past:
         yield "  earlier"
         yield from _columns(
@@ -440,11 +273,18 @@ def _reason(heard: Heard, trace: Trace) -> str:
         words.append(_VERBS[heard.claim.verb])
     if heard.by:
         words.append(f"beaten by {_ranks(heard.by)}: {heard.why}")
+    elif heard.fate is Fate.LOSES:
+        words.append(heard.why)
     return "; ".join(words)
 
 
 def _ranks(ranks: Iterable[int]) -> str:
     return ", ".join(map(str, ranks))
+
+
+def _speakers(element: Element) -> str:
+    said = [f"{claim.rank} {claim.origin}" for claim in element.claims]
+    return "said by " + (", ".join(said) or _ranks(element.ranks))
 
 
 def _past(past: Past) -> str:

@@ -24,7 +24,6 @@ __all__ = [
     "copied",
     "dig",
     "near",
-    "own_path",
     "parse",
     "spell",
     "strict_key",
@@ -52,6 +51,7 @@ class Absent:
 ABSENT: Any = Absent()
 
 _BARE = re.compile(r"[A-Za-z_@%/+*:<>=~^$-][^\s.\"']*|\d+[^\s.\"'\d][^\s.\"']*")
+_LONG = 40
 _INTEGER = re.compile(r"-?\d+")
 _STEP = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^.\s"']+))\s*(\.|$)""")
 
@@ -59,10 +59,15 @@ _STEP = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^.\s"']+))\s*(\.|$)
 def spell(path: Path) -> str:
     """A path as people write it; odd keys are quoted, so that `1` and `"1"` stay apart.
 
+    A very long one is cut in the middle.
+
     >>> spell(("apache", "listen_ports", 0)), spell(("1", "a.b"))
     ('apache.listen_ports.0', '"1"."a.b"')
     """
-    return ".".join(_spelled(step) for step in path) or "(root)"
+    steps = [_spelled(step) for step in path]
+    if len(steps) > _LONG:
+        steps[_LONG // 2 : -_LONG // 2] = ["…"]
+    return ".".join(steps) or "(root)"
 
 
 def _spelled(step: object) -> str:
@@ -121,35 +126,21 @@ def dig(tree: Any, path: Path) -> Any:
     return tree
 
 
-def own_path(tree: Any, path: Path, value: Any) -> Path:
-    """Where *tree* itself says what a merged tree has at *path*.
-
-    A united list has its elements at other places than the lists it came from: where an
-    index leads elsewhere, the element equal to the one asked for is looked up.
-
-    value: what the merged tree has at *path*
-    """
-    own: list[Any] = []
-    for depth, step in enumerate(path):
-        last = depth == len(path) - 1
-        if isinstance(tree, list) and type(step) is int and last:
-            wanted = strict_key(value)
-            if not (0 <= step < len(tree) and strict_key(tree[step]) == wanted):
-                step = next((index for index, entry in enumerate(tree) if strict_key(entry) == wanted), step)
-        own.append(step)
-        tree = dig(tree, (step,))
-    return tuple(own)
-
-
 SCALARS: frozenset[type] = frozenset({str, int, float, bool, type(None)})
 
 
-def copied(value: Any, scalars: frozenset[type] = SCALARS, convert: Callable[[Any, Path], Any] | None = None) -> Any:
+def copied(
+    value: Any,
+    scalars: frozenset[type] = SCALARS,
+    convert: Callable[[Any, Path], Any] | None = None,
+    room: int = MAX_DEPTH,
+) -> Any:
     """An independent copy of *value*, made of exact dicts, exact lists and *scalars*.
 
     scalars: the exact types that are taken as they are
     convert: asked for anything else; returns something to copy, or raises. Without it, or
              where it returns its argument, the value is refused.
+    room:    how many levels of nesting it may have
     cost:    one visit a map and list, one look a scalar
     raises:  BadKey, BadValue, TooDeep, each with the path from *value*
 
@@ -160,10 +151,10 @@ def copied(value: Any, scalars: frozenset[type] = SCALARS, convert: Callable[[An
     if kind in scalars:
         return value
     if kind is dict:
-        return _copied_map(value, scalars, convert, MAX_DEPTH)
+        return _copied_map(value, scalars, convert, room)
     if kind is list:
-        return _copied_list(value, scalars, convert, MAX_DEPTH)
-    return _converted(value, scalars, convert, MAX_DEPTH)
+        return _copied_list(value, scalars, convert, room)
+    return _converted(value, scalars, convert, room)
 
 
 def _copied_map(value: dict[Any, Any], scalars: frozenset[type], convert: Any, room: int) -> dict[Any, Any]:
@@ -231,6 +222,8 @@ def _converted(value: Any, scalars: frozenset[type], convert: Any, room: int) ->
         return _copied_map(plain, scalars, convert, room)
     if plain is not value and kind is list:
         return _copied_list(plain, scalars, convert, room)
+    if plain is not value and kind is type(value):
+        return plain
     raise BadValue(f"a tree cannot hold a {kind.__name__}", path=())
 
 
@@ -241,22 +234,38 @@ def _too_deep() -> TooDeep:
 def strict_key(value: Any) -> Any:
     """A hashable stand-in that is equal for type-strictly equal values only.
 
-    `1`, `1.0`, `True` and `"1"` are four values; maps compare without regard to key order.
+    `1`, `1.0`, `True` and `"1"` are four values; maps compare without regard to key order. What cannot
+    be hashed is equal to itself only.
     """
     kind = type(value)
-    if kind is dict:
-        pairs = []
-        for key, entry in value.items():
-            pairs.append((kind_of_key(key), strict_key(entry)))
-        return (dict, frozenset(pairs))
-    if kind is list:
-        items = []
+    if kind is str:
+        return value
+    tokens: list[Any] = []
+    _tokens(value, tokens)
+    return tuple(tokens)
+
+
+def _tokens(value: Any, tokens: list[Any]) -> None:
+    # One flat row: nested tuples would run out of stack long before a tree is at its limit.
+    kind = type(value)
+    if isinstance(value, dict):
+        tokens += (dict, len(value))
+        for key in sorted(value, key=_by_kind):
+            tokens += (type(key), key)
+            _tokens(value[key], tokens)
+    elif isinstance(value, list):
+        tokens += (list, len(value))
         for entry in value:
-            items.append(strict_key(entry))
-        return (list, tuple(items))
-    return (kind, value)
+            _tokens(entry, tokens)
+    elif isinstance(value, (set, frozenset)):
+        tokens += (kind, frozenset(map(strict_key, value)))
+    else:
+        try:
+            hash(value)
+        except TypeError:
+            value = id(value)
+        tokens += (kind, value)
 
 
-def kind_of_key(key: Any) -> Any:
-    """A key that keeps `1`, `1.0` and `True` apart."""
-    return key if type(key) is str else (type(key), key)
+def _by_kind(key: Any) -> tuple[str, Any]:
+    return type(key).__name__, key

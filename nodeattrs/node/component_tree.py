@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Verb
 from nodeattrs.core.tree import ABSENT, Path, copied, dig, spell, strict_key
-from nodeattrs.errors import BadArgument, BadKey, NullInTheWay, TypeConflict
+from nodeattrs.errors import BadArgument, BadKey, NullInTheWay, TooDeep, TypeConflict
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap
 from nodeattrs.node.slots import PAIR, Component, Joined
-from nodeattrs.node.values import HELD
+from nodeattrs.node.values import HELD, ROOM
 
 __all__ = ["ComponentTree", "Cut", "Place"]
 
@@ -95,7 +95,7 @@ class ComponentTree:
 
     @property
     def _by_file(self) -> bool:
-        return self.component.is_pair and self._ledger.marks.voice.is_attribute_file
+        return self.component.is_pair and self._ledger.marks.voice.is_early
 
     @property
     def _slot(self) -> int:
@@ -136,6 +136,8 @@ class ComponentTree:
         below = place.at(step)
         if below.thing is not ABSENT:
             return below
+        if len(path) >= ROOM:
+            raise TooDeep(f"deeper than {ROOM} levels at {spell(path)}", path=(*path, step))
         if place.is_map:
             self._store((*path, _checked_key(step, path)), OwnedMap(), Verb.SET, parent=place)
             return self.place((*path, step))
@@ -181,6 +183,8 @@ class ComponentTree:
         raises: NullInTheWay, TypeConflict
         """
         step = path[-1]
+        if len(path) > ROOM:
+            raise TooDeep(f"deeper than {ROOM} levels at {spell(path)}", path=path)
         if parent is None:
             parent = self.place(path[:-1])
         if isinstance(parent.thing, dict):
@@ -279,7 +283,7 @@ class ComponentTree:
         """Drop both trees, as at the start of a run."""
         self._note_cut((), self.root())
         for slot in {self.component.file, self.component.recipe}:
-            self._ledger.replace(slot, {})
+            self._ledger.replace(slot, {}, remember=False)
 
     def write(self, path: Path, value: Any, full: bool = False, strict: bool = False) -> None:
         """Store a value of our own; what cannot take the next step is first replaced by an empty map.

@@ -31,10 +31,17 @@ def json_ready(value: Any, path: Path = ()) -> Any:
 
     raises: DeferredCycle, and whatever a deferred value raises
     """
+    # Loops, here and below: a comprehension takes a second frame a level on CPython 3.11.
     if isinstance(value, dict):
-        return {str(key): json_ready(inner, (*path, key)) for key, inner in value.items()}
+        document = {}
+        for key, inner in value.items():
+            document[str(key)] = json_ready(inner, (*path, key))
+        return document
     if isinstance(value, list):
-        return [json_ready(inner, (*path, index)) for index, inner in enumerate(value)]
+        items = []
+        for index, inner in enumerate(value):
+            items.append(json_ready(inner, (*path, index)))
+        return items
     if isinstance(value, Deferred):
         return json_ready(settled(value, path), path)
     if isinstance(value, (Sensitive, Withheld)):
@@ -47,9 +54,15 @@ def unmarked(value: Any) -> Any:
     if isinstance(value, dict):
         if value == MARKER:
             return Withheld()
-        return {key: unmarked(inner) for key, inner in value.items()}
+        tree = {}
+        for key, inner in value.items():
+            tree[key] = unmarked(inner)
+        return tree
     if isinstance(value, list):
-        return [unmarked(inner) for inner in value]
+        items = []
+        for inner in value:
+            items.append(unmarked(inner))
+        return items
     return value
 
 
@@ -74,7 +87,10 @@ def _packed(value: Any) -> Any:
                 packed["a"] = True
         return packed
     if isinstance(value, list):
-        return {"l": [_packed(inner) for inner in value]}
+        items = []
+        for inner in value:
+            items.append(_packed(inner))
+        return {"l": items}
     if isinstance(value, (Sensitive, Withheld)):
         return {"s": "withheld"}
     if isinstance(value, Deferred):
@@ -86,7 +102,10 @@ def _unpacked(packed: Any) -> Any:
     if not isinstance(packed, dict):
         return packed
     if "l" in packed:
-        return [_unpacked(inner) for inner in packed["l"]]
+        items = []
+        for inner in packed["l"]:
+            items.append(_unpacked(inner))
+        return items
     if "s" in packed:
         return Withheld()
     if "d" in packed:
@@ -94,7 +113,9 @@ def _unpacked(packed: Any) -> Any:
     if "y" in packed:
         return Symbol(packed["y"])
     pairs = packed["m"]
-    entries = {pair[0]: _unpacked(pair[1]) for pair in pairs}
+    entries = {}
+    for pair in pairs:
+        entries[pair[0]] = _unpacked(pair[1])
     if "o" not in packed:
         return entries
     owned = (AssignedMap if packed.get("a") else OwnedMap)(entries, packed["o"])

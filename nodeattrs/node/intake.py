@@ -23,7 +23,7 @@ __all__ = ["adopt", "lay_over", "load", "sink"]
 def load(ledger: Ledger, slot: int, tree: Any, speaker: Speaker) -> None:
     """Make *tree* the whole content of a slot. raises: BadKey, BadValue, TooDeep"""
     mark = ledger.marks.add(Mark(speaker)) if ledger.provenance else 0
-    ledger.replace(slot, stored(tree, ()), mark)
+    ledger.replace(slot, stored(tree, ()), mark, remember=False)
 
 
 def lay_over(ledger: Ledger, slot: int, tree: Any, speaker: Speaker) -> None:
@@ -43,9 +43,9 @@ def sink(ledger: Ledger, upper: int, lower: int) -> None:
     """
     tree = ledger.trees[upper]
     if isinstance(tree, AssignedMap):
-        ledger.replace(lower, {})
+        ledger.replace(lower, {}, remember=False)
     _sink(ledger, lower, tree, ())
-    ledger.replace(upper, {})
+    ledger.replace(upper, {}, remember=False)
 
 
 def _sink(ledger: Ledger, lower: int, tree: OwnedMap, path: Path) -> None:
@@ -69,7 +69,7 @@ def adopt(ledger: Ledger, slot: int, saved: Ledger) -> None:
     for mark in saved.marks.table:
         ledger.marks.add(replace(mark, speaker=_Saved(mark.speaker)))
     tree = _renumbered(saved.trees[slot], offset)
-    ledger.replace(slot, tree, tree.origin)
+    ledger.replace(slot, tree, tree.origin, remember=False)
 
 
 class _Saved:

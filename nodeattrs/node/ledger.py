@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.tree import ABSENT, Path, dig, own_path, strict_key
+from nodeattrs.core.tree import ABSENT, Path, dig, strict_key
 from nodeattrs.errors import InternalError
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Told, replica, thawed
 from nodeattrs.node.secrets import Secrets
@@ -184,8 +184,11 @@ class Ledger:
             del parent[key]
             self._leave()
 
-    def replace(self, slot: int, tree: dict[Any, Any], mark: int = 0) -> None:
-        """Make *tree* the whole content of a slot."""
+    def replace(self, slot: int, tree: dict[Any, Any], mark: int = 0, remember: bool = True) -> None:
+        """Make *tree* the whole content of a slot.
+
+        remember: False where a run begins anew: what stood there is no part of its history
+        """
         if self.secrets is not None:
             tree = self.secrets.guarded((), tree)
         with self._lock:
@@ -195,7 +198,7 @@ class Ledger:
             if self._view is not None:
                 share(self._view._part)
             old.shared = True
-            if old and self.provenance:
+            if old and remember and self.provenance:
                 self._remember(slot, (), Event("overwritten", old, old.origin, mark))
             self.trees[slot] = new
             self._view = None
@@ -284,15 +287,10 @@ class Ledger:
 
     # Provenance
 
-    def origin(self, slot: int, path: Path, value: Any = ABSENT) -> tuple[Origin, Mark]:
-        """Who said what a slot has at *path*, and how.
-
-        value: what is asked for there: an element of a united list stands elsewhere in the slot's own list
-        cost:  the depth of the path
-        """
+    def origin(self, slot: int, path: Path) -> tuple[Origin, Mark]:
+        """Who said what a slot has at *path*, and how. cost: the depth of the path"""
         tree = self.trees[slot]
-        own = own_path(tree, path, value) if value is not ABSENT else path
-        return self.told_in(tree, tree.origin, own)
+        return self.told_in(tree, tree.origin, path)
 
     def told_in(self, tree: Any, told: Told, inside: Path, at: Path = ()) -> tuple[Origin, Mark]:
         """Who said what a tree has at *inside*: the nearest mark on the way there.

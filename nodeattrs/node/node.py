@@ -36,7 +36,7 @@ from nodeattrs.node.node_trace import trace_of
 from nodeattrs.node.run_list import normalised
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.slots import COMPONENTS, DEFAULT_GROUP, OVERRIDE_GROUP, PLAN, SLOTS, Branch, Joined, Slot, component
-from nodeattrs.node.speech import Voice
+from nodeattrs.node.speech import RUN, Voice
 from nodeattrs.node.view import ListView, MapView, entry, joined
 from nodeattrs.node.writers import FullWriter, UnlessWriter, Writer, steps_of, stored
 
@@ -48,7 +48,7 @@ _OVERRIDE_LEVEL = tuple(one.name for one in COMPONENTS[5:9])
 _JSON = Origin("JSON attributes")
 _FACTS = Origin("facts")
 _SAVED = Origin("saved", "origin unknown")
-_RUN = Origin("run")
+_RUN = Origin(RUN)
 _ROLES = Origin("role")
 
 
@@ -626,7 +626,7 @@ class Node(Mapping[Any, Any]):
             self.environment = attributes.pop("chef_environment")
         sink(self._ledger, 8, 7)
         lay_over(self._ledger, 7, attributes, json_speaker)
-        _ = self.tags
+        self.begin_tags()
         load(self._ledger, 15, {}, facts_speaker)
         self.consume_facts(facts, guid=guid, speaker=facts_speaker)
 
@@ -643,9 +643,14 @@ class Node(Mapping[Any, Any]):
 
     def note_expansion(self, facts: Mapping[Any, Any]) -> None:
         """Set automatic attributes that the run itself knows, such as `recipes` and `roles`."""
-        with self.speaking("run", speaker=_RUN):
+        with self.speaking(RUN, speaker=_RUN):
             for key, value in facts.items():
                 self.automatic[key] = value
+
+    def begin_tags(self) -> None:
+        """Make normal `tags` a list, as every run does before anybody else speaks."""
+        with self.speaking(RUN, speaker=_RUN):
+            _ = self.tags
 
     @property
     def tags(self) -> list[Any]:

@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from nodeattrs.core.claim import Claim, Origin, Verb
-from nodeattrs.core.trace import Element, Past, Plan, Said, Trace, hear, told_trace
+from nodeattrs.core.hearing import Plan, Said, hear
+from nodeattrs.core.trace import Element, Past, Trace, told_trace
 from nodeattrs.core.tree import ABSENT, Path, dig, strict_key
 from nodeattrs.node.ledger import Event, Ledger
 from nodeattrs.node.maps import AssignedMap
@@ -31,8 +32,8 @@ def trace_of(ledger: Ledger, path: Path) -> Trace:
     value = standing if standing is ABSENT else _read(standing)
 
     def claim(said: Said) -> Claim:
-        origin, mark = ledger.origin(said.number, said.path, said.value)
-        assigned = isinstance(dig(ledger.trees[said.number], said.path), AssignedMap)
+        origin, mark = ledger.origin(said.number, said.own)
+        assigned = isinstance(dig(ledger.trees[said.number], said.own), AssignedMap)
         verb = Verb.REPLACE if assigned else Verb.SET if mark.verb is Verb.REPLACE else mark.verb
         return Claim(said.path, _shown(said.value), said.number, origin, verb)
 

@@ -22,9 +22,9 @@ from nodeattrs.core.claim import UNKNOWN, Origin, Speaker, Verb
 from nodeattrs.core.tree import Path
 from nodeattrs.texts.python import PythonText
 
-__all__ = ["ATTRIBUTE_FILE", "CALLER", "CodeSpeaker", "Mark", "Marks", "Voice"]
+__all__ = ["ATTRIBUTE_FILE", "CALLER", "RUN", "CodeSpeaker", "Mark", "Marks", "Voice"]
 
-ATTRIBUTE_FILE = "attribute file"
+ATTRIBUTE_FILE, RUN = "attribute file", "run"
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
@@ -40,9 +40,12 @@ class Voice:
     speaker: Speaker | None = None
 
     @property
-    def is_attribute_file(self) -> bool:
-        """Whether it writes the attribute file's slot of a component; everybody else writes the recipe's."""
-        return self.kind == ATTRIBUTE_FILE
+    def is_early(self) -> bool:
+        """Whether it writes the attribute file's slot of a component; everybody else writes the recipe's.
+
+        Early are attribute files, and the run itself: both speak before the first recipe.
+        """
+        return self.kind in (ATTRIBUTE_FILE, RUN)
 
 
 CALLER = Voice("caller")

@@ -11,10 +11,13 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from datetime import date, datetime, time
 from typing import Any, NoReturn
 
-from nodeattrs.core.tree import SCALARS, Path, copied, spell
+from nodeattrs.core.tree import MAX_DEPTH, SCALARS, Path, copied, spell
 from nodeattrs.errors import BadValue, DeferredCycle, ValueWithheld
 
-__all__ = ["MARKER", "Deferred", "Sensitive", "Symbol", "Withheld", "lazy", "taken_in"]
+__all__ = ["MARKER", "ROOM", "Deferred", "Sensitive", "Symbol", "Withheld", "lazy", "taken_in"]
+
+ROOM = MAX_DEPTH - 1
+"""Levels that a component may have: in the node's document its own name is one more."""
 
 MARKER: dict[str, str] = {"$sensitive": "withheld"}
 """What a document holds in the place of a Sensitive value."""
@@ -139,15 +142,16 @@ HELD: frozenset[type] = SCALARS | {Symbol, Deferred, Sensitive, Withheld}
 """The exact types of scalars that a slot's tree holds."""
 
 
-def taken_in(value: Any) -> Any:
+def taken_in(value: Any, room: int = ROOM) -> Any:
     """An independent copy of *value*, as a slot's tree holds it.
 
     Tuples become lists, dates and times become ISO text, any mapping becomes a map; views and
     writers of a node are copied, deferred values in them stay deferred.
+    room:   how many levels it may have
     cost:   one visit a map and list
     raises: BadKey, BadValue, TooDeep with the path from *value*
     """
-    return copied(value, HELD, _plain)
+    return copied(value, HELD, _plain, room)
 
 
 def _plain(value: Any, path: Path) -> Any:

@@ -18,7 +18,7 @@ from typing import Any, NoReturn, overload
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import KEEP, TAKE, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Path, near, spell
-from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute
+from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement, TypeConflict
 from nodeattrs.node.maps import OwnedMap
 from nodeattrs.node.slots import Joined
 from nodeattrs.node.values import HELD, Deferred, Symbol, Withheld
@@ -282,6 +282,14 @@ class MapView(_View, Mapping[Any, Any]):
     def __contains__(self, key: object) -> bool:
         return key in self._cache or _has(self._part, key)
 
+    def __eq__(self, other: object) -> bool:
+        # Compared in C: view by view would take several frames a level.
+        if isinstance(other, MapView):
+            return bool(self.to_dict() == other.to_dict())
+        return bool(self.to_dict() == dict(other)) if isinstance(other, Mapping) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
     def merge(self, other: Mapping[Any, Any]) -> dict[Any, Any]:
         """A plain copy with the entries of *other* laid over it, one level deep."""
         return {**self.to_dict(), **other}
@@ -324,14 +332,19 @@ class ListView(_View, Sequence[Any]):
     def __getitem__(self, index: int | slice) -> Any:
         if isinstance(index, slice):
             return [self[at] for at in range(*index.indices(len(self._items)))]
-        return _read(self._items[index], (*self._path, index))
+        path = (*self._path, index)
+        if type(index) is not int:
+            raise TypeConflict(f"a list has no key {spell((index,))}: {spell(self._path)} is a list", path=path)
+        if not -len(self._items) <= index < len(self._items):
+            raise NoSuchElement(f"no element {spell(path)}: the list has {len(self._items)}", path=path)
+        return _read(self._items[index], path)
 
     def __len__(self) -> int:
         return len(self._items)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, (list, tuple, ListView)):
-            return len(self) == len(other) and all(one == two for one, two in zip(self, other, strict=True))
+            return self.to_list() == _as_list(other)
         return NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
@@ -356,6 +369,10 @@ class ListView(_View, Sequence[Any]):
 
     extend = insert = push = concat = unshift = sort = reverse = replace = append
     shift = delete_at = uniq = remove = __iadd__ = append
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value.to_list() if isinstance(value, ListView) else list(value)
 
 
 def _read(value: Any, path: Path) -> Any:

@@ -18,7 +18,7 @@ from nodeattrs.errors import BadArgument, BadKey, BadValue, NoSuchAttribute, Typ
 from nodeattrs.node.component_tree import ComponentTree, Place, remove_equal
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.slots import component
-from nodeattrs.node.values import HELD, Deferred, Symbol, taken_in
+from nodeattrs.node.values import HELD, ROOM, Deferred, Symbol, taken_in
 
 __all__ = ["FullWriter", "ListWriter", "UnlessWriter", "Writer", "key_of", "steps_of", "stored"]
 
@@ -38,7 +38,7 @@ def stored(value: Any, path: Path) -> Any:
     if type(value) in HELD:
         return value
     try:
-        return taken_in(value)
+        return taken_in(value, max(ROOM - len(path), 0))
     except (BadKey, BadValue) as error:
         where = (*path, *(error.path or ()))
         raise type(error)(f"{error.message} at {spell(where)}", path=where, hint=error.hint) from None

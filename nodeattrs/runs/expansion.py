@@ -36,7 +36,7 @@ def expand_node(
         node.environment = environment
     expansion = expand_run_list(node.run_list, roles, node.environment)
     expansion.require_roles()
-    _ = node.tags
+    node.begin_tags()
     node.note_expansion(
         {
             "recipes": expansion.with_duplicates,
