@@ -252,7 +252,9 @@ def _lines(trace: Trace) -> Iterator[str]:
         for heard in trace.heard
     ]
     yield from _columns(rows)
-    if len({one.ranks for one in trace.elements}) > 1 or any(len(one.ranks) > 1 for one in trace.elements):
+    if len({(one.ranks, tuple(str(claim.origin) for claim in one.claims)) for one in trace.elements}) > 1 or any(
+        len(one.ranks) > 1 for one in trace.elements
+    ):
         yield "  elements"
         yield from _columns([("", shown(one.value), _speakers(one)) for one in trace.elements])
     if trace.past:

@@ -74,7 +74,7 @@ def _spelled(step: object) -> str:
     if isinstance(step, int):
         return str(step)
     text = str(step)
-    return text if _BARE.fullmatch(text) else json.dumps(text, ensure_ascii=False)
+    return text if _BARE.fullmatch(text) and not _INTEGER.fullmatch(text) else json.dumps(text, ensure_ascii=False)
 
 
 def parse(text: str) -> Path:
@@ -138,8 +138,8 @@ def copied(
     """An independent copy of *value*, made of exact dicts, exact lists and *scalars*.
 
     scalars: the exact types that are taken as they are
-    convert: asked for anything else; returns something to copy, or raises. Without it, or
-             where it returns its argument, the value is refused.
+    convert: asked for anything else; returns a map or list to copy, or a scalar to take as it is, or
+             raises. Without it anything else is refused.
     room:    how many levels of nesting it may have
     cost:    one visit a map and list, one look a scalar
     raises:  BadKey, BadValue, TooDeep, each with the path from *value*
@@ -206,7 +206,7 @@ def _odd_keys(value: dict[Any, Any], scalars: frozenset[type], convert: Any, roo
     plain: dict[Any, Any] = {}
     for key, entry in value.items():
         if isinstance(key, str):
-            key = str(key)
+            key = str.__str__(key)
         elif type(key) is not int:
             raise BadKey(f"a key must be text or an integer, not {type(key).__name__}: {key!r}", path=())
         plain[key] = entry
@@ -222,7 +222,7 @@ def _converted(value: Any, scalars: frozenset[type], convert: Any, room: int) ->
         return _copied_map(plain, scalars, convert, room)
     if plain is not value and kind is list:
         return _copied_list(plain, scalars, convert, room)
-    if plain is not value and kind is type(value):
+    if convert is not None and not isinstance(plain, (dict, list)):
         return plain
     raise BadValue(f"a tree cannot hold a {kind.__name__}", path=())
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from nodeattrs.keep.filters import Entry, Lists, entries_of, lists_by_level
+from nodeattrs.node.documents import marks_in
 from nodeattrs.node.slots import SLOTS
 
 __all__ = ["filtered_snapshot"]
@@ -146,8 +147,7 @@ def _collect(packed: Packed, numbers: set[int], keys: set[Any]) -> None:
 
 
 def _collect_told(told: Any, numbers: set[int], keys: set[Any]) -> None:
-    for one in told if isinstance(told, list) else [told]:
-        number, path = one if isinstance(one, list) else (one, ())
+    for number, path in marks_in(told):
         numbers.add(number)
         keys.update(path)
 

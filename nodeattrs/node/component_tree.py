@@ -20,7 +20,7 @@ from nodeattrs.core.claim import Verb
 from nodeattrs.core.tree import ABSENT, Path, copied, dig, spell, strict_key
 from nodeattrs.errors import BadArgument, BadKey, NullInTheWay, TooDeep, TypeConflict
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, OwnedMap
+from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, Patched, SaidAt
 from nodeattrs.node.slots import PAIR, Component, Joined
 from nodeattrs.node.values import HELD, ROOM
 
@@ -74,6 +74,25 @@ class Cut(NamedTuple):
     place: Place
 
 
+class Cuts:
+    """The times at which the container at one path was replaced: the last ones, with what it held until then."""
+
+    __slots__ = ("forgotten", "kept")
+
+    def __init__(self) -> None:
+        self.kept: deque[Cut] = deque(maxlen=16)
+        self.forgotten = -1  # the serial of the newest one that is no longer kept
+
+    def add(self, cut: Cut) -> None:
+        if len(self.kept) == self.kept.maxlen:
+            self.forgotten = self.kept[0].serial
+        self.kept.append(cut)
+
+
+Pairs = list[tuple[Any, ElementTold]]
+"""The elements of a list, each with who said it."""
+
+
 class ComponentTree:
     """One component, read and changed by whoever speaks.
 
@@ -86,7 +105,7 @@ class ComponentTree:
     def __init__(self, ledger: Ledger, component: Component) -> None:
         self._ledger = ledger
         self.component = component
-        self.cuts: dict[Path, deque[Cut]] = {}
+        self.cuts: dict[Path, Cuts] = {}
 
     @property
     def serial(self) -> int:
@@ -120,11 +139,11 @@ class ComponentTree:
 
     def plain(self, path: Path, evaluate: bool = False) -> Any:
         """A copy of what stands at *path*, or ABSENT."""
-        return self.plain_of(self.place(path), evaluate)
+        return self.plain_of(self.place(path), evaluate, path)
 
-    def plain_of(self, place: Place, evaluate: bool = False) -> Any:
-        """A copy of what stands at a place, or ABSENT."""
-        return ABSENT if place.thing is ABSENT else self._ledger.folded(place.part, evaluate)
+    def plain_of(self, place: Place, evaluate: bool = False, path: Path = ()) -> Any:
+        """A copy of what stands at a place, which is at *path*; or ABSENT."""
+        return ABSENT if place.thing is ABSENT else self._ledger.folded(place.part, evaluate, path)
 
     # Steps. Chef's level step: through what exists; an absent key of a map becomes an empty map.
 
@@ -134,6 +153,13 @@ class ComponentTree:
         raises: NullInTheWay, TypeConflict
         """
         below = place.at(step)
+        if below.thing is not ABSENT:
+            return below
+        with self._ledger.lock:
+            return self._created(self.place(path), path, step)
+
+    def _created(self, place: Place, path: Path, step: Any) -> Place:
+        below = place.at(step)  # another thread may have come first
         if below.thing is not ABSENT:
             return below
         if len(path) >= ROOM:
@@ -191,14 +217,14 @@ class ComponentTree:
             _checked_key(step, path[:-1])
         elif not (isinstance(parent.thing, list) and type(step) is int):
             raise self._conflict(parent.thing, path[:-1], step)
-        self._store(path, value, Verb.SET, full, parent)
+        with self._ledger.lock:
+            self._store(path, value, Verb.SET, full, parent)
 
     def _store(self, path: Path, value: Any, verb: Verb, full: bool = False, parent: Place | None = None) -> None:
         top = self._list_above(path)
         if top is not None:
-            self._work(
-                top, lambda pairs: _put(pairs, path[len(top) :], value, self._here(len(path), Verb.APPEND, full))
-            )
+            mark = self._here(len(path), Verb.APPEND, full)
+            self._work(top, lambda pairs: _put(pairs, path, len(top), value, mark))
             return
         standing = self.place(path) if parent is None else parent.at(path[-1])
         if isinstance(standing.thing, (dict, list)):
@@ -225,24 +251,29 @@ class ComponentTree:
             place = place.at(step)
         return None
 
-    def work(self, path: Path, change: Callable[[list[tuple[Any, Any]], int], Any]) -> Any:
+    def work(self, path: Path, change: Callable[[Pairs, int], Any]) -> Any:
         """Change the list at *path* in place: the whole list becomes the speaker's.
 
         change: gets (element, who said it) pairs to change, and the mark of the speaker; its answer is returned
         """
+        with self._ledger.lock:
+            return self._worked(path, change)
+
+    def _worked(self, path: Path, change: Callable[[Pairs, int], Any]) -> Any:
         top = self._list_above(path)
         if top is None or top == path:
             return self._work(path, lambda pairs: change(pairs, self._here(len(path), Verb.APPEND)))
         mark = self._here(len(path), Verb.APPEND)
-        inner = [(entry, mark) for entry in self.place(path).thing]
+        inner: list[tuple[Any, ElementTold]] = [(entry, mark) for entry in self.place(path).thing]
         answer = change(inner, mark)
         self._store(path, [entry for entry, _ in inner], Verb.APPEND)
         return answer
 
-    def _work(self, path: Path, change: Callable[[list[tuple[Any, Any]]], Any]) -> Any:
+    def _work(self, path: Path, change: Callable[[Pairs], Any]) -> Any:
         place = self.place(path)
         slot = self.component.file if place.recipe is ABSENT else self.component.recipe
-        told = self._ledger.told(slot, path) if self._ledger.provenance else [0] * len(place.thing)
+        nobody: list[ElementTold] = [0] * len(place.thing)
+        told = self._ledger.told(slot, path) if self._ledger.provenance else nobody
         pairs = list(zip(place.thing, told, strict=True))
         answer = change(pairs)
         mark = self._here(len(path), Verb.APPEND)
@@ -252,19 +283,23 @@ class ComponentTree:
 
     def delete(self, path: Path) -> Any:
         """Take away a key of a map, or all elements of a list that equal the last step; the value or None."""
+        with self._ledger.lock:
+            return self._deleted(path)
+
+    def _deleted(self, path: Path) -> Any:
         parent, step = self.place(path[:-1]), path[-1]
         if isinstance(parent.thing, list):
             return self.work(path[:-1], lambda pairs, mark: remove_equal(pairs, step))
         if not parent.is_map:
             raise self._conflict(parent.thing, path[:-1], step)
+        _checked_key(step, path[:-1])
         gone = parent.at(step)
         if gone.thing is ABSENT:
             return None
-        value = self._ledger.folded(gone.part, False)
+        value = self._ledger.folded(gone.part, False, path)
         top = self._list_above(path)
         if top is not None:
-            mark = self._here(len(path), Verb.APPEND)
-            self._work(top, lambda pairs: _take(pairs, path[len(top) :], mark))
+            self._work(top, lambda pairs: _take(pairs, path[len(top) :]))
             return value
         self._note_cut(path, gone)
         mark = self._here(len(path), Verb.ERASE)
@@ -324,18 +359,24 @@ class ComponentTree:
 
     def _note_cut(self, path: Path, place: Place) -> None:
         if isinstance(place.thing, (dict, list)):
-            self.cuts.setdefault(path, deque(maxlen=4)).append(Cut(self._ledger.serial, _kept(place)))
+            self.cuts.setdefault(path, Cuts()).add(Cut(self._ledger.serial, _kept(place)))
 
     def cut_since(self, path: Path, born: int) -> tuple[Path, Cut] | None:
-        """The first time after *born* that the container at *path*, or one above it, was replaced."""
-        if not self.cuts:
-            return None
-        found = [
-            (path[:depth], cut)
-            for depth in range(len(path) + 1)
-            for cut in self.cuts.get(path[:depth], ())
-            if cut.serial >= born
-        ]
+        """The first time after *born* that the container at *path*, or one above it, was replaced.
+
+        raises: TypeConflict, where that is so many times ago that what it held is forgotten
+        """
+        found = []
+        for depth in range(len(path) + 1):
+            cuts = self.cuts.get(path[:depth])
+            if cuts is not None:
+                if cuts.forgotten >= born:
+                    raise TypeConflict(
+                        f"{self.component.name}.{spell(path)} was replaced many times since this writer was taken",
+                        path=path,
+                        hint="take the writer anew: node.default[...]",
+                    )
+                found += [(path[:depth], cut) for cut in cuts.kept if cut.serial >= born]
         return min(found, key=lambda one: one[1].serial, default=None)
 
 
@@ -357,7 +398,7 @@ def _short(value: Any) -> str:
     return text if len(text) < 40 else text[:39] + "…"
 
 
-def remove_equal(pairs: list[tuple[Any, Any]], value: Any) -> Any:
+def remove_equal(pairs: Pairs, value: Any) -> Any:
     """Drop all elements that are type-strictly equal to *value*; the value, or None where there was none."""
     key = strict_key(value)
     kept = [pair for pair in pairs if strict_key(pair[0]) != key]
@@ -366,20 +407,25 @@ def remove_equal(pairs: list[tuple[Any, Any]], value: Any) -> Any:
     return value if found else None
 
 
-def _put(pairs: list[tuple[Any, Any]], steps: Path, value: Any, mark: int) -> None:
-    index = _index(steps[0], len(pairs))
+def _put(pairs: Pairs, path: Path, depth: int, value: Any, mark: int) -> None:
+    """Put *value* at *path*, whose step number *depth* is an index of the list."""
+    index, inside = _index(path[depth], len(pairs)), path[depth + 1 :]
     while index >= len(pairs):
         pairs.append((None, mark))
-    inner = value if len(steps) == 1 else _with(pairs[index][0], steps[1:], value)
-    pairs[index] = (_frozen(inner), mark)
+    said = SaidAt(mark, path)
+    if inside:
+        element, told = pairs[index]
+        pairs[index] = (_with(element, inside, value), Patched(told, inside, said))
+    else:
+        pairs[index] = (_frozen(value), said)
 
 
-def _take(pairs: list[tuple[Any, Any]], steps: Path, mark: int) -> None:
+def _take(pairs: Pairs, steps: Path) -> None:
     index = _index(steps[0], len(pairs))
-    holder = copied(pairs[index][0], HELD)
-    inside = dig(holder, steps[1:-1])
-    del inside[steps[-1]]
-    pairs[index] = (holder, mark)
+    element, told = pairs[index]
+    holder = copied(element, HELD)
+    del dig(holder, steps[1:-1])[steps[-1]]
+    pairs[index] = (holder, told)
 
 
 def _with(container: Any, steps: Path, value: Any) -> Any:

@@ -7,20 +7,19 @@ Neither ever holds a secret: a marker stands in its place.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nodeattrs.core.claim import Origin, Verb
 from nodeattrs.core.tree import Path
-from nodeattrs.errors import DocumentError
+from nodeattrs.errors import DeferredCycle, DocumentError
 from nodeattrs.node.ledger import Chronicle, Event, Ledger
-from nodeattrs.node.maps import AssignedMap, OwnedMap
+from nodeattrs.node.maps import AssignedMap, OwnedMap, Patched, SaidAt, Several, speakers
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.node.speech import Mark
 from nodeattrs.node.values import MARKER, Deferred, Sensitive, Symbol, Withheld
-from nodeattrs.node.view import settled
 
-__all__ = ["FORMAT", "VERSION", "json_ready", "restore_ledger", "snapshot_ledger", "unmarked"]
+__all__ = ["FORMAT", "VERSION", "json_ready", "marks_in", "restore_ledger", "snapshot_ledger", "unmarked"]
 
 FORMAT = "nodeattrs-snapshot"
 VERSION = 1
@@ -43,10 +42,23 @@ def json_ready(value: Any, path: Path = ()) -> Any:
             items.append(json_ready(inner, (*path, index)))
         return items
     if isinstance(value, Deferred):
-        return json_ready(settled(value, path), path)
+        return json_ready(_computed(value, path), path)
     if isinstance(value, (Sensitive, Withheld)):
         return dict(MARKER)
     return str(value) if type(value) is Symbol else value
+
+
+def _computed(value: Deferred, path: Path) -> Any:
+    """What a deferred value comes to; one that fails leaves word of it, since it may be one that nobody reads.
+
+    raises: DeferredCycle
+    """
+    try:
+        return value.evaluate(path)
+    except DeferredCycle:
+        raise
+    except Exception as error:
+        return {"$deferred": f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}".rstrip(": ")}
 
 
 def unmarked(value: Any) -> Any:
@@ -71,12 +83,12 @@ def unmarked(value: Any) -> Any:
 # A list is {"l": [...]}; a scalar stands for itself.
 
 
-def _packed(value: Any) -> Any:
+def _packed(value: Any, evaluate: bool = True) -> Any:
     if isinstance(value, dict):
         owned = value if isinstance(value, OwnedMap) else None
         pairs = []
         for key, inner in value.items():
-            pair = [key, _packed(inner)]
+            pair = [key, _packed(inner, evaluate)]
             if owned is not None and key in owned.origins:
                 pair.append(_packed_told(owned.origins[key]))
             pairs.append(pair)
@@ -89,12 +101,12 @@ def _packed(value: Any) -> Any:
     if isinstance(value, list):
         items = []
         for inner in value:
-            items.append(_packed(inner))
+            items.append(_packed(inner, evaluate))
         return {"l": items}
     if isinstance(value, (Sensitive, Withheld)):
         return {"s": "withheld"}
     if isinstance(value, Deferred):
-        return {"d": _packed(json_ready(value))}
+        return {"d": _packed(json_ready(value))} if evaluate else {"d": repr(value)}
     return {"y": str(value)} if type(value) is Symbol else value
 
 
@@ -124,15 +136,47 @@ def _unpacked(packed: Any) -> Any:
 
 
 def _packed_told(told: Any) -> Any:
+    """A number, or for a list an array of elements: a number, or tagged "at", "all" or "in"."""
     if isinstance(told, list):
-        return [[one[0], list(one[1])] if isinstance(one, tuple) else one for one in told]
+        return [_packed_told(one) for one in told]
+    if isinstance(told, SaidAt):
+        return {"at": [told.number, list(told.path)]}
+    if isinstance(told, Several):
+        return {"all": [_packed_told(one) for one in told.tolds]}
+    if isinstance(told, Patched):
+        return {"in": [_packed_told(told.base), list(told.path), _packed_told(told.told)]}
     return told
 
 
 def _unpacked_told(told: Any) -> Any:
     if isinstance(told, list):
-        return [(one[0], tuple(one[1])) if isinstance(one, list) else one for one in told]
-    return told
+        return [_unpacked_told(one) for one in told]
+    if not isinstance(told, dict):
+        return int(told)
+    if "at" in told:
+        number, path = told["at"]
+        return SaidAt(number, tuple(path))
+    if "all" in told:
+        return Several(tuple(_unpacked_told(one) for one in told["all"]))
+    base, path, inner = told["in"]
+    return Patched(_unpacked_told(base), tuple(path), _unpacked_told(inner))
+
+
+def marks_in(told: Any) -> Iterator[tuple[int, Path]]:
+    """The marks that a packed `told` refers to, each with the path it is asked for."""
+    if isinstance(told, list):
+        for one in told:
+            yield from marks_in(one)
+    elif isinstance(told, dict):
+        for tag, inner in told.items():
+            if tag == "at":
+                yield inner[0], tuple(inner[1])
+            elif tag == "all":
+                yield from marks_in(inner)
+            else:
+                yield from marks_in([inner[0], inner[2]])
+    else:
+        yield told, ()
 
 
 class SavedSpeaker:
@@ -159,18 +203,6 @@ class SavedSpeaker:
         return found
 
 
-def _lines_of(mark: Mark, tree: Any, path: Path, base: Origin, at: Path) -> dict[Any, Any]:
-    """The lines that differ from their parent's, for everything below *path* that one mark covers."""
-    lines: dict[Any, Any] = {}
-    steps = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
-    for step, inner in steps:
-        origin = mark.speaker.at((*at, step))
-        below = _lines_of(mark, inner, (*path, step), origin, (*at, step))
-        if below or (origin.line, origin.column) != (base.line, base.column):
-            lines[step] = [origin.line, origin.column, below]
-    return lines
-
-
 def _packed_lines(lines: dict[Any, Any]) -> list[Any]:
     return [[step, line, column, _packed_lines(below)] for step, (line, column, below) in lines.items()]
 
@@ -180,36 +212,50 @@ def _unpacked_lines(packed: list[Any]) -> dict[Any, Any]:
 
 
 class _Reach:
-    """What each mark covers, so that the lines of documents and literals can be looked up while they are there."""
+    """What each mark is asked for, so that lines can be looked up while documents and code are there.
+
+    covered: number of a mark -> nested maps of steps, counted as its speaker counts
+    """
 
     def __init__(self, ledger: Ledger) -> None:
-        self.trees: dict[int, dict[Any, Any]] = {}
+        self.covered: dict[int, dict[Any, Any]] = {}
+        self._marks = ledger.marks
         for slot in SLOTS:
             if slot.source != "facts":  # the lines of thousands of facts are not worth their room
                 tree = ledger.trees[slot.number]
                 self._walk(tree, tree.origin, ())
+        for path, chronicles in ledger.history.items():
+            for number, chronicle in chronicles.items():
+                for event in chronicle.events() if SLOTS[number - 1].source != "facts" else ():
+                    self._walk(event.value, event.told, path)
+                    self._note(SaidAt(event.by, path))
 
-    def _walk(self, tree: Any, told: Any, path: Path) -> None:
-        steps = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
-        own = tree.origins if isinstance(tree, OwnedMap) else {}
-        inherited = tree.origin if isinstance(tree, OwnedMap) else told
-        for step, inner in steps:
-            who = own.get(step, inherited)
-            if isinstance(who, list):
-                for one, element in zip(who, inner, strict=False):
-                    number, at = one if isinstance(one, tuple) else (one, (*path, step))
-                    self._note(number, at, element)
-            elif isinstance(tree, list) and isinstance(told, int):
-                self._note(told, (*path, step), inner)
-            else:
-                self._note(who, (*path, step), None if isinstance(inner, OwnedMap) else inner)
-            self._walk(inner, who if isinstance(who, int) else 0, (*path, step))
+    def _walk(self, value: Any, told: Any, path: Path) -> None:
+        if isinstance(told, list):
+            for index, (one, element) in enumerate(zip(told, value, strict=False)):
+                for said in _every(one, (*path, index)):
+                    self._note(said, element)
+        elif isinstance(value, OwnedMap):
+            self._note(SaidAt(told, path))
+            for key, inner in value.items():
+                self._walk(inner, value.origins.get(key, value.origin), (*path, key))
+        else:
+            self._note(SaidAt(told, path), value)
 
-    def _note(self, number: int, path: Path, value: Any) -> None:
-        here = self.trees.setdefault(number, {})
-        for step in path:
+    def _note(self, said: SaidAt, value: Any = None) -> None:
+        here = self.covered.setdefault(said.number, {})
+        for step in said.path[self._marks[said.number].depth :]:
             here = here.setdefault(step, {})
         _mirror(here, value)
+
+
+def _every(told: Any, at: Path) -> Iterator[SaidAt]:
+    """Everyone who said an element or a part of it."""
+    yield from speakers(told, at)
+    for one in told.tolds if isinstance(told, Several) else [told.base] if isinstance(told, Patched) else ():
+        yield from _every(one, at)
+    if isinstance(told, Patched):
+        yield from _every(told.told, (*at, *told.path))
 
 
 def _mirror(here: dict[Any, Any], value: Any) -> None:
@@ -218,19 +264,25 @@ def _mirror(here: dict[Any, Any], value: Any) -> None:
         _mirror(here.setdefault(step, {}), inner)
 
 
+def _lines_of(mark: Mark, covered: dict[Any, Any], base: Origin, at: Path) -> dict[Any, Any]:
+    """The lines below *at* that differ from their parent's, as far as the mark is asked for them."""
+    lines: dict[Any, Any] = {}
+    for step, inner in covered.items():
+        origin = mark.speaker.at((*at, step))
+        below = _lines_of(mark, inner, origin, (*at, step))
+        if below or (origin.line, origin.column) != (base.line, base.column):
+            lines[step] = [origin.line, origin.column, below]
+    return lines
+
+
 def snapshot_ledger(ledger: Ledger) -> dict[str, Any]:
     """The fifteen slots, the marks and the history as JSON-able data."""
     reach = _Reach(ledger)
     marks = []
     for number, mark in enumerate(ledger.marks.table):
-        covered: Any = reach.trees.get(number, {})
-        prefix: list[Any] = []
-        while len(prefix) < mark.depth and len(covered) == 1:
-            step, covered = next(iter(covered.items()))
-            prefix.append(step)
-        base = mark.speaker.at(())
-        lines = _lines_of(mark, covered, (), base, ()) if len(prefix) == mark.depth else {}
-        marks.append(_packed_mark(mark, base, lines))
+        base, covered = mark.speaker.at(()), reach.covered.get(number)
+        # A mark that covers facts only keeps its file: the line of the whole document would say nothing.
+        marks.append(_packed_mark(mark, base, _lines_of(mark, covered or {}, base, ()), covered is not None))
     return {
         "slots": {str(slot.number): _packed(ledger.trees[slot.number]) for slot in SLOTS},
         "marks": marks,
@@ -242,13 +294,13 @@ def snapshot_ledger(ledger: Ledger) -> dict[str, Any]:
     }
 
 
-def _packed_mark(mark: Mark, base: Origin, lines: dict[Any, Any]) -> dict[str, Any]:
+def _packed_mark(mark: Mark, base: Origin, lines: dict[Any, Any], placed: bool) -> dict[str, Any]:
     packed = {
         "kind": base.kind,
         "name": base.name,
         "file": base.file,
-        "line": base.line,
-        "column": base.column,
+        "line": base.line if placed else None,
+        "column": base.column if placed else None,
         "verb": mark.verb.value,
         "depth": mark.depth,
         "full": mark.full,
@@ -258,7 +310,7 @@ def _packed_mark(mark: Mark, base: Origin, lines: dict[Any, Any]) -> dict[str, A
 
 
 def _packed_event(event: Event) -> list[Any]:
-    return [event.what, _packed(event.value), _packed_told(event.told), event.by]
+    return [event.what, _packed(event.value, evaluate=False), _packed_told(event.told), event.by]
 
 
 def restore_ledger(data: Mapping[str, Any], ledger: Ledger) -> None:
@@ -267,12 +319,14 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger) -> None:
         ledger.marks.table[:] = [_unpacked_mark(packed) for packed in data["marks"]]
         for slot in SLOTS:
             tree = _unpacked(data["slots"][str(slot.number)])
-            ledger.replace(slot.number, tree, tree.origin)
-        ledger.history.clear()
+            ledger.replace(slot.number, tree, tree.origin, remember=False)
         for path, slot, dropped, events in data["history"]:
             ledger.history.setdefault(tuple(path), {})[slot] = _unpacked_chronicle(dropped, events)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise DocumentError(f"this snapshot is damaged: {type(error).__name__}: {error}") from error
+    faults = list(ledger.check())
+    if faults:
+        raise DocumentError(f"this snapshot is damaged: {faults[0]}")
 
 
 def _unpacked_chronicle(dropped: int, events: list[list[Any]]) -> Chronicle:

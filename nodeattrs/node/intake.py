@@ -7,13 +7,14 @@ that lost to another role is still found.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from nodeattrs.core.claim import Origin, Speaker
 from nodeattrs.core.tree import Path, dig, strict_key
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, OwnedMap
+from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, SaidAt, Several, shifted, speakers
 from nodeattrs.node.speech import Mark
 from nodeattrs.node.writers import stored
 
@@ -22,6 +23,11 @@ __all__ = ["adopt", "lay_over", "load", "sink"]
 
 def load(ledger: Ledger, slot: int, tree: Any, speaker: Speaker) -> None:
     """Make *tree* the whole content of a slot. raises: BadKey, BadValue, TooDeep"""
+    with ledger.lock:
+        _load(ledger, slot, tree, speaker)
+
+
+def _load(ledger: Ledger, slot: int, tree: Any, speaker: Speaker) -> None:
     mark = ledger.marks.add(Mark(speaker)) if ledger.provenance else 0
     ledger.replace(slot, stored(tree, ()), mark, remember=False)
 
@@ -63,12 +69,16 @@ def _sink(ledger: Ledger, lower: int, tree: OwnedMap, path: Path) -> None:
             ledger.store(lower, at, value, told)
 
 
-def adopt(ledger: Ledger, slot: int, saved: Ledger) -> None:
-    """Take over a slot of another ledger with its marks, which are those of a speaker who was saved."""
+def adopt(ledger: Ledger, slot: int, saved: Ledger, but: Callable[[Origin], bool]) -> None:
+    """Take over a slot of another ledger with its marks, which are those of a speaker who was saved.
+
+    but: what these said is left out
+    """
     offset = len(ledger.marks.table)
     for mark in saved.marks.table:
         ledger.marks.add(replace(mark, speaker=_Saved(mark.speaker)))
-    tree = _renumbered(saved.trees[slot], offset)
+    left_out = {number for number, mark in enumerate(saved.marks.table) if but(mark.speaker.at(()))}
+    tree = _adopted(saved.trees[slot], offset, left_out)
     ledger.replace(slot, tree, tree.origin, remember=False)
 
 
@@ -85,16 +95,25 @@ class _Saved:
         return origin if origin.kind.startswith("saved") else origin.saved()
 
 
-def _renumbered(tree: Any, offset: int) -> Any:
-    if not isinstance(tree, OwnedMap):
-        return tree
-    copy = OwnedMap({key: _renumbered(value, offset) for key, value in tree.items()}, tree.origin + offset)
-    for key, told in tree.origins.items():
+def _adopted(tree: OwnedMap, offset: int, left_out: set[int]) -> OwnedMap:
+    copy = OwnedMap((), tree.origin + offset)
+    for key, value in tree.items():
+        told = tree.origins.get(key, tree.origin)
         if isinstance(told, list):
-            copy.origins[key] = [(one[0] + offset, one[1]) if isinstance(one, tuple) else one + offset for one in told]
-        else:
-            copy.origins[key] = told + offset
+            kept = [pair for pair in zip(value, told, strict=True) if not _only_by(pair[1], left_out)]
+            if kept or not value:
+                copy[key] = [entry for entry, _ in kept]
+                copy.origins[key] = shifted([who for _, who in kept], offset)
+            continue
+        inner = _adopted(value, offset, left_out) if isinstance(value, OwnedMap) else value
+        if told not in left_out or (inner and isinstance(inner, OwnedMap)):
+            copy[key] = inner
+            copy.origins[key] = shifted(told, offset)
     return copy
+
+
+def _only_by(told: ElementTold, left_out: set[int]) -> bool:
+    return all(said.number in left_out for said in speakers(told, ()))
 
 
 def _lay(ledger: Ledger, slot: int, path: Path, value: Any, mark: int) -> None:
@@ -110,10 +129,10 @@ def _lay(ledger: Ledger, slot: int, path: Path, value: Any, mark: int) -> None:
 
 def _unite(ledger: Ledger, slot: int, path: Path, below: list[Any], value: list[Any], mark: int) -> None:
     told = ledger.told(slot, path) if ledger.provenance else [0] * len(below)
-    above = [(mark, (*path, index)) for index in range(len(value))]
-    united: dict[Any, tuple[Any, Any]] = {}
+    above = [SaidAt(mark, (*path, index)) for index in range(len(value))]
+    united: dict[Any, tuple[Any, list[ElementTold]]] = {}
     for entry, who in zip([*below, *value], [*told, *above], strict=True):
-        united.setdefault(strict_key(entry), (entry, who))
-    entries, who_said = [entry for entry, _ in united.values()], [who for _, who in united.values()]
-    if strict_key(entries) != strict_key(below):
-        ledger.store(slot, path, entries, mark, who_said if ledger.provenance else None)
+        united.setdefault(strict_key(entry), (entry, []))[1].append(who)
+    entries = [entry for entry, _ in united.values()]
+    tellers = [who[0] if len(who) == 1 else Several(tuple(who)) for _, who in united.values()]
+    ledger.store(slot, path, entries, mark, tellers if ledger.provenance else None)

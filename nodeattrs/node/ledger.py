@@ -20,11 +20,12 @@ from typing import Any, NamedTuple
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, strict_key
 from nodeattrs.errors import InternalError
-from nodeattrs.node.maps import AssignedMap, OwnedMap, Told, replica, thawed
+from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, SaidAt, Told, replica, speakers, thawed
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.slots import PLAN, SLOTS, Branch, Joined
 from nodeattrs.node.speech import Mark, Marks, Voice
-from nodeattrs.node.view import MapView, computed, entry, joined, own, plain, share
+from nodeattrs.node.values import computed
+from nodeattrs.node.view import MapView, entry, joined, own, plain, share
 
 __all__ = ["HISTORY_BOUND", "Chronicle", "Event", "Ledger"]
 
@@ -92,7 +93,7 @@ class Ledger:
     serial:     rises with every change
     """
 
-    __slots__ = ("_lock", "_view", "cache", "history", "marks", "provenance", "secrets", "serial", "trees")
+    __slots__ = ("_view", "cache", "history", "lock", "marks", "provenance", "secrets", "serial", "trees")
 
     def __init__(self, provenance: bool, root: Callable[[], str], secrets: Secrets | None = None) -> None:
         self.trees: list[OwnedMap] = [OwnedMap() for _ in range(len(SLOTS) + 1)]  # [0] is never used
@@ -103,7 +104,7 @@ class Ledger:
         self.cache: dict[Any, Any] = {}
         self.serial = 0
         self._view: MapView | None = None
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
 
     # Reading
 
@@ -114,7 +115,7 @@ class Ledger:
 
     def view(self) -> MapView:
         """The merged view of now. What is handed out never changes."""
-        with self._lock:
+        with self.lock:
             view = self._view
             if view is None:
                 view = self._view = MapView(self.part())
@@ -123,14 +124,14 @@ class Ledger:
 
     def shared_part(self, branch: Branch) -> Any:
         """The roots of some slots for a view that no write keeps fresh: it counts as held from the start."""
-        with self._lock:
+        with self.lock:
             part = self.part(branch)
             share(part)
             return part
 
     def standing(self, branch: Branch, path: Path) -> Any:
         """What stands at a path in some slots, not merged further: a value, joined maps, or ABSENT."""
-        with self._lock:
+        with self.lock:
             here: Any = self.part(branch)
             for step in path:
                 is_map = type(here) is Joined or isinstance(here, dict)
@@ -139,16 +140,23 @@ class Ledger:
                     break
             return here
 
-    def folded(self, part: Any, evaluate: bool) -> Any:
-        """A plain copy of maps of this ledger, consistent even while others write."""
+    def folded(self, part: Any, evaluate: bool, path: Path = ()) -> Any:
+        """A plain copy of maps of this ledger, which stand at *path*; callers that look *part* up hold the lock."""
         odd: list[Any] = []
-        with self._lock:
+        with self.lock:
             data = own(part, odd)
-        return computed(data) if evaluate and odd else data
+        return computed(data, path) if evaluate and odd else data
+
+    def tree(self, branch: Branch = PLAN, evaluate: bool = False) -> dict[Any, Any]:
+        """Some slots merged, as a plain copy of one moment."""
+        odd: list[Any] = []
+        with self.lock:
+            data = own(self.part(branch), odd)
+        return computed(data) if evaluate and odd else data  # type: ignore[no-any-return]
 
     # Writing
 
-    def store(self, slot: int, path: Path, value: Any, mark: int = 0, told: list[Any] | None = None) -> None:
+    def store(self, slot: int, path: Path, value: Any, mark: int = 0, told: list[ElementTold] | None = None) -> None:
         """Put *value*, which nobody else can change, at *path*; the steps to it are maps or absent.
 
         mark: who says so
@@ -161,7 +169,7 @@ class Ledger:
         if self.secrets is not None:
             value = self.secrets.guarded(path, value)
         key = path[-1]
-        with self._lock:
+        with self.lock:
             parent = self._enter(slot, path[:-1], key, mark)
             if self.provenance:
                 old = parent.get(key, ABSENT)
@@ -176,7 +184,7 @@ class Ledger:
         key = path[-1]
         if dig(self.trees[slot], path) is ABSENT:
             return
-        with self._lock:
+        with self.lock:
             parent = self._enter(slot, path[:-1], key, mark)
             if self.provenance:
                 told = parent.origins.pop(key, parent.origin)
@@ -191,7 +199,7 @@ class Ledger:
         """
         if self.secrets is not None:
             tree = self.secrets.guarded((), tree)
-        with self._lock:
+        with self.lock:
             old = self.trees[slot]
             new = tree if isinstance(tree, OwnedMap) else OwnedMap(tree)
             new.origin = mark
@@ -207,15 +215,18 @@ class Ledger:
 
     def silent(self, slot: int, path: Path, value: Any, mark: int) -> None:
         """Note an `unless` that found a value and said nothing."""
+        if self.secrets is not None:
+            value = self.secrets.guarded(path, value)
         if self.provenance:
-            with self._lock:
+            with self.lock:
                 self._remember(slot, path, Event("silent", value, mark, 0))
 
     def speak(self, voice: Voice) -> Voice:
         """Who speaks from now on; answers who spoke so far. What writers remember of their place is void."""
-        before, self.marks.voice = self.marks.voice, voice
-        self.serial += 1
-        return before
+        with self.lock:
+            before, self.marks.voice = self.marks.voice, self.marks.known_voice(voice)
+            self.serial += 1
+            return before
 
     def _enter(self, slot: int, steps: Path, key: Any, mark: int) -> OwnedMap:
         """The map at *steps* of a slot, ours to change; everything folded along the way to *key* is forgotten.
@@ -298,24 +309,26 @@ class Ledger:
         told: who said the tree itself
         at:   where the tree stands, or stood, in its slot
         """
-        said_at = (*at, *inside)
+        return self.all_in(tree, told, inside, at)[0]
+
+    def all_in(self, tree: Any, told: Told, inside: Path, at: Path = ()) -> list[tuple[Origin, Mark]]:
+        """As `told_in`, with everyone who said an equal element of a list."""
         for depth, step in enumerate(inside):
             if isinstance(told, list):
-                one = told[step] if type(step) is int and 0 <= step < len(told) else 0
-                if isinstance(one, tuple):
-                    said_at = (*one[1], *inside[depth + 1 :])
-                    one = one[0]
-                told = one
-                break
+                element = told[step] if type(step) is int and 0 <= step < len(told) else 0
+                where, rest = (*at, *inside[: depth + 1]), inside[depth + 1 :]
+                return [self._origin(one) for one in speakers(element, where, rest)]
             if isinstance(tree, OwnedMap):
                 told = tree.origins.get(step, tree.origin)
             tree = dig(tree, (step,))
-        number = told if isinstance(told, int) else _last_word(told)
-        mark = self.marks[number]
-        return mark.speaker.at(said_at[mark.depth :]), mark
+        return [self._origin(SaidAt(told if isinstance(told, int) else _last_word(told), (*at, *inside)))]
 
-    def told(self, slot: int, path: Path) -> list[Any]:
-        """Who said each element of the list that a slot has at *path*: numbers, with the path said then."""
+    def _origin(self, said: SaidAt) -> tuple[Origin, Mark]:
+        mark = self.marks[said.number]
+        return mark.speaker.at(said.path[mark.depth :]), mark
+
+    def told(self, slot: int, path: Path) -> list[ElementTold]:
+        """Who said each element of the list that a slot has at *path*."""
         tree: Any = self.trees[slot]
         told: Told = tree.origin
         for step in path:
@@ -324,7 +337,7 @@ class Ledger:
             tree = dig(tree, (step,))
         if isinstance(told, list):
             return list(told)
-        return [(told, (*path, index)) for index in range(len(tree))]
+        return [SaidAt(told, (*path, index)) for index in range(len(tree))]
 
     # Sanity
 
@@ -352,8 +365,7 @@ class Ledger:
                 yield f"marks without entries at {path} in slot {slot}"
             for told in tree.origins.values():
                 for one in told if isinstance(told, list) else [told]:
-                    number = one[0] if isinstance(one, tuple) else one
-                    if not 0 <= number < len(self.marks.table):
+                    if not all(0 <= said.number < len(self.marks.table) for said in speakers(one, path)):
                         yield f"an unknown mark at {path} in slot {slot}"
             if isinstance(tree, AssignedMap) and SLOTS[slot - 1].source != "recipe":
                 yield f"slot {slot} is no recipe's, and {path} is marked assigned"
@@ -396,10 +408,9 @@ def _forget(view: MapView, key: Any) -> None:
         share(gone._part)  # held or not: somebody may hold a view further down
 
 
-def _last_word(told: Any) -> int:
+def _last_word(told: list[ElementTold]) -> int:
     """The mark of the last word on a list that was worked on."""
-    numbers = [one[0] if isinstance(one, tuple) else one for one in told]
-    return max(numbers, default=0)
+    return max((said.number for one in told for said in speakers(one, ())), default=0)
 
 
 def _same_maps(one: Any, two: Any) -> bool:

@@ -10,15 +10,82 @@ Never handed out: C code reads past the methods of a dict subclass.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import Path
 
-__all__ = ["AssignedMap", "OwnedMap", "Told", "replica", "thawed"]
+__all__ = [
+    "AssignedMap",
+    "ElementTold",
+    "OwnedMap",
+    "Patched",
+    "SaidAt",
+    "Several",
+    "Told",
+    "replica",
+    "shifted",
+    "speakers",
+    "thawed",
+]
 
-Told = int | list["int | tuple[int, Path]"]
-"""Who said an entry: the number of a mark; for a list that was worked on in place, one for each
-element, with the path it had when its speaker said it."""
+
+class SaidAt(NamedTuple):
+    """The mark *number*, whose speaker said it at *path* of the tree: elements move, speakers stay."""
+
+    number: int
+    path: Path
+
+
+class Several(NamedTuple):
+    """An element that several have said: equal ones united."""
+
+    tolds: tuple[ElementTold, ...]
+
+
+class Patched(NamedTuple):
+    """An element said as *base* says, but for *path* inside it, which somebody else wrote later."""
+
+    base: ElementTold
+    path: Path
+    told: ElementTold
+
+
+ElementTold = int | SaidAt | Several | Patched
+Told = int | list[ElementTold]
+"""Who said an entry: the number of a mark; for a list that was worked on in place, one for each element."""
+
+
+def speakers(told: ElementTold, at: Path, inside: Path = ()) -> Iterator[SaidAt]:
+    """Who said what lies *inside* an element, the first one first, and at which path he said it.
+
+    at: the element's own path now
+    """
+    if isinstance(told, SaidAt):
+        yield SaidAt(told.number, (*told.path, *inside))
+    elif isinstance(told, Several):
+        for one in told.tolds:
+            yield from speakers(one, at, inside)
+    elif isinstance(told, Patched):
+        if inside[: len(told.path)] == told.path:
+            yield from speakers(told.told, (*at, *told.path), inside[len(told.path) :])
+        else:
+            yield from speakers(told.base, at, inside)
+    else:
+        yield SaidAt(told, (*at, *inside))
+
+
+def shifted(told: Any, offset: int) -> Any:
+    """The same with all numbers raised by *offset*."""
+    if isinstance(told, list):
+        return [shifted(one, offset) for one in told]
+    if isinstance(told, SaidAt):
+        return SaidAt(told.number + offset, told.path)
+    if isinstance(told, Several):
+        return Several(tuple(shifted(one, offset) for one in told.tolds))
+    if isinstance(told, Patched):
+        return Patched(shifted(told.base, offset), told.path, shifted(told.told, offset))
+    return told + offset
 
 
 class OwnedMap(dict[Any, Any]):

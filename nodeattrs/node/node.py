@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from contextlib import contextmanager
 from typing import Any, NoReturn, Protocol
 
@@ -35,7 +35,18 @@ from nodeattrs.node.maps import AssignedMap
 from nodeattrs.node.node_trace import trace_of
 from nodeattrs.node.run_list import normalised
 from nodeattrs.node.secrets import Secrets
-from nodeattrs.node.slots import COMPONENTS, DEFAULT_GROUP, OVERRIDE_GROUP, PLAN, SLOTS, Branch, Joined, Slot, component
+from nodeattrs.node.slots import (
+    COMPONENTS,
+    DEFAULT_GROUP,
+    NORMAL_GROUP,
+    OVERRIDE_GROUP,
+    PLAN,
+    SLOTS,
+    Branch,
+    Joined,
+    Slot,
+    component,
+)
 from nodeattrs.node.speech import RUN, Voice
 from nodeattrs.node.view import ListView, MapView, entry, joined
 from nodeattrs.node.writers import FullWriter, UnlessWriter, Writer, steps_of, stored
@@ -163,6 +174,22 @@ def _stepped(tree: Any, path: Path) -> Any:
     return tree
 
 
+def _of_node_document(origin: Origin) -> bool:
+    return origin.kind in ("node", "saved node")
+
+
+def _named(document: Any, field: str) -> tuple[str, str]:
+    """The name and environment of a document. raises: DocumentError"""
+    if not isinstance(document, Mapping):
+        raise DocumentError(f"a node document is a map, not a {type(document).__name__}")
+    name, environment = document.get("name"), document.get(field) or DEFAULT_ENVIRONMENT
+    if not isinstance(name, str) or not isinstance(environment, str):
+        raise DocumentError(f"a node document needs name and {field} as text", hint='"name": "web1"')
+    if not isinstance(document.get("run_list") or [], (list, tuple)):
+        raise DocumentError("the run_list of a node document is a list")
+    return name, environment
+
+
 def _steps(path: str | Iterable[Any]) -> Path:
     return parse(path) if isinstance(path, str) else steps_of(path)
 
@@ -265,6 +292,22 @@ class Node(Mapping[Any, Any]):
     def __iter__(self) -> Iterator[Any]:
         return iter(self._ledger.view())
 
+    def keys(self) -> KeysView[Any]:
+        """The top-level keys, those of now; later writes do not show in them."""
+        return self._ledger.view().keys()
+
+    def items(self) -> ItemsView[Any, Any]:
+        """The top-level keys and values, those of now."""
+        return self._ledger.view().items()
+
+    def values(self) -> ValuesView[Any]:
+        """The top-level values, those of now."""
+        return self._ledger.view().values()
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The merged value of *key*, or *default* where it is absent."""
+        return self._ledger.view().get(key, default)
+
     def __len__(self) -> int:
         return len(self._ledger.view())
 
@@ -315,7 +358,13 @@ class Node(Mapping[Any, Any]):
 
     def exist(self, *path: Any) -> bool:
         """Whether there is something at *path*, null included (Ruby's `exist?`)."""
-        return self._at(steps_of(path)) is not ABSENT
+        steps = steps_of(path)
+        if not steps:
+            return True
+        parent, last = self._at(steps[:-1]), steps[-1]
+        if isinstance(parent, ListView):
+            return type(last) is int and -len(parent) <= last < len(parent)
+        return isinstance(parent, Mapping) and last in parent
 
     def has_attribute(self, key: Any) -> bool:
         """Whether any slot has this top-level key (Ruby's `attribute?`)."""
@@ -359,7 +408,7 @@ class Node(Mapping[Any, Any]):
         evaluate: compute deferred values; otherwise they stay in it as they are
         cost:     one eager fold and one copy
         """
-        return self._ledger.folded(self._ledger.part(), evaluate)  # type: ignore[no-any-return]
+        return self._ledger.tree(evaluate=evaluate)
 
     def merged(self, *path: Any) -> Any:
         """A plain copy of the merge at *path* alone, each component stepped through for itself; None where none has it.
@@ -383,8 +432,9 @@ class Node(Mapping[Any, Any]):
         return LevelView(self._ledger.shared_part(branch), lambda path: self._merged_at(branch, path))
 
     def _merged_at(self, branch: Branch, path: Path) -> Any:
-        part = self._part_at(branch, path)
-        return None if part is ABSENT else self._ledger.folded(part, False)
+        with self._ledger.lock:
+            part = self._part_at(branch, path)
+            return None if part is ABSENT else self._ledger.folded(part, False)
 
     def _part_at(self, branch: Branch, path: Path) -> Any:
         parts: list[Any] = []
@@ -517,7 +567,8 @@ class Node(Mapping[Any, Any]):
         path: steps, or their spelling: "apache.listen_ports.0"
         cost: grows with the depth of the path and its own history, not with the tree
         """
-        return trace_of(self._ledger, _steps(path))
+        with self._ledger.lock:
+            return trace_of(self._ledger, _steps(path))
 
     def explain(self, path: str | Iterable[Any]) -> str:
         """The trace as text for people."""
@@ -587,10 +638,13 @@ class Node(Mapping[Any, Any]):
                 lay_over(self._ledger, slot, tree, speaker)
 
     def hear_saved(self, saved: Node) -> None:
-        """Take over the normal attributes of an earlier run, as what was saved then."""
+        """Take over the normal attributes of an earlier run, as what was saved then.
+
+        What the node's own document said is left out: it is heard anew in each run (`hear_normal`).
+        """
         other = Node.restore(saved.snapshot())
         sink(other._ledger, 8, 7)
-        adopt(self._ledger, 7, other._ledger)
+        adopt(self._ledger, 7, other._ledger, _of_node_document)
 
     def hear_normal(self, attributes: Mapping[Any, Any], speaker: Speaker) -> None:
         """Deep merge attributes of the node's own document over normal, lists united."""
@@ -677,15 +731,22 @@ class Node(Mapping[Any, Any]):
 
     def to_chef(self) -> dict[str, Any]:
         """Chef's node JSON as data: levels combined, sources lost, secrets replaced by a marker."""
+        with self._ledger.lock:
+            trees = {
+                "automatic": self._ledger.folded(self._ledger.trees[15], False),
+                "normal": self._ledger.tree(NORMAL_GROUP),
+                "default": self._ledger.tree(DEFAULT_GROUP),
+                "override": self._ledger.tree(OVERRIDE_GROUP),
+            }
         return {
             "name": self.name,
             "chef_environment": self.environment,
             "json_class": "Chef::Node",
-            "automatic": json_ready(self._trees["automatic"].plain(())),
-            "normal": json_ready(self._trees["normal"].plain(())),
+            "automatic": json_ready(trees["automatic"]),
+            "normal": json_ready(trees["normal"]),
             "chef_type": "node",
-            "default": json_ready(self.combined_default.to_dict(evaluate=False)),
-            "override": json_ready(self.combined_override.to_dict(evaluate=False)),
+            "default": json_ready(trees["default"]),
+            "override": json_ready(trees["override"]),
             "run_list": self.run_list,
         }
 
@@ -712,12 +773,11 @@ class Node(Mapping[Any, Any]):
         options: as for `Node`
         raises:  DocumentError
         """
-        name = document.get("name")
-        if not isinstance(name, str):
-            raise DocumentError("a node document needs a name", hint='"name": "web1"')
-        node = cls(name, document.get("chef_environment") or DEFAULT_ENVIRONMENT, **options)
+        name, environment = _named(document, "chef_environment")
+        node = cls(name, environment, **options)
         for slot, level in ((1, "default"), (7, "normal"), (9, "override"), (15, "automatic")):
-            tree = document.get(level) or {}
+            tree = document.get(level)
+            tree = {} if tree is None else tree
             if not isinstance(tree, dict):
                 raise DocumentError(f"{level} must be a map in a node document, not a {type(tree).__name__}")
             load(node._ledger, slot, unmarked(tree), speaker)
@@ -729,27 +789,30 @@ class Node(Mapping[Any, Any]):
 
         Deferred values are computed, secrets replaced by a marker.
         """
+        with self._ledger.lock:
+            slots = snapshot_ledger(self._ledger)
         return {
             "format": FORMAT,
             "version": VERSION,
             "name": self.name,
             "environment": self.environment,
             "run_list": self.run_list,
-            **snapshot_ledger(self._ledger),
+            **slots,
         }
 
     @classmethod
     def restore(cls, snapshot: Mapping[str, Any], **options: Any) -> Node:
         """The node of a snapshot. options: as for `Node`. raises: DocumentError"""
-        if snapshot.get("format") != FORMAT:
+        if not isinstance(snapshot, Mapping) or snapshot.get("format") != FORMAT:
             raise DocumentError("this is no snapshot of a node", hint="make one with node.snapshot()")
         if snapshot.get("version") != VERSION:
             raise DocumentError(
                 f"this snapshot has version {snapshot.get('version')!r}, and version {VERSION} is read here",
                 hint="a newer nodeattrs wrote it: upgrade",
             )
-        node = cls(snapshot["name"], snapshot["environment"], **options)
-        node.run_list = snapshot["run_list"]
+        name, environment = _named(snapshot, "environment")
+        node = cls(name, environment, **options)
+        node.run_list = snapshot.get("run_list") or ()
         restore_ledger(snapshot, node._ledger)
         return node
 

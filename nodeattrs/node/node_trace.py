@@ -17,6 +17,7 @@ from nodeattrs.core.tree import ABSENT, Path, dig, strict_key
 from nodeattrs.node.ledger import Event, Ledger
 from nodeattrs.node.maps import AssignedMap
 from nodeattrs.node.slots import PLAN, SLOTS, Branch
+from nodeattrs.node.speech import Mark
 from nodeattrs.node.view import plain
 
 __all__ = ["trace_of"]
@@ -33,8 +34,7 @@ def trace_of(ledger: Ledger, path: Path) -> Trace:
 
     def claim(said: Said) -> Claim:
         origin, mark = ledger.origin(said.number, said.own)
-        assigned = isinstance(dig(ledger.trees[said.number], said.own), AssignedMap)
-        verb = Verb.REPLACE if assigned else Verb.SET if mark.verb is Verb.REPLACE else mark.verb
+        verb = _verb(mark, dig(ledger.trees[said.number], said.own))
         return Claim(said.path, _shown(said.value), said.number, origin, verb)
 
     trace = told_trace(hearing, path, value, claim, _TITLES, tuple(_past(ledger, path)))
@@ -69,8 +69,9 @@ def _element(ledger: Ledger, path: Path, element: Element) -> Element:
     for slot in element.ranks:
         for index, entry in enumerate(dig(ledger.trees[slot], path) or ()):
             if strict_key(entry) == key:
-                origin, mark = ledger.origin(slot, (*path, index))
-                claims.append(Claim((*path, index), entry, slot, origin, mark.verb))
+                tree = ledger.trees[slot]
+                for origin, mark in ledger.all_in(tree, tree.origin, (*path, index)):
+                    claims.append(Claim((*path, index), entry, slot, origin, mark.verb))
     return replace(element, claims=tuple(claims))
 
 
@@ -101,5 +102,13 @@ def _event(ledger: Ledger, slot: int, at: Path, event: Event, rest: Path) -> Pas
     by = None
     if event.by:
         doer = ledger.marks[event.by]
-        by = Claim(at, ABSENT, slot, doer.speaker.at(()), Verb.ERASE if event.what == "erased" else doer.verb)
-    return Past(Claim(path, _shown(value), slot, origin, mark.verb), event.what, by)
+        verb = Verb.ERASE if event.what == "erased" else doer.verb
+        by = Claim(at, ABSENT, slot, doer.speaker.at(at[doer.depth :]), verb)
+    return Past(Claim(path, _shown(value), slot, origin, _verb(mark, value)), event.what, by)
+
+
+def _verb(mark: Mark, value: Any) -> Verb:
+    """How a value was said: a map marked assigned replaces, what lies in it was only set along."""
+    if isinstance(value, AssignedMap):
+        return Verb.REPLACE
+    return Verb.SET if mark.verb is Verb.REPLACE else mark.verb

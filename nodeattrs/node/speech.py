@@ -132,10 +132,14 @@ class Marks:
         self.voice = CALLER
         self._root = root
         self._numbers: dict[tuple[Any, ...], int] = {}
-        self._voices: list[Voice] = []  # numbers are keyed by identity, so the voices must live on
+        self._voices: dict[tuple[Any, ...], Voice] = {}
 
     def __getitem__(self, number: int) -> Mark:
         return self.table[number]
+
+    def known_voice(self, voice: Voice) -> Voice:
+        """The one voice object for this speaker: numbers are keyed by its identity."""
+        return self._voices.setdefault((voice.kind, voice.name, id(voice.speaker)), voice)
 
     def add(self, mark: Mark) -> int:
         """The number of a new mark."""
@@ -153,7 +157,6 @@ class Marks:
             number = self._numbers.get(key)
             if number is None:
                 number = self._numbers[key] = self.add(Mark(voice.speaker, verb, depth, full))
-                self._voices.append(voice)
             return number
         frame: Any = sys._getframe(1)
         while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from nodeattrs.core.tree import MAX_DEPTH, SCALARS, Path, copied, spell
 from nodeattrs.errors import BadValue, DeferredCycle, ValueWithheld
 
-__all__ = ["MARKER", "ROOM", "Deferred", "Sensitive", "Symbol", "Withheld", "lazy", "taken_in"]
+__all__ = ["MARKER", "ROOM", "Deferred", "Sensitive", "Symbol", "Withheld", "computed", "lazy", "taken_in"]
 
 ROOM = MAX_DEPTH - 1
 """Levels that a component may have: in the node's document its own name is one more."""
@@ -37,6 +37,7 @@ class Symbol(str):
 
 
 _running = threading.local()
+_SIMPLE = frozenset({str, int, bool, type(None)})
 
 
 class Deferred:
@@ -52,10 +53,11 @@ class Deferred:
             raise BadValue("lazy needs a callable", hint="write lazy(lambda: node['a'])")
         self._compute = compute
 
-    def evaluate(self) -> Any:
-        """The value of now.
+    def evaluate(self, path: Path = ()) -> Any:
+        """The value of now, as plain data of the reader's own; deferred values in it are computed too.
 
-        raises: DeferredCycle, where it needs itself
+        path:   where it stands, for messages
+        raises: DeferredCycle, where it needs itself; BadKey, BadValue, where it gives what no node can hold
         """
         chain: list[Deferred] = _running.__dict__.setdefault("chain", [])
         if any(one is self for one in chain):
@@ -63,7 +65,8 @@ class Deferred:
             raise DeferredCycle("a deferred value needs itself", said=said, hint="break the circle in one of these")
         chain.append(self)
         try:
-            return self._compute()
+            value = self._compute()
+            return value if type(value) in _SIMPLE else computed(taken_in(value), path)
         finally:
             chain.pop()
 
@@ -99,8 +102,8 @@ class Sensitive:
         self._value: Any = value._value if isinstance(value, Sensitive) else taken_in(value)
 
     def unwrap(self) -> Any:
-        """The secret itself; containers are copied."""
-        return copied(self._value, HELD)
+        """The secret itself; containers are copied, deferred values computed."""
+        return computed(copied(self._value, HELD))
 
     def __repr__(self) -> str:
         return "Sensitive(withheld)"
@@ -141,6 +144,25 @@ class Withheld:
 HELD: frozenset[type] = SCALARS | {Symbol, Deferred, Sensitive, Withheld}
 """The exact types of scalars that a slot's tree holds."""
 
+_TAKEN = HELD - {float}
+"""Those that need no look; a float may be no number."""
+
+
+def computed(data: Any, path: Path = ()) -> Any:
+    """Plain data of ours with its deferred values computed, in place where they stand in a container.
+
+    path:   where it stands, for messages
+    raises: ValueWithheld, DeferredCycle, and whatever a deferred value raises
+    """
+    if type(data) is dict or type(data) is list:
+        for step, inner in list(data.items() if type(data) is dict else enumerate(data)):
+            if type(inner) not in SCALARS:
+                data[step] = computed(inner, (*path, step))
+        return data
+    if type(data) is Deferred:
+        return data.evaluate(path)
+    return data.read(path) if type(data) is Withheld else data
+
 
 def taken_in(value: Any, room: int = ROOM) -> Any:
     """An independent copy of *value*, as a slot's tree holds it.
@@ -151,10 +173,14 @@ def taken_in(value: Any, room: int = ROOM) -> Any:
     cost:   one visit a map and list
     raises: BadKey, BadValue, TooDeep with the path from *value*
     """
-    return copied(value, HELD, _plain, room)
+    return copied(value, _TAKEN, _plain, room)
 
 
 def _plain(value: Any, path: Path) -> Any:
+    if isinstance(value, float):
+        if value - value == 0.0:  # neither infinite nor NaN
+            return float(value)
+        raise BadValue(f"a node cannot hold {value}: JSON has no such number", path=path, hint="store text, or None")
     to_plain = getattr(value, "to_plain", None)
     if to_plain is not None:
         return to_plain()
@@ -166,9 +192,10 @@ def _plain(value: Any, path: Path) -> Any:
         return dict(value)
     if isinstance(value, (list, Sequence)) and not isinstance(value, (str, bytes, bytearray, memoryview)):
         return list(value)
-    for plain in (str, int, float):
-        if isinstance(value, plain):
-            return plain(value)
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int(value)
     way = (
         "make a sorted list of it" if isinstance(value, Set) else "store text, numbers, booleans, None, lists and maps"
     )

@@ -21,9 +21,9 @@ from nodeattrs.core.tree import ABSENT, Path, near, spell
 from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement, TypeConflict
 from nodeattrs.node.maps import OwnedMap
 from nodeattrs.node.slots import Joined
-from nodeattrs.node.values import HELD, Deferred, Symbol, Withheld
+from nodeattrs.node.values import HELD, Deferred, Withheld, computed
 
-__all__ = ["ListView", "MapView", "computed", "entry", "joined", "keys_of", "own", "plain", "share"]
+__all__ = ["ListView", "MapView", "entry", "joined", "keys_of", "own", "plain", "share"]
 
 _READY = HELD - {Deferred, Withheld}
 
@@ -81,28 +81,17 @@ def share(part: Any) -> None:
         part.shared = True
 
 
-def plain(part: Any, evaluate: bool = True) -> Any:
+def plain(part: Any, evaluate: bool = True, path: Path = ()) -> Any:
     """An independent copy of a value or of joined maps, as dicts, lists and scalars.
 
     evaluate: compute deferred values; otherwise they stay as they are
+    path:     where it stands, for messages
     cost:     one eager pairwise fold, copying as it goes
     raises:   ValueWithheld, DeferredCycle
     """
     odd: list[Any] = []
     data = own(part, odd)
-    return computed(data) if evaluate and odd else data
-
-
-def computed(data: Any, path: Path = ()) -> Any:
-    """Plain data of ours with its deferred values computed, in place where they stand in a container."""
-    if type(data) is dict or type(data) is list:
-        for step, inner in list(data.items() if type(data) is dict else enumerate(data)):
-            if type(inner) not in _READY:
-                data[step] = computed(inner, (*path, step))
-        return data
-    if type(data) is Deferred:
-        return settled(data.evaluate(), path)
-    return data.read(path) if type(data) is Withheld else data
+    return computed(data, path) if evaluate and odd else data
 
 
 # The eager fold of views: the core's meeting (core/meeting.py) without origins, laying maps over a copy that is ours
@@ -163,14 +152,6 @@ def _copy(value: Any, odd: list[Any]) -> Any:
         return out
     odd.append(value)
     return value
-
-
-def settled(value: Any, path: Path) -> Any:
-    """What a deferred value computed, as plain data: views are copied, a further deferred one is computed."""
-    while type(value) is Deferred:
-        value = value.evaluate()
-    to_plain = getattr(value, "to_plain", None)
-    return computed(to_plain() if to_plain is not None else _copy(value, []), path)
 
 
 class _View:
@@ -290,6 +271,11 @@ class MapView(_View, Mapping[Any, Any]):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The value of *key*, or *default* where it is absent."""
+        # Not by catching KeyError: a deferred value may raise one of its own.
+        return self[key] if key in self else default  # noqa: SIM401
+
     def merge(self, other: Mapping[Any, Any]) -> dict[Any, Any]:
         """A plain copy with the entries of *other* laid over it, one level deep."""
         return {**self.to_dict(), **other}
@@ -303,7 +289,7 @@ class MapView(_View, Mapping[Any, Any]):
 
     def to_plain(self, evaluate: bool = False) -> Any:
         """As `to_dict`; what the border asks of anything that is stored."""
-        return plain(self._part, evaluate)
+        return plain(self._part, evaluate, self._path)
 
     def update(self, *entries: Any, **more: Any) -> NoReturn:
         """raises: AttributeIsReadOnly"""
@@ -361,7 +347,7 @@ class ListView(_View, Sequence[Any]):
 
     def to_plain(self, evaluate: bool = False) -> Any:
         """As `to_list`; what the border asks of anything that is stored."""
-        return plain(self._items, evaluate)
+        return plain(self._items, evaluate, self._path)
 
     def append(self, *values: Any) -> NoReturn:
         """raises: AttributeIsReadOnly, as every method that would write"""
@@ -384,16 +370,9 @@ def _read(value: Any, path: Path) -> Any:
     if kind is Joined or isinstance(value, dict):
         return MapView(value, path)
     if kind is Deferred:
-        return _handed_out(value.evaluate(), path)
+        data = value.evaluate(path)
+        return _read(data, path) if type(data) is dict or type(data) is list else data
     return value.read(path)
-
-
-def _handed_out(value: Any, path: Path) -> Any:
-    """What a deferred value computed, immutable like everything else that is read."""
-    if isinstance(value, (_View, str, int, float, type(None), Symbol)):
-        return value
-    data = settled(value, path)
-    return _read(data, path) if isinstance(data, (dict, list)) else data
 
 
 def _has(part: Any, key: Any) -> bool:

@@ -15,17 +15,25 @@ from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, near, spell, strict_key
 from nodeattrs.errors import BadArgument, BadKey, BadValue, NoSuchAttribute, TypeConflict
-from nodeattrs.node.component_tree import ComponentTree, Place, remove_equal
+from nodeattrs.node.component_tree import ComponentTree, Pairs, Place, remove_equal
 from nodeattrs.node.ledger import Ledger
+from nodeattrs.node.maps import ElementTold, SaidAt
 from nodeattrs.node.slots import component
-from nodeattrs.node.values import HELD, ROOM, Deferred, Symbol, taken_in
+from nodeattrs.node.values import HELD, ROOM, Deferred, Sensitive, Symbol, Withheld, taken_in
 
 __all__ = ["FullWriter", "ListWriter", "UnlessWriter", "Writer", "key_of", "steps_of", "stored"]
 
 
+_AS_IT_IS = HELD - {float}
+
+
 def key_of(step: Any) -> Any:
-    """A step as trees have it: symbols are text."""
-    return str(step) if type(step) is Symbol else step
+    """A step as trees have it: symbols are text. raises: BadKey for what is no text and no integer"""
+    if type(step) is str or type(step) is int:
+        return step
+    if type(step) is Symbol:
+        return str(step)
+    raise BadKey(f"a key must be text or an integer, not {type(step).__name__}: {step!r}", path=(step,))
 
 
 def steps_of(path: Iterable[Any]) -> Path:
@@ -35,7 +43,7 @@ def steps_of(path: Iterable[Any]) -> Path:
 
 def stored(value: Any, path: Path) -> Any:
     """A copy of a value that enters at *path*; an error names the whole path."""
-    if type(value) in HELD:
+    if type(value) in _AS_IT_IS:
         return value
     try:
         return taken_in(value, max(ROOM - len(path), 0))
@@ -81,7 +89,7 @@ class _Handle:
 
     def to_plain(self, evaluate: bool = False) -> Any:
         """A plain copy of what stands here; deferred values stay deferred unless asked for."""
-        return self._tree.plain_of(self._place(), evaluate)
+        return self._tree.plain_of(self._place(), evaluate, self._path)
 
     def __repr__(self) -> str:
         return f"<{self._tree.component.name} {spell(self._path)}: {self.to_plain()!r}>"
@@ -138,7 +146,7 @@ class Writer(_Handle):
         file, recipe = (part if isinstance(part, dict) else {} for part in self._place())
         return list(dict.fromkeys([*file, *recipe]))
 
-    def items(self) -> list[tuple[Any, Any]]:
+    def items(self) -> Pairs:
         """Keys with their values: writers for maps and lists."""
         return [(key, self[key]) for key in self.keys()]
 
@@ -152,7 +160,7 @@ class Writer(_Handle):
 
     def get(self, key: Any, default: Any = None) -> Any:
         """A plain copy of the value of *key*; *default* where it is absent. Creates nothing."""
-        value = self._tree.plain_of(self._place().at(key_of(key)), True)
+        value = self._tree.plain_of(self._place().at(key_of(key)), True, (*self._path, key))
         return default if value is ABSENT else value
 
     def delete(self, key: Any) -> Any:
@@ -230,7 +238,7 @@ class Writer(_Handle):
         place = self._place()
         for step in steps_of(path):
             place = place.at(step)
-        return self._tree.plain_of(place, True)
+        return self._tree.plain_of(place, True, (*self._path, *steps_of(path)))
 
     def _write(self, path_and_value: tuple[Any, ...], full: bool = False, strict: bool = False) -> Any:
         if len(path_and_value) < 2:
@@ -292,12 +300,17 @@ class ListWriter(_Handle):
         """A plain copy."""
         return self.to_plain(evaluate)  # type: ignore[no-any-return]
 
-    def _work(self, change: Callable[[list[tuple[Any, Any]], int], Any]) -> Any:
+    def _work(self, change: Callable[[Pairs, int], Any]) -> Any:
         self._list()
         return self._tree.work(self._path, change)
 
     def _taken(self, values: Iterable[Any]) -> list[Any]:
         return [stored(value, self._path) for value in values]
+
+    def _said(self, taken: list[Any], mark: int, listed: bool) -> Pairs:
+        """New elements with their speaker, who said them as one list, or each as a value of its own."""
+        path = self._path
+        return [(value, SaidAt(mark, (*path, index) if listed else path)) for index, value in enumerate(taken)]
 
     def append(self, value: Any) -> ListWriter:
         """Add one element at the end; self."""
@@ -305,31 +318,34 @@ class ListWriter(_Handle):
 
     def push(self, *values: Any) -> ListWriter:
         """Add elements at the end; self."""
-        return self.insert(len(self), *values)
+        return self._add(None, values)
 
     def concat(self, values: Iterable[Any]) -> ListWriter:
         """Add the elements of a list at the end; self."""
-        return self.push(*values)
+        return self._add(None, values, listed=True)
 
     extend = concat
 
     def __iadd__(self, values: Iterable[Any]) -> ListWriter:
-        return self.push(*values)
+        return self._add(None, values, listed=True)
 
     def unshift(self, *values: Any) -> ListWriter:
         """Add elements at the front; self."""
-        return self.insert(0, *values)
+        return self._add(0, values)
 
     def insert(self, index: int, *values: Any) -> ListWriter:
         """Add elements before *index*; a negative one counts so that -1 is the end, as in Ruby; self."""
+        return self._add(index, values)
+
+    def _add(self, index: int | None, values: Iterable[Any], listed: bool = False) -> ListWriter:
         taken = self._taken(values)
 
-        def change(pairs: list[tuple[Any, Any]], mark: int) -> None:
-            at = index if index >= 0 else len(pairs) + index + 1
+        def change(pairs: Pairs, mark: int) -> None:
+            at = len(pairs) if index is None else index if index >= 0 else len(pairs) + index + 1
             if at < 0:
                 raise BadArgument(f"index {index} lies before the start of a list of {len(pairs)}", path=self._path)
             pairs.extend([(None, mark)] * (at - len(pairs)))
-            pairs[at:at] = [(value, mark) for value in taken]
+            pairs[at:at] = self._said(taken, mark, listed)
 
         self._work(change)
         return self
@@ -338,8 +354,8 @@ class ListWriter(_Handle):
         """Make the elements of *values* the whole content; self."""
         taken = self._taken(values)
 
-        def change(pairs: list[tuple[Any, Any]], mark: int) -> None:
-            pairs[:] = [(value, mark) for value in taken]
+        def change(pairs: Pairs, mark: int) -> None:
+            pairs[:] = self._said(taken, mark, listed=True)
 
         self._work(change)
         return self
@@ -350,7 +366,7 @@ class ListWriter(_Handle):
         raises: BadArgument, where elements of different sorts meet
         """
 
-        def change(pairs: list[tuple[Any, Any]], mark: int) -> None:
+        def change(pairs: Pairs, mark: int) -> None:
             if len(pairs) > 1:
                 for value, _ in pairs:
                     _sortable(value, pairs[0][0])
@@ -390,8 +406,8 @@ class ListWriter(_Handle):
     def uniq(self) -> ListWriter | None:
         """Drop later duplicates; self, or None where nothing changed."""
 
-        def change(pairs: list[tuple[Any, Any]], mark: int) -> bool:
-            first: dict[Any, tuple[Any, Any]] = {}
+        def change(pairs: Pairs, mark: int) -> bool:
+            first: dict[Any, tuple[Any, ElementTold]] = {}
             for pair in pairs:
                 first.setdefault(strict_key(pair[0]), pair)
             changed = len(first) < len(pairs)
@@ -443,11 +459,16 @@ class UnlessWriter:
         standing = self._tree.place(path).thing
         if isinstance(standing, Deferred):
             standing = standing.evaluate()
-        if standing is not ABSENT and standing is not None:
-            self._tree.silent(path, value)
-            return None
-        self._tree.write(path, value)
-        return path_and_value[-1]
+        if _is_none(standing):
+            self._tree.write(path, value)
+            return path_and_value[-1]
+        self._tree.silent(path, value)
+        return None
+
+
+def _is_none(value: Any) -> bool:
+    """Whether there is no value: nothing, null, a secret that is null, or one that was not stored."""
+    return value is ABSENT or value is None or isinstance(value, Withheld) or value == Sensitive(None)
 
 
 class FullWriter:

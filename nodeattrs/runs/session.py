@@ -7,10 +7,11 @@ the run itself to `runs.run` and the files to the store. It prints nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+import pathlib
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Iterator
+from typing import Any
 
 from nodeattrs.core.tree import Path, near
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NodeNotFound, RecipeFailed
@@ -22,7 +23,17 @@ from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run, run_node
 from nodeattrs.texts.documents import Document
 
-__all__ = ["DEFAULT_STORE", "Remembered", "Session", "name_in", "perform", "remembered", "required", "store_place"]
+__all__ = [
+    "DEFAULT_STORE",
+    "Remembered",
+    "Session",
+    "name_in",
+    "perform",
+    "remembered",
+    "required",
+    "shown_in",
+    "store_place",
+]
 
 DEFAULT_STORE = os.path.join(".nodeattrs", "nodes")
 """Where nodes are kept, below the current directory, when nobody says anything else. A repository is not written to
@@ -47,7 +58,7 @@ class Session:
     run:    what the run did
     before: the merged tree that the last run had left, or None where there was none
     after:  the merged tree as far as it is kept, to compare with it
-    note:   what is odd about what the last run had left
+    note:   what is odd about where the node began; empty where all is well
     saved:  where the node is kept now, or None where nothing was saved
     """
 
@@ -69,6 +80,12 @@ def store_place(given: str | None, repository: Repository | None) -> str:
     if repository is None or configured is None:
         return DEFAULT_STORE
     return configured if "://" in configured else os.path.join(os.path.relpath(repository.root), configured)
+
+
+def shown_in(repository: Repository, path: pathlib.Path) -> str:
+    """What messages and origins call a file: seen from the repository where it lies in it, else as it was given."""
+    inside = os.path.relpath(path, repository.root)
+    return (str(path) if inside.startswith(os.pardir) else inside).replace(os.sep, "/")
 
 
 def name_in(facts: Facts) -> str:
@@ -149,7 +166,17 @@ def perform(
     after = Node.restore(snapshot).to_dict(evaluate=False)
     if save:
         store.save(Saved(name, document, snapshot))
-    return Session(run, before, after, last.note if last else "", store.describe() if save else None)
+    note = last.note if last else _unheard_of(run.node, repository)
+    return Session(run, before, after, note, store.describe() if save else None)
+
+
+def _unheard_of(node: Node, repository: Repository) -> str:
+    """What to say of a node that nobody has described: its name may be a slip."""
+    if node.run_list or repository.node_document(node.name) is not None:
+        return ""
+    close = near(node.name, repository.nodes())
+    hint = f"did you mean {' or '.join(close)}?" if close else "give it one with --run-list, or in nodes/"
+    return f"the node {node.name} has an empty run-list: nothing was known of it\n  {hint}"
 
 
 @contextmanager
