@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from nodeattrs.core.policy import ACROSS, INSIDE, Line, Policy
     from nodeattrs.core.trace import Trace
     from nodeattrs.errors import NodeattrsError
+    from nodeattrs.node.documents import json_default
     from nodeattrs.node.node import Node
     from nodeattrs.node.values import Deferred, Sensitive, Symbol, lazy
     from nodeattrs.texts.layers import read_layer
@@ -43,6 +44,7 @@ _HOMES = {
     "Symbol": "node.values",
     "Trace": "core.trace",
     "fold": "core.fold",
+    "json_default": "node.documents",
     "lazy": "node.values",
     "read_layer": "texts.layers",
 }
@@ -63,6 +65,7 @@ __all__ = [
     "Symbol",
     "Trace",
     "fold",
+    "json_default",
     "lazy",
     "read_layer",
 ]

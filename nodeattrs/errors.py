@@ -14,6 +14,7 @@ attributes too, so no program need parse the sentence.
     ├── BadKey, BadValue          (also TypeError)      what a tree cannot hold
     │   └── TooDeep                                     deeper than 500 levels, or a cycle
     ├── UnknownName               (also AttributeError) a name that older documents mention
+    ├── WordNotKnownHere          (also ImportError)    a word of cookbook files, in the wrong place
     ├── DeferredCycle             (also RecursionError) a lazy value that needs itself
     ├── ValueWithheld                                   a Sensitive value that was not stored
     ├── PolicyError               (also ValueError)     a merge policy that contradicts itself
@@ -131,6 +132,10 @@ class TooDeep(BadValue):
 
 class UnknownName(NodeattrsError, AttributeError):
     """A name that older documents mention; the hint shows the line to write."""
+
+
+class WordNotKnownHere(NodeattrsError, ImportError):  # type: ignore[misc]
+    """A word of cookbook files outside of a run, or in the wrong sort of file."""
 
 
 class DeferredCycle(NodeattrsError, RecursionError):

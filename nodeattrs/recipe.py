@@ -8,7 +8,7 @@ them. They are there without the import as well. Attribute files have the writer
 
 >>> from nodeattrs.recipe import node
 Traceback (most recent call last):
-nodeattrs.errors.UnknownName: 'node' is known only while a recipe or attribute file runs
+nodeattrs.errors.WordNotKnownHere: 'node' is known only while a recipe or attribute file runs
   run it with: nodeattrs run --repo DIR
 """
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.errors import UnknownName
+from nodeattrs.errors import WordNotKnownHere
 from nodeattrs.node.values import Sensitive, Symbol, lazy
 from nodeattrs.runs.recipes import words_now
 
@@ -87,14 +87,14 @@ def __getattr__(name: str) -> Any:
     if words is None:
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        raise UnknownName(
+        raise WordNotKnownHere(
             f"{name!r} is known only while a recipe or attribute file runs",
             hint="run it with: nodeattrs run --repo DIR",
         )
     if name in words:
         return words[name]
     if name in _FILES_ONLY:
-        raise UnknownName(f"{name!r} is a word of attribute files", hint=f"in a recipe write node.{name}")
+        raise WordNotKnownHere(f"{name!r} is a word of attribute files", hint=f"in a recipe write node.{name}")
     if name in _RECIPES_ONLY:
-        raise UnknownName(f"{name!r} is a word of recipes", hint="attribute files only set attributes")
-    raise UnknownName(f"there is no word {name!r} for cookbook files", hint="see docs/from-chef.md")
+        raise WordNotKnownHere(f"{name!r} is a word of recipes", hint="attribute files only set attributes")
+    raise WordNotKnownHere(f"there is no word {name!r} for cookbook files", hint="see docs/from-chef.md")

@@ -37,6 +37,11 @@ class Place(NamedTuple):
     file: Any
     recipe: Any
 
+    @classmethod
+    def of_pair(cls, file: Any, recipe: Any) -> Place:
+        """The roots of two slots: an assigned one hides the attribute file's."""
+        return cls(ABSENT if type(recipe) is AssignedMap else file, recipe)
+
     @property
     def thing(self) -> Any:
         """The value, or one of the maps; ABSENT where nothing is."""
@@ -126,9 +131,7 @@ class ComponentTree:
         file, recipe = trees[self.component.file], trees[self.component.recipe]
         if not self.component.is_pair:
             return Place(ABSENT, recipe)
-        if self._by_file:
-            return Place(file, ABSENT)
-        return Place(ABSENT if type(recipe) is AssignedMap else file, recipe)
+        return Place(file, ABSENT) if self._by_file else Place.of_pair(file, recipe)
 
     def place(self, path: Path) -> Place:
         """What stands at *path*; nothing is created. Negative indexes count from the end of a list."""

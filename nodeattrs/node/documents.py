@@ -7,19 +7,29 @@ Neither ever holds a secret: a marker stands in its place.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from nodeattrs.core.claim import Origin, Verb
-from nodeattrs.core.tree import Path
-from nodeattrs.errors import DeferredCycle, DocumentError
+from nodeattrs.core.tree import Path, spell
+from nodeattrs.errors import BadKey, DeferredCycle, DocumentError
 from nodeattrs.node.ledger import Chronicle, Event, Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Patched, SaidAt, Several, speakers
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.node.speech import Mark
 from nodeattrs.node.values import MARKER, Deferred, Sensitive, Symbol, Withheld
 
-__all__ = ["FORMAT", "VERSION", "json_ready", "marks_in", "restore_ledger", "snapshot_ledger", "unmarked"]
+__all__ = [
+    "FORMAT",
+    "VERSION",
+    "json_default",
+    "json_ready",
+    "marks_in",
+    "restore_ledger",
+    "snapshot_ledger",
+    "unmarked",
+]
 
 FORMAT = "nodeattrs-snapshot"
 VERSION = 1
@@ -28,13 +38,15 @@ VERSION = 1
 def json_ready(value: Any, path: Path = ()) -> Any:
     """A copy for JSON: deferred values are computed, secrets become the marker, keys and symbols text.
 
-    raises: DeferredCycle, and whatever a deferred value raises
+    raises: DeferredCycle; BadKey, where a map has the keys 1 and "1"
     """
     # Loops, here and below: a comprehension takes a second frame a level on CPython 3.11.
     if isinstance(value, dict):
         document = {}
         for key, inner in value.items():
             document[str(key)] = json_ready(inner, (*path, key))
+        if len(document) < len(value):
+            raise _twice(value, path)
         return document
     if isinstance(value, list):
         items = []
@@ -46,6 +58,15 @@ def json_ready(value: Any, path: Path = ()) -> Any:
     if isinstance(value, (Sensitive, Withheld)):
         return dict(MARKER)
     return str(value) if type(value) is Symbol else value
+
+
+def _twice(value: dict[Any, Any], path: Path) -> BadKey:
+    key = next(key for key in value if type(key) is int and str(key) in value)
+    return BadKey(
+        f"{spell((*path, key))} and {spell((*path, str(key)))} would be one key in JSON, whose keys are text",
+        path=(*path, key),
+        hint="rename one of them",
+    )
 
 
 def _computed(value: Deferred, path: Path) -> Any:
@@ -81,6 +102,27 @@ def unmarked(value: Any) -> Any:
 # Trees of a snapshot. A map is {"m": [[key, entry], ...]}, so that 1 and "1" stay two keys; with
 # "o" its own mark, "a" whether it is assigned; an entry is [key, value] or [key, value, mark].
 # A list is {"l": [...]}; a scalar stands for itself.
+
+
+def json_default(value: Any) -> Any:
+    """For `json.dumps(node, default=json_default)`: what a node, its views and values are in JSON.
+
+    Deferred values are computed, secrets become a marker, keys text.
+    raises: TypeError, for what is none of ours
+
+    >>> import json
+    >>> from nodeattrs import Node
+    >>> node = Node("web1")
+    >>> node.default["ports"] = [80, 443]
+    >>> json.dumps(node, default=json_default)
+    '{"ports": [80, 443]}'
+    """
+    to_plain = getattr(value, "to_plain", None)
+    if to_plain is not None:
+        return json_ready(to_plain())
+    if isinstance(value, (Deferred, Sensitive, Withheld)):
+        return json_ready(value)
+    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
 
 
 def _packed(value: Any, evaluate: bool = True) -> Any:
@@ -321,7 +363,8 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger) -> None:
             tree = _unpacked(data["slots"][str(slot.number)])
             ledger.replace(slot.number, tree, tree.origin, remember=False)
         for path, slot, dropped, events in data["history"]:
-            ledger.history.setdefault(tuple(path), {})[slot] = _unpacked_chronicle(dropped, events)
+            guard = None if ledger.secrets is None else partial(ledger.secrets.guarded, tuple(path))
+            ledger.history.setdefault(tuple(path), {})[slot] = _unpacked_chronicle(dropped, events, guard)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise DocumentError(f"this snapshot is damaged: {type(error).__name__}: {error}") from error
     faults = list(ledger.check())
@@ -329,8 +372,13 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger) -> None:
         raise DocumentError(f"this snapshot is damaged: {faults[0]}")
 
 
-def _unpacked_chronicle(dropped: int, events: list[list[Any]]) -> Chronicle:
-    first, *later = [Event(what, _unpacked(value), _unpacked_told(told), by) for what, value, told, by in events]
+def _unpacked_chronicle(dropped: int, events: list[list[Any]], guard: Callable[[Any], Any] | None) -> Chronicle:
+    values = [_unpacked(value) for _, value, _, _ in events]
+    if guard is not None:
+        values = [guard(value) for value in values]
+    first, *later = [
+        Event(what, value, _unpacked_told(told), by) for (what, _, told, by), value in zip(events, values, strict=True)
+    ]
     chronicle = Chronicle(first)
     chronicle.last.extend(later)
     chronicle.dropped = dropped

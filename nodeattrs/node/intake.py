@@ -16,7 +16,7 @@ from nodeattrs.core.tree import Path, dig, strict_key
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, SaidAt, Several, shifted, speakers
 from nodeattrs.node.speech import Mark
-from nodeattrs.node.writers import stored
+from nodeattrs.node.values import stored
 
 __all__ = ["adopt", "lay_over", "load", "sink"]
 

@@ -16,7 +16,7 @@ from typing import Any, NoReturn, Protocol
 from nodeattrs.core.claim import Origin, Speaker
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.trace import Trace
-from nodeattrs.core.tree import ABSENT, Path, dig, parse, spell
+from nodeattrs.core.tree import ABSENT, Path, parse, spell
 from nodeattrs.errors import (
     AmbiguousRunList,
     BadArgument,
@@ -27,7 +27,7 @@ from nodeattrs.errors import (
     TypeConflict,
     UnknownName,
 )
-from nodeattrs.node.component_tree import ComponentTree
+from nodeattrs.node.component_tree import ComponentTree, Place
 from nodeattrs.node.documents import FORMAT, VERSION, json_ready, restore_ledger, snapshot_ledger, unmarked
 from nodeattrs.node.intake import adopt, lay_over, load, sink
 from nodeattrs.node.ledger import Ledger
@@ -48,8 +48,9 @@ from nodeattrs.node.slots import (
     component,
 )
 from nodeattrs.node.speech import RUN, Voice
+from nodeattrs.node.values import stored
 from nodeattrs.node.view import ListView, MapView, entry, joined
-from nodeattrs.node.writers import FullWriter, UnlessWriter, Writer, steps_of, stored
+from nodeattrs.node.writers import FullWriter, UnlessWriter, Writer, steps_of
 
 __all__ = ["DEFAULT_ENVIRONMENT", "Node", "SlotTree"]
 
@@ -161,17 +162,19 @@ class LevelView(MapView):
         return self._at_path(steps_of(path))
 
 
-def _stepped(tree: Any, path: Path) -> Any:
+def _stepped(place: Place, path: Path) -> Place:
+    """One component stepped through for itself: nothing beyond null and text."""
     for depth, step in enumerate(path):
-        if tree is ABSENT or tree is None or isinstance(tree, str):
-            return ABSENT
-        if not isinstance(tree, dict) and not (isinstance(tree, list) and type(step) is int):
+        thing = place.thing
+        if thing is ABSENT or thing is None or isinstance(thing, str):
+            return Place(ABSENT, ABSENT)
+        if not isinstance(thing, dict) and not (isinstance(thing, list) and type(step) is int):
             raise TypeConflict(
                 f"cannot step to {spell((step,))}: {spell(path[:depth])} has no such place in one of the components",
                 path=path,
             )
-        tree = dig(tree, (step,))
-    return tree
+        place = place.at(step)
+    return place
 
 
 def _of_node_document(origin: Origin) -> bool:
@@ -418,6 +421,10 @@ class Node(Mapping[Any, Any]):
         """
         return self._merged_at(PLAN, steps_of(path))
 
+    def to_plain(self, evaluate: bool = False) -> dict[Any, Any]:
+        """As `to_dict`; what the border asks of anything that is stored."""
+        return self.to_dict(evaluate)
+
     @property
     def combined_default(self) -> LevelView:
         """The four default components, merged: `node.combined_default["a"]`, or `node.combined_default("a", "b")`."""
@@ -437,12 +444,15 @@ class Node(Mapping[Any, Any]):
             return None if part is ABSENT else self._ledger.folded(part, False)
 
     def _part_at(self, branch: Branch, path: Path) -> Any:
-        parts: list[Any] = []
-        for child in branch.children:
-            if isinstance(child, Branch):
-                parts.append(self._part_at(child, path))
-            else:
-                parts.append(_stepped(self._ledger.trees[child], path))
+        if all(isinstance(child, int) for child in branch.children):
+            file, recipe = (self._ledger.trees[child] for child in branch.children if isinstance(child, int))
+            return _stepped(Place.of_pair(file, recipe), path).part
+        parts = [
+            self._part_at(child, path)
+            if isinstance(child, Branch)
+            else _stepped(Place(ABSENT, self._ledger.trees[child]), path).part
+            for child in branch.children
+        ]
         return joined(branch.policy, parts)
 
     # Path methods on one component

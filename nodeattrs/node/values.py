@@ -12,9 +12,9 @@ from datetime import date, datetime, time
 from typing import Any, NoReturn
 
 from nodeattrs.core.tree import MAX_DEPTH, SCALARS, Path, copied, spell
-from nodeattrs.errors import BadValue, DeferredCycle, ValueWithheld
+from nodeattrs.errors import BadKey, BadValue, DeferredCycle, ValueWithheld
 
-__all__ = ["MARKER", "ROOM", "Deferred", "Sensitive", "Symbol", "Withheld", "computed", "lazy", "taken_in"]
+__all__ = ["MARKER", "ROOM", "Deferred", "Sensitive", "Symbol", "Withheld", "computed", "lazy", "stored", "taken_in"]
 
 ROOM = MAX_DEPTH - 1
 """Levels that a component may have: in the node's document its own name is one more."""
@@ -66,7 +66,7 @@ class Deferred:
         chain.append(self)
         try:
             value = self._compute()
-            return value if type(value) in _SIMPLE else computed(taken_in(value), path)
+            return value if type(value) in _SIMPLE else computed(stored(value, path), path)
         finally:
             chain.pop()
 
@@ -174,6 +174,17 @@ def taken_in(value: Any, room: int = ROOM) -> Any:
     raises: BadKey, BadValue, TooDeep with the path from *value*
     """
     return copied(value, _TAKEN, _plain, room)
+
+
+def stored(value: Any, path: Path) -> Any:
+    """A copy of a value that enters at *path*, as `taken_in`; an error names the whole path."""
+    if type(value) in _TAKEN:
+        return value
+    try:
+        return taken_in(value, max(ROOM - len(path), 0))
+    except (BadKey, BadValue) as error:
+        where = (*path, *(error.path or ()))
+        raise type(error)(f"{error.message} at {spell(where)}", path=where, hint=error.hint) from None
 
 
 def _plain(value: Any, path: Path) -> Any:

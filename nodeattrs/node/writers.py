@@ -14,42 +14,35 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, near, spell, strict_key
-from nodeattrs.errors import BadArgument, BadKey, BadValue, NoSuchAttribute, TypeConflict
+from nodeattrs.errors import BadArgument, BadKey, NoSuchAttribute, TypeConflict
 from nodeattrs.node.component_tree import ComponentTree, Pairs, Place, remove_equal
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import ElementTold, SaidAt
 from nodeattrs.node.slots import component
-from nodeattrs.node.values import HELD, ROOM, Deferred, Sensitive, Symbol, Withheld, taken_in
+from nodeattrs.node.values import Deferred, Sensitive, Symbol, Withheld, stored
 
-__all__ = ["FullWriter", "ListWriter", "UnlessWriter", "Writer", "key_of", "steps_of", "stored"]
-
-
-_AS_IT_IS = HELD - {float}
+__all__ = ["FullWriter", "ListWriter", "UnlessWriter", "Writer", "key_of", "steps_of"]
 
 
-def key_of(step: Any) -> Any:
-    """A step as trees have it: symbols are text. raises: BadKey for what is no text and no integer"""
+def key_of(step: Any, path: Path = ()) -> Any:
+    """A step as trees have it: symbols are text.
+
+    path:   where it is taken, for messages
+    raises: BadKey, for what is neither text nor an integer
+    """
     if type(step) is str or type(step) is int:
         return step
     if type(step) is Symbol:
         return str(step)
-    raise BadKey(f"a key must be text or an integer, not {type(step).__name__}: {step!r}", path=(step,))
+    raise BadKey(f"a key must be text or an integer, not {type(step).__name__}: {step!r}", path=(*path, step))
 
 
-def steps_of(path: Iterable[Any]) -> Path:
-    """A path as trees have it."""
-    return tuple(key_of(step) for step in path)
-
-
-def stored(value: Any, path: Path) -> Any:
-    """A copy of a value that enters at *path*; an error names the whole path."""
-    if type(value) in _AS_IT_IS:
-        return value
-    try:
-        return taken_in(value, max(ROOM - len(path), 0))
-    except (BadKey, BadValue) as error:
-        where = (*path, *(error.path or ()))
-        raise type(error)(f"{error.message} at {spell(where)}", path=where, hint=error.hint) from None
+def steps_of(path: Iterable[Any], above: Path = ()) -> Path:
+    """A path as trees have it. raises: BadKey"""
+    steps: Path = ()
+    for step in path:
+        steps = (*steps, key_of(step, (*above, *steps)))
+    return steps
 
 
 class _Handle:
@@ -120,20 +113,20 @@ class Writer(_Handle):
     __slots__ = ()
 
     def __getitem__(self, key: Any) -> Any:
-        return self._child(self._place(), key_of(key))
+        return self._child(self._place(), key_of(key, self._path))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         place = self._place()
-        path = (*self._path, key_of(key))
+        path = (*self._path, key_of(key, self._path))
         self._tree.store(path, stored(value, path), parent=place)
 
     def __delitem__(self, key: Any) -> None:
-        if self._place().at(key_of(key)).thing is ABSENT:
-            raise self._absent((key_of(key),))
+        if self._place().at(key_of(key, self._path)).thing is ABSENT:
+            raise self._absent((key_of(key, self._path),))
         self.delete(key)
 
     def __contains__(self, key: object) -> bool:
-        return self._place().at(key_of(key)).thing is not ABSENT
+        return self._place().at(key_of(key, self._path)).thing is not ABSENT
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.keys())
@@ -160,20 +153,20 @@ class Writer(_Handle):
 
     def get(self, key: Any, default: Any = None) -> Any:
         """A plain copy of the value of *key*; *default* where it is absent. Creates nothing."""
-        value = self._tree.plain_of(self._place().at(key_of(key)), True, (*self._path, key))
+        value = self._tree.plain_of(self._place().at(key_of(key, self._path)), True, (*self._path, key))
         return default if value is ABSENT else value
 
     def delete(self, key: Any) -> Any:
         """Remove *key*; the removed value, or None."""
         self._place()
-        return self._tree.delete((*self._path, key_of(key)))
+        return self._tree.delete((*self._path, key_of(key, self._path)))
 
     def pop(self, key: Any, *default: Any) -> Any:
         """Remove *key* and give its value; KeyError, or *default*, where it is absent."""
-        if self._place().at(key_of(key)).thing is ABSENT:
+        if self._place().at(key_of(key, self._path)).thing is ABSENT:
             if default:
                 return default[0]
-            raise self._absent((key_of(key),))
+            raise self._absent((key_of(key, self._path),))
         return self.delete(key)
 
     def update(self, *entries: Any, **more: Any) -> Writer:
@@ -226,7 +219,7 @@ class Writer(_Handle):
     def unlink(self, *path: Any) -> Any:
         """Remove what stands at *path*; the value, or None. On a list it removes by value, as Chef does."""
         self._place()
-        return self._tree.unlink((*self._path, *steps_of(path)))
+        return self._tree.unlink((*self._path, *steps_of(path, self._path)))
 
     def unlink_strict(self, *path: Any) -> Any:
         """As `unlink` (Ruby's `unlink!`). raises: NoSuchAttribute"""
@@ -236,15 +229,15 @@ class Writer(_Handle):
 
     def _at(self, path: Iterable[Any]) -> Any:
         place = self._place()
-        for step in steps_of(path):
+        for step in steps_of(path, self._path):
             place = place.at(step)
-        return self._tree.plain_of(place, True, (*self._path, *steps_of(path)))
+        return self._tree.plain_of(place, True, (*self._path, *steps_of(path, self._path)))
 
     def _write(self, path_and_value: tuple[Any, ...], full: bool = False, strict: bool = False) -> Any:
         if len(path_and_value) < 2:
             raise BadArgument("write needs a path and a value", hint="write('apache', 'port', 80)")
         self._place()
-        path = (*self._path, *steps_of(path_and_value[:-1]))
+        path = (*self._path, *steps_of(path_and_value[:-1], self._path))
         self._tree.write(path, stored(path_and_value[-1], path), full, strict)
         return path_and_value[-1]
 
@@ -276,11 +269,11 @@ class ListWriter(_Handle):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return self.to_list()[index]
-        return self._child(self._place(), key_of(index))
+        return self._child(self._place(), key_of(index, self._path))
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self._place()
-        path = (*self._path, key_of(index))
+        path = (*self._path, key_of(index, self._path))
         self._tree.store(path, stored(value, path))
 
     def __delitem__(self, index: int) -> None:
@@ -446,7 +439,7 @@ class UnlessWriter:
         self._path = path
 
     def __getitem__(self, step: Any) -> UnlessWriter:
-        return UnlessWriter(self._tree, (*self._path, key_of(step)))
+        return UnlessWriter(self._tree, (*self._path, key_of(step, self._path)))
 
     def __setitem__(self, step: Any, value: Any) -> None:
         self(step, value)
@@ -454,7 +447,7 @@ class UnlessWriter:
     def __call__(self, *path_and_value: Any) -> Any:
         if len(path_and_value) < 2:
             raise BadArgument("an unless needs a path and a value", hint="default_unless('apache', 'port', 80)")
-        path = (*self._path, *steps_of(path_and_value[:-1]))
+        path = (*self._path, *steps_of(path_and_value[:-1], self._path))
         value = stored(path_and_value[-1], path)
         standing = self._tree.place(path).thing
         if isinstance(standing, Deferred):
@@ -486,7 +479,7 @@ class FullWriter:
         self._before = before
 
     def __getitem__(self, step: Any) -> FullWriter:
-        return FullWriter(self._tree, (*self._path, key_of(step)), self._before)
+        return FullWriter(self._tree, (*self._path, key_of(step, self._path)), self._before)
 
     def __setitem__(self, step: Any, value: Any) -> None:
         self(step, value)
@@ -494,7 +487,7 @@ class FullWriter:
     def __call__(self, *path_and_value: Any) -> Any:
         if len(path_and_value) < 2:
             raise BadArgument("a full assignment needs a path and a value", hint="default_full('apache', 'port', 80)")
-        path = (*self._path, *steps_of(path_and_value[:-1]))
+        path = (*self._path, *steps_of(path_and_value[:-1], self._path))
         value = stored(path_and_value[-1], path)
         if self._before is not None:
             self._before(path)

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 import pathlib
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.core.tree import Path, near
-from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NodeNotFound, RecipeFailed
+from nodeattrs.errors import BadArgument, DocumentError, NodeNotFound
 from nodeattrs.keep import Saved, Store, filtered_snapshot, saved_document
 from nodeattrs.node.node import Node
 from nodeattrs.runs.facts import Facts
@@ -160,9 +159,8 @@ def perform(
         saved=last.node if last else None,
         log=log,
     )
-    with _deferred_values(name):
-        document = saved_document(run.node, config.allowed, config.blocked)
-        snapshot = filtered_snapshot(run.node.snapshot(), config.allowed, config.blocked)
+    document = saved_document(run.node, config.allowed, config.blocked)
+    snapshot = filtered_snapshot(run.node.snapshot(), config.allowed, config.blocked)
     after = Node.restore(snapshot).to_dict(evaluate=False)
     if save:
         store.save(Saved(name, document, snapshot))
@@ -177,17 +175,3 @@ def _unheard_of(node: Node, repository: Repository) -> str:
     close = near(node.name, repository.nodes())
     hint = f"did you mean {' or '.join(close)}?" if close else "give it one with --run-list, or in nodes/"
     return f"the node {node.name} has an empty run-list: nothing was known of it\n  {hint}"
-
-
-@contextmanager
-def _deferred_values(name: str) -> Iterator[None]:
-    """Saving computes deferred values, and they are cookbook code."""
-    try:
-        yield
-    except NodeattrsError:
-        raise
-    except Exception as error:
-        raise RecipeFailed(
-            f"a deferred value of the node {name} failed: {type(error).__name__}: {error}",
-            hint="what is computed later runs when the node is saved, too",
-        ) from error
