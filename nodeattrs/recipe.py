@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs.errors import WordNotKnownHere
 from nodeattrs.node.values import Sensitive, Symbol, lazy
-from nodeattrs.runs.recipes import words_now
+from nodeattrs.runs.recipes import FILES_ONLY, RECIPES_ONLY, words_now
 
 if TYPE_CHECKING:
     from nodeattrs.node.node import Node
@@ -50,27 +50,9 @@ if TYPE_CHECKING:
     def log(message: object, level: str = "info") -> None: ...
 
 
-_FILES_ONLY = (
-    "default",
-    "default_full",
-    "default_unless",
-    "force_default",
-    "force_default_full",
-    "force_override",
-    "force_override_full",
-    "has_attribute",
-    "normal",
-    "normal_full",
-    "normal_unless",
-    "override",
-    "override_full",
-    "override_unless",
-)
-_RECIPES_ONLY = ("data_bag", "data_bag_item", "include_recipe", "tag", "tagged", "untag")
-
 __all__ = [
-    *_FILES_ONLY,
-    *_RECIPES_ONLY,
+    *FILES_ONLY,
+    *RECIPES_ONLY,
     "Sensitive",
     "Symbol",
     "include_attribute",
@@ -93,8 +75,8 @@ def __getattr__(name: str) -> Any:
         )
     if name in words:
         return words[name]
-    if name in _FILES_ONLY:
+    if name in FILES_ONLY:
         raise WordNotKnownHere(f"{name!r} is a word of attribute files", hint=f"in a recipe write node.{name}")
-    if name in _RECIPES_ONLY:
+    if name in RECIPES_ONLY:
         raise WordNotKnownHere(f"{name!r} is a word of recipes", hint="attribute files only set attributes")
     raise WordNotKnownHere(f"there is no word {name!r} for cookbook files", hint="see docs/from-chef.md")

@@ -205,10 +205,13 @@ class ComponentTree:
 
     # Changes
 
-    def store(self, path: Path, value: Any, full: bool = False, parent: Place | None = None) -> None:
+    def store(
+        self, path: Path, value: Any, full: bool = False, parent: Place | None = None, depth: int | None = None
+    ) -> None:
         """Chef's level store of a value of our own at *path*, whose parent was stepped to.
 
         parent: the place of the parent, where it is known
+        depth:  the statement that speaks counts paths from there; from *path* itself when None
         raises: NullInTheWay, TypeConflict
         """
         step = path[-1]
@@ -221,22 +224,31 @@ class ComponentTree:
         elif not (isinstance(parent.thing, list) and type(step) is int):
             raise self._conflict(parent.thing, path[:-1], step)
         with self._ledger.lock:
-            self._store(path, value, Verb.SET, full, parent)
+            self._store(path, value, Verb.SET, full, parent, depth)
 
-    def _store(self, path: Path, value: Any, verb: Verb, full: bool = False, parent: Place | None = None) -> None:
+    def _store(
+        self,
+        path: Path,
+        value: Any,
+        verb: Verb,
+        full: bool = False,
+        parent: Place | None = None,
+        depth: int | None = None,
+    ) -> None:
+        depth = len(path) if depth is None else depth
         top = self._list_above(path)
         if top is not None:
-            mark = self._here(len(path), Verb.APPEND, full)
+            mark = self._here(depth, Verb.APPEND, full)
             self._work(top, lambda pairs: _put(pairs, path, len(top), value, mark))
             return
         standing = self.place(path) if parent is None else parent.at(path[-1])
         if isinstance(standing.thing, (dict, list)):
             self._note_cut(path, standing)
         if type(value) is dict and self.component.is_pair and not self._by_file:
-            mark = self._here(len(path), Verb.REPLACE, full)
+            mark = self._here(depth, Verb.REPLACE, full)
             value = AssignedMap(value, mark)
         else:
-            mark = self._here(len(path), verb, full)
+            mark = self._here(depth, verb, full)
             if isinstance(value, OwnedMap):
                 value.origin = mark
         self._ledger.store(self._slot, path, value, mark)
@@ -276,12 +288,13 @@ class ComponentTree:
         place = self.place(path)
         slot = self.component.file if place.recipe is ABSENT else self.component.recipe
         nobody: list[ElementTold] = [0] * len(place.thing)
-        told = self._ledger.told(slot, path) if self._ledger.provenance else nobody
-        pairs = list(zip(place.thing, told, strict=True))
+        said = self._ledger.told(slot, path) if self._ledger.provenance else nobody
+        pairs = list(zip(place.thing, said, strict=True))
         answer = change(pairs)
         mark = self._here(len(path), Verb.APPEND)
         values, marks = [value for value, _ in pairs], [who for _, who in pairs]
-        self._ledger.store(self._slot, path, values, mark, marks if self._ledger.provenance else None)
+        told = marks if marks and self._ledger.provenance else None  # an emptied list is its emptier's
+        self._ledger.store(self._slot, path, values, mark, told)
         return answer
 
     def delete(self, path: Path) -> Any:

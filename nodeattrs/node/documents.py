@@ -263,12 +263,11 @@ class _Reach:
         self.covered: dict[int, dict[Any, Any]] = {}
         self._marks = ledger.marks
         for slot in SLOTS:
-            if slot.source != "facts":  # the lines of thousands of facts are not worth their room
-                tree = ledger.trees[slot.number]
-                self._walk(tree, tree.origin, ())
+            tree = ledger.trees[slot.number]
+            self._walk(tree, tree.origin, ())
         for path, chronicles in ledger.history.items():
-            for number, chronicle in chronicles.items():
-                for event in chronicle.events() if SLOTS[number - 1].source != "facts" else ():
+            for chronicle in chronicles.values():
+                for event in chronicle.events():
                     self._walk(event.value, event.told, path)
                     self._note(SaidAt(event.by, path))
 
@@ -285,6 +284,8 @@ class _Reach:
             self._note(SaidAt(told, path), value)
 
     def _note(self, said: SaidAt, value: Any = None) -> None:
+        if self._marks[said.number].bulk:
+            return  # the lines of thousands of facts are not worth their room
         here = self.covered.setdefault(said.number, {})
         for step in said.path[self._marks[said.number].depth :]:
             here = here.setdefault(step, {})
@@ -323,8 +324,9 @@ def snapshot_ledger(ledger: Ledger) -> dict[str, Any]:
     marks = []
     for number, mark in enumerate(ledger.marks.table):
         base, covered = mark.speaker.at(()), reach.covered.get(number)
-        # A mark that covers facts only keeps its file: the line of the whole document would say nothing.
-        marks.append(_packed_mark(mark, base, _lines_of(mark, covered or {}, base, ()), covered is not None))
+        if mark.bulk:
+            base = base.moved(None)  # of a document of facts: its file is kept, and no line at all
+        marks.append(_packed_mark(mark, base, _lines_of(mark, covered or {}, base, ())))
     return {
         "slots": {str(slot.number): _packed(ledger.trees[slot.number]) for slot in SLOTS},
         "marks": marks,
@@ -336,16 +338,17 @@ def snapshot_ledger(ledger: Ledger) -> dict[str, Any]:
     }
 
 
-def _packed_mark(mark: Mark, base: Origin, lines: dict[Any, Any], placed: bool) -> dict[str, Any]:
+def _packed_mark(mark: Mark, base: Origin, lines: dict[Any, Any]) -> dict[str, Any]:
     packed = {
         "kind": base.kind,
         "name": base.name,
         "file": base.file,
-        "line": base.line if placed else None,
-        "column": base.column if placed else None,
+        "line": base.line,
+        "column": base.column,
         "verb": mark.verb.value,
         "depth": mark.depth,
         "full": mark.full,
+        "bulk": mark.bulk,
         "lines": _packed_lines(lines),
     }
     return {key: value for key, value in packed.items() if value not in (None, "", False, [], 0)}
@@ -390,4 +393,10 @@ def _unpacked_mark(packed: Mapping[str, Any]) -> Mark:
         packed["kind"], packed.get("name", ""), packed.get("file"), packed.get("line"), packed.get("column")
     )
     speaker = SavedSpeaker(origin, _unpacked_lines(packed.get("lines", [])))
-    return Mark(speaker, Verb(packed.get("verb", "set")), packed.get("depth", 0), packed.get("full", False))
+    return Mark(
+        speaker,
+        Verb(packed.get("verb", "set")),
+        packed.get("depth", 0),
+        packed.get("full", False),
+        packed.get("bulk", False),
+    )

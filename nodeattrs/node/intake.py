@@ -15,6 +15,7 @@ from nodeattrs.core.claim import Origin, Speaker
 from nodeattrs.core.tree import Path, dig, strict_key
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, SaidAt, Several, shifted, speakers
+from nodeattrs.node.slots import SLOTS
 from nodeattrs.node.speech import Mark
 from nodeattrs.node.values import stored
 
@@ -28,8 +29,13 @@ def load(ledger: Ledger, slot: int, tree: Any, speaker: Speaker) -> None:
 
 
 def _load(ledger: Ledger, slot: int, tree: Any, speaker: Speaker) -> None:
-    mark = ledger.marks.add(Mark(speaker)) if ledger.provenance else 0
+    mark = _mark(ledger, slot, speaker)
     ledger.replace(slot, stored(tree, ()), mark, remember=False)
+
+
+def _mark(ledger: Ledger, slot: int, speaker: Speaker) -> int:
+    bulk = SLOTS[slot - 1].source == "facts" and not isinstance(speaker, Origin)
+    return ledger.marks.add(Mark(speaker, bulk=bulk)) if ledger.provenance else 0
 
 
 def lay_over(ledger: Ledger, slot: int, tree: Any, speaker: Speaker) -> None:
@@ -37,7 +43,7 @@ def lay_over(ledger: Ledger, slot: int, tree: Any, speaker: Speaker) -> None:
     if not ledger.trees[slot]:
         load(ledger, slot, tree, speaker)
         return
-    mark = ledger.marks.add(Mark(speaker)) if ledger.provenance else 0
+    mark = _mark(ledger, slot, speaker)
     for key, value in stored(tree, ()).items():
         _lay(ledger, slot, (key,), value, mark)
 

@@ -361,6 +361,8 @@ class Ledger:
             if id(tree) in seen:
                 yield f"an owned map has two parents, one at {path} in slot {slot}"
             seen.add(id(tree))
+            if not (type(tree.origin) is int and 0 <= tree.origin < len(self.marks.table)):
+                yield f"an unknown mark at {path} in slot {slot}"
             if not tree.origins.keys() <= tree.keys():
                 yield f"marks without entries at {path} in slot {slot}"
             for told in tree.origins.values():

@@ -67,9 +67,14 @@ def _element(ledger: Ledger, path: Path, element: Element) -> Element:
     key = strict_key(element.value)
     claims = []
     for slot in element.ranks:
-        for index, entry in enumerate(dig(ledger.trees[slot], path) or ()):
+        tree = ledger.trees[slot]
+        said = dig(tree, path)
+        if not isinstance(said, list):  # a deferred value that computes a list
+            origin, mark = ledger.origin(slot, path)
+            claims.append(Claim(path, element.value, slot, origin, mark.verb))
+            continue
+        for index, entry in enumerate(said):
             if strict_key(entry) == key:
-                tree = ledger.trees[slot]
                 for origin, mark in ledger.all_in(tree, tree.origin, (*path, index)):
                     claims.append(Claim((*path, index), entry, slot, origin, mark.verb))
     return replace(element, claims=tuple(claims))

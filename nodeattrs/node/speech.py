@@ -59,12 +59,14 @@ class Mark:
     verb:    what it did
     depth:   the speaker counts paths from this depth of the tree
     full:    by a full assignment (Ruby's `default!`)
+    bulk:    a document of facts: so much at once that a snapshot keeps its file and not its lines
     """
 
     speaker: Speaker
     verb: Verb = Verb.SET
     depth: int = 0
     full: bool = False
+    bulk: bool = False
 
 
 class CodeSpeaker:

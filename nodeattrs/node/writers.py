@@ -80,6 +80,11 @@ class _Handle:
             self._tree.replace({"detached": kept})
             self._path = ("detached",)
 
+    def stands_at(self, tree: ComponentTree, path: Path) -> bool:
+        """Whether this is a live writer of exactly that place."""
+        self._place()
+        return self._tree is tree and self._path == path
+
     def to_plain(self, evaluate: bool = False) -> Any:
         """A plain copy of what stands here; deferred values stay deferred unless asked for."""
         return self._tree.plain_of(self._place(), evaluate, self._path)
@@ -118,6 +123,8 @@ class Writer(_Handle):
     def __setitem__(self, key: Any, value: Any) -> None:
         place = self._place()
         path = (*self._path, key_of(key, self._path))
+        if isinstance(value, _Handle) and value.stands_at(self._tree, path):
+            return  # `writer[key] += [...]` has worked in place and stores the writer where it came from
         self._tree.store(path, stored(value, path), parent=place)
 
     def __delitem__(self, key: Any) -> None:
@@ -172,7 +179,8 @@ class Writer(_Handle):
     def update(self, *entries: Any, **more: Any) -> Writer:
         """Store each entry, one level deep; self."""
         for key, value in dict(*entries, **more).items():
-            self[key] = value
+            path = (*self._path, key_of(key, self._path))
+            self._tree.store(path, stored(value, path), parent=self._place(), depth=len(self._path))
         return self
 
     def clear(self) -> Writer:

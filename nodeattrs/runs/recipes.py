@@ -29,7 +29,7 @@ from nodeattrs.node.values import Sensitive, Symbol, lazy
 from nodeattrs.runs.cookbooks import AttributeFileOrder, Cookbook
 from nodeattrs.runs.role_scripts import compiled, source_of
 
-__all__ = ["ATTRIBUTE_FILE", "RECIPE", "LogLine", "RecipeRunner", "words_now"]
+__all__ = ["ATTRIBUTE_FILE", "FILES_ONLY", "RECIPE", "RECIPES_ONLY", "LogLine", "RecipeRunner", "words_now"]
 
 ATTRIBUTE_FILE, RECIPE = "attribute file", "recipe"
 
@@ -56,6 +56,10 @@ class LogLine:
         return f"{self.level}: {self.message}  ({self.origin.place})"
 
 
+_IN_THE_WAY = ("does not support item assignment", "is not subscriptable")
+_WAY_OUT = "a scalar or null is in the way: node.default_full[...] and node.write(...) replace it, node.explain(...) says whose"
+
+
 class _Gone:
     """A name that older documents mention: every use is an error that shows the line to write."""
 
@@ -67,6 +71,18 @@ class _Gone:
         raise UnknownName(f"{self._name!r} is not known here", hint=f"write {self._instead}")
 
     __call__ = __getitem__ = __setitem__ = _raise
+
+
+FILES_ONLY = (*_LEVELS, *_UNLESS, *(f"{level}_full" for level in _LEVELS), "has_attribute")
+"""Words that attribute files have and recipes do not."""
+RECIPES_ONLY = ("data_bag", "data_bag_item", "include_recipe", "tag", "tagged", "untag")
+"""Words that recipes have and attribute files do not."""
+
+_ELSEWHERE: dict[str, dict[str, Any]] = {
+    RECIPE: {name: _Gone(name, f"node.{name} in a recipe") for name in FILES_ONLY},
+    ATTRIBUTE_FILE: {name: _Gone(name, f"{name} in a recipe; attribute files only set") for name in RECIPES_ONLY},
+}
+"""The words of the other sort of file: using one says where it belongs."""
 
 
 class RecipeRunner:
@@ -137,7 +153,8 @@ class RecipeRunner:
         code = compiled(source, str(path), shown)
         # Tracebacks and explanations read the text that really ran, not what the file says later.
         linecache.cache[str(path)] = (len(source), None, source.splitlines(keepends=True), str(path))
-        namespace = {"__name__": f"{cookbook.name}.{kind.replace(' ', '_')}", "__file__": str(path), **words}
+        names = {"__name__": f"{cookbook.name}.{kind.replace(' ', '_')}", "__file__": str(path)}
+        namespace = {**(_ELSEWHERE[kind]), **names, **words}
         with self._speaking(kind, name, words):
             try:
                 exec(code, namespace)
@@ -161,11 +178,13 @@ class RecipeRunner:
         origin = Origin(kind, name, shown, line)
         first, *rest = str(error).splitlines() or [""]
         sort = "" if isinstance(error, NodeattrsError) else f"{type(error).__name__}: "
+        in_the_way = type(error) is TypeError and any(words in first for words in _IN_THE_WAY)
         return RecipeFailed(
             f"{origin.place}: {kind} {name} failed: {sort}{first}",
             path=getattr(error, "path", None) if isinstance(error, NodeattrsError) else None,
             origins=[origin],
             said=[text.strip() for text in rest],
+            hint=_WAY_OUT if in_the_way else None,
         )
 
     # Words
@@ -183,11 +202,9 @@ class RecipeRunner:
 
     def _attribute_words(self, here: str) -> dict[str, Any]:
         node = self.node
-        names = (*_LEVELS, *_UNLESS, *(f"{level}_full" for level in _LEVELS))
         return {
-            **{name: getattr(node, name) for name in names},
+            **{name: getattr(node, name) for name in FILES_ONLY},
             **self._shared_words(here),
-            "has_attribute": node.has_attribute,
             "set": _Gone("set", "normal[...] = ... (a Python set can be spelled {1, 2})"),
             "set_unless": _Gone("set_unless", "normal_unless[...] = ..."),
         }
