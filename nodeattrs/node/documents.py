@@ -197,11 +197,17 @@ def _unpacked_told(told: Any) -> Any:
         return int(told)
     if "at" in told:
         number, path = told["at"]
-        return SaidAt(number, tuple(path))
+        return SaidAt(int(number), _unpacked_path(path))
     if "all" in told:
         return Several(tuple(_unpacked_told(one) for one in told["all"]))
     base, path, inner = told["in"]
-    return Patched(_unpacked_told(base), tuple(path), _unpacked_told(inner))
+    return Patched(_unpacked_told(base), _unpacked_path(path), _unpacked_told(inner))
+
+
+def _unpacked_path(path: list[Any]) -> Path:
+    if not all(type(step) in (str, int) for step in path):
+        raise ValueError(f"{path!r} is no path")
+    return tuple(path)
 
 
 def marks_in(told: Any) -> Iterator[tuple[int, Path]]:
@@ -366,8 +372,9 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger) -> None:
             tree = _unpacked(data["slots"][str(slot.number)])
             ledger.replace(slot.number, tree, tree.origin, remember=False)
         for path, slot, dropped, events in data["history"]:
-            guard = None if ledger.secrets is None else partial(ledger.secrets.guarded, tuple(path))
-            ledger.history.setdefault(tuple(path), {})[slot] = _unpacked_chronicle(dropped, events, guard)
+            at = _unpacked_path(path)
+            guard = None if ledger.secrets is None else partial(ledger.secrets.guarded, at)
+            ledger.history.setdefault(at, {})[slot] = _unpacked_chronicle(dropped, events, guard)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise DocumentError(f"this snapshot is damaged: {type(error).__name__}: {error}") from error
     faults = list(ledger.check())

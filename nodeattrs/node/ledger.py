@@ -355,20 +355,28 @@ class Ledger:
             for slot, chronicle in chronicles.items():
                 if len(chronicle.events()) > HISTORY_BOUND:
                     yield f"too much history at {path} in slot {slot}"
+                for event in chronicle.events():
+                    if not (self._is_mark(event.by) and self._are_marks(event.told, path)):
+                        yield f"an unknown mark in the history of {path} in slot {slot}"
+
+    def _is_mark(self, number: Any) -> bool:
+        return type(number) is int and 0 <= number < len(self.marks.table)
+
+    def _are_marks(self, told: Any, path: Path) -> bool:
+        elements = told if isinstance(told, list) else [told]
+        return all(self._is_mark(said.number) for one in elements for said in speakers(one, path))
 
     def _check_tree(self, slot: int, tree: Any, path: Path, seen: set[int]) -> Iterator[str]:
         if isinstance(tree, OwnedMap):
             if id(tree) in seen:
                 yield f"an owned map has two parents, one at {path} in slot {slot}"
             seen.add(id(tree))
-            if not (type(tree.origin) is int and 0 <= tree.origin < len(self.marks.table)):
+            if not self._is_mark(tree.origin):
                 yield f"an unknown mark at {path} in slot {slot}"
             if not tree.origins.keys() <= tree.keys():
                 yield f"marks without entries at {path} in slot {slot}"
-            for told in tree.origins.values():
-                for one in told if isinstance(told, list) else [told]:
-                    if not all(0 <= said.number < len(self.marks.table) for said in speakers(one, path)):
-                        yield f"an unknown mark at {path} in slot {slot}"
+            if not all(self._are_marks(told, path) for told in tree.origins.values()):
+                yield f"an unknown mark at {path} in slot {slot}"
             if isinstance(tree, AssignedMap) and SLOTS[slot - 1].source != "recipe":
                 yield f"slot {slot} is no recipe's, and {path} is marked assigned"
         if isinstance(tree, dict):

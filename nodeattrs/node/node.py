@@ -111,7 +111,8 @@ class SlotTree:
     @property
     def assigned(self) -> list[Path]:
         """The paths of the maps that hide what the attribute file says there."""
-        return list(_assigned(self._ledger.trees[self.number], ()))
+        with self._ledger.lock:
+            return list(_assigned(self._ledger.trees[self.number], ()))
 
     def to_dict(self, evaluate: bool = False) -> dict[Any, Any]:
         """A plain copy."""
@@ -119,7 +120,8 @@ class SlotTree:
 
     def origin(self, path: str | Path) -> Origin:
         """Who said what this slot has at *path*."""
-        return self._ledger.origin(self.number, _steps(path))[0]
+        with self._ledger.lock:
+            return self._ledger.origin(self.number, _steps(path))[0]
 
     def layer(self) -> Layer:
         """The slot for the core's `fold`, its assigned maps marked."""

@@ -57,7 +57,7 @@ class LogLine:
 
 
 _IN_THE_WAY = ("does not support item assignment", "is not subscriptable")
-_WAY_OUT = "a scalar or null is in the way: node.default_full[...] and node.write(...) replace it, node.explain(...) says whose"
+_WAY_OUT = "a scalar or null is in the way: node.default_full[...] replaces it, node.explain(...) says whose it is"
 
 
 class _Gone:
