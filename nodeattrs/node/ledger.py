@@ -356,7 +356,8 @@ class Ledger:
                 if len(chronicle.events()) > HISTORY_BOUND:
                     yield f"too much history at {path} in slot {slot}"
                 for event in chronicle.events():
-                    if not (self._is_mark(event.by) and self._are_marks(event.told, path)):
+                    known = self._is_mark(event.by) and self._are_marks(event.told, path)
+                    if not (known and _fits(event.value, event.told)):
                         yield f"an unknown mark in the history of {path} in slot {slot}"
 
     def _is_mark(self, number: Any) -> bool:
@@ -377,6 +378,8 @@ class Ledger:
                 yield f"marks without entries at {path} in slot {slot}"
             if not all(self._are_marks(told, path) for told in tree.origins.values()):
                 yield f"an unknown mark at {path} in slot {slot}"
+            if not all(_fits(tree.get(key), told) for key, told in tree.origins.items()):
+                yield f"marks for elements that are not there at {path} in slot {slot}"
             if isinstance(tree, AssignedMap) and SLOTS[slot - 1].source != "recipe":
                 yield f"slot {slot} is no recipe's, and {path} is marked assigned"
         if isinstance(tree, dict):
@@ -416,6 +419,10 @@ def _forget(view: MapView, key: Any) -> None:
     gone = view._cache.pop(key, None)
     if type(gone) is MapView:
         share(gone._part)  # held or not: somebody may hold a view further down
+
+
+def _fits(value: Any, told: Any) -> bool:
+    return not isinstance(told, list) or (isinstance(value, list) and len(value) == len(told))
 
 
 def _last_word(told: list[ElementTold]) -> int:

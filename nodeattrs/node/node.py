@@ -179,6 +179,10 @@ def _stepped(place: Place, path: Path) -> Place:
     return place
 
 
+def _is_map(part: Any) -> bool:
+    return isinstance(part, (dict, Joined))
+
+
 def _of_node_document(origin: Origin) -> bool:
     return origin.kind in ("node", "saved node")
 
@@ -488,23 +492,23 @@ class Node(Mapping[Any, Any]):
         source: Chef's `rm`
         """
         steps = self._removable(path)
-        parent = self._ledger.standing(PLAN, steps[:-1])
-        value = self._value_in(parent, steps)
-        if value is not ABSENT:
+        with self._ledger.lock:
+            parent = self._ledger.standing(PLAN, steps[:-1])
+            if not _is_map(parent):
+                return None
+            value = self._value_in(parent, steps)
             self._clear_default(steps)
             self._unlink("normal", steps)
             self._clear_override(steps)
-        return None if value is ABSENT else value
+        return value
 
     def rm_default(self, *path: Any) -> Any:
         """Remove *path* from the four default components; their merged value as it was, or None."""
-        value = self._clear_default(self._removable(path))
-        return None if value is ABSENT else value
+        return self._clear_default(self._removable(path))
 
     def rm_override(self, *path: Any) -> Any:
         """Remove *path* from the four override components; their merged value as it was, or None."""
-        value = self._clear_override(self._removable(path))
-        return None if value is ABSENT else value
+        return self._clear_override(self._removable(path))
 
     def rm_normal(self, *path: Any) -> Any:
         """Remove *path* from normal; the value as it was, or None."""
@@ -522,16 +526,18 @@ class Node(Mapping[Any, Any]):
         return self._clear(OVERRIDE_GROUP, _OVERRIDE_LEVEL, path)
 
     def _clear(self, branch: Branch, names: Iterable[str], path: Path) -> Any:
-        value = self._value_in(self._ledger.standing(branch, path[:-1]), path)
-        if value is not ABSENT:
+        with self._ledger.lock:
+            parent = self._ledger.standing(branch, path[:-1])
+            if not _is_map(parent):
+                return None
+            value = self._value_in(parent, path)
             for name in names:
                 self._unlink(name, path)
         return value
 
     def _value_in(self, parent: Any, path: Path) -> Any:
-        is_map = isinstance(parent, (dict, Joined))
-        value = entry(parent, path[-1]) if is_map else ABSENT
-        return value if value is ABSENT else self._ledger.folded(value, False)
+        value = entry(parent, path[-1])
+        return None if value is ABSENT else self._ledger.folded(value, False, path)
 
     def _unlink(self, name: str, path: Path) -> Any:
         return self._trees[name].unlink(path)
