@@ -1,0 +1,21 @@
+"""The command line: words in, words out. It decides nothing.
+
+One file a command: it says which words it takes, asks the rooms below and hands a report
+to the terminal. Rooms are entered when a command runs, so that `--help` is there at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line; the exit code: 0 done, 1 could not be done, 2 not understood.
+
+    argv: the words after the program's name; those of the process unless given
+    """
+    from nodeattrs.cli.program import run
+
+    return run(argv)

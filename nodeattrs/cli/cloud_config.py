@@ -1,0 +1,288 @@
+"""`nodeattrs cloud-config`: merge, explain, check and pack cloud-init user-data, offline."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from nodeattrs.cli.options import add_output, path_of
+from nodeattrs.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from nodeattrs.adapters.cloudinit import Blob, CloudPart, Merged, Warned
+
+__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
+
+NAME = "cloud-config"
+SUMMARY = "merge cloud-init user-data offline, and say why"
+DESCRIPTION = """\
+Merge cloud-init user-data as cloud-init does, without a machine, without root and without a network:
+any mix of cloud-config, MIME, gzip, archives and JSON patches, with conf.d folders and vendor-data."""
+EXAMPLES = """\
+examples:
+  nodeattrs cloud-config merge base.yaml web.yaml
+  nodeattrs cloud-config explain base.yaml web.yaml --path runcmd
+  nodeattrs cloud-config check user-data.mime
+  nodeattrs cloud-config merge base.yaml web.yaml --how append
+  nodeattrs cloud-config pack base.yaml web.yaml --merge-type append > user-data.mime
+"""
+
+_EPILOGS = {
+    "merge": """\
+examples:
+  nodeattrs cloud-config merge base.yaml web.yaml
+  nodeattrs cloud-config merge user-data.mime --vendor vendor.yaml --confd /etc/cloud/cloud.cfg
+  nodeattrs cloud-config merge base.yaml web.yaml --format cloud-init    the bytes that cloud-init writes
+
+exit codes:
+  0 merged    1 a part was rejected or failed (not with --lenient), or nothing could be read    2 not understood
+""",
+    "explain": """\
+examples:
+  nodeattrs cloud-config explain base.yaml web.yaml                      what each part changed
+  nodeattrs cloud-config explain base.yaml web.yaml --path runcmd.0
+""",
+    "check": """\
+exit codes:
+  0 nothing to say    1 a part was rejected or failed, or there is a warning    2 not understood
+
+--ignore NAME switches a warning off; docs/cloudinit.md has a section for each name
+""",
+    "pack": """\
+examples:
+  nodeattrs cloud-config pack base.yaml web.yaml --merge-type 'list(append)+dict(recurse_list)' > user-data.mime
+""",
+}
+
+_LAYERS = (
+    ("extra", "a further configuration file, stronger than all; may be repeated, the first one strongest"),
+    ("env", "the file that the environment names"),
+    ("vendor2", "vendor-data 2"),
+    ("vendor", "vendor-data"),
+    ("datasource", "the config of the data source"),
+    ("cmdline", "the kernel command line, as /proc/cmdline has it"),
+    ("runtime", "the runtime configuration file"),
+    ("builtin", "the built-in values"),
+)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The words of this command: four of its own."""
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
+    summaries = {
+        "merge": "print the merged config",
+        "explain": "say which part set, extended, replaced or dropped what, and by which merger",
+        "check": "say what is wrong or doubtful; the exit code says whether anything is",
+        "pack": "print a MIME message of the files, with merge headers",
+    }
+    for name, summary in summaries.items():
+        one = actions.add_parser(
+            name,
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            epilog=_EPILOGS[name],
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        one.add_argument(
+            "files", metavar="FILE", nargs="+", help="user-data of any kind, in order; - is standard input"
+        )
+        one.add_argument("--launch-index", metavar="N", type=int, help="keep the parts for this launch index")
+        one.add_argument(
+            "--include-root", metavar="DIR", help="follow #include in this folder only (default: list them)"
+        )
+        if name == "pack":
+            one.add_argument("--merge-type", metavar="DEFINITION", help="the header for parts that have none")
+            _add_traceback(one)
+            continue
+        _add_merging(one)
+        if name == "merge":
+            _add_merge_output(one)
+        else:
+            add_output(one)
+        if name == "explain":
+            one.add_argument(
+                "--path", metavar="PATH", action="append", default=[], help="such as runcmd.0; may be repeated"
+            )
+            one.add_argument(
+                "--steps", action="store_true", help="also what each part changed (default: without --path)"
+            )
+
+
+def _add_merging(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("merging")
+    group.add_argument(
+        "--mode", choices=("current", "documented"), default="current", help="whose rules (default: current)"
+    )
+    group.add_argument(
+        "--how",
+        metavar="DEFINITION",
+        help="what if every part had this definition: append, prepend, replace, deep, or list(...)+dict(...)",
+    )
+    group.add_argument(
+        "--ignore",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="switch a warning off; may be repeated; all is all",
+    )
+    layers = parser.add_argument_group("layers", "with any of these, user-data is one layer of several")
+    layers.add_argument("--confd", metavar="FILE", help="a cloud.cfg with its cloud.cfg.d, or a folder of *.cfg")
+    for name, text in _LAYERS:
+        layers.add_argument(f"--{name}", metavar="FILE", action="append", help=text)
+
+
+def _add_merge_output(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--format",
+        choices=("yaml", "json", "mime", "cloud-init"),
+        default="yaml",
+        help="yaml; json; mime: one message with a merge header for each part; "
+        "cloud-init: the file that cloud-init writes (default: yaml)",
+    )
+    group.add_argument("--lenient", action="store_true", help="end with 0 although a part was rejected or failed")
+    group.add_argument("--color", choices=("auto", "always", "never"), default="auto", help=argparse.SUPPRESS)
+    group.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
+
+
+def _add_traceback(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
+
+
+def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Do one of the four."""
+    return {"merge": _merge, "explain": _explain, "check": _check, "pack": _pack}[options.action](options, terminal)
+
+
+def _merge(options: argparse.Namespace, terminal: Terminal) -> int:
+    from nodeattrs.adapters.cloudinit import pack
+    from nodeattrs.reports.cloud_config import json_tree, part_faults, yaml_text
+
+    user, merged = _merged(options)
+    terminal.warn([*part_faults(merged), *_wanted(merged, options)])
+    config = merged.config if merged.config is not None else {}
+    if options.format == "json":
+        import json
+
+        terminal.text(json.dumps(json_tree(config), indent=2, ensure_ascii=False) + "\n")
+    elif options.format == "mime":
+        parts = [report.part if report.part.filename else _named(report.part, report.filename) for report in user.parts]
+        terminal.text(pack(parts, _definition(options.how)))
+    elif options.format == "cloud-init":
+        terminal.text(merged.text)
+    else:
+        terminal.text(yaml_text(config))
+    return 0 if merged.ok or options.lenient else 1
+
+
+def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
+    from nodeattrs.reports.cloud_config import explained_config
+
+    _, merged = _merged(options)
+    terminal.warn(_wanted(merged, options))
+    terminal.report(explained_config(merged, tuple(path_of(text) for text in options.path), options.steps))
+    return 0
+
+
+def _check(options: argparse.Namespace, terminal: Terminal) -> int:
+    from nodeattrs.reports.cloud_config import CheckedConfig
+
+    _, merged = _merged(options)
+    checked = CheckedConfig(merged, tuple(_wanted(merged, options)))
+    terminal.report(checked)
+    return 0 if checked.is_clean else 1
+
+
+def _pack(options: argparse.Namespace, terminal: Terminal) -> int:
+    from nodeattrs.adapters.cloudinit import pack
+
+    terminal.text(pack(_parts(options), _definition(options.merge_type)))
+    return 0
+
+
+def _merged(options: argparse.Namespace) -> tuple[Merged, Merged]:
+    """The merged user-data, and the whole: the same unless there are layers."""
+    from pathlib import Path
+
+    from nodeattrs.adapters.cloudinit import merge, merge_layers, read_confd
+
+    _check_names(options)
+    mode: Any = options.mode
+    user = merge(_parts(options), mode=mode, how=_definition(options.how))
+    layers: dict[str, Any] = {name: _layer(name, getattr(options, name), mode) for name, _ in _LAYERS}
+    given = {name: layer for name, layer in layers.items() if layer is not None}
+    if options.confd is not None:
+        given["confd"] = read_confd(Path(options.confd), mode=mode)
+    if not given:
+        return user, user
+    return user, merge_layers(user=user, mode=mode, **given)
+
+
+def _layer(name: str, files: list[str] | None, mode: Any) -> Any:
+    """What one layer says: vendor-data is merged like user-data, all else is one config."""
+    from nodeattrs.adapters.cloudinit import CloudPart, config_of_cmdline, merge
+    from nodeattrs.errors import BadArgument
+
+    if not files:
+        return None
+    if name in ("vendor", "vendor2"):
+        return merge([_blob(file) for file in files], mode=mode)
+    if name != "extra" and len(files) > 1:
+        raise BadArgument(f"--{name} is one file", hint="merge several first, or use --extra")
+    parts = []
+    for file in files:
+        blob = _blob(file)
+        text = blob.content if isinstance(blob.content, str) else blob.content.decode("utf-8", "surrogateescape")
+        if name == "cmdline":
+            parts.append(CloudPart(config_of_cmdline(text), filename="kernel command line", file=blob.file, line=None))
+        else:
+            parts.append(CloudPart(text, filename=file, file=blob.file))
+    return parts if name == "extra" else parts[0]
+
+
+def _parts(options: argparse.Namespace) -> list[CloudPart]:
+    from pathlib import Path
+
+    from nodeattrs.adapters.cloudinit import unfold
+
+    root = Path(options.include_root) if options.include_root is not None else None
+    return unfold([_blob(file) for file in options.files], launch_index=options.launch_index, include_root=root)
+
+
+def _blob(file: str) -> Blob:
+    from pathlib import Path
+
+    from nodeattrs.adapters.cloudinit import MAX_BYTES, Blob, blob_of
+
+    if file != "-":
+        return blob_of(Path(file))
+    import sys
+
+    return Blob(sys.stdin.buffer.read(MAX_BYTES + 1), "standard input")
+
+
+def _named(part: CloudPart, name: str) -> CloudPart:
+    from dataclasses import replace
+
+    return replace(part, filename=name)
+
+
+def _definition(text: str | None) -> Any:
+    from nodeattrs.adapters.cloudinit import word_or_definition
+
+    return None if text is None else word_or_definition(text)
+
+
+def _check_names(options: argparse.Namespace) -> None:
+    from nodeattrs.adapters.cloudinit import WARNINGS
+
+    for name in options.ignore:
+        if name != "all" and name not in WARNINGS:
+            options.refuse(f"--ignore {name}: no such warning; known are {', '.join(WARNINGS)}")
+
+
+def _wanted(merged: Merged, options: argparse.Namespace) -> list[Warned]:
+    if "all" in options.ignore:
+        return []
+    return [warning for warning in merged.warnings if warning.name not in options.ignore]

@@ -1,0 +1,46 @@
+"""`nodeattrs explain`: why a value is what it is."""
+
+from __future__ import annotations
+
+import argparse
+
+from nodeattrs.cli.options import add_output, add_run_options, add_store, named_node, path_of
+from nodeattrs.cli.terminal import Terminal
+
+__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
+
+NAME = "explain"
+SUMMARY = "say why a value is what it is: who set it, where, and who else spoke"
+DESCRIPTION = """\
+Say who set a value and where, who else spoke and what beat them, which element of a list came
+from whom, and what was said before. From what was saved, or with --repo from a run made now."""
+EXAMPLES = """\
+examples:
+  nodeattrs explain web1 app.workers
+  nodeattrs explain web1 apache2.listen_ports --format json
+  nodeattrs explain web1 app.workers --repo cookbooks_example --facts cookbooks_example/facts
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The words of this command."""
+    parser.add_argument("node", metavar="NODE", help="its name")
+    parser.add_argument("path", metavar="PATH", help='such as apache2.listen_ports.0; "(root)" is all of it')
+    parser.add_argument("--repo", metavar="DIR", help="run the node of this repository, and save nothing")
+    add_run_options(parser)
+    add_store(parser)
+    add_output(parser)
+
+
+def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Explain it."""
+    from nodeattrs.core.tree import spell
+    from nodeattrs.errors import NoSuchAttribute
+    from nodeattrs.reports.explain import explained
+
+    path = path_of(options.path)
+    explanation = explained(named_node(options, terminal), path)
+    if not explanation.says_something:
+        raise NoSuchAttribute(f"nobody has said anything about {spell(path)}", path=path, hint=explanation.hint)
+    terminal.report(explanation)
+    return 0

@@ -1,0 +1,42 @@
+"""`nodeattrs facts`: what is known of a machine."""
+
+from __future__ import annotations
+
+import argparse
+
+from nodeattrs.cli.options import add_output, facts_from, path_of
+from nodeattrs.cli.terminal import Terminal
+
+__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
+
+NAME = "facts"
+SUMMARY = "show the facts of this machine, or those in a file"
+DESCRIPTION = """\
+Show the automatic attributes that a run would begin with: those of this machine, by Ohai's
+names, or those in a file that ohai or facter wrote."""
+EXAMPLES = """\
+examples:
+  nodeattrs facts
+  nodeattrs facts network.interfaces --format yaml
+  nodeattrs facts platform_version --facts cookbooks_example/facts/web1.json --origins
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The words of this command."""
+    parser.add_argument("path", metavar="PATH", nargs="?", help="only what is there (default: all)")
+    parser.add_argument("--facts", metavar="FILE", help="what ohai or facter --json wrote (default: ask this machine)")
+    parser.add_argument("--origins", action="store_true", help="beside each fact, who said it and where")
+    add_output(parser)
+
+
+def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Show them."""
+    from nodeattrs.reports.show import ShownFacts, part_of
+
+    path = path_of(options.path)
+    facts = facts_from(options.facts)
+    terminal.warn(facts.warnings)
+    value = part_of(facts.tree, path)
+    terminal.report(ShownFacts(path, value, facts.speaker.at if options.origins else None))
+    return 0

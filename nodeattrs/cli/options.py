@@ -1,0 +1,190 @@
+"""Words that several commands share, and what they come to.
+
+Nothing is decided here: which store is meant and what a machine is called is known to
+`runs.session`.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from nodeattrs.cli.terminal import FORMATS, Terminal
+from nodeattrs.errors import BadArgument, MissingExtra
+
+if TYPE_CHECKING:
+    from nodeattrs.core.tree import Path
+    from nodeattrs.keep import Store
+    from nodeattrs.node.node import Node
+    from nodeattrs.runs import Repository
+    from nodeattrs.runs.facts import Facts
+    from nodeattrs.texts.documents import Document
+
+__all__ = [
+    "add_output",
+    "add_run_options",
+    "add_store",
+    "facts_from",
+    "is_directory",
+    "json_attributes",
+    "named_node",
+    "path_of",
+    "run_list",
+    "store_of",
+]
+
+_STORE_HELP = (
+    "where nodes are kept, a directory or file:// (default: `store` in nodeattrs.toml of the repository, "
+    "else .nodeattrs/nodes in the current directory)"
+)
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """How to write: format, colour, tracebacks."""
+    group = parser.add_argument_group("output")
+    group.add_argument("--format", choices=FORMATS, default="text", help="for people, or as data (default: text)")
+    group.add_argument(
+        "--color",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="auto: on a terminal, unless NO_COLOR is set (default)",
+    )
+    group.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
+
+
+def add_store(parser: argparse.ArgumentParser) -> None:
+    """Where nodes are kept."""
+    parser.add_argument("--store", metavar="PLACE", help=_STORE_HELP)
+
+
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    """What a run starts from, beside its repository and node."""
+    parser.add_argument(
+        "--run-list",
+        metavar="ITEMS",
+        action="append",
+        help='such as "role[web],recipe[app::db]"; may be repeated (default: what the node has)',
+    )
+    parser.add_argument("--environment", "-E", metavar="NAME", help="the node's environment from now on")
+    parser.add_argument(
+        "--facts",
+        metavar="FILE",
+        help="what ohai or facter --json wrote, or a directory with NODE.json in it (default: ask this machine)",
+    )
+    parser.add_argument("--json-attributes", "-j", metavar="FILE", help="attributes, and a run_list, for this node")
+
+
+def path_of(text: str | None) -> Path:
+    """The path that a word spells; none is the root. raises: BadArgument"""
+    from nodeattrs.core.tree import parse
+
+    return parse(text) if text else ()
+
+
+def run_list(options: argparse.Namespace) -> list[str] | None:
+    """The items of all --run-list, split at commas; None where there are none.
+
+    raises: BadArgument for one that holds no item
+    """
+    if options.run_list is None:
+        return None
+    items = [item.strip() for text in options.run_list for item in text.split(",") if item.strip()]
+    if not items:
+        raise BadArgument("--run-list names no item", hint='write --run-list "role[web],recipe[app::db]"')
+    return items
+
+
+def store_of(options: argparse.Namespace, repository: Repository | None) -> Store:
+    """The store that is meant. raises: StoreError, DocumentError"""
+    from nodeattrs.keep import open_store
+    from nodeattrs.runs.session import store_place
+
+    return open_store(store_place(options.store, repository))
+
+
+def json_attributes(options: argparse.Namespace, repository: Repository) -> Document | None:
+    """The document of -j. raises: DocumentError"""
+    if options.json_attributes is None:
+        return None
+    import pathlib
+
+    from nodeattrs.runs.session import shown_in
+    from nodeattrs.texts.documents import read
+
+    path = pathlib.Path(options.json_attributes)
+    return read(path, shown_in(repository, path))
+
+
+def is_directory(place: str | None) -> bool:
+    """Whether --facts names a directory, which has one file a node."""
+    import os
+
+    return place is not None and os.path.isdir(place)
+
+
+def facts_from(place: str | None, node: str | None = None, repository: Repository | None = None) -> Facts:
+    """The facts at *place*: a file, or a directory that has one for *node*; None is this machine.
+
+    repository: files in it are named as seen from there
+    raises:     DocumentError, MissingExtra, BadArgument, BadName
+    """
+    import pathlib
+
+    from nodeattrs.keep import checked_name
+    from nodeattrs.runs.facts import gather, load_facts
+    from nodeattrs.runs.session import shown_in
+
+    if place is None:
+        try:
+            return gather()
+        except MissingExtra as error:
+            error.hint = f"{error.hint}; or name a file: --facts FILE"
+            raise
+    path = pathlib.Path(place)
+    if is_directory(place):
+        if node is None:
+            raise BadArgument(f"--facts {place} is a directory", hint="say which node is meant, or name one file in it")
+        path /= f"{checked_name(node, 'node')}.json"
+    return load_facts(path, shown_in(repository, path) if repository else None)
+
+
+def named_node(options: argparse.Namespace, terminal: Terminal) -> Node:
+    """The node that NODE names: as it was saved, or with --repo as a run would make it now.
+
+    raises: NodeNotFound, and whatever a run raises
+    """
+    from nodeattrs.runs import Repository
+    from nodeattrs.runs.session import perform, required
+
+    if options.repo is None:
+        for word in ("run_list", "environment", "facts", "json_attributes"):
+            if getattr(options, word) is not None:
+                options.refuse(f"--{word.replace('_', '-')} is about a run, so it needs --repo")
+        repository = _here()
+        sensitive: Any = repository.config.sensitive if repository else ()
+        found = required(store_of(options, repository), options.node, sensitive)
+        terminal.warn([found.note] if found.note else [])
+        return found.node
+    repository = Repository(options.repo)
+    session = perform(
+        repository,
+        store_of(options, repository),
+        options.node,
+        facts=facts_from(options.facts, options.node, repository),
+        run_list=run_list(options),
+        environment=options.environment,
+        json_attributes=json_attributes(options, repository),
+        save=False,
+    )
+    terminal.warn([*session.run.warnings, *([session.note] if session.note else [])])
+    return session.run.node
+
+
+def _here() -> Repository | None:
+    """The repository in the current directory: one that has settings."""
+    import os
+
+    from nodeattrs.runs import Repository
+    from nodeattrs.runs.config import FILE
+
+    return Repository(os.curdir) if os.path.lexists(FILE) else None

@@ -1,0 +1,139 @@
+"""The program around the commands: it finds the command, and whatever happens it ends with an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from nodeattrs.cli import cloud_config, completion, explain, facts, run_command, show
+from nodeattrs.cli.terminal import Terminal
+from nodeattrs.errors import InternalError, NodeattrsError
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
+
+__all__ = ["COMMANDS", "parser", "run"]
+
+# The package is imported before any of its modules; of the face above us only the version is asked.
+_PACKAGE = __name__.partition(".")[0]
+
+COMMANDS = (run_command, show, explain, facts, cloud_config, completion)
+"""In the order in which people meet them."""
+
+DONE, FAILED, NOT_UNDERSTOOD, INTERRUPTED, READER_GONE = 0, 1, 2, 130, 141
+
+_EXAMPLES = """\
+examples:
+  nodeattrs run --repo cookbooks_example --node web1 --facts cookbooks_example/facts/web1.json
+  nodeattrs explain web1 app.workers
+  nodeattrs show web1 apache2 --origins
+  nodeattrs explain web1 app.workers --repo cookbooks_example --facts cookbooks_example/facts
+
+a path is the keys joined by dots; odd keys are quoted:
+  apache2.listen_ports.0     filesystem."/dev/sda1".size     ports."80"
+
+exit codes:
+  0 done    1 could not be done    2 the command line was not understood
+"""
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Help that keeps the lines of examples and tables."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=30)
+
+    def add_argument(self, action: argparse.Action) -> None:
+        super().add_argument(action)
+        if isinstance(action, argparse._SubParsersAction):
+            self._action_max_length += 2  # argparse forgets that the commands are indented
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that notices when its words do not come out."""
+
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+        # argparse's own would swallow a full disk.
+        (file or sys.stderr).write(message)
+
+
+class _Program(_Parser):
+    """The top parser. Its help prints the order of precedence, read from where it is decided."""
+
+    def format_help(self) -> str:
+        return f"{super().format_help()}\n{precedence_table()}"
+
+
+def precedence_table() -> str:
+    """The fifteen slots as a table, the strongest first."""
+    from nodeattrs.node.slots import SLOTS
+
+    rows = [f"  {slot.number:2}  {slot.level:14}  {slot.source}" for slot in reversed(SLOTS)]
+    return "\n".join(["precedence, the strongest first (maps meet key by key; docs/merging.md):", *rows, ""])
+
+
+def parser() -> argparse.ArgumentParser:
+    """All commands with their options."""
+    program = _Program(
+        prog="nodeattrs",
+        description="Node attributes in layers: why is this value what it is?",
+        epilog=_EXAMPLES,
+        formatter_class=_Help,
+        allow_abbrev=False,
+    )
+    program.add_argument("--version", action="version", version=f"{_PACKAGE} {sys.modules[_PACKAGE].__version__}")
+    commands = program.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
+    for command in COMMANDS:
+        one = commands.add_parser(
+            command.NAME,
+            help=command.SUMMARY,
+            description=command.DESCRIPTION,
+            epilog=command.EXAMPLES,
+            formatter_class=_Help,
+            allow_abbrev=False,
+        )
+        command.add_options(one)
+        one.set_defaults(perform=command.perform, refuse=one.error)
+    return program
+
+
+def run(argv: Sequence[str] | None = None) -> int:
+    """Run one command line; its exit code."""
+    options = argparse.Namespace()
+    terminal = Terminal()
+    try:
+        try:
+            with terminal.writing():
+                parser().parse_args(argv, options)
+            terminal = Terminal(getattr(options, "color", "auto"), getattr(options, "format", "text"))
+            code: int = options.perform(options, terminal)
+        except SystemExit as end:
+            # argparse has said what it has to say, on stdout for --help and on stderr for what it did not understand.
+            code = end.code if isinstance(end.code, int) else NOT_UNDERSTOOD
+        terminal.finish()
+        return code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        return READER_GONE
+    except Exception as error:
+        return _failed(error, options, terminal)
+
+
+def _failed(error: Exception, options: argparse.Namespace, terminal: Terminal) -> int:
+    with_traceback = getattr(options, "traceback", False)
+    terminal.complain(_understood(error), getattr(options, "repo", None), error if with_traceback else None)
+    return FAILED
+
+
+def _understood(error: Exception) -> Exception:
+    """*error* as one that says what is wrong and with what."""
+    if isinstance(error, NodeattrsError):
+        return error
+    if isinstance(error, OSError):
+        what = f"{error.filename}: " if error.filename else ""
+        return NodeattrsError(f"{what}{error.strerror or error}")
+    kind = type(error).__name__
+    return InternalError(f"a fault in nodeattrs itself: {kind}: {error}", hint="please report it, with --traceback")

@@ -1,0 +1,70 @@
+"""`nodeattrs show`: what is read on a node, or what single slots say."""
+
+from __future__ import annotations
+
+import argparse
+
+from nodeattrs.cli.options import add_output, add_run_options, add_store, named_node, path_of
+from nodeattrs.cli.terminal import Terminal
+
+__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
+
+NAME = "show"
+SUMMARY = "show the attributes of a node"
+DESCRIPTION = """\
+Show what is read on a node, as it was saved, or with --repo as a run would make it now;
+or what single slots say, each for itself."""
+EXAMPLES = """\
+examples:
+  nodeattrs show web1
+  nodeattrs show web1 apache2 --origins
+  nodeattrs show web1 apache2 --level default
+  nodeattrs show web1 --slot 12 --slot 11
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The words of this command."""
+    from nodeattrs.node.slots import SLOTS
+
+    parser.add_argument("node", metavar="NODE", help="its name")
+    parser.add_argument("path", metavar="PATH", nargs="?", help="only what is there (default: all)")
+    parser.add_argument("--origins", action="store_true", help="beside each leaf, who said it and where")
+    parser.add_argument(
+        "--level",
+        choices=tuple(dict.fromkeys(slot.level for slot in SLOTS)),
+        action="append",
+        help="the slots of one level; may be repeated",
+    )
+    parser.add_argument(
+        "--slot",
+        type=int,
+        choices=tuple(slot.number for slot in SLOTS),
+        metavar=f"1..{len(SLOTS)}",
+        action="append",
+        help="one slot; may be repeated",
+    )
+    parser.add_argument("--repo", metavar="DIR", help="run the node of this repository, and save nothing")
+    add_run_options(parser)
+    add_store(parser)
+    add_output(parser)
+
+
+def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Show it."""
+    from nodeattrs.reports.show import ShownNode, ShownSlots, part_of, winner_of
+
+    path = path_of(options.path)
+    node = named_node(options, terminal)
+    if options.level or options.slot:
+        chosen = tuple(
+            slot
+            for number, slot in node.slots.items()
+            if slot.level in (options.level or ()) or number in (options.slot or ())
+        )
+        terminal.report(ShownSlots(node.name, node.environment, path, chosen, options.origins))
+    else:
+        value = part_of(node.to_dict(evaluate=False), path)
+        origins = winner_of(node) if options.origins else None
+        terminal.report(ShownNode(node.name, node.environment, path, value, origins))
+    return 0

@@ -1,0 +1,161 @@
+"""Where words come out: reports on stdout; warnings, errors and progress on stderr.
+
+Colour and progress are for terminals. It knows formats, and no report in particular.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TextIO
+
+from nodeattrs.errors import BadValue, NodeattrsError
+
+if TYPE_CHECKING:
+    from nodeattrs.reports import Report, Screen
+
+__all__ = ["FORMATS", "Terminal"]
+
+FORMATS = ("text", "json", "yaml")
+
+
+class Terminal:
+    """The two streams of the process, and how to write to them.
+
+    colour: "auto", "always" or "never"; "auto" is for terminals, unless NO_COLOR is set
+    form:   "text", "json" or "yaml": how reports come out
+    """
+
+    def __init__(self, colour: str = "auto", form: str = "text") -> None:
+        self._colour = colour
+        self._form = form
+        self._warned: set[str] = set()
+        self._progress = ""
+        for stream in (sys.stdout, sys.stderr):
+            # A letter that the terminal does not know is written out; it ends no command.
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="backslashreplace")
+
+    def report(self, report: Report) -> None:
+        """Write a report to stdout."""
+        if self._form == "json":
+            text = _json(report.to_dict())
+        elif self._form == "yaml":
+            text = _yaml(report.to_dict())
+        else:
+            text = "".join(f"{line}\n" for line in report.lines(self._screen(sys.stdout)))
+        self.text(text)
+
+    def text(self, text: str) -> None:
+        """Write *text* to stdout as it is."""
+        self._clear()
+        with self.writing():
+            sys.stdout.write(text)
+
+    def warn(self, warnings: Iterable[object]) -> None:
+        """Write warnings to stderr, each once however often it comes."""
+        from nodeattrs.reports.failure import warning_lines
+
+        for warning in warnings:
+            text = str(warning)
+            if text not in self._warned:
+                self._warned.add(text)
+                self._aside(warning_lines(text, self._screen(sys.stderr)))
+
+    def complain(self, error: Exception, root: str | None = None, traceback: BaseException | None = None) -> None:
+        """Write an error to stderr.
+
+        root:      the repository, whose files are named where cookbook code failed
+        traceback: the exception to show whole, for those who asked
+        """
+        from nodeattrs.reports.failure import failure_lines
+
+        if traceback is not None:
+            import traceback as tracebacks
+
+            self._aside(line.rstrip("\n") for line in tracebacks.format_exception(traceback))
+        self._aside(failure_lines(error, self._screen(sys.stderr), root))
+
+    def remark(self, lines: Iterable[str]) -> None:
+        """Write lines to stderr that are neither warning nor error."""
+        from nodeattrs.reports.screen import printable
+
+        self._aside(printable(line) for line in lines)
+
+    def progress(self, text: str) -> None:
+        """Say how far a long task is, on a terminal only."""
+        if sys.stderr.isatty():
+            self._clear()
+            self._progress = text
+            sys.stderr.write(text)
+            sys.stderr.flush()
+
+    def finish(self) -> None:
+        """Make sure that everything has come out."""
+        self._clear()
+        with self.writing():
+            sys.stdout.flush()
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """raises: BrokenPipeError, where the reader went away; NodeattrsError"""
+        try:
+            yield
+        except OSError as error:
+            self.abandon()
+            if isinstance(error, BrokenPipeError):
+                raise
+            raise NodeattrsError(f"the output cannot be written: {error.strerror}") from error
+
+    def abandon(self) -> None:
+        """Forget what could not be written, so that Python does not try again when it ends."""
+        with contextlib.suppress(OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stdout.fileno())
+            os.close(nowhere)
+
+    def _aside(self, lines: Iterable[str]) -> None:
+        self._clear()
+        with contextlib.suppress(OSError):  # there is no other place to say it
+            for line in lines:
+                sys.stderr.write(f"{line}\n")
+            sys.stderr.flush()
+
+    def _clear(self) -> None:
+        if self._progress:
+            sys.stderr.write(f"\r{' ' * len(self._progress)}\r")
+            sys.stderr.flush()
+            self._progress = ""
+
+    def _screen(self, stream: TextIO) -> Screen:
+        from nodeattrs.reports import Screen
+
+        return Screen(max(shutil.get_terminal_size((80, 24)).columns, 40), self._coloured(stream))
+
+    def _coloured(self, stream: TextIO) -> bool:
+        if self._colour != "auto":
+            return self._colour == "always"
+        return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _json(data: dict[str, Any]) -> str:
+    import json
+
+    try:
+        return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    except RecursionError as error:
+        raise BadValue("this is nested too deeply to be written as JSON", hint="ask for a part of it") from error
+    except ValueError as error:
+        raise BadValue("there is a value in it that JSON has no number for", hint="--format yaml has one") from error
+
+
+def _yaml(data: dict[str, Any]) -> str:
+    import yaml
+
+    try:
+        return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True))
+    except RecursionError as error:
+        raise BadValue("this is nested too deeply to be written as YAML", hint="ask for a part of it") from error

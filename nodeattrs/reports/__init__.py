@@ -1,0 +1,26 @@
+"""Reports: what a node, a trace or a run has to say, as data first and then as text.
+
+A report knows no command line, no file and no terminal: it is asked for its data
+(`to_dict`, for JSON and YAML, with a version), or for its lines on a screen of some width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+from nodeattrs.reports.screen import Screen
+
+__all__ = ["Report", "Screen"]
+
+
+class Report(Protocol):
+    """What every report can do."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON-able data that says its `version`; secrets are masked."""
+        ...
+
+    def lines(self, screen: Screen) -> Iterable[str]:
+        """The report as lines for people; secrets are masked."""
+        ...

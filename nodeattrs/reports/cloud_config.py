@@ -1,0 +1,200 @@
+"""Reports about merged cloud-configs: what became of each part, what it changed, and the traps it fell into.
+
+What the merge found is the adapter's; here it becomes data and lines.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from nodeattrs.adapters.cloudinit import Change, Merged, PartReport, Warned
+from nodeattrs.core.trace import shown
+from nodeattrs.core.tree import ABSENT, Path, spell
+from nodeattrs.errors import NoSuchAttribute
+from nodeattrs.reports.explain import Explanation, way_to
+from nodeattrs.reports.screen import Screen, cut, in_columns, printable
+
+__all__ = ["CheckedConfig", "ExplainedConfig", "explained_config", "json_tree", "part_faults", "yaml_text"]
+
+_MARKS = {"set": "+", "extended": "+", "replaced": "~", "deleted": "-", "dropped": "!"}
+_STYLES = {"set": "added", "extended": "added", "replaced": "changed", "deleted": "removed", "dropped": "warning"}
+
+
+def json_tree(value: Any) -> Any:
+    """A config as JSON can hold it: dates and keys as text, bytes as base64, sets and tuples as lists.
+
+    >>> json_tree({1: (2, {"b"})})
+    {'1': [2, ['b']]}
+    """
+    if isinstance(value, dict):
+        return {_json_key(key): json_tree(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [json_tree(entry) for entry in value]
+    if isinstance(value, (set, frozenset)):
+        return [json_tree(entry) for entry in sorted(value, key=str)]
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode("ascii")
+    return value
+
+
+def _json_key(key: Any) -> str:
+    if key is None or isinstance(key, bool):
+        return str(key).lower() if key is not None else "null"
+    return str(key)
+
+
+def yaml_text(config: dict[Any, Any]) -> str:
+    """A config as a cloud-config file for people: keys in their order, letters as they are."""
+    import yaml
+
+    return f"#cloud-config\n{yaml.safe_dump(config, sort_keys=False, allow_unicode=True)}"
+
+
+def part_faults(merged: Merged) -> Iterator[str]:
+    """A sentence for each part that was rejected or failed."""
+    for report in merged.parts:
+        if report.error is not None:
+            yield f"{report.status}: {report.error}"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedConfig:
+    """Everything that is wrong or doubtful about some parts.
+
+    warnings: without those that were switched off
+    """
+
+    merged: Merged
+    warnings: tuple[Warned, ...]
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether there is nothing to say."""
+        return self.merged.ok and not self.warnings
+
+    def to_dict(self) -> dict[str, Any]:
+        """The parts, and the warnings."""
+        return {
+            "version": 1,
+            "ok": self.is_clean,
+            "parts": [report.to_dict() for report in self.merged.parts],
+            "warnings": [warning.to_dict() for warning in self.warnings],
+        }
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """The faults, then the warnings, then the count."""
+        faults = list(part_faults(self.merged))
+        for fault in faults:
+            head, *rest = fault.splitlines()
+            yield screen.paint(printable(head), "error")
+            yield from map(printable, rest)
+        for warning in self.warnings:
+            head, *rest = str(warning).splitlines()
+            yield from screen.wrapped(printable(head), "    ", " ")
+            yield from (f"    {printable(line.strip())}" for line in rest)
+        yield f"{_count(self.merged.parts, 'part')}, {_count(faults, 'fault')}, {_count(self.warnings, 'warning')}"
+
+
+def _count(things: Iterable[object], word: str) -> str:
+    number = len(list(things))
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedConfig:
+    """Why a config is what it is: the parts, and either some paths or what each part changed."""
+
+    merged: Merged
+    paths: tuple[Path, ...] = ()
+    is_step_by_step: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """The parts, the traces and the changes."""
+        return {
+            "version": 1,
+            "parts": [report.to_dict() for report in self.merged.parts],
+            "traces": [json_tree(self._trace_dict(path)) for path in self.paths],
+            "steps": [
+                {
+                    "number": step.number,
+                    "filename": step.filename,
+                    "changes": [json_tree(change.to_dict()) for change in step.changes],
+                }
+                for step in (self.merged.changes() if self.is_step_by_step else ())
+            ],
+        }
+
+    def _trace_dict(self, path: Path) -> dict[str, Any]:
+        trace = self.merged.trace(path)
+        data = trace.to_dict()
+        for entry, element in zip(data["elements"], trace.elements, strict=True):
+            entry["places"] = [str(claim.origin) for claim in element.claims]
+        return data
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """The table of parts, then each path, then each step."""
+        yield from _parts(self.merged.parts, screen)
+        for path in self.paths:
+            yield ""
+            trace = self.merged.trace(path)
+            hint = None if trace.found else way_to(self.merged.config or {}, path)
+            yield from Explanation(trace, hint=hint).lines(screen)
+        if self.is_step_by_step:
+            for step in self.merged.changes():
+                yield ""
+                yield f"{step.number or '*'} {printable(step.filename)}"
+                yield from (_changed(change, screen) for change in step.changes)
+                if not step.changes:
+                    yield "  changes nothing"
+
+
+def explained_config(merged: Merged, paths: tuple[Path, ...], step_by_step: bool) -> ExplainedConfig:
+    """The report about some paths; with none of them, about every step.
+
+    raises: NoSuchAttribute, for a path about which no part says anything
+    """
+    for path in paths:
+        trace = merged.trace(path)
+        if not (trace.found or trace.heard):
+            raise NoSuchAttribute(
+                f"no part says anything about {spell(path)}", path=path, hint=way_to(merged.config or {}, path)
+            )
+    return ExplainedConfig(merged, paths, step_by_step or not paths)
+
+
+def _parts(reports: Iterable[PartReport], screen: Screen) -> Iterator[str]:
+    rows = []
+    for report in reports:
+        mergers = "" if report.definition is None else f"{report.definition}  ({report.source})"
+        rows.append([str(report.number), report.filename, report.status, mergers or report.part.type])
+    for row in in_columns([[printable(cell) for cell in row] for row in rows], right=(0,)) if rows else ():
+        number, name, status, rest = row
+        head = f"{number} {name}  {status}"
+        yield from (
+            screen.wrapped(f"{head}  {rest}", "    ", "  ")
+            if len(head) + len(rest) + 4 > screen.width
+            else [f"  {head}  {rest}".rstrip()]
+        )
+    for report in reports:
+        if report.error is not None:
+            yield from (screen.paint(printable(line), "error") for line in str(report.error).splitlines())
+
+
+def _changed(change: Change, screen: Screen) -> str:
+    mark = screen.paint(_MARKS[change.action], _STYLES[change.action])
+    words = f"{change.action:8}  {printable(spell(change.path))}"
+    room = max(screen.width - len(words) - 8, 16)
+    old, new = (printable(shown(value, 200)) for value in (change.old, change.new))
+    if change.action == "deleted":
+        return f"  {mark} {words}: {cut(old, room)}"
+    if change.action == "dropped" and change.old is not ABSENT:
+        return f"  {mark} {words}: {cut(new, room // 2)}, {cut(old, room // 2)} stays"
+    if change.old is ABSENT:
+        return f"  {mark} {words}: {cut(new, room)}"
+    return f"  {mark} {words}: {cut(old, room // 2)} -> {cut(new, room // 2)}"

@@ -1,0 +1,317 @@
+"""Why a value is what it is: a trace, laid out for a screen.
+
+    app.workers = 30
+
+      wins   12 override        30  environments/production.yaml:29
+      loses  11 override         8  roles/web.json:38
+      loses   6 force_default   24  cookbooks/app/recipes/default.py:11
+
+      12 beats 11: the later component replaces the earlier one (inside the level)
+      11 beats 6: the stronger level replaces the weaker one (across levels)
+
+What the trace says is the core's; here it is only put in columns, and one leaf on one
+screen. The plain form of a trace is `str(trace)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nodeattrs.core.claim import Claim, Origin, Verb
+from nodeattrs.core.trace import Element, Fate, Heard, Past, Trace
+from nodeattrs.core.tree import Path, near, spell
+from nodeattrs.node.node import Node
+from nodeattrs.reports.screen import Screen, cut, in_columns, printable
+from nodeattrs.reports.values import claimed, on_one_line
+
+__all__ = ["Explanation", "explained", "way_to"]
+
+_HEAD_LINES = 4
+_VALUE_LINES = 3
+_MOST_ELEMENTS = 12
+_MOST_PAST = 8
+_SHORT = 40
+_BESIDE = 24
+_BELOW = " " * 12
+_ASIDE = " " * 17
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A trace and whose it is.
+
+    node, environment: the node's
+    hint:              what may have been meant, where nobody said anything about the path
+    """
+
+    trace: Trace
+    node: str = ""
+    environment: str = ""
+    hint: str | None = None
+
+    @property
+    def says_something(self) -> bool:
+        """Whether anybody ever spoke about the path."""
+        return bool(self.trace.found or self.trace.heard or self.trace.past)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The trace as data, with the node and the claims of each element."""
+        trace = self.trace
+        data = trace.to_dict()
+        data["value"] = claimed(trace.value, trace.path)
+        for entry, heard in zip(data["claims"], trace.heard, strict=True):
+            entry["value"] = claimed(heard.claim.value)
+        for entry, past in zip(data["past"], trace.past, strict=True):
+            entry["value"] = claimed(past.claim.value)
+        for entry, element in zip(data["elements"], trace.elements, strict=True):
+            entry["value"] = claimed(element.value)
+            entry["claims"] = [_claim_dict(claim) for claim in element.claims]
+        return {
+            "version": data.pop("version"),
+            "node": self.node,
+            "environment": self.environment,
+            **data,
+            "hint": self.hint,
+        }
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """The head, the claims, the rules, the elements, and what was said before."""
+        trace = self.trace
+        yield from _head(trace, screen)
+        if trace.heard:
+            yield ""
+            yield from _claims(trace, screen)
+        rules = list(_rules(trace, screen))
+        if rules:
+            yield ""
+            yield from rules
+        if _has_several_speakers(trace.elements):
+            yield ""
+            yield from _elements(trace.elements, screen)
+        if trace.past:
+            yield ""
+            yield from _earlier(trace, screen)
+        if self.hint:
+            yield f"  {self.hint}"
+
+
+def explained(node: Node, path: Path) -> Explanation:
+    """Why *path* of a node is what it is."""
+    trace = node.trace(path)
+    silent = not (trace.found or trace.heard or trace.past)
+    return Explanation(trace, node.name, node.environment, way_to(node.to_dict(False), path) if silent else None)
+
+
+def way_to(tree: Any, path: Path) -> str | None:
+    """What may have been meant by *path*, which is not in *tree*; None where nothing is near.
+
+    >>> way_to({"ports": {"80": "http"}}, ("ports", 80))
+    'quote what is text and not a number: ports."80"'
+    """
+    here = tree
+    for depth, step in enumerate(path):
+        before, after = path[:depth], path[depth + 1 :]
+        if isinstance(here, Mapping):
+            if step in here:
+                here = here[step]
+                continue
+            if isinstance(step, int) and str(step) in here:
+                return f"quote what is text and not a number: {spell((*before, str(step), *after))}"
+            if isinstance(step, str) and step.lstrip("-").isdigit() and int(step) in here:
+                return f"do not quote what is a number: {spell((*before, int(step), *after))}"
+            joined = _dotted(here, path[depth:])
+            if joined is not None:
+                return f"quote a step that holds dots: {spell((*before, *joined))}"
+            close = [spell(before) + "." + name if before else name for name in near(step, here)]
+            return f"did you mean {' or '.join(close)}?" if close else _known(before, here)
+        if isinstance(here, Sequence) and not isinstance(here, str):
+            if type(step) is int and -len(here) <= step < len(here):
+                here = here[step]
+                continue
+            count = f"{len(here)} elements" if len(here) != 1 else "1 element"
+            return f"{spell(before)} is a list of {count}, counted from 0"
+        return f"{spell(before)} is no map: nothing can lie below it"
+    return None
+
+
+def _dotted(here: Mapping[Any, Any], steps: Path) -> Path | None:
+    """*steps* with the first few of them joined to one key that *here* has: "a.b" for a and b."""
+    for length in range(len(steps), 1, -1):
+        key = ".".join(map(str, steps[:length]))
+        if key in here:
+            return (key, *steps[length:])
+    return None
+
+
+def _known(path: Path, here: Mapping[Any, Any]) -> str | None:
+    if not here:
+        return None
+    names = [spell((key,)) for key in list(here)[:8]]
+    more = ", …" if len(here) > len(names) else ""
+    return f"{spell(path) if path else 'the node'} has {', '.join(names)}{more}"
+
+
+def _claim_dict(claim: Claim) -> dict[str, Any]:
+    origin = claim.origin
+    return {
+        "path": spell(claim.path),
+        "rank": claim.rank,
+        "verb": claim.verb.value,
+        "kind": origin.kind,
+        "name": origin.name,
+        "file": origin.file,
+        "line": origin.line,
+        "column": origin.column,
+    }
+
+
+def _head(trace: Trace, screen: Screen) -> Iterator[str]:
+    path = printable(spell(trace.path))
+    text = f" = {on_one_line(trace.value)}" if trace.found else ": nothing there"
+    first, *rest = screen.wrapped(path + text, "    ", " ", _HEAD_LINES)
+    first = first.removeprefix(" ")
+    # A long path may be broken itself; then it stays plain.
+    yield screen.paint(path, "strong") + first.removeprefix(path) if first.startswith(path) else first
+    yield from rest
+    if trace.cover is not None and trace.cover != trace.path:
+        yield f"  {printable(spell(trace.cover))} is no map: nothing can lie below it"
+
+
+def _claims(trace: Trace, screen: Screen) -> Iterator[str]:
+    """One line a claim, in as much detail as the width has room for; long values below their claims."""
+    right = (1, 3) if all(type(one.claim.value) in (int, float) for one in trace.heard) else (1,)
+    for titled, named in ((True, True), (True, False), (False, False)):
+        rows = [
+            [*_said(heard, trace, titled), on_one_line(heard.claim.value), _placed(heard, trace, named)]
+            for heard in trace.heard
+        ]
+        texts = [_joined(cells) for cells in in_columns(rows, right)]
+        if max(map(len, texts)) <= screen.width:
+            yield from (_painted(text, heard, screen) for heard, text in zip(trace.heard, texts, strict=True))
+            return
+    heads = [_joined(cells[:4]) for cells in in_columns(rows, right)]
+    beside = max(map(len, heads)) <= screen.width and max(len(value) for *_, value, _ in rows) <= _BESIDE
+    if not beside:
+        heads = [_joined(cells[:3]) for cells in in_columns(rows, right)]
+    for heard, head in zip(trace.heard, heads, strict=True):
+        place = _placed(heard, trace, False)
+        if len(head) + 2 + len(place) <= screen.width:
+            yield _painted(f"{head}  {place}", heard, screen)
+        else:
+            yield _painted(head, heard, screen)
+            yield from screen.wrapped(place, _BELOW)
+        if not beside:
+            yield from screen.wrapped(on_one_line(heard.claim.value), _BELOW, most=_VALUE_LINES)
+
+
+def _said(heard: Heard, trace: Trace, titled: bool) -> list[str]:
+    title = (trace.titles or {}).get(heard.claim.rank, "")
+    return [heard.fate.value, str(heard.claim.rank), title if titled else title.partition(" / ")[0]]
+
+
+def _placed(heard: Heard, trace: Trace, named: bool) -> str:
+    place, note = _place(heard.claim.origin, named), _note(heard.claim, trace)
+    return f"{place}  ({note})" if note else place
+
+
+def _joined(cells: Sequence[str]) -> str:
+    fate, rank, *rest = cells
+    return f"  {fate}  {rank} {'  '.join(rest)}".rstrip()
+
+
+def _painted(text: str, heard: Heard, screen: Screen) -> str:
+    word = heard.fate.value
+    at = text.index(word)
+    return text[:at] + screen.paint(word, word) + text[at + len(word) :]
+
+
+def _place(origin: Origin, named: bool) -> str:
+    """Where it was said; who said it is left out where the file's name says so already."""
+    place = origin.place
+    if place is None:
+        return printable(origin.who)
+    return printable(str(origin) if named or not _file_tells(origin) else place)
+
+
+def _file_tells(origin: Origin) -> bool:
+    steps = (origin.file or "").replace(".", "/").split("/")
+    return bool(origin.name) and all(part in steps for part in origin.name.replace("::", ".").split("."))
+
+
+_EVENTS = {"silent": "by unless"}
+
+_VERBS = {Verb.REPLACE: "replaces what lies below", Verb.APPEND: "changed in place", Verb.ERASE: "erased"}
+
+
+def _note(claim: Claim, trace: Trace) -> str:
+    elsewhere = claim.path not in (trace.path, trace.cover)
+    words = [f"said at {printable(spell(claim.path))}"] if elsewhere else []
+    if claim.verb in _VERBS:
+        words.append(_VERBS[claim.verb])
+    return "; ".join(words)
+
+
+def _rules(trace: Trace, screen: Screen) -> Iterator[str]:
+    """Who beats whom by which rule: one paragraph a rule."""
+    pairs: dict[str, list[str]] = {}
+    for heard in trace.heard:
+        if heard.fate is Fate.LOSES and heard.by:
+            winners = " and ".join(map(str, heard.by))
+            verb = "beats" if len(heard.by) == 1 else "beat"
+            pairs.setdefault(heard.why, []).append(f"{winners} {verb} {heard.claim.rank}")
+    for why, beaten in pairs.items():
+        yield from screen.wrapped(f"{', '.join(beaten)}: {why}", "    ", "  ")
+
+
+def _has_several_speakers(elements: Sequence[Element]) -> bool:
+    return len({element.ranks for element in elements}) > 1 or any(len(element.ranks) > 1 for element in elements)
+
+
+def _elements(elements: Sequence[Element], screen: Screen) -> Iterator[str]:
+    yield "  elements, and who says them"
+    rows = []
+    for element in elements[:_MOST_ELEMENTS]:
+        said = [(str(claim.rank), _place(claim.origin, False)) for claim in reversed(element.claims)]
+        value = cut(on_one_line(element.value), min(_SHORT, screen.width // 2))
+        for rank, place in said or [(" and ".join(map(str, element.ranks)), "")]:
+            rows.append([value, rank, place])
+            value = ""
+    for value, rank, place in in_columns(rows, right=(1,)):
+        text = f"    {value}  {rank}  {place}".rstrip()
+        if len(text) <= screen.width or not place:
+            yield text
+        else:
+            yield f"    {value}  {rank}".rstrip()
+            yield from screen.wrapped(place, " " * 8)
+    if len(elements) > _MOST_ELEMENTS:
+        yield f"    … and {len(elements) - _MOST_ELEMENTS} more; --format json has all"
+
+
+def _earlier(trace: Trace, screen: Screen) -> Iterator[str]:
+    yield "  also said"
+    for past in trace.past[:_MOST_PAST]:
+        yield from _once(past, trace, screen)
+    if len(trace.past) > _MOST_PAST:
+        yield f"    … and {len(trace.past) - _MOST_PAST} more; --format json has all"
+
+
+def _once(past: Past, trace: Trace, screen: Screen) -> Iterator[str]:
+    claim = past.claim
+    level = trace.title(claim.rank).partition(" / ")[0]
+    if past.event == "forgotten":
+        yield f"    {past.count} more in {level} that nobody keeps"
+        return
+    at = f" at {printable(spell(claim.path))}" if claim.path != trace.path else ""
+    event = _EVENTS.get(past.event, past.event)
+    text = f"    {event:11}  {level}{at}"
+    place = _place(claim.origin, False)
+    value = cut(on_one_line(claim.value), _SHORT)
+    if len(f"{text}  {value}  {place}") <= screen.width:
+        yield f"{text}  {value}  {place}"
+    else:
+        yield from screen.wrapped(f"{text.lstrip()}  {value}", _ASIDE, "    ", 2)
+        yield from screen.wrapped(place, _ASIDE)
+    if past.by is not None:
+        yield from screen.wrapped(f"by {_place(past.by.origin, False)}", _ASIDE)

@@ -1,0 +1,47 @@
+"""What went wrong, told: the error, and for cookbook code the lines of the cookbooks it went through."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Iterator
+
+from nodeattrs.errors import RecipeFailed
+from nodeattrs.reports.screen import Screen, printable
+
+__all__ = ["failure_lines", "warning_lines"]
+
+
+def failure_lines(error: BaseException, screen: Screen, root: str | os.PathLike[str] | None = None) -> Iterator[str]:
+    """The error's own lines; below them, for cookbook code that failed, the way through the files in *root*.
+
+    Frames of this library and of Python itself are left out: the fault is not there.
+    """
+    yield from _marked("error", str(error) or type(error).__name__, screen)
+    if isinstance(error, RecipeFailed) and root is not None:
+        yield from (f"  {line}" for line in _way(error, os.path.abspath(root)))
+
+
+def warning_lines(warning: object, screen: Screen) -> Iterator[str]:
+    """A warning, said as an error is."""
+    yield from _marked("warning", str(warning), screen)
+
+
+def _marked(style: str, message: str, screen: Screen) -> Iterator[str]:
+    first, *rest = [printable(line) for line in message.splitlines()] or [""]
+    yield f"{screen.paint(f'{style}:', style)} {first}"
+    yield from rest
+
+
+def _way(error: RecipeFailed, root: str) -> Iterator[str]:
+    # The error itself went through whoever included the file, its cause through the file.
+    seen: set[tuple[str, int | None]] = set()
+    for raised in (error, error.__cause__):
+        for frame in traceback.extract_tb(raised.__traceback__) if raised else ():
+            inside = os.path.relpath(frame.filename, root) if os.path.isabs(frame.filename) else ".."
+            if inside.startswith("..") or (frame.filename, frame.lineno) in seen:
+                continue
+            seen.add((frame.filename, frame.lineno))
+            place = f"{inside.replace(os.sep, '/')}:{frame.lineno}"
+            function = f", in {frame.name}" if frame.name != "<module>" else ""
+            yield printable(f"{place}{function}: {frame.line or ''}".rstrip(" :"))

@@ -1,0 +1,192 @@
+"""What a run did, and what it changed since the last one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nodeattrs.core.tree import ABSENT, Path, spell, strict_key
+from nodeattrs.node.node import Node
+from nodeattrs.reports.screen import Screen, printable
+from nodeattrs.reports.values import data_of, is_leaf, on_one_line
+from nodeattrs.runs.session import Session
+
+__all__ = ["Change", "RunReport", "RunReports", "changes"]
+
+_MOST_CHANGES = 10
+_HARD_SPACE = "\xa0"
+_SIGNS = {"added": "+", "changed": "~", "removed": "-"}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A path whose value is another than before. ABSENT stands for no value."""
+
+    path: Path
+    before: Any
+    after: Any
+
+    @property
+    def kind(self) -> str:
+        """One of "added", "changed", "removed"."""
+        return "added" if self.before is ABSENT else "removed" if self.after is ABSENT else "changed"
+
+
+def changes(before: Any, after: Any) -> list[Change]:
+    """The leaves in which two trees of plain data differ, those that are gone last.
+
+    A list counts as one leaf, since positions are not identities.
+
+    >>> [(spell(one.path), one.kind) for one in changes({"a": {"b": 1, "c": 2}}, {"a": {"c": 3, "d": {"e": 4}}})]
+    [('a.c', 'changed'), ('a.d.e', 'added'), ('a.b', 'removed')]
+    """
+    found: list[Change] = []
+    _compare(before, after, (), found)
+    return sorted(found, key=lambda change: change.kind == "removed")
+
+
+def _compare(before: Any, after: Any, path: Path, found: list[Change]) -> None:
+    old = before if isinstance(before, dict) else {}
+    new = after if isinstance(after, dict) else {}
+    if old or new:
+        if before is not ABSENT and not isinstance(before, dict):
+            found.append(Change(path, before, ABSENT))
+        if after is not ABSENT and not isinstance(after, dict):
+            found.append(Change(path, ABSENT, after))
+        for step in [*new, *(step for step in old if step not in new)]:
+            _compare(old.get(step, ABSENT), new.get(step, ABSENT), (*path, step), found)
+    elif strict_key(before) != strict_key(after):
+        found.append(Change(path, before, after))
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """A session with a node, told."""
+
+    session: Session
+
+    @property
+    def node(self) -> Node:
+        """The node that ran."""
+        return self.session.run.node
+
+    def changes(self) -> list[Change] | None:
+        """What is kept now against what the last run had left; None where there was none."""
+        before = self.session.before
+        return None if before is None else changes(data_of(before), data_of(self.session.after))
+
+    def leaves(self) -> dict[int, int]:
+        """How many leaves each slot has."""
+        return {number: _count(slot.to_dict()) for number, slot in self.node.slots.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as data."""
+        run = self.session.run
+        differing = self.changes()
+        return {
+            "node": run.node.name,
+            "environment": run.node.environment,
+            "run_list": run.node.run_list,
+            "roles": run.expansion.roles,
+            "expanded_run_list": run.expansion.qualified,
+            "attribute_files": run.attribute_files,
+            "recipes": run.recipes,
+            "log": [
+                {"level": line.level, "message": line.message, "file": line.origin.file, "line": line.origin.line}
+                for line in run.log
+            ],
+            "warnings": list(dict.fromkeys(map(str, run.warnings))),
+            "leaves": {str(number): count for number, count in self.leaves().items()},
+            "changes": None if differing is None else [_change_dict(change) for change in differing],
+            "note": self.session.note or None,
+            "saved": self.session.saved,
+        }
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """What ran, how much each slot says, what changed, what was logged, where it is kept."""
+        run = self.session.run
+        yield f"{screen.paint(run.node.name, 'strong')} in {printable(run.node.environment)}"
+        yield from _listed("run list", run.node.run_list, screen)
+        yield from _listed("roles", run.expansion.roles, screen)
+        yield from _listed("attribute files", run.attribute_files, screen)
+        yield from _listed("recipes", run.recipes, screen)
+        yield from _listed("slots", self._slot_counts(), screen)
+        yield from self._changed(screen)
+        if run.log:
+            yield "  log"
+            for line in run.log:
+                place = f"  ({line.origin.place})" if line.origin.place else ""
+                yield from screen.wrapped(f"{line.level}: {printable(line.message)}{place}", " " * 6, "    ")
+        yield from _listed("saved", [self.session.saved or "nothing"], screen)
+
+    def _slot_counts(self) -> list[str]:
+        slots = self.node.slots
+        return [f"{number} {slots[number].title}: {count}" for number, count in self.leaves().items() if count]
+
+    def _changed(self, screen: Screen) -> Iterator[str]:
+        differing = self.changes()
+        if differing is None:
+            yield from _listed("changes", ["this is the first run"], screen)
+            return
+        counts = {kind: sum(change.kind == kind for change in differing) for kind in _SIGNS}
+        told = [f"{count} {kind}" for kind, count in counts.items() if count]
+        yield from _listed("changes", told or ["none"], screen)
+        for change in differing[:_MOST_CHANGES]:
+            sign = screen.paint(_SIGNS[change.kind], change.kind)
+            first, *rest = screen.wrapped(_told(change), " " * 8, " " * 6, 3)
+            yield f"    {sign}{first[5:]}"
+            yield from rest
+        if len(differing) > _MOST_CHANGES:
+            yield f"    … and {len(differing) - _MOST_CHANGES} more; --format json has all"
+
+
+@dataclass(frozen=True, slots=True)
+class RunReports:
+    """The sessions of one command, in order."""
+
+    reports: Sequence[RunReport]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The runs as data."""
+        return {"version": 1, "runs": [report.to_dict() for report in self.reports]}
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """One report after the other."""
+        for number, report in enumerate(self.reports):
+            if number:
+                yield ""
+            yield from report.lines(screen)
+
+
+def _told(change: Change) -> str:
+    path = printable(spell(change.path))
+    if change.kind == "changed":
+        return f"{path}: {on_one_line(change.before)} -> {on_one_line(change.after)}"
+    return f"{path}: {on_one_line(change.before if change.after is ABSENT else change.after)}"
+
+
+def _change_dict(change: Change) -> dict[str, Any]:
+    data: dict[str, Any] = {"path": spell(change.path), "change": change.kind}
+    if change.before is not ABSENT:
+        data["before"] = change.before
+    if change.after is not ABSENT:
+        data["after"] = change.after
+    return data
+
+
+def _listed(title: str, items: Sequence[str], screen: Screen) -> Iterator[str]:
+    if items:
+        # Between items there may be a break, and inside of them none.
+        text = ", ".join(printable(item).replace(" ", _HARD_SPACE) for item in items)
+        for line in screen.wrapped(text, " " * 19, f"  {title:15}  "):
+            yield line.replace(_HARD_SPACE, " ")
+
+
+def _count(tree: Any) -> int:
+    if is_leaf(tree):
+        return 0 if tree == {} or tree == [] else 1
+    total = 0
+    for inner in tree.values() if isinstance(tree, dict) else tree:
+        total += _count(inner)
+    return total

@@ -1,0 +1,87 @@
+"""A screen to lay text out on: so many columns, with colours or without.
+
+It knows no report. What it is given to colour or to wrap is made printable first, so that no
+value can move the cursor or colour anything itself.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["Screen", "cut", "in_columns", "printable"]
+
+_STYLES = {
+    "wins": "1;32",
+    "joins": "32",
+    "loses": "2",
+    "strong": "1",
+    "faint": "2",
+    "added": "32",
+    "changed": "33",
+    "removed": "31",
+    "error": "1;31",
+    "warning": "1;33",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """How wide the lines may be, and whether they may be coloured."""
+
+    width: int = 80
+    colour: bool = False
+
+    def paint(self, text: str, style: str) -> str:
+        """*text* in one of the styles, where there are colours."""
+        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.colour and text else text
+
+    def wrapped(self, text: str, indent: str = "", first: str = "", most: int = 0) -> list[str]:
+        """*text* in lines that fit, the first one behind *first* and the others behind *indent*.
+
+        most: how many lines there may be; the last one says that there is more. 0 is any number
+        """
+        lines = textwrap.wrap(
+            text,
+            max(self.width, len(indent) + 20),
+            initial_indent=first or indent,
+            subsequent_indent=indent,
+            break_on_hyphens=False,
+        ) or [first or indent]
+        if most and len(lines) > most:
+            lines = lines[:most]
+            lines[-1] = f"{lines[-1][: self.width - 2]} …"
+        return lines
+
+
+def printable(text: str) -> str:
+    """*text* on one line, with everything that is no plain character written out.
+
+    >>> printable("a\\x1b[31m\\tb")
+    'a\\\\x1b[31m\\\\tb'
+    """
+    if text.isprintable():
+        return text
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text)
+
+
+def cut(text: str, width: int) -> str:
+    """The first *width* characters of *text*, the last one a mark where something is missing."""
+    return text if len(text) <= width else f"{text[: max(width - 1, 0)]}…"
+
+
+def in_columns(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[list[str]]:
+    """The cells of *rows*, padded so that they stand below each other; the last cell of a row is left alone.
+
+    right: the columns that end together and not begin together: numbers
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    padded = []
+    for row in rows:
+        cells = [
+            cell.rjust(width) if index in right else cell.ljust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        padded.append([*cells[:-1], row[-1]])
+    return padded

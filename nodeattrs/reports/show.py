@@ -1,0 +1,235 @@
+"""A tree as text that people can read and YAML can parse, with who said each leaf beside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import ABSENT, Path, dig, spell
+from nodeattrs.errors import NoSuchAttribute
+from nodeattrs.node.node import Node, SlotTree
+from nodeattrs.reports.explain import way_to
+from nodeattrs.reports.screen import Screen, printable
+from nodeattrs.reports.values import computed, data_of, is_leaf, scalar_text
+
+__all__ = ["OriginOf", "ShownFacts", "ShownNode", "ShownSlots", "part_of", "tree_lines", "winner_of"]
+
+OriginOf = Callable[[Path], Origin | None]
+
+_FARTHEST = 44
+"""The column up to which remarks stand below each other."""
+
+_PLAIN = re.compile(r"[A-Za-z_/][\w./@+-]*(?:[ :][\w./@+-]+)*", re.ASCII)
+_NOT_TEXT = {"true", "false", "yes", "no", "on", "off", "y", "n", "null", "none"}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownNode:
+    """What is read on a node at a path.
+
+    value:   the merged tree, deferred values not computed yet
+    origins: tells who said the leaf at a path, or None to leave that out
+    """
+
+    node: str
+    environment: str
+    path: Path
+    value: Any
+    origins: OriginOf | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The value, and if asked for the origin of each leaf in it."""
+        return {
+            "version": 1,
+            "node": self.node,
+            "environment": self.environment,
+            "path": spell(self.path),
+            "value": data_of(self.value, self.path),
+            **_origins_dict(self.value, self.path, self.origins),
+        }
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """The tree, and nothing else."""
+        yield from tree_lines(self.value, screen, self.origins, self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSlots:
+    """What some of the fifteen slots say at a path, each for itself.
+
+    slots: those that were asked for; one that says nothing there is left out of the text
+    """
+
+    node: str
+    environment: str
+    path: Path
+    slots: tuple[SlotTree, ...]
+    with_origins: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Each slot with its value at the path; null with `found` false where it says nothing."""
+        return {
+            "version": 1,
+            "node": self.node,
+            "environment": self.environment,
+            "path": spell(self.path),
+            "slots": [self._slot_dict(slot) for slot in self.slots],
+        }
+
+    def _slot_dict(self, slot: SlotTree) -> dict[str, Any]:
+        value = dig(slot.to_dict(), self.path)
+        return {
+            "slot": slot.number,
+            "level": slot.level,
+            "source": slot.source,
+            "found": value is not ABSENT,
+            "value": None if value is ABSENT else data_of(value, self.path),
+            "replaces": [spell(path) for path in slot.assigned if path[: len(self.path)] == self.path],
+            **_origins_dict(value, self.path, slot.origin if self.with_origins else None),
+        }
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """A heading for each slot that says something, and its tree."""
+        silent = True
+        for slot in self.slots:
+            value = dig(slot.to_dict(), self.path)
+            if value is ABSENT or (not self.path and not value):
+                continue
+            if not silent:
+                yield ""
+            silent = False
+            yield screen.paint(f"# {slot.number} {slot.title}", "strong")
+            for path in slot.assigned:
+                if path[: len(self.path)] == self.path:
+                    yield screen.paint(f"# replaces what the attribute file says at {printable(spell(path))}", "faint")
+            yield from tree_lines(value, screen, slot.origin if self.with_origins else None, self.path)
+        if silent:
+            names = ", ".join(f"{slot.number} {slot.title}" for slot in self.slots)
+            at = f" at {printable(spell(self.path))}" if self.path else ""
+            yield from screen.wrapped(f"nothing said{at} in {names}", "# ")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFacts:
+    """What is known of a machine, at a path."""
+
+    path: Path
+    value: Any
+    origins: OriginOf | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as data."""
+        return {
+            "version": 1,
+            "path": spell(self.path),
+            "value": data_of(self.value, self.path),
+            **_origins_dict(self.value, self.path, self.origins),
+        }
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """The facts as a tree."""
+        yield from tree_lines(self.value, screen, self.origins, self.path)
+
+
+def part_of(tree: Any, path: Path) -> Any:
+    """What *tree* has at *path*.
+
+    raises: NoSuchAttribute, with what may have been meant
+    """
+    value = dig(tree, path)
+    if value is ABSENT:
+        raise NoSuchAttribute(f"no attribute {spell(path)}", path=path, hint=way_to(tree, path))
+    return value
+
+
+def winner_of(node: Node) -> OriginOf:
+    """Tells who said what is read on a node: the strongest claim."""
+
+    def origin(path: Path) -> Origin | None:
+        winner = node.trace(path).winner
+        return winner.claim.origin if winner else None
+
+    return origin
+
+
+def tree_lines(value: Any, screen: Screen, origins: OriginOf | None = None, path: Path = ()) -> Iterator[str]:
+    """*value* as lines that YAML reads back, secrets masked, each leaf with its origin as a remark.
+
+    >>> print(*tree_lines({"ports": [80, {"tls": True}], "name": "no", 1: {}}, Screen()), sep="\\n")
+    ports:
+      - 80
+      - tls: true
+    name: "no"
+    1: {}
+    """
+    written: list[tuple[str, Path | None]] = []
+    _write(value, path, "", 0, written)
+    texts = [text for text, leaf in written if leaf is not None and len(text) <= _FARTHEST]
+    column = max(map(len, texts), default=0)
+    for text, leaf in written:
+        origin = origins(leaf) if origins is not None and leaf is not None else None
+        if origin is None:
+            yield text
+        else:
+            yield f"{text.ljust(column)}  {screen.paint(f'# {printable(str(origin))}', 'faint')}"
+
+
+def _write(value: Any, path: Path, head: str, indent: int, out: list[tuple[str, Path | None]]) -> None:
+    """Write *value* behind *head*, which is the beginning of its first line."""
+    value = computed(value, path)
+    if is_leaf(value):
+        out.append((f"{head} {_scalar(value)}" if head else _scalar(value), path))
+        return
+    is_map = isinstance(value, dict)
+    # What is in a list begins on the line of its dash.
+    same_line = head.endswith("-")
+    if head and not same_line:
+        out.append((head, None))
+    for step in value if is_map else range(len(value)):
+        begin = f"{_scalar(step)}:" if is_map else "-"
+        begin = f"{head} {begin}" if same_line else " " * indent + begin
+        same_line = False
+        _write(value[step], (*path, step), begin, indent + 2, out)
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, str):
+        text = str(value)
+        if _PLAIN.fullmatch(text) and text.lower() not in _NOT_TEXT:
+            return text
+    text = scalar_text(value)
+    # What JSON writes 1e-05 is text in YAML 1.1, which wants a point.
+    return text.replace("e", ".0e") if isinstance(value, float) and "." not in text else text
+
+
+def _origins_dict(value: Any, path: Path, origins: OriginOf | None) -> dict[str, Any]:
+    if origins is None or value is ABSENT:
+        return {}
+    leaves: list[Path] = []
+    _leaves(value, path, leaves)
+    said = []
+    for leaf in leaves:
+        origin = origins(leaf)
+        if origin is not None:
+            said.append(
+                {
+                    "path": spell(leaf),
+                    "kind": origin.kind,
+                    "name": origin.name,
+                    "file": origin.file,
+                    "line": origin.line,
+                    "column": origin.column,
+                }
+            )
+    return {"origins": said}
+
+
+def _leaves(value: Any, path: Path, out: list[Path]) -> None:
+    if is_leaf(value):
+        out.append(path)
+        return
+    for step in value if isinstance(value, dict) else range(len(value)):
+        _leaves(value[step], (*path, step), out)

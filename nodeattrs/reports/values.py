@@ -1,0 +1,85 @@
+"""Values as reports give them: plain data, or text on one line.
+
+Secrets are masked in both, and deferred values are computed, as they are in what is saved: so
+a run that was made now and one that was saved read the same.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from nodeattrs.core.tree import ABSENT, Path
+from nodeattrs.errors import DeferredCycle
+from nodeattrs.node.documents import json_ready
+from nodeattrs.node.values import Deferred
+from nodeattrs.reports.screen import printable
+
+__all__ = ["claimed", "computed", "data_of", "is_leaf", "on_one_line", "scalar_text"]
+
+
+def computed(value: Any, path: Path = ()) -> Any:
+    """*value*, or what it comes to where it is deferred. raises: DeferredCycle"""
+    return json_ready(value, path) if type(value) is Deferred else value
+
+
+def data_of(value: Any, path: Path = ()) -> Any:
+    """*value* as JSON-able data; secrets become their marker.
+
+    raises: BadKey, where two keys would become one; DeferredCycle
+    """
+    return json_ready(value, path)
+
+
+def claimed(value: Any, path: Path = ()) -> Any:
+    """The value of a claim as data: None for nothing. It may be one that nobody can read, such as a circle."""
+    if value is ABSENT:
+        return None
+    try:
+        return data_of(value, path)
+    except DeferredCycle:
+        return str(value)
+
+
+def is_leaf(value: Any) -> bool:
+    """Whether a walk through a tree ends at *value*: at a scalar, and at an empty map or list."""
+    return not (isinstance(value, (dict, list)) and value)
+
+
+def scalar_text(value: Any) -> str:
+    """A scalar, or an empty container, as JSON spells it; a secret as it prints."""
+    if value is ABSENT:
+        return "(nothing)"
+    if value is None or isinstance(value, (bool, int, float, dict, list)):
+        return json.dumps(value)
+    text = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)
+    return printable(text)
+
+
+def on_one_line(value: Any) -> str:
+    """*value* as text without a line break.
+
+    >>> from nodeattrs import Sensitive
+    >>> on_one_line({"port": 80, 1: [Sensitive("x"), None]})
+    '{"port": 80, 1: [Sensitive(withheld), null]}'
+    """
+    parts: list[str] = []
+    _write(value, parts)
+    return "".join(parts)
+
+
+def _write(value: Any, parts: list[str]) -> None:
+    if type(value) is Deferred:
+        value = claimed(value)
+    if is_leaf(value):
+        parts.append(scalar_text(value))
+        return
+    is_map = isinstance(value, dict)
+    parts.append("{" if is_map else "[")
+    for number, entry in enumerate(value):
+        parts.append(", " if number else "")
+        if is_map:
+            parts.append(f"{scalar_text(entry)}: ")
+            entry = value[entry]
+        _write(entry, parts)
+    parts.append("}" if is_map else "]")

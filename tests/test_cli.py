@@ -1,0 +1,827 @@
+"""The command line: what comes out, where, and with which exit code.
+
+Most tests call `main` and look at what it wrote; those about processes start one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from nodeattrs import __version__
+from nodeattrs.cli import main
+from nodeattrs.cli.program import COMMANDS
+from nodeattrs.node.slots import SLOTS
+from tests.on_disk import repository
+
+ROOT = Path(__file__).parents[1]
+EXAMPLE = ROOT / "cookbooks_example"
+
+FACTS = {"platform": "ubuntu", "fqdn": "web1.example.com", "cpu": {"total": 4}}
+FILES: dict[str, object] = {
+    "cookbooks/app/attributes/default.py": 'default["app"]["workers"] = 2\ndefault["app"]["ports"] = [80]\n',
+    "cookbooks/app/recipes/default.py": (
+        'node.force_default["app"]["workers"] = 24\nnode.normal["runs"] = 1\nlog("ready")\n'
+    ),
+    "roles/web.json": {
+        "name": "web",
+        "run_list": ["recipe[app]"],
+        "default_attributes": {"app": {"ports": [8080]}},
+        "override_attributes": {"app": {"workers": 8}},
+    },
+    "environments/production.yaml": "name: production\noverride_attributes:\n  app:\n    workers: 30\n",
+    "nodes/web1.json": {"name": "web1", "chef_environment": "production", "run_list": ["role[web]"]},
+    "nodes/web2.json": {"name": "web2", "run_list": ["role[web]"]},
+    "facts.json": FACTS,
+}
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command wrote and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def data(self) -> Any:
+        return json.loads(self.out)
+
+
+Say = Callable[..., Said]
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small repository, and a working directory of its own beside it."""
+    repository(tmp_path / "repo", FILES)
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def say(desk: Path, capsys: pytest.CaptureFixture[str]) -> Say:
+    """Runs one command line in this process."""
+
+    def run(*words: str) -> Said:
+        capsys.readouterr()
+        code = main(words)
+        return Said(code, *capsys.readouterr())
+
+    return run
+
+
+RUN = ("run", "--repo", "../repo", "--facts", "../repo/facts.json")
+
+
+def process(*words: str, cwd: Path, **options: Any) -> subprocess.CompletedProcess[str]:
+    """One command line in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80", **options.pop("env", {})}
+    command = [sys.executable, "-m", "nodeattrs", *words]
+    return subprocess.run(command, cwd=cwd, env=environment, text=True, timeout=60, **options)
+
+
+class TestHelp:
+    def test_it_prints_the_order_of_precedence_from_the_table(self, say: Say):
+        """
+        Each slot with its number, the strongest first.
+        """
+        said = say("--help")
+
+        lines = [line.split(maxsplit=2) for line in said.out.splitlines()[-len(SLOTS) :]]
+        assert lines == [[str(slot.number), slot.level, slot.source] for slot in reversed(SLOTS)]
+        assert said.code == 0
+
+    @pytest.mark.parametrize("command", [command.NAME for command in COMMANDS])
+    def test_every_command_shows_an_example(self, say: Say, command: str):
+        """
+        `COMMAND --help` ends well and holds a line to paste.
+        """
+        said = say(command, "--help")
+
+        assert said.code == 0
+        assert f"nodeattrs {command}" in said.out.partition("examples:")[2]
+
+    def test_the_version_is_the_packages(self, say: Say):
+        """
+        One line, for scripts.
+        """
+        assert Said(0, f"nodeattrs {__version__}\n", "") == say("--version")
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            (),
+            ("fly",),
+            ("run", "--nod", "web1"),
+            ("run", "--all", "--node", "web1"),
+            ("show",),
+            ("show", "web1", "--slot", "16"),
+            ("show", "web1", "--level", "set"),
+            ("explain", "web1"),
+            ("explain", "web1", "app", "--facts", "facts.json"),
+            ("facts", "--format", "xml"),
+            ("completion", "tcsh"),
+        ],
+        ids=" ".join,
+    )
+    def test_a_line_that_is_not_understood_ends_with_2(self, say: Say, words: tuple[str, ...]):
+        """
+        The usage goes to stderr, and nothing to stdout.
+        """
+        said = say(*words)
+
+        assert (2, "") == (said.code, said.out)
+        assert "usage:" in said.err
+
+    def test_help_loads_no_library_that_only_some_need(self, desk: Path):
+        """
+        Neither yaml nor what gathers facts, nor the node: `--help` is there at once.
+        """
+        program = (
+            "import sys; from nodeattrs.cli import main; main(['--help']); "
+            "print(*{'yaml', 'psutil', 'distro', 'nodeattrs.node.node', 'nodeattrs.runs'} & set(sys.modules))"
+        )
+        done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+
+        assert "" == done.stdout.splitlines()[-1]
+
+
+class TestRun:
+    def test_it_tells_what_it_did(self, say: Say):
+        """
+        The whole report of a first run, as it stands on the screen.
+        """
+        said = say(*RUN, "--node", "web1")
+
+        assert said.code == 0, said.err
+        assert said.err == ""
+        assert said.out.splitlines() == [
+            "web1 in production",
+            "  run list         role[web]",
+            "  roles            web",
+            "  attribute files  app/attributes/default.py",
+            "  recipes          app::default",
+            "  slots            1 default / attribute file: 2, 4 default / role: 1,",
+            "                   6 force_default / recipe: 1, 8 normal / recipe: 1,",
+            "                   11 override / role: 1, 12 override / environment: 1,",
+            "                   15 automatic / facts: 9",
+            "  changes          this is the first run",
+            "  log",
+            "    info: ready  (cookbooks/app/recipes/default.py:3)",
+            "  saved            files in .nodeattrs/nodes",
+        ]
+
+    def test_the_second_run_tells_what_changed(self, say: Say, desk: Path):
+        """
+        Against the last saved run: added, changed and removed, with the values.
+        """
+        say(*RUN, "--node", "web1")
+        role = desk / "repo" / "roles" / "web.json"
+        tree = json.loads(role.read_text())
+        tree["default_attributes"] = {"app": {"name": "shop", "ports": [81]}}
+        role.write_text(json.dumps(tree))
+
+        said = say(*RUN, "--node", "web1")
+
+        assert [line.split("  ", 1)[1].strip() for line in said.out.splitlines()[9:12]] == [
+            "changes          1 added, 1 changed",
+            "~ app.ports: [80, 8080] -> [80, 81]",
+            '+ app.name: "shop"',
+        ]
+
+    def test_normal_attributes_come_from_the_last_run(self, say: Say, desk: Path):
+        """
+        What -j said once is there the next time, with its place.
+        """
+        (desk / "work" / "more.json").write_text('{\n "tier": "gold"\n}')
+        say(*RUN, "--node", "web1", "-j", "more.json")
+        say(*RUN, "--node", "web1")
+
+        said = say("explain", "web1", "tier")
+
+        assert "more.json:2" in said.out
+
+    def test_why_run_saves_nothing(self, say: Say, desk: Path):
+        """
+        It tells all the same.
+        """
+        said = say(*RUN, "--node", "web1", "--why-run")
+
+        assert said.code == 0
+        assert said.out.splitlines()[-1] == "  saved            nothing"
+        assert [] == list((desk / "work").iterdir())
+
+    def test_a_repository_is_not_written_to(self, say: Say, desk: Path):
+        """
+        Unless its settings say so: the default store is below the current directory.
+        """
+        before = sorted((desk / "repo").rglob("*"))
+        say(*RUN, "--node", "web1")
+
+        assert before == sorted(path for path in (desk / "repo").rglob("*") if "__pycache__" not in str(path))
+        assert (desk / "work" / ".nodeattrs" / "nodes" / "web1.json").exists()
+
+    def test_the_settings_say_where_nodes_are_kept(self, say: Say, desk: Path):
+        """
+        A path there counts from the repository, and --store still wins.
+        """
+        (desk / "repo" / "nodeattrs.toml").write_text('store = "kept"\n')
+        say(*RUN, "--node", "web1")
+        say(*RUN, "--node", "web2", "--store", "elsewhere")
+
+        assert ["web1.json"] == [path.name for path in (desk / "repo" / "kept").glob("*.json")]
+        assert ["web2.json"] == [path.name for path in (desk / "work" / "elsewhere").glob("*.json")]
+        assert 0 == say("show", "web1", "app", "--store", "../repo/kept").code
+
+    def test_the_node_is_the_one_that_the_facts_name(self, say: Say):
+        """
+        Where nobody says which: the fqdn. It was never heard of, and a warning says so.
+        """
+        said = say(*RUN)
+
+        assert said.out.startswith("web1.example.com in _default")
+        assert "warning: the node web1.example.com has an empty run-list" in said.err
+
+    def test_the_run_list_may_come_in_pieces(self, say: Say):
+        """
+        By commas, and repeated.
+        """
+        said = say(
+            *RUN, "--node", "new", "--run-list", "role[web], recipe[app]", "--run-list", "app", "--format", "json"
+        )
+
+        (run,) = said.data["runs"]
+        assert ["role[web]", "recipe[app]"] == run["run_list"]
+
+    def test_all_nodes_each_once(self, say: Say, desk: Path):
+        """
+        A directory of facts has a file for each node; a node without one does not keep the other from running.
+        """
+        (desk / "facts").mkdir()
+        (desk / "facts" / "web2.json").write_text(json.dumps(FACTS))
+
+        said = say("run", "--repo", "../repo", "--all", "--facts", "../facts", "--format", "json")
+
+        assert said.code == 1
+        assert ["web2"] == [run["node"] for run in said.data["runs"]]
+        assert said.err.splitlines()[0] == "the run of web1 failed"
+        assert "../facts/web1.json: cannot be read" in said.err
+
+    def test_the_data_has_a_version(self, say: Say):
+        """
+        JSON and YAML say the same.
+        """
+        data = say(*RUN, "--node", "web1", "--why-run", "--format", "json").data
+
+        assert data["version"] == 1
+        assert data == yaml.safe_load(say(*RUN, "--node", "web1", "--why-run", "--format", "yaml").out)
+        assert data["runs"][0]["leaves"]["12"] == 1
+        assert data["runs"][0]["log"] == [
+            {"level": "info", "message": "ready", "file": "cookbooks/app/recipes/default.py", "line": 3}
+        ]
+
+    def test_a_warning_comes_once(self, say: Say, desk: Path):
+        """
+        Two nodes read one role with an unknown field: one warning, on stderr.
+        """
+        role = desk / "repo" / "roles" / "web.json"
+        role.write_text(role.read_text().replace('"name"', '"descripton": "x",\n "name"', 1))
+
+        said = say(*RUN, "--node", "web1", "--node", "web2")
+
+        assert 1 == said.err.count("descripton")
+        assert "warning: roles/web.json:2" in said.err
+        assert "did you mean description?" in said.err
+
+
+class TestExplain:
+    def test_a_leaf(self, say: Say):
+        """
+        The winner first, who else spoke, and the rules that beat them.
+        """
+        say(*RUN, "--node", "web1")
+
+        said = say("explain", "web1", "app.workers")
+
+        assert said.code == 0
+        assert said.out.splitlines() == [
+            "app.workers = 30",
+            "",
+            "  wins   12 override / environment    30  environments/production.yaml:4",
+            "  loses  11 override / role            8  roles/web.json:15",
+            "  loses   6 force_default / recipe    24  cookbooks/app/recipes/default.py:1",
+            "  loses   1 default / attribute file   2  cookbooks/app/attributes/default.py:1",
+            "",
+            "  12 beats 11, 6 beats 1: the later component replaces the earlier one (inside",
+            "    the level)",
+            "  12 beats 6: the stronger level replaces the weaker one (across levels)",
+        ]
+
+    def test_a_united_list_names_the_speaker_of_each_element(self, say: Say):
+        """
+        With file and line of the element itself.
+        """
+        say(*RUN, "--node", "web1")
+
+        lines = say("explain", "web1", "app.ports").out.splitlines()
+
+        assert lines[-3:] == [
+            "  elements, and who says them",
+            "    80    1  cookbooks/app/attributes/default.py:2",
+            "    8080  4  roles/web.json:9",
+        ]
+
+    def test_straight_from_the_repository(self, say: Say, desk: Path):
+        """
+        No saved run is needed, none is made, and the answer is the same.
+        """
+        straight = say("explain", "web1", "app.workers", "--repo", "../repo", "--facts", "../repo/facts.json")
+        assert [] == list((desk / "work").iterdir())
+        say(*RUN, "--node", "web1")
+
+        assert straight == say("explain", "web1", "app.workers")
+
+    def test_a_fact_is_named_as_seen_from_the_repository(self, say: Say):
+        """
+        Wherever one stands when one asks.
+        """
+        said = say("explain", "web1", "cpu.total", "--repo", "../repo", "--facts", "../repo/facts.json")
+
+        assert "  facts.json:5" in said.out
+
+    @pytest.mark.parametrize(
+        ("path", "hint"),
+        [
+            ("app.worker", "did you mean app.workers?"),
+            ("app.ports.7", "app.ports is a list of 2 elements, counted from 0"),
+            ("nothing.like.it", "the node has app, "),
+        ],
+    )
+    def test_a_path_that_nobody_spoke_about(self, say: Say, path: str, hint: str):
+        """
+        An error, with what may have been meant.
+        """
+        say(*RUN, "--node", "web1")
+
+        said = say("explain", "web1", path)
+
+        assert (1, "") == (said.code, said.out)
+        assert said.err.startswith(f"error: nobody has said anything about {path}\n  {hint}")
+
+    def test_a_document_without_a_snapshot_says_so(self, say: Say, desk: Path):
+        """
+        Chef's document knows no origins: that is said, and none is invented.
+        """
+        (desk / "work" / "nodes").mkdir()
+        document = {"name": "old", "normal": {"a": {"b": 1}}, "json_class": "Chef::Node"}
+        (desk / "work" / "nodes" / "old.json").write_text(json.dumps(document))
+
+        said = say("explain", "old", "a.b", "--store", "nodes")
+
+        assert said.err.startswith("warning: saved, origin unknown")
+        assert said.out.splitlines() == ["a.b = 1", "", "  wins  7 normal / attribute file  1  saved origin unknown"]
+
+    def test_the_data(self, say: Say):
+        """
+        Everything that the text says, and the steps of the path.
+        """
+        say(*RUN, "--node", "web1")
+
+        data = say("explain", "web1", "app.ports", "--format", "json").data
+
+        assert (1, "web1", "production", ["app", "ports"], [80, 8080]) == tuple(
+            data[key] for key in ("version", "node", "environment", "steps", "value")
+        )
+        assert [("roles/web.json", 9)] == [(claim["file"], claim["line"]) for claim in data["elements"][1]["claims"]]
+
+
+class TestShow:
+    def test_a_part_with_its_origins(self, say: Say):
+        """
+        Text that YAML reads, remarks beside the leaves.
+        """
+        say(*RUN, "--node", "web1")
+
+        said = say("show", "web1", "app", "--origins")
+
+        assert said.out.splitlines() == [
+            "workers: 30  # environments/production.yaml:4 (environment production)",
+            "ports:",
+            "  - 80       # cookbooks/app/attributes/default.py:2 (attribute file app::default)",
+            "  - 8080     # roles/web.json:9 (role web)",
+        ]
+        assert yaml.safe_load(said.out) == {"workers": 30, "ports": [80, 8080]}
+
+    def test_single_slots(self, say: Say):
+        """
+        A level is its slots, each for itself; what says nothing is left out.
+        """
+        say(*RUN, "--node", "web1")
+
+        said = say("show", "web1", "app", "--level", "override", "--slot", "6")
+
+        assert said.out.splitlines() == [
+            "# 6 force_default / recipe",
+            "workers: 24",
+            "",
+            "# 11 override / role",
+            "workers: 8",
+            "",
+            "# 12 override / environment",
+            "workers: 30",
+        ]
+
+    def test_the_data(self, say: Say):
+        """
+        The same document in both forms.
+        """
+        say(*RUN, "--node", "web1")
+
+        data = say("show", "web1", "app.ports", "--origins", "--format", "json").data
+
+        assert data["value"] == [80, 8080]
+        assert ["app.ports.0", "app.ports.1"] == [origin["path"] for origin in data["origins"]]
+        assert data == yaml.safe_load(say("show", "web1", "app.ports", "--origins", "--format", "yaml").out)
+
+    def test_a_node_that_was_never_saved(self, say: Say):
+        """
+        With near misses, or with what to do.
+        """
+        assert "run it first: nodeattrs run --node web1" in say("show", "web1").err
+        say(*RUN, "--node", "web1")
+
+        said = say("show", "web11")
+
+        assert said.code == 1
+        assert "there is no saved node web11 in files in .nodeattrs/nodes\n  did you mean web1?" in said.err
+
+
+class TestFacts:
+    def test_those_in_a_file(self, say: Say):
+        """
+        A part of them, with the line.
+        """
+        assert Said(0, "4  # ../repo/facts.json:5 (facts facts.json)\n", "") == say(
+            "facts", "cpu.total", "--facts", "../repo/facts.json", "--origins"
+        )
+
+    def test_those_of_this_machine(self, say: Say):
+        """
+        By Ohai's names.
+        """
+        said = say("facts", "kernel.name", "--format", "json")
+
+        assert said.data["value"] == os.uname().sysname
+
+
+class TestSecrets:
+    """A sensitive value is in no output, in no form."""
+
+    @pytest.mark.parametrize("form", ["text", "json", "yaml"])
+    def test_nothing_prints_it(self, say: Say, desk: Path, form: str):
+        """
+        Neither from a run made now nor from a saved one; who said it is told.
+        """
+        (desk / "repo" / "nodeattrs.toml").write_text('sensitive = ["app.key"]\n')
+        recipe = desk / "repo" / "cookbooks/app/recipes/default.py"
+        recipe.write_text(
+            'node.default["app"]["key"] = "hunter2"\nlog(node["app"]["key"])\nlog(Sensitive("hunter2"))\n'
+        )
+        live = ("--repo", "../repo", "--facts", "../repo/facts.json")
+        ask = [
+            (*RUN, "--node", "web1"),
+            (*RUN, "--node", "web1"),
+            ("explain", "web1", "app.key"),
+            ("explain", "web1", "app"),
+            ("explain", "web1", "app.key", *live),
+            ("show", "web1", "--origins"),
+            ("show", "web1", "--slot", "2"),
+            ("show", "web1", *live),
+            ("show", "web1", "app.key", *live),
+        ]
+
+        told = [say(*words, "--format", form) for words in ask]
+
+        assert {0} == {said.code for said in told}
+        assert not [said for said in told if "hunter2" in said.out + said.err]
+        assert "cookbooks/app/recipes/default.py" in told[2].out
+
+
+class TestCookbookCode:
+    """Code that fails: the way through the cookbooks, and none of our own lines."""
+
+    @pytest.fixture
+    def failing(self, desk: Path) -> Path:
+        repository(
+            desk / "repo",
+            {
+                "cookbooks/app/recipes/default.py": 'log("so far")\n\ninclude_recipe("app::deep")\n',
+                "cookbooks/app/recipes/deep.py": "def halve(n):\n    return n / 0\n\nhalve(4)\n",
+            },
+        )
+        return desk
+
+    def test_the_lines_of_the_cookbooks(self, failing: Path, say: Say):
+        """
+        File, line and text of each, the outermost first; what was logged before; and nothing is saved.
+        """
+        said = say(*RUN, "--node", "web1")
+
+        assert (1, "") == (said.code, said.out)
+        assert said.err.splitlines() == [
+            "info: so far  (cookbooks/app/recipes/default.py:1)",
+            "error: cookbooks/app/recipes/deep.py:2: recipe app::deep failed: ZeroDivisionError: division by zero",
+            '  cookbooks/app/recipes/default.py:3: include_recipe("app::deep")',
+            "  cookbooks/app/recipes/deep.py:4: halve(4)",
+            "  cookbooks/app/recipes/deep.py:2, in halve: return n / 0",
+        ]
+        assert [] == list((failing / "work").iterdir())
+
+    def test_the_whole_way_for_those_who_ask(self, failing: Path, say: Say):
+        """
+        --traceback shows the cause and what came of it.
+        """
+        said = say(*RUN, "--node", "web1", "--traceback")
+
+        assert "ZeroDivisionError: division by zero" in said.err
+        assert "direct cause of the following exception" in said.err
+
+    def test_a_deferred_value_that_fails(self, desk: Path, say: Say):
+        """
+        Nobody may ever read it: the run goes on, and every report has word of it.
+        """
+        recipe = desk / "repo" / "cookbooks/app/recipes/default.py"
+        recipe.write_text('node.default["late"] = lazy(lambda: 1 / 0)\n')
+        live = ("--repo", "../repo", "--facts", "../repo/facts.json")
+        ask = [("show", "web1", "late", *live), (*RUN, "--node", "web1"), ("show", "web1", "late")]
+
+        told = [say(*words) for words in ask]
+
+        assert [0, 0, 0] == [said.code for said in told]
+        assert '"$deferred": "ZeroDivisionError: division by zero"\n' == told[0].out == told[2].out
+
+    def test_deferred_values_that_need_each_other(self, desk: Path, say: Say):
+        """
+        That is never right: the run fails, and says where the circle is.
+        """
+        recipe = desk / "repo" / "cookbooks/app/recipes/default.py"
+        recipe.write_text('node.default["a"] = lazy(lambda: node["b"])\nnode.default["b"] = lazy(lambda: node["a"])\n')
+
+        said = say(*RUN, "--node", "web1")
+
+        assert said.code == 1
+        assert "a deferred value needs itself" in said.err
+
+
+class TestStreams:
+    def test_colour_is_for_terminals(self, say: Say):
+        """
+        None into a pipe; some where it is asked for.
+        """
+        say(*RUN, "--node", "web1")
+
+        assert "\x1b[" not in say("explain", "web1", "app.workers").out
+        assert "\x1b[1;32mwins\x1b[0m" in say("explain", "web1", "app.workers", "--color", "always").out
+
+    @pytest.mark.parametrize(
+        ("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
+    )
+    def test_on_a_terminal(self, desk: Path, environment: dict[str, str], coloured: bool):
+        """
+        There is colour, unless NO_COLOR is set or the terminal has none.
+        """
+        process(*RUN, "--node", "web1", cwd=desk / "work", check=True, capture_output=True)
+        ours, theirs = pty.openpty()
+        environment = {"TERM": "xterm", **environment}
+
+        process("explain", "web1", "app.workers", cwd=desk / "work", check=True, stdout=theirs, env=environment)
+
+        assert coloured == (b"\x1b[" in _read(ours, theirs))
+
+    def test_progress_is_for_terminals(self, desk: Path):
+        """
+        Several nodes: the terminal hears how far it is, a file does not.
+        """
+        words = (*RUN, "--node", "web1", "--node", "web2")
+        quiet = process(*words, cwd=desk / "work", capture_output=True)
+        ours, theirs = pty.openpty()
+        process(*words, cwd=desk / "work", stdout=subprocess.DEVNULL, stderr=theirs)
+
+        assert quiet.stderr == ""
+        assert b"run 2 of 2: web2" in _read(ours, theirs)
+
+    def test_a_value_cannot_write_to_the_terminal(self, desk: Path, say: Say):
+        """
+        Control characters are written out, in reports and in errors.
+        """
+        recipe = desk / "repo" / "cookbooks/app/recipes/default.py"
+        recipe.write_text('node.default["a"] = "\\x1b[31m\\x9b1m"\nlog("\\x1b[2J")\n')
+        said = [
+            say(*RUN, "--node", "web1"),
+            say("show", "web1", "a"),
+            say("explain", "web1", "a"),
+            say("show", "\x1b[2J"),
+        ]
+
+        assert [0, 0, 0, 1] == [one.code for one in said]
+        assert not [one for one in said if {"\x1b", "\x9b"} & set(one.out + one.err)]
+
+    def test_a_reader_that_goes_away_is_no_error(self, desk: Path):
+        """
+        Nothing on stderr, and the exit code that pipes know.
+        """
+        process(*RUN, "--node", "web1", cwd=desk / "work", check=True, capture_output=True)
+        ours, theirs = os.pipe()
+        os.close(ours)
+
+        done = process("show", "web1", cwd=desk / "work", stdout=theirs, stderr=subprocess.PIPE)
+
+        assert (141, "") == (done.returncode, done.stderr)
+        os.close(theirs)
+
+    @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+    @pytest.mark.parametrize("words", [("--help",), ("show", "web1"), ("completion", "bash")], ids=" ".join)
+    @pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
+    def test_a_full_disk_under_stdout(self, desk: Path, words: tuple[str, ...], unbuffered: str):
+        """
+        One line says what is wrong, whenever it is noticed.
+        """
+        process(*RUN, "--node", "web1", cwd=desk / "work", check=True, capture_output=True)
+        with open("/dev/full", "w") as full:
+            done = process(
+                *words,
+                cwd=desk / "work",
+                stdout=full,
+                stderr=subprocess.PIPE,
+                env={"PYTHONUNBUFFERED": unbuffered},
+            )
+
+        assert (1, "error: the output cannot be written: No space left on device\n") == (done.returncode, done.stderr)
+
+    def test_a_terminal_that_knows_ascii_only(self, desk: Path):
+        """
+        What it cannot show is written out.
+        """
+        recipe = desk / "repo" / "cookbooks/app/recipes/default.py"
+        recipe.write_text('node.default["a"] = "größer"\n', "utf-8")
+        process(*RUN, "--node", "web1", cwd=desk / "work", check=True, capture_output=True)
+
+        ascii_only = {"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
+        done = process("show", "web1", "a", cwd=desk / "work", capture_output=True, env=ascii_only)
+
+        assert (0, '"gr\\xf6\\xdfer"\n', "") == (done.returncode, done.stdout, done.stderr)
+
+    def test_an_interrupt_ends_quietly(self, desk: Path, say: Say):
+        """
+        With the exit code that shells know, and nothing saved.
+        """
+        (desk / "repo" / "cookbooks/app/recipes/default.py").write_text("raise KeyboardInterrupt\n")
+
+        assert Said(130, "", "") == say(*RUN, "--node", "web1")
+        assert [] == list((desk / "work").iterdir())
+
+    def test_our_own_fault_is_said_to_be_ours(self, say: Say, monkeypatch: pytest.MonkeyPatch):
+        """
+        Without a traceback, unless one asks.
+        """
+        monkeypatch.setattr("nodeattrs.reports.show.part_of", lambda *_: 1 / 0)
+        words = ("facts", "--facts", "../repo/facts.json")
+
+        assert say(*words).err.startswith("error: a fault in nodeattrs itself: ZeroDivisionError: division by zero\n")
+        assert "Traceback" not in say(*words).err
+        assert "Traceback" in say(*words, "--traceback").err
+
+
+def _read(ours: int, theirs: int) -> bytes:
+    """What was written to a terminal."""
+    heard = b""
+    while select.select([ours], [], [], 0.2)[0]:
+        heard += os.read(ours, 65536)
+    os.close(theirs)
+    os.close(ours)
+    return heard
+
+
+class TestCompletion:
+    def completed(self, desk: Path, *words: str) -> set[str]:
+        """What bash offers for the last of *words*."""
+        script = main_output(desk, "completion", "bash")
+        asked = " ".join(f"'{word}'" for word in words)
+        program = (
+            f"{script}\nCOMP_WORDS=({asked}); COMP_CWORD={len(words) - 1}\n"
+            'compopt() { :; }\n_nodeattrs\nprintf "%s\\n" "${COMPREPLY[@]}"\n'
+        )
+        done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=True, cwd=desk / "repo")
+        assert done.stderr == ""
+        return set(done.stdout.split())
+
+    def test_bash_completes_commands_options_and_values(self, desk: Path):
+        """
+        In a real shell.
+        """
+        assert {"explain"} == self.completed(desk, "nodeattrs", "ex")
+        assert {"--environment"} == self.completed(desk, "nodeattrs", "run", "--e")
+        assert {"text", "json", "yaml"} == self.completed(desk, "nodeattrs", "show", "web1", "--format", "")
+        assert {"force_default", "force_override"} == self.completed(desk, "nodeattrs", "show", "x", "--level", "force")
+        assert {"cookbooks"} == self.completed(desk, "nodeattrs", "run", "--repo", "coo")
+        assert {"zsh"} == self.completed(desk, "nodeattrs", "completion", "z")
+
+    @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+    def test_every_command_and_option_is_in_the_script(self, desk: Path, shell: str):
+        """
+        Read off the parser: none can be forgotten.
+        """
+        script = main_output(desk, "completion", shell)
+
+        for word in (
+            "run",
+            "show",
+            "explain",
+            "facts",
+            "completion",
+            "why-run",
+            "json-attributes",
+            "slot",
+            "traceback",
+        ):
+            assert word in script
+
+
+def main_output(desk: Path, *words: str) -> str:
+    return process(*words, cwd=desk / "work", check=True, capture_output=True).stdout
+
+
+class TestTheExample:
+    """The repository that people see first."""
+
+    def test_the_puzzle_is_explained(self, desk: Path, say: Say):
+        """
+        As its page says, each claim at its file and line, within one screen.
+        """
+        for node in ("web1", "web2"):
+            facts = str(EXAMPLE / "facts" / f"{node}.json")
+            assert 0 == say("run", "--repo", str(EXAMPLE), "--node", node, "--facts", facts).code
+
+        web1, web2 = (say("explain", node, "app.workers").out.splitlines() for node in ("web1", "web2"))
+
+        assert ("app.workers = 30", "app.workers = 8") == (web1[0], web2[0])
+        assert ["12", "11", "7", "6", "1"] == [line.split()[1] for line in web1[2:7]]
+        assert ["11", "6", "3", "1"] == [line.split()[1] for line in web2[2:6]]
+        for line in [*web1[2:7], *web2[2:6]]:
+            *_, value, place = line.split()
+            file, _, number = place.partition(":")
+            assert value in (EXAMPLE / file).read_text("utf-8").splitlines()[int(number) - 1]
+        assert max(map(len, [*web1, *web2])) <= 80
+        assert max(len(web1), len(web2)) <= 24
+
+
+class TestThePage:
+    """docs/cli.md: every console block is what the program prints."""
+
+    def test_its_sessions_are_true(self, tmp_path: Path):
+        """
+        In the order of the page, in one directory, with 80 columns.
+        """
+        (tmp_path / "cookbooks_example").symlink_to(EXAMPLE)
+        (tmp_path / "nodeattrs").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m nodeattrs "$@"\n')
+        (tmp_path / "nodeattrs").chmod(0o755)
+        page = (ROOT / "docs" / "cli.md").read_text("utf-8")
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "PATH": f"{tmp_path}:{os.environ['PATH']}",
+            "COLUMNS": "80",
+        }
+
+        for block in re.findall(r"^```console\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
+            printed = ""
+            for line in block.splitlines():
+                if line.startswith("$ "):
+                    done = subprocess.run(
+                        line[2:],
+                        shell=True,
+                        cwd=tmp_path,
+                        env=environment,
+                        text=True,
+                        stdout=subprocess.PIPE,
+                        stderr=subprocess.STDOUT,
+                    )
+                    printed += f"{line}\n{done.stdout}"
+            assert block == printed

@@ -1,0 +1,335 @@
+"""The reports: data first, then lines that fit the screen."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nodeattrs import ACROSS, Layer, Node, Origin, Sensitive, fold, lazy
+from nodeattrs.core.tree import ABSENT, dig
+from nodeattrs.node.slots import COMPONENTS, SLOTS
+from nodeattrs.reports import Screen
+from nodeattrs.reports.explain import Explanation, explained, way_to
+from nodeattrs.reports.run import changes
+from nodeattrs.reports.show import ShownNode, ShownSlots, tree_lines
+from nodeattrs.reports.values import data_of, is_leaf, on_one_line
+
+keys = st.sampled_from(["a", "b", "no", "1", "x y", "ö", "", "~", "a: b", "#", "-"]) | st.integers(0, 2)
+texts = st.text(max_size=6) | st.sampled_from(
+    ["true", "null", "12:30", "2020-01-01", "a #b", "a: b", "0x1", "1e3", "- a", "é\x1b\x85"]
+)
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts
+trees = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3))
+words = st.dictionaries(st.sampled_from([f"s{slot.number}" for slot in SLOTS]), trees, min_size=1, max_size=4)
+
+SPEAKERS = {
+    "attribute file": Origin("attribute file", "postgresql::default", "cookbooks/postgresql/attributes/default.py", 12),
+    "recipe": Origin("recipe", "postgresql::default", "cookbooks/postgresql/recipes/default.py", 120),
+    "environment": Origin("environment", "production", "environments/production.yaml", 7),
+    "role": Origin("role", "web", "roles/web.json", 9),
+    "facts": Origin("facts", "this machine"),
+}
+
+
+def node_with(**slots: Any) -> Node:
+    """A node in which each slot named (`s1` to `s15`) says a tree."""
+    node = Node("web1", "production")
+    for name, tree in slots.items():
+        slot = SLOTS[int(name[1:]) - 1]
+        writer = next(one.name for one in COMPONENTS if slot.number in (one.file, one.recipe))
+        with node.speaking(slot.source, SPEAKERS[slot.source].name, SPEAKERS[slot.source]):
+            getattr(node, writer).update(tree)
+    return node
+
+
+def lines(report: Any, width: int = 80) -> list[str]:
+    return list(report.lines(Screen(width)))
+
+
+class TestExplanation:
+    def test_a_leaf_that_everybody_speaks_about_fits_one_screen(self):
+        """
+        Fifteen claims with their files, the rules that decide among them: 24 lines of 80 columns.
+        """
+        node = node_with(**{f"s{slot.number}": {"app": {"workers": slot.number}} for slot in SLOTS})
+
+        text = lines(explained(node, ("app", "workers")))
+
+        assert [str(number) for number in range(15, 0, -1)] == [line.split()[1] for line in text[2:17]]
+        assert len(text) <= 24
+        assert max(map(len, text)) <= 80
+
+    @given(words, st.integers(40, 120))
+    def test_lines_fit_the_screen(self, said: dict[str, Any], width: int):
+        """
+        Whatever is said by whom, no line is wider than the screen.
+        """
+        node = node_with(**{slot: {"k": value} for slot, value in said.items()})
+
+        assert [] == [line for line in lines(explained(node, ("k",)), width) if len(line) > width]
+
+    @given(words)
+    def test_the_text_names_every_claim(self, said: dict[str, Any]):
+        """
+        Fate and slot of each, in the order of the trace.
+        """
+        explanation = explained(node_with(**{slot: {"k": value} for slot, value in said.items()}), ("k",))
+        fates = {"wins", "joins", "loses"}
+
+        told = [line.split()[:2] for line in lines(explanation) if line.split() and line.split()[0] in fates]
+
+        assert [[heard.fate.value, str(heard.claim.rank)] for heard in explanation.trace.heard] == told
+
+    def test_a_wide_screen_names_the_speakers(self):
+        """
+        Where there is no room, the file tells as much.
+        """
+        node = node_with(s4={"k": 1}, s15={"f": 2})
+
+        assert "  wins  4 default / role  1  roles/web.json:9 (role web)" == lines(explained(node, ("k",)), 120)[2]
+        assert "  wins  15 automatic / facts  2  facts this machine" == lines(explained(node, ("f",)))[2]
+
+    def test_a_long_value_is_wrapped_and_a_very_long_one_cut(self):
+        """
+        The beginning can be read, and the rules still stand on the screen.
+        """
+        node = node_with(s1={"k": "word " * 400}, s12={"k": "other " * 400})
+
+        text = lines(explained(node, ("k",)))
+
+        assert len(text) <= 24
+        assert text[3].endswith(" …")
+        assert text[-1].startswith("  12 beats 1")
+
+    def test_what_stands_in_the_way_is_named(self):
+        """
+        Below a scalar there is nothing, and the scalar's own claims explain it.
+        """
+        text = lines(explained(node_with(s1={"k": {"a": 1}}, s12={"k": 5}), ("k", "a")))
+
+        assert text[:4] == [
+            "k.a: nothing there",
+            "  k is no map: nothing can lie below it",
+            "",
+            "  wins   12 override  5  environments/production.yaml:7",
+        ]
+
+    def test_what_was_said_before(self):
+        """
+        Overwritten, erased, and the unless that found a value: newest first, each with its place.
+        """
+        node = Node("web1")
+        with node.speaking("role", "a", Origin("role", "a", "roles/a.json", 1)):
+            node.default["k"] = 1
+        with node.speaking("role", "b", Origin("role", "b", "roles/b.json", 2)):
+            node.default["k"] = 2
+            node.default_unless["k"] = 3
+            node.rm("k")
+
+        assert lines(explained(node, ("k",))) == [
+            "k: nothing there",
+            "",
+            "  also said",
+            "    erased       2 default  2  roles/b.json:2",
+            "                 by roles/b.json:2",
+            "    by unless    2 default  3  roles/b.json:2",
+            "    overwritten  2 default  1  roles/a.json:1",
+            "                 by roles/b.json:2",
+        ]
+
+    def test_many_elements_and_a_long_history_are_cut_in_the_text_only(self):
+        """
+        The data has all of them.
+        """
+        node = node_with(s1={"k": list(range(20))}, s4={"k": [99]})
+
+        explanation = explained(node, ("k",))
+
+        assert "    … and 9 more; --format json has all" in lines(explanation)
+        assert 21 == len(explanation.to_dict()["elements"])
+
+    def test_a_secret_is_masked_in_every_place(self):
+        """
+        As winner, as loser, as element, as what was said before.
+        """
+        node = Node("web1", sensitive=["k"])
+        node.default["k"] = "hunter2"
+        node.default["k"] = ["hunter2", "hunter3"]
+        node.override["k"] = Sensitive("hunter4")
+
+        explanation = explained(node, ("k",))
+
+        assert "hunter" not in json.dumps(explanation.to_dict()) + "".join(lines(explanation))
+
+    def test_a_fold_of_the_core_is_explained_as_well(self):
+        """
+        Layers have names and no slots.
+        """
+        low = Layer({"k": 1}, Origin("file", "low", "low.yaml", 1), "low")
+        high = Layer({"k": 2}, Origin("file", "high", "high.yaml", 1), "high")
+        trace = fold([low, high], ACROSS).trace("k")
+
+        assert lines(Explanation(trace))[2:4] == [
+            "  wins   2 high  2  high.yaml:1 (file high)",
+            "  loses  1 low   1  low.yaml:1 (file low)",
+        ]
+
+    def test_only_the_fate_is_coloured(self):
+        """
+        Without the colours it is the same text.
+        """
+        explanation = explained(node_with(s1={"k": 1}, s2={"k": 2}), ("k",))
+        coloured = "\n".join(explanation.lines(Screen(80, colour=True)))
+
+        for style in ("1;32", "2", "1", "0"):
+            coloured = coloured.replace(f"\x1b[{style}m", "")
+
+        assert coloured.splitlines() == lines(explanation)
+
+
+class TestWayTo:
+    @pytest.mark.parametrize(
+        ("tree", "path", "hint"),
+        [
+            (
+                {"ports": {"80": {"name": "x"}}},
+                ("ports", 80, "name"),
+                'quote what is text and not a number: ports."80".name',
+            ),
+            ({"ports": {80: 1}}, ("ports", "80"), "do not quote what is a number: ports.80"),
+            ({"a.b": {"c": 1}}, ("a", "b", "c"), 'quote a step that holds dots: "a.b".c'),
+            ({"app": {"workers": 1}}, ("app", "worker"), "did you mean app.workers?"),
+            ({"app": {"x": 1, "y": 2}}, ("app", "zebra"), "app has x, y"),
+            ({"app": [1]}, ("app", 1), "app is a list of 1 element, counted from 0"),
+            ({"app": 5}, ("app", "x"), "app is no map: nothing can lie below it"),
+            ({}, ("app",), None),
+            ({"app": 5}, ("app",), None),
+        ],
+        ids=str,
+    )
+    def test_hints(self, tree: Any, path: tuple[Any, ...], hint: str | None):
+        """
+        What may have been meant, spelled so that it can be pasted.
+        """
+        assert hint == way_to(tree, path)
+
+
+class TestTree:
+    @given(trees)
+    def test_yaml_reads_back_what_is_shown(self, tree: Any):
+        """
+        The text is YAML, whatever the keys and the values look like.
+        """
+        assert tree == yaml.safe_load("\n".join(tree_lines(tree, Screen())))
+
+    @given(st.dictionaries(keys, trees, max_size=3))
+    def test_each_leaf_has_one_remark(self, tree: Any):
+        """
+        And it is about that leaf: its path leads to what stands before the remark.
+        """
+        asked: list[tuple[Any, ...]] = []
+
+        def origin(path: tuple[Any, ...]) -> Origin:
+            asked.append(path)
+            return Origin("caller", f"remark {len(asked)}")
+
+        text = list(tree_lines(tree, Screen(), origin))
+
+        assert len(asked) == sum("# caller remark" in line for line in text)
+        assert all(is_leaf(dig(tree, path)) for path in asked)
+        assert tree == yaml.safe_load("\n".join(text))
+
+    def test_deep_trees_are_shown(self):
+        """
+        As deep as a node goes.
+        """
+        tree: Any = 1
+        for _ in range(490):
+            tree = {"k": tree}
+
+        assert 490 == len(list(tree_lines(tree, Screen())))
+        assert 490 == on_one_line(tree).count("{") == json.dumps(data_of(tree)).count("{")
+
+    def test_values_that_are_no_json(self):
+        """
+        Deferred values are computed, secrets masked.
+        """
+        node = Node("web1")
+        node.default.update({"a": {"late": lazy(lambda: ["x"]), "key": Sensitive(5), 1: 2}})
+        shown = ShownNode("web1", "_default", ("a",), node.to_dict(False)["a"])
+
+        assert lines(shown) == ["late:", "  - x", "key: Sensitive(withheld)", "1: 2"]
+        assert shown.to_dict()["value"] == {"late": ["x"], "key": {"$sensitive": "withheld"}, "1": 2}
+
+    def test_a_slot_shows_where_it_replaces(self):
+        """
+        The marks of full maps belong to the slot.
+        """
+        node = Node("web1")
+        with node.speaking("attribute file", "a"):
+            node.default["m"] = {"x": 1}
+        with node.speaking("recipe", "a"):
+            node.default["m"] = {"z": 2}
+        shown = ShownSlots("web1", "_default", (), tuple(node.slots.values()))
+
+        assert lines(shown) == [
+            "# 1 default / attribute file",
+            "m:",
+            "  x: 1",
+            "",
+            "# 2 default / recipe",
+            "# replaces what the attribute file says at m",
+            "m:",
+            "  z: 2",
+        ]
+        assert [slot["replaces"] for slot in shown.to_dict()["slots"][:2]] == [[], ["m"]]
+
+    def test_silence_is_said(self):
+        """
+        Nothing asked for says anything.
+        """
+        slots = Node("web1").slots
+        shown = ShownSlots("web1", "_default", ("a",), (slots[3], slots[12]))
+
+        assert ["# nothing said at a in 3 default / environment, 12 override / environment"] == lines(shown)
+
+
+class TestChanges:
+    @given(trees, trees)
+    def test_applying_the_changes_gives_the_new_tree(self, before: Any, after: Any):
+        """
+        None is missing, none is too much; the order of keys is not a change.
+        """
+        before, after = {"k": before}, {"k": after}
+        tree = json.loads(json.dumps(before))
+        before, after = json.loads(json.dumps(before)), json.loads(json.dumps(after))
+
+        found = changes(before, after)
+
+        for change in sorted(found, key=lambda change: change.kind != "removed"):
+            *above, last = change.path
+            place = tree
+            for step in above:
+                if not isinstance(place.get(step), dict):
+                    place[step] = {}
+                place = place[step]
+            if change.after is ABSENT:
+                place.pop(last, None)
+            else:
+                place[last] = change.after
+        assert _without_empty_maps(tree) == _without_empty_maps(after)
+        assert [] == changes(after, after)
+        assert all(json.dumps(change.before, default=str) != json.dumps(change.after, default=str) for change in found)
+
+
+def _without_empty_maps(tree: Any) -> Any:
+    """Maps that hold nothing are no leaves of their own when something was in them before."""
+    if not isinstance(tree, dict):
+        return tree
+    inner = {key: _without_empty_maps(value) for key, value in tree.items()}
+    return {key: value for key, value in inner.items() if value != {}}
