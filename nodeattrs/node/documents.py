@@ -256,7 +256,11 @@ def _packed_lines(lines: dict[Any, Any]) -> list[Any]:
 
 
 def _unpacked_lines(packed: list[Any]) -> dict[Any, Any]:
-    return {step: [line, column, _unpacked_lines(below)] for step, line, column, below in packed}
+    lines = {}
+    for step, line, column, below in packed:
+        place = {"line": line, "column": column}
+        lines[step] = [_of_type(place, "line", int), _of_type(place, "column", int), _unpacked_lines(below)]
+    return lines
 
 
 class _Reach:
@@ -395,15 +399,17 @@ def _unpacked_chronicle(dropped: int, events: list[list[Any]], guard: Callable[[
     return chronicle
 
 
+def _of_type(packed: Mapping[str, Any], field: str, kind: type) -> Any:
+    value = packed.get(field)
+    if value is not None and type(value) is not kind:
+        raise ValueError(f"{field} is {value!r}")
+    return value
+
+
 def _unpacked_mark(packed: Mapping[str, Any]) -> Mark:
-    origin = Origin(
-        packed["kind"], packed.get("name", ""), packed.get("file"), packed.get("line"), packed.get("column")
-    )
+    texts = [_of_type(packed, field, str) for field in ("kind", "name", "file")]
+    places = [_of_type(packed, field, int) for field in ("line", "column")]
+    origin = Origin(texts[0] or "unknown", texts[1] or "", texts[2], *places)
     speaker = SavedSpeaker(origin, _unpacked_lines(packed.get("lines", [])))
-    return Mark(
-        speaker,
-        Verb(packed.get("verb", "set")),
-        packed.get("depth", 0),
-        packed.get("full", False),
-        packed.get("bulk", False),
-    )
+    verb, flags = Verb(packed.get("verb", "set")), {flag: bool(packed.get(flag)) for flag in ("full", "bulk")}
+    return Mark(speaker, verb, int(packed.get("depth", 0)), **flags)
