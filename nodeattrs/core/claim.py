@@ -18,6 +18,7 @@ class Verb(Enum):
 
     SET      a value is stored at the path
     REPLACE  the same, and what weaker slots of its pair say below is hidden
+    FULL     the same by a full assignment, which also replaced what stood in its way
     APPEND   work in or below a list
     ERASE    what was there is removed
     SILENT   an `unless` that found a value and said nothing
@@ -25,6 +26,7 @@ class Verb(Enum):
 
     SET = "set"
     REPLACE = "replace"
+    FULL = "full assignment"
     APPEND = "append"
     ERASE = "erase"
     SILENT = "silent"

@@ -46,7 +46,7 @@ def _decided(verdict: Verdict, lower: Part, upper: Part) -> Part:
 
 def _met(policy: Policy, lower: dict[Any, Any], lo: Told, upper: dict[Any, Any], up: Told) -> tuple[Any, Told]:
     if not upper:
-        return lower, lo
+        return lower.copy(), lo  # a met map is never one that was put in: who asks by identity can rely on it
     always = policy.always
     out = lower.copy()
     told = None if lo is None or up is None else lo.copy() if type(lo) is dict else dict.fromkeys(lower, lo)

@@ -233,7 +233,12 @@ def _claim_dict(claim: Claim, trace: Trace) -> dict[str, Any]:
     }
 
 
-_VERBS = {Verb.REPLACE: "replaces what lies below", Verb.APPEND: "changed in place", Verb.ERASE: "erased"}
+_VERBS = {
+    Verb.REPLACE: "replaces what lies below",
+    Verb.FULL: "full assignment",
+    Verb.APPEND: "changed in place",
+    Verb.ERASE: "erased",
+}
 
 
 def _lines(trace: Trace) -> Iterator[str]:

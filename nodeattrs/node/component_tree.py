@@ -238,23 +238,23 @@ class ComponentTree:
         depth = len(path) if depth is None else depth
         top = self._list_above(path)
         if top is not None:
-            mark = self._here(depth, Verb.APPEND, full)
+            mark = self._here(depth, Verb.APPEND)
             self._work(top, lambda pairs: _put(pairs, path, len(top), value, mark))
             return
         standing = self.place(path) if parent is None else parent.at(path[-1])
         if isinstance(standing.thing, (dict, list)):
             self._note_cut(path, standing)
         if type(value) is dict and self.component.is_pair and not self._by_file:
-            mark = self._here(depth, Verb.REPLACE, full)
+            mark = self._here(depth, Verb.FULL if full else Verb.REPLACE)
             value = AssignedMap(value, mark)
         else:
-            mark = self._here(depth, verb, full)
+            mark = self._here(depth, Verb.FULL if full else verb)
             if isinstance(value, OwnedMap):
                 value.origin = mark
         self._ledger.store(self._slot, path, value, mark)
 
-    def _here(self, depth: int, verb: Verb, full: bool = False) -> int:
-        return self._ledger.marks.here(depth, verb, full) if self._ledger.provenance else 0
+    def _here(self, depth: int, verb: Verb) -> int:
+        return self._ledger.marks.here(depth, verb) if self._ledger.provenance else 0
 
     def _list_above(self, path: Path) -> Path | None:
         if not any(type(step) is int for step in path):  # lists are entered by whole numbers only

@@ -14,7 +14,7 @@ from typing import Any
 from nodeattrs.core.claim import Origin, Verb
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import BadKey, DeferredCycle, DocumentError
-from nodeattrs.node.ledger import Chronicle, Event, Ledger
+from nodeattrs.node.ledger import EVENTS, Chronicle, Event, Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Patched, SaidAt, Several, speakers
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.node.speech import Mark
@@ -343,7 +343,7 @@ def snapshot_ledger(ledger: Ledger) -> dict[str, Any]:
         "history": [
             [list(path), slot, chronicle.dropped, [_packed_event(event) for event in chronicle.events()]]
             for path, chronicles in ledger.history.items()
-            for slot, chronicle in chronicles.items()
+            for (slot, _), chronicle in chronicles.items()
         ],
     }
 
@@ -357,7 +357,6 @@ def _packed_mark(mark: Mark, base: Origin, lines: dict[Any, Any]) -> dict[str, A
         "column": base.column,
         "verb": mark.verb.value,
         "depth": mark.depth,
-        "full": mark.full,
         "bulk": mark.bulk,
         "lines": _packed_lines(lines),
     }
@@ -378,7 +377,8 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger) -> None:
         for path, slot, dropped, events in data["history"]:
             at = _unpacked_path(path)
             guard = None if ledger.secrets is None else partial(ledger.secrets.guarded, at)
-            ledger.history.setdefault(at, {})[slot] = _unpacked_chronicle(dropped, events, guard)
+            chronicle = _unpacked_chronicle(dropped, events, guard)
+            ledger.history.setdefault(at, {})[slot, chronicle.first.what == "silent"] = chronicle
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise DocumentError(f"this snapshot is damaged: {type(error).__name__}: {error}") from error
     faults = list(ledger.check())
@@ -387,6 +387,8 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger) -> None:
 
 
 def _unpacked_chronicle(dropped: int, events: list[list[Any]], guard: Callable[[Any], Any] | None) -> Chronicle:
+    if not {what for what, *_ in events} <= EVENTS or type(dropped) is not int:
+        raise ValueError("an event that nobody knows")
     values = [_unpacked(value) for _, value, _, _ in events]
     if guard is not None:
         values = [guard(value) for value in values]
@@ -411,5 +413,4 @@ def _unpacked_mark(packed: Mapping[str, Any]) -> Mark:
     places = [_of_type(packed, field, int) for field in ("line", "column")]
     origin = Origin(texts[0] or "unknown", texts[1] or "", texts[2], *places)
     speaker = SavedSpeaker(origin, _unpacked_lines(packed.get("lines", [])))
-    verb, flags = Verb(packed.get("verb", "set")), {flag: bool(packed.get(flag)) for flag in ("full", "bulk")}
-    return Mark(speaker, verb, int(packed.get("depth", 0)), **flags)
+    return Mark(speaker, Verb(packed.get("verb", "set")), int(packed.get("depth", 0)), bool(packed.get("bulk")))

@@ -27,16 +27,20 @@ from nodeattrs.node.speech import Mark, Marks, Voice
 from nodeattrs.node.values import computed
 from nodeattrs.node.view import MapView, entry, joined, own, plain, share
 
-__all__ = ["HISTORY_BOUND", "Chronicle", "Event", "Ledger"]
+__all__ = ["EVENTS", "HISTORY_BOUND", "Chronicle", "Event", "Ledger"]
 
 HISTORY_BOUND = 5
 """How many events are kept for one path of one slot: the first, and the last four."""
 
 
+EVENTS = frozenset({"overwritten", "erased", "silent"})
+"""What can happen to a word that was said; "silent" is an `unless` that found a value."""
+
+
 class Event(NamedTuple):
     """One entry of the history.
 
-    what:  "overwritten", "erased" or "silent"
+    what:  one of EVENTS
     value: what stood there (for "silent": what would have been said); its maps keep their marks
     told:  who had said it; for maps, those entries without a mark of their own
     by:    the mark of who did it; 0 for "silent"
@@ -98,7 +102,7 @@ class Ledger:
     def __init__(self, provenance: bool, root: Callable[[], str], secrets: Secrets | None = None) -> None:
         self.trees: list[OwnedMap] = [OwnedMap() for _ in range(len(SLOTS) + 1)]  # [0] is never used
         self.marks = Marks(root)
-        self.history: dict[Path, dict[int, Chronicle]] = {}
+        self.history: dict[Path, dict[tuple[int, bool], Chronicle]] = {}
         self.provenance = provenance
         self.secrets = secrets
         self.cache: dict[Any, Any] = {}
@@ -290,9 +294,11 @@ class Ledger:
         chronicles = self.history.get(path)
         if chronicles is None:
             chronicles = self.history[path] = {}
-        chronicle = chronicles.get(slot)
+        # Those that stayed silent apart: an `unless` in a loop must not push out what was really overwritten.
+        key = (slot, event.what == "silent")
+        chronicle = chronicles.get(key)
         if chronicle is None:
-            chronicles[slot] = Chronicle(event)
+            chronicles[key] = Chronicle(event)
         else:
             chronicle.add(event)
 
@@ -352,7 +358,7 @@ class Ledger:
                 yield "the node reads another cache than the view's"
             yield from self._check_view(self._view, ())
         for path, chronicles in self.history.items():
-            for slot, chronicle in chronicles.items():
+            for (slot, _), chronicle in chronicles.items():
                 if len(chronicle.events()) > HISTORY_BOUND:
                     yield f"too much history at {path} in slot {slot}"
                 for event in chronicle.events():

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from contextlib import contextmanager
 from typing import Any, NoReturn, Protocol
 
 from nodeattrs.core.claim import Origin, Speaker
-from nodeattrs.core.fold import Fold, Layer
+from nodeattrs.core.fold import Fold
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, parse, spell
 from nodeattrs.errors import (
@@ -27,14 +27,15 @@ from nodeattrs.errors import (
     TypeConflict,
     UnknownName,
 )
-from nodeattrs.node.component_tree import ComponentTree, Place
+from nodeattrs.node.component_tree import ComponentTree
 from nodeattrs.node.documents import FORMAT, VERSION, json_ready, restore_ledger, snapshot_ledger, unmarked
 from nodeattrs.node.intake import adopt, lay_over, load, sink
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap
+from nodeattrs.node.level_view import LevelView, level_view, merged_at
 from nodeattrs.node.node_trace import trace_of
 from nodeattrs.node.run_list import normalised
 from nodeattrs.node.secrets import Secrets
+from nodeattrs.node.slot_tree import SlotTree, fold_of
 from nodeattrs.node.slots import (
     COMPONENTS,
     DEFAULT_GROUP,
@@ -44,15 +45,14 @@ from nodeattrs.node.slots import (
     SLOTS,
     Branch,
     Joined,
-    Slot,
     component,
 )
 from nodeattrs.node.speech import RUN, Voice
 from nodeattrs.node.values import stored
-from nodeattrs.node.view import ListView, MapView, entry, joined
+from nodeattrs.node.view import ListView, entry
 from nodeattrs.node.writers import FullWriter, UnlessWriter, Writer, steps_of
 
-__all__ = ["DEFAULT_ENVIRONMENT", "Node", "SlotTree"]
+__all__ = ["DEFAULT_ENVIRONMENT", "Node"]
 
 DEFAULT_ENVIRONMENT = "_default"
 _DEFAULT_LEVEL = tuple(one.name for one in COMPONENTS[:4])
@@ -73,110 +73,6 @@ class EnvironmentLike(Protocol):
     def default_attributes(self) -> Mapping[Any, Any]: ...
     @property
     def override_attributes(self) -> Mapping[Any, Any]: ...
-
-
-class SlotTree:
-    """One of the fifteen, as a tree of its own: `node.slots[2]`.
-
-    It can be read, printed and folded like any other tree; `assigned` shows where a recipe's map
-    hides what the attribute file says, which belongs to the slot as much as its values do.
-    """
-
-    __slots__ = ("_ledger", "slot")
-
-    def __init__(self, ledger: Ledger, slot: Slot) -> None:
-        self._ledger = ledger
-        self.slot = slot
-
-    @property
-    def number(self) -> int:
-        """1 to 15, as the Chef documentation counts."""
-        return self.slot.number
-
-    @property
-    def level(self) -> str:
-        """One of six: "default", "force_default", "normal", "override", "force_override", "automatic"."""
-        return self.slot.level
-
-    @property
-    def source(self) -> str:
-        """One of five: "attribute file", "recipe", "environment", "role", "facts"."""
-        return self.slot.source
-
-    @property
-    def title(self) -> str:
-        """Level and source."""
-        return self.slot.title
-
-    @property
-    def assigned(self) -> list[Path]:
-        """The paths of the maps that hide what the attribute file says there."""
-        with self._ledger.lock:
-            return list(_assigned(self._ledger.trees[self.number], ()))
-
-    def to_dict(self, evaluate: bool = False) -> dict[Any, Any]:
-        """A plain copy."""
-        return self._ledger.folded(self._ledger.trees[self.number], evaluate)  # type: ignore[no-any-return]
-
-    def origin(self, path: str | Path) -> Origin:
-        """Who said what this slot has at *path*."""
-        with self._ledger.lock:
-            return self._ledger.origin(self.number, _steps(path))[0]
-
-    def layer(self) -> Layer:
-        """The slot for the core's `fold`, its assigned maps marked."""
-        tree = self._ledger.trees[self.number]
-        return Layer(tree, _SlotSpeaker(self), f"{self.number} {self.title}")
-
-    def __repr__(self) -> str:
-        marks = "".join(f"\n  replaces {spell(path)}" for path in self.assigned)
-        return f"<slot {self.number} {self.title}: {self.to_dict()!r}{marks}>"
-
-
-class _SlotSpeaker:
-    __slots__ = ("_slot",)
-
-    def __init__(self, slot: SlotTree) -> None:
-        self._slot = slot
-
-    def at(self, path: Path) -> Origin:
-        return self._slot.origin(path)
-
-
-def _assigned(tree: Any, path: Path) -> Iterator[Path]:
-    if isinstance(tree, AssignedMap):
-        yield path
-    if isinstance(tree, dict):
-        for key, inner in tree.items():
-            yield from _assigned(inner, (*path, key))
-
-
-class LevelView(MapView):
-    """The merge of one level. Called with a path, it merges that subtree alone, as Chef's method does."""
-
-    __slots__ = ("_at_path",)
-
-    def __init__(self, part: Any, at_path: Callable[[Path], Any]) -> None:
-        super().__init__(part)
-        self._at_path = at_path
-
-    def __call__(self, *path: Any) -> Any:
-        return self._at_path(steps_of(path))
-
-
-def _stepped(place: Place, path: Path) -> Place:
-    """One component stepped through for itself: nothing beyond null and text."""
-    for depth, step in enumerate(path):
-        thing = place.thing
-        if thing is ABSENT or thing is None or isinstance(thing, str):
-            return Place(ABSENT, ABSENT)
-        if not isinstance(thing, dict) and not (isinstance(thing, list) and type(step) is int):
-            raise TypeConflict(
-                f"cannot step to {spell((step,))}: {spell(path[:depth])} has no such place in one of the components",
-                path=path,
-            )
-        place = place.at(step)
-    return place
 
 
 def _is_map(part: Any) -> bool:
@@ -425,7 +321,7 @@ class Node(Mapping[Any, Any]):
         raises: TypeConflict, where a component has a number or a list in the way
         source: Chef's `merged_attributes`
         """
-        return self._merged_at(PLAN, steps_of(path))
+        return merged_at(self._ledger, PLAN, steps_of(path))
 
     def to_plain(self, evaluate: bool = False) -> dict[Any, Any]:
         """As `to_dict`; what the border asks of anything that is stored."""
@@ -434,32 +330,12 @@ class Node(Mapping[Any, Any]):
     @property
     def combined_default(self) -> LevelView:
         """The four default components, merged: `node.combined_default["a"]`, or `node.combined_default("a", "b")`."""
-        return self._combined(DEFAULT_GROUP)
+        return level_view(self._ledger, DEFAULT_GROUP)
 
     @property
     def combined_override(self) -> LevelView:
         """The four override components, merged; see `combined_default`."""
-        return self._combined(OVERRIDE_GROUP)
-
-    def _combined(self, branch: Branch) -> LevelView:
-        return LevelView(self._ledger.shared_part(branch), lambda path: self._merged_at(branch, path))
-
-    def _merged_at(self, branch: Branch, path: Path) -> Any:
-        with self._ledger.lock:
-            part = self._part_at(branch, path)
-            return None if part is ABSENT else self._ledger.folded(part, False)
-
-    def _part_at(self, branch: Branch, path: Path) -> Any:
-        if all(isinstance(child, int) for child in branch.children):
-            file, recipe = (self._ledger.trees[child] for child in branch.children if isinstance(child, int))
-            return _stepped(Place.of_pair(file, recipe), path).part
-        parts = [
-            self._part_at(child, path)
-            if isinstance(child, Branch)
-            else _stepped(Place(ABSENT, self._ledger.trees[child]), path).part
-            for child in branch.children
-        ]
-        return joined(branch.policy, parts)
+        return level_view(self._ledger, OVERRIDE_GROUP)
 
     # Path methods on one component
 
@@ -570,14 +446,7 @@ class Node(Mapping[Any, Any]):
 
     def plan(self) -> Fold:
         """The whole node as a fold of the core: fifteen layers under the policies of docs/merging.md."""
-        return self._branch(PLAN)
-
-    def _branch(self, branch: Branch) -> Fold:
-        children = tuple(
-            SlotTree(self._ledger, SLOTS[child - 1]).layer() if isinstance(child, int) else self._branch(child)
-            for child in branch.children
-        )
-        return Fold(children, branch.policy)
+        return fold_of(self._ledger)
 
     def trace(self, path: str | Iterable[Any]) -> Trace:
         """Everyone who spoke about *path*, the winner first; see `nodeattrs.core.trace.Trace`.

@@ -34,7 +34,7 @@ def trace_of(ledger: Ledger, path: Path) -> Trace:
 
     def claim(said: Said) -> Claim:
         origin, mark = ledger.origin(said.number, said.own)
-        verb = _verb(mark, dig(ledger.trees[said.number], said.own))
+        verb = _verb(mark, said.own, dig(ledger.trees[said.number], said.own))
         return Claim(said.path, _shown(said.value), said.number, origin, verb)
 
     trace = told_trace(hearing, path, value, claim, _TITLES, tuple(_past(ledger, path)))
@@ -89,7 +89,9 @@ def _past(ledger: Ledger, path: Path) -> Iterator[Past]:
 
 
 def _chronicled(ledger: Ledger, at: Path, rest: Path) -> Iterator[Past]:
-    for slot, chronicle in sorted(ledger.history.get(at, {}).items(), reverse=True):
+    chronicles = ledger.history.get(at, {})
+    for slot, silent in sorted(chronicles, key=lambda key: (-key[0], key[1])):
+        chronicle = chronicles[slot, silent]
         first, *later = [_event(ledger, slot, at, event, rest) for event in chronicle.events()]
         dropped = Past(Claim(at, ABSENT, slot, Origin("forgotten")), "forgotten", None, chronicle.dropped)
         for past in (*reversed(later), dropped if chronicle.dropped and not rest else None, first):
@@ -109,11 +111,11 @@ def _event(ledger: Ledger, slot: int, at: Path, event: Event, rest: Path) -> Pas
         doer = ledger.marks[event.by]
         verb = Verb.ERASE if event.what == "erased" else doer.verb
         by = Claim(at, ABSENT, slot, doer.speaker.at(at[doer.depth :]), verb)
-    return Past(Claim(path, _shown(value), slot, origin, _verb(mark, value)), event.what, by)
+    return Past(Claim(path, _shown(value), slot, origin, _verb(mark, path, value)), event.what, by)
 
 
-def _verb(mark: Mark, value: Any) -> Verb:
-    """How a value was said: a map marked assigned replaces, what lies in it was only set along."""
-    if isinstance(value, AssignedMap):
-        return Verb.REPLACE
-    return Verb.SET if mark.verb is Verb.REPLACE else mark.verb
+def _verb(mark: Mark, path: Path, value: Any) -> Verb:
+    """How a value at *path* was said: what lies inside of something that was assigned was only set along."""
+    if mark.verb not in (Verb.REPLACE, Verb.FULL) or len(path) == mark.depth:
+        return mark.verb
+    return Verb.REPLACE if isinstance(value, AssignedMap) else Verb.SET

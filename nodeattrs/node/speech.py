@@ -58,14 +58,12 @@ class Mark:
     speaker: knows the place
     verb:    what it did
     depth:   the speaker counts paths from this depth of the tree
-    full:    by a full assignment (Ruby's `default!`)
     bulk:    a document of facts: so much at once that a snapshot keeps its file and not its lines
     """
 
     speaker: Speaker
     verb: Verb = Verb.SET
     depth: int = 0
-    full: bool = False
     bulk: bool = False
 
 
@@ -148,26 +146,26 @@ class Marks:
         self.table.append(mark)
         return len(self.table) - 1
 
-    def here(self, depth: int, verb: Verb = Verb.SET, full: bool = False) -> int:
+    def here(self, depth: int, verb: Verb = Verb.SET) -> int:
         """The number of the mark for what the caller of this library says now.
 
         cost: one walk out of this package's frames; the same line, depth and verb keep their number
         """
         voice = self.voice
         if voice.speaker is not None:
-            key: tuple[Any, ...] = (id(voice), depth, verb, full)
+            key: tuple[Any, ...] = (id(voice), depth, verb)
             number = self._numbers.get(key)
             if number is None:
-                number = self._numbers[key] = self.add(Mark(voice.speaker, verb, depth, full))
+                number = self._numbers[key] = self.add(Mark(voice.speaker, verb, depth))
             return number
         frame: Any = sys._getframe(1)
         while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
             frame = frame.f_back
         code = frame.f_code
         # Keyed by identity: hashing a code object costs more than all the rest. The mark keeps it alive.
-        key = (id(code), frame.f_lasti, id(voice), depth, verb, full)
+        key = (id(code), frame.f_lasti, id(voice), depth, verb)
         number = self._numbers.get(key)
         if number is None:
             speaker = CodeSpeaker(code, frame.f_lasti, voice, self._root)
-            number = self._numbers[key] = self.add(Mark(speaker, verb, depth, full))
+            number = self._numbers[key] = self.add(Mark(speaker, verb, depth))
         return number

@@ -1,0 +1,74 @@
+"""The merge of one level, or of one subtree of it, each component stepped through for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nodeattrs.core.tree import ABSENT, Path, spell
+from nodeattrs.errors import TypeConflict
+from nodeattrs.node.component_tree import Place
+from nodeattrs.node.ledger import Ledger
+from nodeattrs.node.slots import Branch
+from nodeattrs.node.view import MapView, joined
+from nodeattrs.node.writers import steps_of
+
+__all__ = ["LevelView", "level_view", "merged_at"]
+
+
+def level_view(ledger: Ledger, branch: Branch) -> LevelView:
+    """The merge of some slots."""
+    return LevelView(ledger.shared_part(branch), lambda path: merged_at(ledger, branch, path))
+
+
+def merged_at(ledger: Ledger, branch: Branch, path: Path) -> Any:
+    """A plain copy of the merge at *path* alone; None where no component has it.
+
+    raises: TypeConflict, where a component has a number or a list in the way
+    source: Chef's `merged_attributes`
+    """
+    with ledger.lock:
+        part = _part_at(ledger, branch, path)
+        return None if part is ABSENT else ledger.folded(part, False)
+
+
+def _part_at(ledger: Ledger, branch: Branch, path: Path) -> Any:
+    slots = [child for child in branch.children if isinstance(child, int)]
+    if len(slots) == len(branch.children):
+        file, recipe = (ledger.trees[slot] for slot in slots)
+        return _stepped(Place.of_pair(file, recipe), path).part
+    parts = [
+        _part_at(ledger, child, path)
+        if isinstance(child, Branch)
+        else _stepped(Place(ABSENT, ledger.trees[child]), path).part
+        for child in branch.children
+    ]
+    return joined(branch.policy, parts)
+
+
+class LevelView(MapView):
+    """The merge of one level. Called with a path, it merges that subtree alone, as Chef's method does."""
+
+    __slots__ = ("_at_path",)
+
+    def __init__(self, part: Any, at_path: Callable[[Path], Any]) -> None:
+        super().__init__(part)
+        self._at_path = at_path
+
+    def __call__(self, *path: Any) -> Any:
+        return self._at_path(steps_of(path))
+
+
+def _stepped(place: Place, path: Path) -> Place:
+    """One component stepped through for itself: nothing beyond null and text."""
+    for depth, step in enumerate(path):
+        thing = place.thing
+        if thing is ABSENT or thing is None or isinstance(thing, str):
+            return Place(ABSENT, ABSENT)
+        if not isinstance(thing, dict) and not (isinstance(thing, list) and type(step) is int):
+            raise TypeConflict(
+                f"cannot step to {spell((step,))}: {spell(path[:depth])} has no such place in one of the components",
+                path=path,
+            )
+        place = place.at(step)
+    return place

@@ -1,0 +1,100 @@
+"""One of the fifteen slots as a tree of its own: read, printed and folded like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Fold, Layer
+from nodeattrs.core.tree import Path, parse, spell
+from nodeattrs.node.ledger import Ledger
+from nodeattrs.node.maps import AssignedMap
+from nodeattrs.node.slots import PLAN, SLOTS, Branch, Slot
+
+__all__ = ["SlotTree", "fold_of"]
+
+
+def fold_of(ledger: Ledger, branch: Branch = PLAN) -> Fold:
+    """Some slots as a fold of the core, under the policies of docs/merging.md."""
+    children = tuple(
+        SlotTree(ledger, SLOTS[child - 1]).layer() if isinstance(child, int) else fold_of(ledger, child)
+        for child in branch.children
+    )
+    return Fold(children, branch.policy)
+
+
+class SlotTree:
+    """One of the fifteen, as a tree of its own: `node.slots[2]`.
+
+    It can be read, printed and folded like any other tree; `assigned` shows where a recipe's map
+    hides what the attribute file says, which belongs to the slot as much as its values do.
+    """
+
+    __slots__ = ("_ledger", "slot")
+
+    def __init__(self, ledger: Ledger, slot: Slot) -> None:
+        self._ledger = ledger
+        self.slot = slot
+
+    @property
+    def number(self) -> int:
+        """1 to 15, as the Chef documentation counts."""
+        return self.slot.number
+
+    @property
+    def level(self) -> str:
+        """One of six: "default", "force_default", "normal", "override", "force_override", "automatic"."""
+        return self.slot.level
+
+    @property
+    def source(self) -> str:
+        """One of five: "attribute file", "recipe", "environment", "role", "facts"."""
+        return self.slot.source
+
+    @property
+    def title(self) -> str:
+        """Level and source."""
+        return self.slot.title
+
+    @property
+    def assigned(self) -> list[Path]:
+        """The paths of the maps that hide what the attribute file says there."""
+        with self._ledger.lock:
+            return list(_assigned(self._ledger.trees[self.number], ()))
+
+    def to_dict(self, evaluate: bool = False) -> dict[Any, Any]:
+        """A plain copy."""
+        return self._ledger.folded(self._ledger.trees[self.number], evaluate)  # type: ignore[no-any-return]
+
+    def origin(self, path: str | Path) -> Origin:
+        """Who said what this slot has at *path*."""
+        with self._ledger.lock:
+            return self._ledger.origin(self.number, parse(path) if isinstance(path, str) else path)[0]
+
+    def layer(self) -> Layer:
+        """The slot for the core's `fold`, its assigned maps marked."""
+        tree = self._ledger.trees[self.number]
+        return Layer(tree, _SlotSpeaker(self), f"{self.number} {self.title}")
+
+    def __repr__(self) -> str:
+        marks = "".join(f"\n  replaces {spell(path)}" for path in self.assigned)
+        return f"<slot {self.number} {self.title}: {self.to_dict()!r}{marks}>"
+
+
+class _SlotSpeaker:
+    __slots__ = ("_slot",)
+
+    def __init__(self, slot: SlotTree) -> None:
+        self._slot = slot
+
+    def at(self, path: Path) -> Origin:
+        return self._slot.origin(path)
+
+
+def _assigned(tree: Any, path: Path) -> Iterator[Path]:
+    if isinstance(tree, AssignedMap):
+        yield path
+    if isinstance(tree, dict):
+        for key, inner in tree.items():
+            yield from _assigned(inner, (*path, key))

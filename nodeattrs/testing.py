@@ -1,0 +1,192 @@
+"""Hypothesis strategies for trees, paths, layers and node programs.
+
+The alphabets are crowded on purpose: few keys and few values, so that two layers meet
+at nearly every path. A roomy generator lets a false law pass for hours. The strategies
+know no node and no merge; they make data for whoever tests one.
+
+Needs hypothesis, which the extra `dev` brings; nothing else in the library imports this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from nodeattrs.errors import Path, missing_extra
+
+try:
+    from hypothesis import strategies as st
+    from hypothesis.strategies import SearchStrategy
+except ImportError:
+    raise missing_extra("hypothesis", "dev", "making random trees and programs") from None
+
+__all__ = ["COMPONENTS", "KEYS", "SCALARS", "layers", "paths", "programs", "trees", "values"]
+
+KEYS: tuple[str | int, ...] = ("a", "b", "c", 0)
+"""Keys of maps. The number is a key like any other, and the first index of a list."""
+
+SCALARS: tuple[Any, ...] = (None, False, True, 1, 1.0, "1", "x")
+"""Values that are easily taken for one another."""
+
+COMPONENTS: tuple[str, ...] = (
+    "default",
+    "env_default",
+    "role_default",
+    "force_default",
+    "normal",
+    "override",
+    "role_override",
+    "env_override",
+    "force_override",
+    "automatic",
+)
+"""The ten components of a node, weakest first."""
+
+Step = dict[str, Any]
+
+_SPOKEN = ["default", "normal", "override"]
+_FULL = ["default", "force_default", "normal", "override", "force_override"]
+
+
+def values(
+    keys: Sequence[str | int] = KEYS, scalars: Sequence[Any] = SCALARS, max_leaves: int = 5
+) -> SearchStrategy[Any]:
+    """A value of an attribute: a scalar, a list or a map, a few levels deep."""
+    return st.recursive(
+        st.sampled_from(list(scalars)),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(list(keys)), inner, max_size=3),
+        max_leaves=max_leaves,
+    )
+
+
+def trees(
+    keys: Sequence[str | int] = KEYS, scalars: Sequence[Any] = SCALARS, max_leaves: int = 5
+) -> SearchStrategy[dict[str | int, Any]]:
+    """A tree of attributes: what one layer, one role or one component says.
+
+    >>> tree = trees(keys=("a", "b")).example()  # doctest: +SKIP
+    >>> tree  # doctest: +SKIP
+    {'b': {'a': None}}
+    """
+    return st.dictionaries(st.sampled_from(list(keys)), values(keys, scalars, max_leaves), max_size=3)
+
+
+def paths(keys: Sequence[str | int] = KEYS, min_size: int = 1, max_size: int = 3) -> SearchStrategy[Path]:
+    """A path through such trees, as a tuple of steps."""
+    return st.lists(st.sampled_from(list(keys)), min_size=min_size, max_size=max_size).map(tuple)
+
+
+def layers(
+    ranks: Sequence[int] = range(1, 16), keys: Sequence[str | int] = KEYS, scalars: Sequence[Any] = SCALARS
+) -> SearchStrategy[dict[int, dict[str | int, Any]]]:
+    """Trees by rank, weakest first: for a fold, or for the fifteen slots of a node."""
+    drawn = st.dictionaries(st.sampled_from(list(ranks)), trees(keys, scalars), max_size=len(ranks))
+    return drawn.map(lambda said: {rank: said[rank] for rank in sorted(said)})
+
+
+def programs(
+    max_size: int = 12,
+    keys: Sequence[str | int] = KEYS,
+    scalars: Sequence[Any] = SCALARS,
+    verbs: Sequence[str] = (),
+    interleaved: bool = False,
+    min_size: int = 1,
+    components: Sequence[str] = COMPONENTS,
+) -> SearchStrategy[list[Step]]:
+    """A program on a node, as data: what attribute files and recipes might do to it.
+
+    Each step is a map with `speaker` ("attribute file" or "recipe") and `op`; the rest are its arguments.
+    Attribute files speak before recipes, unless *interleaved*.
+
+    op            arguments                   the line that a cookbook would hold
+    set           slot, path, value           node.SLOT[a][b] = value
+    level_get     slot, path                  node.SLOT[a][b]
+    delete        slot, path                  node.SLOT[a].delete(b)
+    array         slot, path, method, args    node.SLOT[a][b].METHOD(*args), METHOD one that changes a list
+    hash          slot, path, method, args    node.SLOT[a].update(map) or .clear()
+    replace_slot  slot, value                 node.SLOT = value
+    set_unless    level, path, value          node.LEVEL_unless(a, b, value)
+    assign        level, path, value          node.LEVEL_full(a, b, value)
+    write         level, path, value          node.write(level, a, b, value); write! is write_strict
+    unlink        level, path                 node.unlink(level, a, b); unlink! is unlink_strict
+    rm            path                        node.rm(a, b); so rm_default, rm_normal, rm_override
+    copy          slot, path, from_slot, from node.SLOT[a] = node[b]; from_slot is "merged" or a component
+    get           path                        node.walk(a, b)
+    read          path                        node.read(a, b); read! is read_strict, exist? is exist
+    merged        path                        node.merged(a, b); so combined_default, combined_override
+
+    verbs:      only these ops; all of them when empty
+    components: only these are written, as far as the op can be had there (`default_unless` has no `role_default`)
+    """
+    steps = _steps(keys, scalars, verbs, components)
+    speakers = st.sampled_from(["attribute file", "recipe"])
+
+    def told(said: list[tuple[str, Step]]) -> list[Step]:
+        spoken = said if interleaved else sorted(said, key=lambda pair: pair[0])
+        return [{"speaker": speaker, **step} for speaker, step in spoken]
+
+    return st.lists(st.tuples(speakers, steps), min_size=min_size, max_size=max_size).map(told)
+
+
+def _steps(
+    keys: Sequence[str | int], scalars: Sequence[Any], verbs: Sequence[str], components: Sequence[str]
+) -> SearchStrategy[Step]:
+    value, scalar, path = values(keys, scalars), st.sampled_from(list(scalars)), paths(keys).map(list)
+    slot = st.sampled_from(list(components))
+    spoken = st.sampled_from([name for name in _SPOKEN if name in components] or _SPOKEN)
+    full = st.sampled_from([name for name in _FULL if name in components] or _FULL)
+    index = st.sampled_from([0, 1, 2])
+    calls: SearchStrategy[tuple[str, list[Any]]] = st.one_of(
+        st.tuples(st.sampled_from(["append", "push", "unshift"]), st.tuples(value).map(list)),
+        st.tuples(st.sampled_from(["concat", "replace"]), st.tuples(st.lists(value, max_size=2)).map(list)),
+        st.tuples(st.just("insert"), st.tuples(index, value).map(list)),
+        st.tuples(st.sampled_from(["reverse", "clear", "pop", "shift", "uniq", "sort"]), st.builds(list)),
+        st.tuples(st.just("delete"), st.tuples(scalar).map(list)),
+        st.tuples(st.just("delete_at"), st.tuples(index).map(list)),
+    )
+    changes: SearchStrategy[tuple[str, list[Any]]] = st.one_of(
+        st.tuples(st.just("update"), st.tuples(trees(keys, scalars)).map(list)),
+        st.tuples(st.just("clear"), st.builds(list)),
+    )
+
+    def step(op: str, **arguments: SearchStrategy[Any]) -> SearchStrategy[Step]:
+        return st.fixed_dictionaries({"op": st.just(op), **arguments})
+
+    def called(op: str, some: SearchStrategy[tuple[str, list[Any]]]) -> SearchStrategy[Step]:
+        drawn = st.fixed_dictionaries({"op": st.just(op), "slot": slot, "path": path, "call": some})
+        return drawn.map(_with_call)
+
+    known = {
+        "set": step("set", slot=slot, path=path, value=value),
+        "level_get": step("level_get", slot=slot, path=path),
+        "delete": step("delete", slot=slot, path=path),
+        "array": called("array", calls),
+        "hash": called("hash", changes),
+        "replace_slot": step("replace_slot", slot=slot, value=trees(keys, scalars)),
+        "set_unless": step("set_unless", level=spoken, path=path, value=value),
+        "assign": step("assign", level=full, path=path, value=value),
+        "write": step("write", level=slot, path=path, value=value),
+        "write!": step("write!", level=slot, path=path, value=value),
+        "unlink": step("unlink", level=slot, path=path),
+        "unlink!": step("unlink!", level=slot, path=path),
+        "rm": step("rm", path=path),
+        "rm_default": step("rm_default", path=path),
+        "rm_normal": step("rm_normal", path=path),
+        "rm_override": step("rm_override", path=path),
+        "copy": step("copy", slot=slot, path=path, from_slot=st.just("merged") | slot, **{"from": path}),
+        "get": step("get", path=path),
+        "read": step("read", path=path),
+        "read!": step("read!", path=path),
+        "exist?": step("exist?", path=path),
+        "merged": step("merged", path=path),
+        "combined_default": step("combined_default", path=path),
+        "combined_override": step("combined_override", path=path),
+    }
+    chosen = [known[verb] for verb in verbs or known]
+    # Half of all steps store something: a program that only removes finds nothing to remove.
+    return st.one_of(known["set"], st.one_of(chosen)) if "set" in (verbs or known) else st.one_of(chosen)
+
+
+def _with_call(drawn: Step) -> Step:
+    method, arguments = drawn["call"]
+    return {**{name: value for name, value in drawn.items() if name != "call"}, "method": method, "args": arguments}

@@ -1,0 +1,1 @@
+"""Does `explain` tell the truth? Edit the line it names, run again, and look."""

@@ -1,0 +1,1097 @@
+"""Who said it, and on which line: what a trace promises for every verb.
+
+Cookbooks are written to real files here. A line that ends in a comment such as
+`#: port` is where the test expects the claim `port` to have been made.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from nodeattrs import Node, NodeattrsError, Sensitive, Symbol, lazy
+from nodeattrs.core.claim import Verb
+from nodeattrs.node.ledger import HISTORY_BOUND
+from nodeattrs.testing import programs
+from nodeattrs.texts.documents import parse
+from tests.edits import leaves
+
+NAMES = {"Sensitive": Sensitive, "Symbol": Symbol, "lazy": lazy}
+
+
+class Said:
+    """A node, the texts that spoke to it, and where each marked line stands."""
+
+    def __init__(self, root: Path, **options: Any) -> None:
+        self.root = root
+        self.node = Node("web1", root=root, **options)
+        self.at: dict[str, str] = {}
+
+    def run(self, source: str, name: str, text: str, file: str = "") -> None:
+        """Let a cookbook's file speak: it sees `node`."""
+        file = file or f"cookbooks/{name.partition('::')[0]}/{source.split()[0]}s/{len(self.at)}.py"
+        text = self._noted(text, file)
+        path = self.root / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+        with self.node.speaking(source, name):
+            exec(compile(text, str(path), "exec"), {"node": self.node, **NAMES})
+
+    def document(self, file: str, text: str) -> Any:
+        """A data file, its lines noted as well."""
+        return parse(self._noted(text, file), file, file.rpartition(".")[2])
+
+    def _noted(self, text: str, file: str) -> str:
+        text = textwrap.dedent(text).lstrip("\n")
+        lines = []
+        for number, line in enumerate(text.splitlines(), 1):
+            code, _, names = line.partition("#:")
+            for name in names.split():
+                self.at[name] = f"{file}:{number}"
+            lines.append(code.rstrip())
+        return "\n".join(lines) + "\n"
+
+    def winner(self, path: Any) -> str | None:
+        """Where the value that is read was said."""
+        heard = self.node.trace(path).winner
+        return heard.claim.origin.place if heard else None
+
+    def past(self, path: Any) -> list[tuple[str, Any, str | None, str | None]]:
+        """What was said before, newest first: event, value, where it was said, where it was ended."""
+        return [
+            (past.event, past.claim.value, past.claim.origin.place, past.by and past.by.origin.place)
+            for past in self.node.trace(path).past
+        ]
+
+
+@pytest.fixture
+def said(tmp_path):
+    return Said(tmp_path)
+
+
+class TestTheClaim:
+    def test_it_names_slot_cookbook_file_and_line(self, said):
+        """The file relative to the repository, the line counted from one."""
+        said.run(
+            "recipe", "apache2::default", "pass\n\nnode.default['apache']['port'] = 80  #: port\n", "cookbooks/a.py"
+        )
+        claim = said.node.trace("apache.port").winner.claim
+
+        assert (claim.path, claim.value, claim.rank, claim.verb) == (("apache", "port"), 80, 2, Verb.SET)
+        assert (claim.origin.kind, claim.origin.name) == ("recipe", "apache2::default")
+        assert claim.origin.place == said.at["port"] == "cookbooks/a.py:3"
+
+    @pytest.mark.parametrize(
+        ("source", "component", "slot"),
+        [
+            ("attribute file", "default", 1),
+            ("recipe", "default", 2),
+            ("environment", "env_default", 3),
+            ("role", "role_default", 4),
+            ("attribute file", "force_default", 5),
+            ("recipe", "force_default", 6),
+            ("attribute file", "normal", 7),
+            ("recipe", "normal", 8),
+            ("attribute file", "override", 9),
+            ("recipe", "override", 10),
+            ("role", "role_override", 11),
+            ("environment", "env_override", 12),
+            ("attribute file", "force_override", 13),
+            ("recipe", "force_override", 14),
+            ("facts", "automatic", 15),
+        ],
+    )
+    def test_every_slot(self, said, source, component, slot):
+        """All fifteen, with who speaks in them."""
+        said.run(source, "x", f"node.{component}['a']['b'] = 'said'  #: said")
+        claim = said.node.trace("a.b").winner.claim
+
+        assert (claim.rank, claim.origin.kind, claim.origin.place) == (slot, source, said.at["said"])
+        assert said.node.slots[slot].origin("a.b").place == said.at["said"]
+
+    def test_losers_follow_in_order_of_strength_with_the_rule_that_beat_them(self, said):
+        """Whatever the order of writing."""
+        said.run(
+            "recipe",
+            "x",
+            """
+            node.override['a'] = 'o'       #: o
+            node.default['a'] = 'd'        #: d
+            node.force_override['a'] = 'f' #: f
+            node.normal['a'] = 'n'         #: n
+        """,
+        )
+        heard = said.node.trace("a").heard
+
+        assert [(one.claim.value, one.claim.origin.place) for one in heard] == [(k, said.at[k]) for k in "fond"]
+        assert [one.fate.value for one in heard] == ["wins", "loses", "loses", "loses"]
+        assert [one.by for one in heard] == [(), (14,), (14,), (8,)]
+        assert all(one.why for one in heard[1:])
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "node.default['a']['b'] = 1",
+            "node.default['a'].update({'b': 1})",
+            "node.default['a'].update(b=1)",
+            "node.default['a'].setdefault('b', 1)",
+            "node.default = {'a': {'b': 1}}",
+            "node.write('default', 'a', 'b', 1)",
+            "node.write_strict('default', 'a', 'b', 1)",
+            "node.default.write('a', 'b', 1)",
+            "node.default_unless['a']['b'] = 1",
+            "node.default_unless('a', 'b', 1)",
+            "node.default_full['a']['b'] = 1",
+            "node.default_full('a', 'b', 1)",
+            "node.force_default_full('a', 'b', 1)",
+            "(lambda: node.default['a'].__setitem__('b', 1))()",
+        ],
+    )
+    def test_every_verb_that_stores(self, said, line):
+        """The line of the call in the cookbook, never one inside the library."""
+        said.run("recipe", "x", f"pass\n{line}  #: here")
+
+        assert said.node["a"]["b"] == 1
+        assert said.winner("a.b") == said.at["here"]
+
+    def test_helpers_of_a_cookbook_speak_for_themselves(self, said):
+        """The line is where the writer was used, also when that is a function called from elsewhere."""
+        said.run(
+            "recipe",
+            "x",
+            """
+            def helper(value):
+                node.default['a'] = value  #: helper
+            helper(1)
+            helper(2)
+        """,
+        )
+
+        assert said.winner("a") == said.at["helper"]
+        assert said.past("a") == [("overwritten", 1, said.at["helper"], said.at["helper"])]
+
+    def test_a_step_that_makes_a_map_has_said_it(self, said):
+        """An empty map in the node came from somewhere."""
+        said.run("recipe", "x", "node.default['a']['b']  #: here")
+
+        assert said.node["a"] == {"b": {}}
+        assert said.winner("a.b") == said.at["here"]
+
+    def test_code_without_a_file_is_named_as_python_names_it(self, said):
+        """A session at a prompt has lines, and no file."""
+        exec(compile("\nnode.default['a'] = 1", "<console>", "exec"), {"node": said.node})
+
+        assert said.winner("a") == "<console>:2"
+
+
+class TestLiterals:
+    def test_each_part_of_a_literal_over_many_lines_has_its_own_line(self, said):
+        """Maps, lists, keyword arguments, maps inside lists; what is computed has the line of its key."""
+        said.run(
+            "attribute file",
+            "x",
+            """
+            node.default['apache'] = {        #: apache
+                'port': 80,                   #: port
+                'modules': [                  #: modules
+                    'ssl',                    #: m0
+                    'status',                 #: m1
+                ],
+                'vhosts': {                   #: vhosts
+                    'one': {'root': '/1',     #: one root
+                            'log': '/l'},     #: log
+                },
+                'workers': 2 * 4,             #: workers
+                'users': [
+                    {'name': 'bob',           #: bob
+                     'id': 7},                #: id
+                ],
+            }
+            node.override['apache'].update(
+                user='www',                   #: user
+                group={'name':                #: group
+                       'www-data'},           #: gname
+            )
+        """,
+        )
+
+        for path, name in {
+            "apache.port": "port",
+            "apache.modules.0": "m0",
+            "apache.modules.1": "m1",
+            "apache.modules": "modules",
+            "apache.vhosts": "vhosts",
+            "apache.vhosts.one": "one",
+            "apache.vhosts.one.root": "root",
+            "apache.vhosts.one.log": "log",
+            "apache.workers": "workers",
+            "apache.users.0.name": "bob",
+            "apache.users.0.id": "id",
+            "apache.user": "user",
+            "apache.group": "group",
+            "apache.group.name": "gname",
+        }.items():
+            assert (path, said.winner(path)) == (path, said.at[name])
+
+    def test_the_same_statement_in_a_loop_has_the_same_lines(self, said):
+        """Whichever turn said it."""
+        said.run(
+            "recipe",
+            "x",
+            """
+            for name in ('one', 'two'):
+                node.default['sites'][name] = {
+                    'root': f'/srv/{name}',  #: root
+                    'ports': [80,
+                              443],          #: tls
+                }
+        """,
+        )
+
+        for name in ("one", "two"):
+            assert said.winner(f"sites.{name}.root") == said.at["root"]
+            assert said.winner(f"sites.{name}.ports.1") == said.at["tls"]
+
+
+class TestDocuments:
+    @pytest.fixture
+    def roles(self, said):
+        """Two roles that speak about the same map, as JSON files."""
+        base = said.document(
+            "roles/base.json",
+            """
+            {"default_attributes": {
+              "ntp": {                          #: ntp
+                "servers": ["a",                #: a
+                            "b"],               #: b
+                "port": 123}},                  #: base-port
+             "override_attributes": {"x": 1}}   #: x
+        """,
+        )
+        web = said.document(
+            "roles/web.yaml",
+            """
+            default_attributes:
+              ntp:
+                servers:                        #: web-servers
+                  - b                           #: b2
+                  - c                           #: c
+                port: 124                       #: web-port
+        """,
+        )
+        said.node.hear_roles(
+            [
+                (one.tree["default_attributes"], one.speaker("role", name, ("default_attributes",)))
+                for one, name in ((base, "base"), (web, "web"))
+            ],
+            [(base.tree["override_attributes"], base.speaker("role", "base", ("override_attributes",)))],
+        )
+        return said
+
+    def test_the_line_is_that_of_the_key(self, roles):
+        """For JSON and for YAML."""
+        assert roles.node["ntp"] == {"servers": ["a", "b", "c"], "port": 124}
+        assert roles.winner("ntp.port") == roles.at["web-port"]
+        assert roles.winner("x") == roles.at["x"]
+        assert roles.node.trace("ntp.port").winner.claim.origin.who == "role web"
+
+    def test_each_element_of_roles_that_united_has_its_own_line(self, roles):
+        """The stored list is one; its elements are not of one file."""
+        assert [roles.winner(("ntp", "servers", index)) for index in range(3)] == [
+            roles.at["a"],
+            roles.at["b"],
+            roles.at["c"],
+        ]
+        elements = roles.node.trace("ntp.servers").elements
+
+        assert [[claim.origin.place for claim in one.claims] for one in elements] == [
+            [roles.at["a"]],
+            [roles.at["b"], roles.at["b2"]],
+            [roles.at["c"]],
+        ]
+        for line in ("a", "b", "c"):
+            assert roles.at[line] in roles.node.explain("ntp.servers")
+
+    def test_what_a_later_role_replaced_is_in_the_past(self, roles):
+        """With the line of both."""
+        assert roles.past("ntp.port") == [("overwritten", 123, roles.at["base-port"], roles.at["web-port"])]
+
+    def test_an_environment_speaks_with_its_name_and_line(self, said):
+        """In slots 3 and 12; `_default` says nothing."""
+        document = said.document(
+            "environments/production.json",
+            """
+            {"name": "production",
+             "default_attributes": {
+               "a": 1},                #: a
+             "override_attributes": {
+               "b": 2}}                #: b
+        """,
+        )
+
+        class Environment:
+            name = "production"
+            default_attributes = document.tree["default_attributes"]
+            override_attributes = document.tree["override_attributes"]
+            default_speaker = document.speaker("environment", "production", ("default_attributes",))
+            override_speaker = document.speaker("environment", "production", ("override_attributes",))
+
+        said.node.hear_environment(Environment())
+
+        assert (said.winner("a"), said.winner("b")) == (said.at["a"], said.at["b"])
+        assert [said.node.trace(path).winner.claim.rank for path in "ab"] == [3, 12]
+        assert said.node.trace("a").winner.claim.origin.who == "environment production"
+        said.node.hear_environment(None)
+        assert said.winner("a") is None
+
+    def test_json_attributes_stand_over_what_was_saved(self, said):
+        """Both in slot 7, each with an origin of its own; united lists element by element."""
+        saved = Node("web1")
+        saved.normal["list"] = ["old"]
+        saved.normal["a"] = 1
+        said.node = Node.from_chef(saved.to_chef(), root=said.root)
+        given = said.document(
+            "given.json",
+            """
+            {"list": ["old",
+                      "new"],  #: new
+             "a": 2}           #: a
+        """,
+        )
+        said.node.consume_external(
+            {"platform": "ubuntu"}, given.tree, json_speaker=given.speaker("JSON attributes", "")
+        )
+        trace = said.node.trace("a")
+
+        assert said.node["list"] == ["old", "new"]
+        assert said.winner("a") == said.at["a"]
+        assert trace.past[0].claim.origin.kind == "saved"
+        assert "saved origin unknown" in said.node.explain("a")
+        assert said.node.trace("list.0").winner.claim.origin.kind == "saved"
+        assert said.winner("list.1") == said.at["new"]
+
+    def test_facts_of_a_file_have_lines(self, said):
+        """An Ohai document is a file like any other."""
+        facts = said.document(
+            "facts.json",
+            """
+            {"platform": "ubuntu",   #: platform
+             "kernel": {
+               "release": "5.4"}}    #: release
+        """,
+        )
+        said.node.consume_facts(facts.tree, speaker=facts.speaker("facts", ""))
+
+        assert said.winner("platform") == said.at["platform"]
+        assert said.winner("kernel.release") == said.at["release"]
+
+    def test_a_document_without_origins_says_so(self):
+        """Nothing is invented."""
+        node = Node.from_chef({"name": "web1", "normal": {"a": {"b": 1}}})
+
+        assert node.trace("a.b").winner.claim.origin.place is None
+        assert "saved origin unknown" in node.explain("a.b")
+
+
+class TestThePast:
+    def test_what_the_same_slot_said_before(self, said):
+        """Newest first, with who ended it."""
+        said.run(
+            "recipe",
+            "x",
+            """
+            node.default['a'] = 1  #: one
+            node.default['a'] = 2  #: two
+            node.default['a'] = 3  #: three
+        """,
+        )
+
+        assert said.winner("a") == said.at["three"]
+        assert said.past("a") == [
+            ("overwritten", 2, said.at["two"], said.at["three"]),
+            ("overwritten", 1, said.at["one"], said.at["two"]),
+        ]
+
+    def test_what_another_slot_says_is_no_past(self, said):
+        """It lost, and is still there."""
+        said.run("recipe", "x", "node.default['a'] = 1\nnode.override['a'] = 2")
+
+        assert said.past("a") == []
+        assert len(said.node.trace("a").losers) == 1
+
+    def test_claims_below_a_map_that_was_replaced_stay_findable(self, said):
+        """At their own path, though it is gone; each with its own line."""
+        said.run(
+            "recipe",
+            "x",
+            """
+            node.default['a']['b']['x'] = 1  #: x
+            node.default['a']['b']['y'] = {
+                'z': 2,                      #: z
+            }
+            node.default['a'] = {'new': 1}   #: new
+        """,
+        )
+
+        assert said.past("a.b.x") == [("overwritten", 1, said.at["x"], said.at["new"])]
+        assert said.past("a.b.y.z") == [("overwritten", 2, said.at["z"], said.at["new"])]
+        assert said.winner("a.b.x") is None
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "node.rm('a', 'b')",
+            "node.rm_default('a', 'b')",
+            "node.default.unlink('a', 'b')",
+            "node.unlink('default', 'a', 'b')",
+            "node.unlink_strict('default', 'a', 'b')",
+            "node.default['a'].delete('b')",
+            "del node.default['a']['b']",
+            "node.default['a'].pop('b')",
+            "node.default['a'].clear()",
+            "node.force_default_full('a', {'other': 1})",
+        ],
+    )
+    def test_every_erasure(self, said, line):
+        """What was there, who had said it, and the line that took it away."""
+        said.run("attribute file", "x", "node.default['a']['b'] = 1  #: b")
+        said.run("recipe", "y", f"pass\n{line}  #: gone")
+
+        assert said.node.read("a", "b") is None
+        assert said.past("a.b") == [("erased", 1, said.at["b"], said.at["gone"])]
+        assert "erased" in said.node.explain("a.b")
+        assert said.at["gone"] in said.node.explain("a.b")
+
+    def test_an_erasure_at_a_path_above_is_found_from_below(self, said):
+        """And the other way round, an inner map tells of what was erased in it."""
+        said.run(
+            "recipe",
+            "x",
+            """
+            node.normal['a']['b']['c'] = 1   #: c
+            node.rm('a', 'b')                #: gone
+            node.normal['a']['z'] = 1
+        """,
+        )
+
+        assert said.past("a.b.c") == [("erased", 1, said.at["c"], said.at["gone"])]
+        assert [past[0] for past in said.past("a")] == ["erased"]
+
+    def test_an_unless_that_spoke_is_a_claim_like_any_other(self, said):
+        """Nobody had said anything."""
+        said.run("recipe", "x", "node.default_unless['a'] = 1  #: a")
+
+        assert said.winner("a") == said.at["a"]
+        assert said.past("a") == []
+
+    def test_an_unless_that_stayed_silent_is_told(self, said):
+        """What it would have said, and where."""
+        said.run(
+            "recipe",
+            "x",
+            """
+            node.default['a'] = 1         #: a
+            node.default_unless['a'] = 2  #: silent
+        """,
+        )
+
+        assert said.winner("a") == said.at["a"]
+        assert said.past("a") == [("silent", 2, said.at["silent"], None)]
+        assert said.node.trace("a").past[0].claim.verb is Verb.SILENT
+        assert "silent" in said.node.explain("a")
+
+    def test_a_full_assignment_tells_what_it_cleared(self, said):
+        """In all components of its level for the force forms."""
+        said.run(
+            "recipe",
+            "x",
+            """
+            node.default['a']['b'] = 1             #: b
+            node.role_default['a']['b'] = 2        #: role
+            node.force_default_full['a']['b'] = 3  #: full
+        """,
+        )
+
+        assert said.winner("a.b") == said.at["full"]
+        assert sorted(said.past("a.b")) == [
+            ("erased", 1, said.at["b"], said.at["full"]),
+            ("erased", 2, said.at["role"], said.at["full"]),
+        ]
+
+    def test_a_replaced_component_is_the_past_of_all_its_paths(self, said):
+        """The whole tree went at once."""
+        said.run(
+            "recipe",
+            "x",
+            """
+            node.default['a']['b'] = 1   #: b
+            node.default = {'z': 1}      #: whole
+        """,
+        )
+
+        assert said.past("a.b") == [("overwritten", 1, said.at["b"], said.at["whole"])]
+
+    def test_what_was_in_the_way_of_a_write(self, said):
+        """The scalar that became a map."""
+        said.run(
+            "recipe",
+            "x",
+            """
+            node.default['a'] = 5               #: scalar
+            node.write('default', 'a', 'b', 1)  #: write
+        """,
+        )
+
+        assert said.winner("a.b") == said.at["write"]
+        assert ("overwritten", 5, said.at["scalar"], said.at["write"]) in said.past("a")
+
+
+class TestAttributeFileAndRecipe:
+    def test_a_map_that_a_recipe_assigned_hides_the_attribute_files(self, said):
+        """The hidden claims lose by that rule, at every path below."""
+        said.run("attribute file", "x", "node.default['a'] = {'k': 'file', 'only': 1}  #: file")
+        said.run("recipe", "x", "node.default['a'] = {'k': 'recipe'}  #: recipe")
+        trace = said.node.trace("a.only")
+
+        assert said.node["a"] == {"k": "recipe"}
+        assert not trace.found
+        assert [(one.claim.value, one.claim.origin.place, one.fate.value) for one in trace.heard] == [
+            (1, said.at["file"], "loses")
+        ]
+        assert said.node.trace("a").winner.claim.verb is Verb.REPLACE
+        assert "replaces" in said.node.explain("a")
+        assert [one.claim.origin.place for one in said.node.trace("a.k").heard] == [said.at["recipe"], said.at["file"]]
+
+    def test_walking_in_joins(self, said):
+        """Both stand, and both are named for the map."""
+        said.run("attribute file", "x", "node.default['a'] = {'f': 1}  #: f")
+        said.run("recipe", "x", "node.default['a']['r'] = 2  #: r")
+        trace = said.node.trace("a")
+
+        assert said.node["a"] == {"f": 1, "r": 2}
+        assert [one.fate.value for one in trace.heard] == ["joins", "joins"]
+        assert (said.winner("a.f"), said.winner("a.r")) == (said.at["f"], said.at["r"])
+
+    def test_the_recipe_wins_though_the_attribute_file_came_late(self, said):
+        """Rule 2b: the slots decide, not the clock."""
+        said.run("recipe", "x", "node.default['a'] = 'recipe'  #: recipe")
+        said.run("attribute file", "x", "node.default['a'] = 'late'  #: late")
+
+        assert said.winner("a") == said.at["recipe"]
+        assert said.node.trace("a").losers[0].claim.origin.place == said.at["late"]
+
+    def test_an_erasure_by_a_recipe_is_told_in_both_slots(self, said):
+        """Each with who had said it."""
+        said.run("attribute file", "x", "node.default['a'] = {'f': 1}  #: f")
+        said.run(
+            "recipe",
+            "x",
+            """
+            node.default['a']['f'] = 2       #: r
+            node.default['a'].delete('f')    #: gone
+        """,
+        )
+
+        assert sorted(said.past("a.f"), key=str) == sorted(
+            [("erased", 1, said.at["f"], said.at["gone"]), ("erased", 2, said.at["r"], said.at["gone"])], key=str
+        )
+
+
+class TestLists:
+    def test_in_place_work_keeps_who_said_each_element(self, said):
+        """Whatever moves them about; new ones have the line that added them."""
+        said.run(
+            "attribute file",
+            "x",
+            """
+            node.default['l'] = [
+                'd',                    #: d
+                'a',                    #: a
+                'c',                    #: c
+            ]
+        """,
+        )
+        said.run(
+            "recipe",
+            "x",
+            """
+            node.default['l'].push('p')         #: p
+            node.default['l'].unshift('u')      #: u
+            node.default['l'].insert(2, 'i')    #: i
+            node.default['l'].sort()
+            node.default['l'].reverse()
+            node.default['l'].push('a')
+            node.default['l'].uniq()
+            node.default['l'].delete('c')
+            node.default['l'].shift()
+            node.default['l'] += ['e']          #: e
+            node.default['l'].concat([
+                'f',                            #: f
+                'g',                            #: g
+            ])
+            node.default['l'][0] = 'z'          #: z
+            node.default['l'].pop(1)
+        """,
+        )
+
+        assert said.node["l"] == ["z", "d", "a", "e", "f", "g"]
+        assert [said.winner(("l", index)) for index in range(6)] == [said.at[name] for name in "zdaefg"]
+        assert [one.claims[0].origin.place for one in said.node.trace("l").elements] == [said.at[k] for k in "zdaefg"]
+        assert said.node.trace("l").winner.claim.verb is Verb.APPEND
+        assert "changed in place" in said.node.explain("l")
+
+    @pytest.mark.parametrize("method", ["replace", "concat", "extend"])
+    def test_elements_of_a_literal_keep_their_lines_when_they_move(self, said, method):
+        """Their place in the list is not their place in the literal."""
+        said.run(
+            "recipe",
+            "x",
+            f"""
+            node.default['l'] = ['x', 'y']
+            node.default['l'].{method}([
+                'a',                    #: a
+                'b',                    #: b
+                {{'k': 1,               #: k
+                  'j': 2}},             #: j
+            ])
+            node.default['l'].unshift('first')
+            node.default['l'].delete('a')
+        """,
+        )
+        index = said.node["l"].index("b")
+
+        assert said.winner(("l", index)) == said.at["b"]
+        assert said.winner(("l", index + 1, "k")) == said.at["k"]
+        assert said.winner(("l", index + 1, "j")) == said.at["j"]
+
+    def test_work_inside_an_element_names_who_did_it(self, said):
+        """At the leaf that was written; what lies beside it keeps its line."""
+        said.run(
+            "recipe",
+            "x",
+            """
+            node.default['l'] = [
+                {'k': 1,                          #: k
+                 'j': 2},                         #: j
+            ]
+            node.default['l'][0]['k'] = 5         #: five
+        """,
+        )
+
+        assert said.winner("l.0.k") == said.at["five"]
+        assert said.winner("l.0.j") == said.at["j"]
+
+    def test_a_united_list_says_which_element_came_from_whom(self, said):
+        """Everyone who said an element, the first to say it first, each with his line."""
+        said.run(
+            "recipe",
+            "x",
+            """
+            node.default['l'] = ['a', 'b']       #: d
+            node.role_default['l'] = [
+                'b',                             #: rb
+                'c',                             #: rc
+            ]
+            node.force_default['l'] = ['c', 'd'] #: f
+            node.normal['other'] = 1
+        """,
+        )
+        elements = said.node.trace("l").elements
+
+        assert [(one.value, one.ranks) for one in elements] == [
+            ("a", (2,)),
+            ("b", (2, 4)),
+            ("c", (4, 6)),
+            ("d", (6,)),
+        ]
+        assert [[claim.origin.place for claim in one.claims] for one in elements] == [
+            [said.at["d"]],
+            [said.at["d"], said.at["rb"]],
+            [said.at["rc"], said.at["f"]],
+            [said.at["f"]],
+        ]
+        assert {one.fate.value for one in said.node.trace("l").heard} == {"joins"}
+        for name in ("d", "rb", "rc", "f"):
+            assert said.at[name] in said.node.explain("l")
+
+    def test_a_list_that_a_stronger_level_replaced_lost_as_a_whole(self, said):
+        """Across levels lists do not unite."""
+        said.run(
+            "recipe",
+            "x",
+            """
+            node.default['l'] = ['a']   #: d
+            node.override['l'] = ['b']  #: o
+        """,
+        )
+
+        assert said.winner("l.0") == said.at["o"]
+        assert said.node.trace("l").losers[0].claim.origin.place == said.at["d"]
+
+    def test_a_removed_element_is_in_the_past_of_the_list(self, said):
+        """With the list as it was."""
+        said.run(
+            "recipe",
+            "x",
+            """
+            node.default['l'] = ['a', 'b']  #: l
+            node.default['l'].delete('a')   #: gone
+        """,
+        )
+
+        assert said.past("l")[0] == ("overwritten", ["a", "b"], said.at["l"], said.at["gone"])
+
+
+class TestAskingAnything:
+    def test_an_absent_path_says_that_nothing_is_there(self, said):
+        """And nobody has spoken."""
+        said.run("recipe", "x", "node.default['a']['b'] = 1")
+        for path in ("nope", "a.nope", "nope.deeper.still"):
+            trace = said.node.trace(path)
+
+            assert not trace.found
+            assert trace.winner is None
+            assert "nothing there" in said.node.explain(path)
+
+    def test_a_path_below_a_scalar_or_list_says_what_covers_it(self, said):
+        """It is the answer to "why is there nothing?"."""
+        said.run(
+            "recipe",
+            "x",
+            """
+            node.default['a']['b'] = 1    #: below
+            node.override['a'] = 'scalar' #: cover
+        """,
+        )
+        trace = said.node.trace("a.b")
+
+        assert not trace.found
+        assert trace.cover == ("a",)
+        assert said.at["cover"] in said.node.explain("a.b")
+        assert said.at["below"] in said.node.explain("a.b")
+
+    def test_an_inner_map_names_everyone_who_is_part_of_it(self, said):
+        """All of them join."""
+        said.run("recipe", "x", "node.default['a']['d'] = 1\nnode.normal['a']['n'] = 1\nnode.override['a']['o'] = 1")
+        trace = said.node.trace("a")
+
+        assert [(one.claim.rank, one.fate.value) for one in trace.heard] == [(10, "joins"), (8, "joins"), (2, "joins")]
+        assert trace.value == {"d": 1, "n": 1, "o": 1}
+
+    def test_the_root_can_be_asked(self, said):
+        """It is the map of everything."""
+        said.run("recipe", "x", "node.default['a'] = 1")
+
+        assert said.node.trace("").value == said.node.trace(()).value == {"a": 1}
+        assert said.node.explain("(root)").startswith("(root) = ")
+
+    def test_paths_are_steps_or_their_spelling(self, said):
+        """`1` and `"1"` stay apart."""
+        said.run("recipe", "x", "node.default[1] = 'number'  #: n\nnode.default['1'] = 'text'  #: t")
+
+        assert (said.winner("1"), said.winner((1,))) == (said.at["n"], said.at["n"])
+        assert (said.winner('"1"'), said.winner(("1",))) == (said.at["t"], said.at["t"])
+
+    def test_asking_changes_nothing(self, said):
+        """Neither the tree nor what is said about it."""
+        said.run("recipe", "x", "node.default['a']['l'] = [1]\nnode.override['a']['l'] = [2]")
+        before = said.node.snapshot()
+        for path in ("a", "a.l", "a.l.0", "a.l.7", "nope", ""):
+            said.node.trace(path)
+            said.node.explain(path)
+
+        assert said.node.snapshot() == before
+        assert said.node._check() == []
+
+    def test_one_leaf_fits_one_screen(self, said):
+        """All fifteen slots spoke, each often, with long values."""
+        for source, component in (("attribute file", "default"), ("recipe", "default"), ("role", "role_default"),
+                                  ("recipe", "normal"), ("recipe", "override"), ("facts", "automatic")):  # fmt: skip
+            said.run(source, "x", f"for n in range(20): node.{component}['a']['b'] = f'{{n}}' * 500")
+        lines = said.node.explain("a.b").splitlines()
+
+        assert max(map(len, lines)) < 250
+        assert len(lines) < 60
+
+    def test_the_data_is_json_and_says_what_the_text_says(self, said):
+        """For programs that read it."""
+        said.run(
+            "recipe",
+            "x",
+            """
+            node.default['a'] = 1  #: d
+            node.normal['a'] = 2   #: n
+            node.normal['a'] = 3   #: n2
+        """,
+        )
+        data = json.loads(json.dumps(said.node.trace("a").to_dict()))
+
+        assert (data["path"], data["steps"], data["found"], data["value"]) == ("a", ["a"], True, 3)
+        assert [(one["value"], one["rank"], one["slot"], one["fate"]) for one in data["claims"]] == [
+            (3, 8, "normal / recipe", "wins"),
+            (1, 2, "default / recipe", "loses"),
+        ]
+        assert [f"{one['file']}:{one['line']}" for one in data["claims"]] == [said.at["n2"], said.at["d"]]
+        assert data["past"][0]["event"] == "overwritten"
+        assert f"{data['past'][0]['by']['file']}:{data['past'][0]['by']['line']}" == said.at["n2"]
+
+
+class TestDebugValue:
+    def test_it_lists_the_ten_components_weakest_first(self, said):
+        """With "not_present" where one says nothing; null is a value."""
+        said.run("recipe", "x", "node.default['a']['b'] = 1\nnode.force_override['a']['b'] = None")
+
+        assert said.node.debug_value("a", "b") == [
+            ("default", 1),
+            ("env_default", "not_present"),
+            ("role_default", "not_present"),
+            ("force_default", "not_present"),
+            ("normal", "not_present"),
+            ("override", "not_present"),
+            ("role_override", "not_present"),
+            ("env_override", "not_present"),
+            ("force_override", None),
+            ("automatic", "not_present"),
+        ]
+
+    def test_a_component_is_attribute_file_and_recipe_together(self, said):
+        """As Chef, which keeps both in one tree."""
+        said.run("attribute file", "x", "node.default['a'] = {'f': 1}")
+        said.run("recipe", "x", "node.default['a']['r'] = 2")
+
+        assert said.node.debug_value("a")[0] == ("default", {"f": 1, "r": 2})
+
+
+class TestMemory:
+    @pytest.mark.parametrize(
+        ("line", "event"), [("node.default['a'] = n", "overwritten"), ("node.default_unless['a'] = n", "silent")]
+    )
+    def test_a_loop_does_not_fill_it(self, said, line, event):
+        """The first and the last few are kept, and the trace says how many were dropped."""
+        said.run("recipe", "x", f"node.default['a'] = 'first'\nfor n in range(10_000): {line}")
+        past = said.node.trace("a").past
+        forgotten = [one for one in past if one.event == "forgotten"]
+
+        assert len(past) == HISTORY_BOUND + 1
+        assert sum(one.count for one in past) == 10_000
+        assert [one.count for one in forgotten] == [10_000 - HISTORY_BOUND]
+        assert past[0].event == past[-1].event == event
+        assert (past[-1].claim.value, past[0].claim.value) in {("first", 9998), (0, 9999)}
+        assert f"{10_000 - HISTORY_BOUND} more like it" in said.node.explain("a")
+        assert said.node._check() == []
+
+    def test_nor_does_in_place_work_on_a_list(self, said):
+        """Each change is one event of the one path."""
+        said.run(
+            "recipe",
+            "x",
+            """
+            node.default['l'] = []
+            for n in range(1000):
+                node.default['l'].push(n)
+                node.default['l'].shift()
+        """,
+        )
+
+        assert len(said.node.trace("l").past) == HISTORY_BOUND + 1
+        assert sum(past.count for past in said.node.trace("l").past) == 2000
+
+    def test_nor_does_a_block_that_is_entered_often(self, said):
+        """The same line of the same speaker is one mark, however often he takes the floor."""
+        said.run(
+            "recipe",
+            "x",
+            """
+            for n in range(1000):
+                with node.speaking('recipe', 'y'):
+                    node.default['a'] = n
+        """,
+        )
+
+        assert len(said.node.snapshot()["marks"]) < 10
+
+    def test_an_inner_map_does_not_list_thousands(self, said):
+        """The past below it is cut; the leaf itself tells all of its own."""
+        said.run(
+            "recipe",
+            "x",
+            """
+            for n in range(1000):
+                node.default['a'][f'k{n}'] = n
+                node.default['a'].delete(f'k{n}')
+        """,
+        )
+
+        assert len(said.node.trace("a").past) < 50
+        assert said.past("a.k7")[0][:2] == ("erased", 7)
+
+
+class TestProvenanceOff:
+    @pytest.fixture
+    def off(self, tmp_path):
+        said = Said(tmp_path, provenance=False)
+        said.run("attribute file", "x", "node.default['a'] = {'f': 1, 'l': [1]}")
+        said.run(
+            "recipe",
+            "x",
+            """
+            node.default['a']['r'] = 2
+            node.default['a']['r'] = 3
+            node.default_unless['a']['r'] = 4
+            node.default['a']['l'].push(2)
+            node.role_default['a']['l'] = [2, 3]
+            node.override['a']['f'] = 5
+            node.normal['gone'] = 1
+            node.rm('gone')
+        """,
+        )
+        return said.node
+
+    def test_values_are_the_same(self, off):
+        """Only the why is missing."""
+        assert off.to_dict() == {"a": {"f": 5, "l": [1, 2, 3], "r": 3}}
+        assert off._check() == []
+
+    def test_the_trace_still_knows_the_slots_and_invents_nothing(self, off):
+        """Who won is in the trees; who said it is not."""
+        trace = off.trace("a.f")
+
+        assert [(one.claim.rank, one.claim.value) for one in trace.heard] == [(10, 5), (1, 1)]
+        assert {one.claim.origin.place for one in trace.heard} == {None}
+        assert trace.past == ()
+        assert "unknown" in off.explain("a.f")
+        assert [one.ranks for one in off.trace("a.l").elements] == [(2,), (2, 4), (4,)]
+
+    def test_a_snapshot_of_it_is_restored(self, off):
+        """With what there is."""
+        again = Node.restore(json.loads(json.dumps(off.snapshot())))
+
+        assert again.to_dict() == off.to_dict()
+        assert again.trace("a.f").to_dict() == off.trace("a.f").to_dict()
+
+
+def numbered(value: Any, numbers: Any) -> Any:
+    """The same shape with a scalar of its own at every leaf: a value that says which one it is."""
+    if isinstance(value, dict):
+        return {key: numbered(inner, numbers) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [numbered(inner, numbers) for inner in value]
+    return f"v{next(numbers)}"
+
+
+def written(value: Any, indent: str) -> str:
+    """A literal with each entry on a line of its own."""
+    if isinstance(value, dict) and value:
+        return (
+            "{\n" + "".join(f"{indent} {k!r}: {written(v, indent + ' ')},\n" for k, v in value.items()) + indent + "}"
+        )
+    if isinstance(value, list) and value:
+        return "[\n" + "".join(f"{indent} {written(v, indent + ' ')},\n" for v in value) + indent + "]"
+    return repr(value)
+
+
+STORES = ("set", "set_unless", "assign", "write", "hash", "array", "replace_slot", "delete", "rm", "unlink")
+
+
+def cookbook(program: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """A random program as cookbook texts: pairs of speaker and statement, every leaf with a value of its own."""
+    numbers = iter(range(100_000))
+    statements = []
+    for step in program:
+        path, value = step.get("path", ()), written(numbered(step.get("value"), numbers), "")
+        steps, parent = "".join(f"[{key!r}]" for key in path), "".join(f"[{key!r}]" for key in path[:-1])
+        spelled = "".join(f"{key!r}, " for key in path)
+        match step["op"]:
+            case "set":
+                line = f"node.{step['slot']}{steps} = {value}"
+            case "set_unless":
+                line = f"node.{step['level']}_unless({spelled}{value})"
+            case "assign":
+                line = f"node.{step['level']}_full({spelled}{value})"
+            case "write":
+                line = f"node.write({step['level']!r}, {spelled}{value})"
+            case "replace_slot":
+                line = f"node.{step['slot']} = {value}"
+            case "delete":
+                line = f"node.{step['slot']}{parent}.delete({path[-1]!r})"
+            case "unlink":
+                line = f"node.unlink({step['level']!r}, {spelled})"
+            case "rm":
+                line = f"node.rm({spelled})"
+            case "hash" | "array":
+                arguments = step["args"]
+                if step["method"] not in ("delete", "delete_at"):
+                    at = 1 if step["method"] == "insert" else 0
+                    arguments = arguments[:at] + [numbered(one, numbers) for one in arguments[at:]]
+                line = f"node.{step['slot']}{steps}.{step['method']}({', '.join(written(a, '') for a in arguments)})"
+            case other:
+                raise ValueError(other)
+        statements.append((step["speaker"], line))
+    return statements
+
+
+def performed(node: Node, statements: list[tuple[str, str]], root: Path) -> list[str]:
+    """Run the statements as lines of one file, those that raise left out; the lines of the file."""
+    text = "".join(line + "\n" for _, line in statements)
+    path = root / f"{len(list(root.iterdir()))}.py"  # a new name each time: Python remembers the lines of a file
+    path.write_text(text, "utf-8")
+    first = 0
+    for speaker, line in statements:
+        refused = contextlib.suppress(NodeattrsError, TypeError, AttributeError, IndexError)  # as Chef would
+        with node.speaking(speaker, "x"), refused:
+            exec(compile("\n" * first + line, str(path), "exec"), {"node": node})
+        first += line.count("\n") + 1
+    return text.splitlines()
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory):
+    """One folder for all examples of a property."""
+    return tmp_path_factory.mktemp("cookbooks")
+
+
+# No null: an `unless` over null and `sort` of nulls say nothing about lines.
+PROGRAMS = programs(max_size=10, keys=("a", "b", 0), scalars=(1, "x"), verbs=STORES, interleaved=True)
+
+
+class TestOriginsAreTrue:
+    @settings(max_examples=150)
+    @given(program=PROGRAMS)
+    def test_the_line_that_is_named_is_the_line_that_says_the_value(self, desk, program):
+        """
+        Every value in a random program is said once, on a line of its own. For each leaf that is read,
+        for each claim that lost and for each that is past, the named line is the one that says it.
+        """
+        node = Node("web1", root=desk)
+        lines = performed(node, cookbook(program), desk)
+
+        for path, value in leaves(node.to_dict()):
+            if not isinstance(value, str):
+                continue
+            trace = node.trace(path)
+            assert trace.value == value
+            for claim in [one.claim for one in trace.heard] + [past.claim for past in trace.past]:
+                if isinstance(claim.value, str):
+                    said_on = lines[claim.origin.line - 1]
+                    assert claim.value in said_on.replace("'", " ").split(), (path, claim.value, said_on)
+
+    @settings(max_examples=80)
+    @given(program=PROGRAMS)
+    def test_everything_that_is_read_has_an_origin(self, desk, program):
+        """No leaf, no map and no element without somebody who said it, in the file that ran."""
+        node = Node("web1", root=desk)
+        performed(node, cookbook(program), desk)
+
+        for path, _ in leaves(node.to_dict()):
+            for depth in range(1, len(path) + 1):
+                winner = node.trace(path[:depth]).winner
+                assert winner is not None, path[:depth]
+                assert winner.claim.origin.file.endswith(".py"), path[:depth]
+                assert winner.claim.origin.line is not None
+        assert node._check() == []

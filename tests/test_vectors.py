@@ -1,0 +1,160 @@
+"""The vectors, the runner that asks them, and what the runner may know."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+
+import pytest
+
+from tests.vectors.__main__ import KINDS, main
+from tests.vectors.cases import HERE, run
+from tests.vectors.values import decoded, difference, encoded
+
+QUESTIONS = [(kind, mode) for kind, modes in KINDS.items() for mode in modes]
+
+
+@pytest.mark.parametrize(("kind", "mode"), QUESTIONS, ids=[f"{kind} {mode}" for kind, mode in QUESTIONS])
+def test_we_answer_as_the_originals_do(kind, mode):
+    """Every case of every public file passes, in each way in which it can be run."""
+    passed, failures = run(KINDS[kind][mode], HERE / f"{kind}.jsonl")
+
+    assert failures == []
+    assert passed > 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "count"),
+    [
+        ("chef-attributes", 378),
+        ("chef-allowlist", 70),
+        ("chef-expansion", 63),
+        ("chef-attribute-files", 41),
+        ("cloudinit-merge", 345),
+        ("cloudinit-parts", 187),
+    ],
+)
+def test_no_case_was_lost_on_the_way_here(kind, count):
+    """The files under tests/ hold all the cases that their pages announce."""
+    assert len((HERE / f"{kind}.jsonl").read_text(encoding="utf-8").splitlines()) == count
+
+
+class TestTheCommand:
+    def test_it_counts_what_passed(self, capsys):
+        """A file without failures ends with the count and exit code 0."""
+        assert main(["chef-allowlist", str(HERE / "chef-allowlist.jsonl")]) == 0
+        assert capsys.readouterr().out == "70 passed, 0 failed\n"
+
+    def test_it_names_the_case_that_failed_and_what_differed(self, tmp_path, capsys):
+        """One line a failing case: its id, and where the answer left the expectation."""
+        case = {"id": "wrong", "data": {"a": 1}, "allow": None, "block": None, "expect": {"saved": {"a": 1.0}}}
+        right = {**case, "id": "right", "expect": {"saved": {"a": 1}}}
+        file = tmp_path / "some.jsonl"
+        file.write_text(json.dumps(case) + "\n" + json.dumps(right) + "\n")
+
+        assert main(["chef-allowlist", str(file)]) == 1
+        assert capsys.readouterr().out == "wrong: .saved.a: expected 1.0, got 1\n1 passed, 1 failed\n"
+
+    def test_a_case_that_raises_does_not_hide_the_others(self, tmp_path, capsys):
+        """A case nobody can read is a failure of its own."""
+        file = tmp_path / "some.jsonl"
+        file.write_text('{"id": "broken"}\n')
+
+        assert main(["chef-allowlist", str(file)]) == 1
+        assert "broken: raised KeyError" in capsys.readouterr().out
+
+    @pytest.mark.parametrize(
+        "question", [["chef-weather", "x.jsonl"], ["chef-attributes", "no-such-file.jsonl"], ["chef-allowlist", "."]]
+    )
+    def test_a_question_that_cannot_be_asked_is_exit_2(self, question, capsys):
+        """Unknown kinds are answered with the known ones."""
+        with pytest.raises(SystemExit) as left:
+            main(question)
+
+        assert left.value.code == 2
+        message = capsys.readouterr().err
+        assert "no file" in message or all(kind in message for kind in KINDS)
+
+    def test_only_attribute_programs_can_be_split(self):
+        """Other kinds have no speaker that could change."""
+        with pytest.raises(SystemExit) as left:
+            main(["chef-allowlist", str(HERE / "chef-allowlist.jsonl"), "--split"])
+
+        assert left.value.code == 2
+
+
+class TestTheComparison:
+    @pytest.mark.parametrize("left", [1, 1.0, True, "1", None, [], {}, [1], {"a": 1}])
+    @pytest.mark.parametrize("right", [1, 1.0, True, "1", None, [], {}, [1], {"a": 1}])
+    def test_it_tells_types_apart(self, left, right):
+        """1, 1.0, true and "1" are four values."""
+        same = type(left) is type(right) and left == right
+
+        assert (difference({"v": left}, {"v": right}) is None) == same
+
+    def test_it_minds_the_order_of_keys(self):
+        """Lower source first, new keys appended: an answer in another order is another answer."""
+        assert difference({"m": {"a": 1, "b": 2}}, {"m": {"b": 2, "a": 1}}) == (
+            ".m: expected the keys in order ['a', 'b'], got ['b', 'a']"
+        )
+
+    def test_it_tells_what_is_missing_and_what_is_too_much(self):
+        """Absent and null are two answers."""
+        assert difference({"a": None}, {}) == ".a: expected null, got nothing"
+        assert difference({}, {"a": None}) == ".a: expected nothing, got null"
+
+
+def test_escapes_survive_a_round_trip():
+    """Maps with odd keys and symbols read and written give the same text."""
+    written = {"$map": [[1, {"$sym": "x"}], ["1", [{"$map": [["$a", None]]}]]]}
+
+    assert encoded(decoded(written, _Symbol, list), _Symbol, bytes) == written
+
+
+class _Symbol(str):
+    pass
+
+
+def public_names(module: str) -> set[str]:
+    """What `__all__` offers; every error is public."""
+    room = importlib.import_module(module)
+    if module == "nodeattrs.errors":
+        return {name for name in vars(room) if not name.startswith("_")}
+    return set(room.__all__)
+
+
+PUBLIC_MODULES = {
+    "nodeattrs",
+    "nodeattrs.adapters.cloudinit",
+    "nodeattrs.adapters.hiera",
+    "nodeattrs.errors",
+    "nodeattrs.keep",
+    "nodeattrs.runs",
+    "nodeattrs.testing",
+}
+
+
+@pytest.mark.parametrize("file", sorted(HERE.glob("*.py")), ids=lambda file: file.name)
+def test_the_runner_knows_public_names_only(file):
+    """
+    It imports from the library what `__all__` offers, nothing else, and asks nobody for a
+    private attribute.
+    """
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    imported = [
+        (node.module, alias.name) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names
+    ]
+    whole = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    ours = [(module, name) for module, name in imported if module.split(".")[0] == "nodeattrs"]
+
+    assert not [module for module in whole if module.split(".")[0] in ("nodeattrs", "importlib")]
+    assert {module for module, _ in ours} <= PUBLIC_MODULES
+    assert [pair for pair in ours if pair[1] not in public_names(pair[0])] == []
+
+    private = [
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.endswith("__")
+    ]
+    assert [name for name in private if f"def {name}(" not in file.read_text(encoding="utf-8")] == []

@@ -1,0 +1,464 @@
+"""The writers: what a line of a cookbook does to its own component, and what its error says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from nodeattrs import Node
+from nodeattrs.errors import (
+    BadArgument,
+    BadValue,
+    NoSuchAttribute,
+    NullInTheWay,
+    TypeConflict,
+    UnknownName,
+)
+from nodeattrs.testing import COMPONENTS
+
+SINGLE = tuple(name for name in COMPONENTS if name.startswith(("env_", "role_")) or name == "automatic")
+
+
+@pytest.fixture
+def node():
+    return Node("web1")
+
+
+class TestMaps:
+    @pytest.mark.parametrize("component", COMPONENTS)
+    def test_each_component_has_its_writer(self, node, component):
+        """What one says, no other has."""
+        getattr(node, component)["a"]["b"] = 1
+
+        assert node["a"] == {"b": 1}
+        assert [name for name, value in node.debug_value("a", "b") if value == 1] == [component]
+
+    @pytest.mark.parametrize("component", COMPONENTS)
+    def test_assigning_a_component_replaces_it(self, node, component):
+        """The whole of it, and only it."""
+        node.write("normal" if component != "normal" else "override", "other", 1)
+        getattr(node, component)["a"] = 1
+        setattr(node, component, {"b": 2})
+
+        assert getattr(node, component) == {"b": 2}
+        assert node["other"] == 1
+
+    @pytest.mark.parametrize("value", [5, None, "text", [1], [["a", 1]]])
+    def test_a_component_is_a_map(self, node, value):
+        """Anything else is refused, and nothing changes."""
+        node.default["a"] = 1
+
+        with pytest.raises(BadValue, match="map"):
+            node.default = value
+        assert node.default == {"a": 1}
+
+    def test_a_step_to_an_absent_key_makes_a_map(self, node):
+        """As Chef does; a question does not."""
+        assert node.default["a"]["b"] == {}
+        assert (node.default.get("c"), node.default.read("c", "d"), node.default.exist("c"), "c" in node.default) == (
+            None,
+            None,
+            False,
+            False,
+        )
+
+        assert node.to_dict() == {"a": {"b": {}}}
+
+    def test_it_answers_like_a_map(self, node):
+        """Length, keys, items, values, membership, equality; writers for what can be written to."""
+        node.default["a"] = {"x": 1, "m": {"y": 2}, "l": [3]}
+        writer = node.default["a"]
+
+        assert (len(writer), list(writer), writer.keys()) == (3, ["x", "m", "l"], ["x", "m", "l"])
+        assert dict(writer.items()) == {"x": 1, "m": {"y": 2}, "l": [3]}
+        assert writer.values()[0] == 1
+        assert "x" in writer
+        assert writer == {"x": 1, "m": {"y": 2}, "l": [3]} == writer
+        assert writer != {"x": 1}
+        writer.values()[1]["y"] = 5
+        assert node["a"]["m"]["y"] == 5
+
+    def test_update_clear_pop_and_setdefault(self, node):
+        """The methods of a dict that change it."""
+        writer = node.default["a"]
+
+        assert writer.update({"x": 1}, y=2) is writer
+        assert writer.pop("x") == 1
+        assert writer.pop("x", "gone") == "gone"
+        assert writer.setdefault("y", 9) == 2
+        assert writer.setdefault("z", 9) == 9
+        with pytest.raises(NoSuchAttribute):
+            writer.pop("x")
+        assert writer.clear() == {}
+        assert node["a"] == {}
+
+    def test_what_is_removed_is_given(self, node):
+        """`delete` gives None where there was nothing; `del` is an error there."""
+        node.default["a"] = {"x": {"y": 1}, "n": None}
+
+        assert node.default["a"].delete("x") == {"y": 1}
+        assert node.default["a"].delete("x") is None
+        del node.default["a"]["n"]
+        with pytest.raises(KeyError, match=r"a\.n"):
+            del node.default["a"]["n"]
+        assert node["a"] == {}
+
+    def test_it_writes_to_its_own_component_only(self, node):
+        """What the merged read shows from elsewhere is not there to be removed."""
+        node.role_default["a"] = 1
+
+        assert node.default.delete("a") is None
+        assert node["a"] == 1
+
+    def test_key_errors_name_the_component_and_near_misses(self, node):
+        """Among the keys of that map."""
+        node.default["apache"] = {"port": 80}
+
+        with pytest.raises(NoSuchAttribute, match=r"apache\.prot in default") as caught:
+            node.default["apache"].read_strict("prot")
+        assert "did you mean port?" in str(caught.value)
+        assert caught.value.path == ("apache", "prot")
+
+
+class TestPaths:
+    def test_write_makes_maps_of_what_is_in_the_way(self, node):
+        """`write_strict` does not, and says who is in the way."""
+        with node.speaking("recipe", "apache2"):
+            node.default["a"] = 5
+
+        with pytest.raises(TypeConflict, match=r"value 5 at default\.a") as caught:
+            node.write_strict("default", "a", "b", 1)
+        assert "test_writers.py" in str(caught.value)
+        assert "recipe apache2" in str(caught.value)
+        assert node.write("default", "a", "b", 1) == 1
+        assert node["a"] == {"b": 1}
+
+    def test_write_gives_the_value_it_was_given(self, node):
+        """Also through a writer, whose paths count from where it stands."""
+        assert node.default["a"].write("b", "c", (1,)) == (1,)
+        assert node["a"]["b"]["c"] == [1]
+
+    def test_unlink_gives_what_it_removed(self, node):
+        """None for an absent path; `unlink_strict` is an error then."""
+        node.default["a"]["b"] = 1
+
+        assert node.unlink("default", "a", "b") == 1
+        assert node.unlink("default", "a", "b") is None
+        with pytest.raises(NoSuchAttribute):
+            node.unlink_strict("default", "a", "b")
+
+    @pytest.mark.parametrize(
+        "call",
+        [
+            lambda node: node.write("default", 1),
+            lambda node: node.write("default"),
+            lambda node: node.default_unless("a"),
+            lambda node: node.default_full("a"),
+            lambda node: node.unlink("default"),
+            lambda node: node.rm(),
+            lambda node: node.rm_default(),
+            lambda node: node.rm_normal(),
+            lambda node: node.rm_override(),
+        ],
+    )
+    def test_a_call_without_a_path_is_an_error(self, node, call):
+        """It cannot mean anything."""
+        with pytest.raises(BadArgument):
+            call(node)
+
+    def test_an_unknown_level_is_an_error_with_near_misses(self, node):
+        """A ValueError would be no better than silence."""
+        with pytest.raises(UnknownName, match="did you mean override"):
+            node.write("overide", "a", 1)
+
+    @pytest.mark.parametrize("name", ["set", "set_unless"])
+    def test_names_of_older_chefs_show_the_line_to_write(self, node, name):
+        """They are gone since Chef 14; the error names normal."""
+        with pytest.raises(AttributeError, match=r"node\.normal"):
+            getattr(node, name)
+
+
+class TestConflicts:
+    @pytest.mark.parametrize("standing", [5, "text", True, None])
+    def test_a_write_below_something_else_says_who_said_it(self, node, standing):
+        """And how to get through; nothing is written."""
+        with node.speaking("recipe", "apache2"):
+            node.default["a"]["b"] = standing
+
+        with pytest.raises(TypeConflict) as caught:
+            node.default.write_strict("a", "b", "c", 1)
+        assert "default.a.b" in str(caught.value)
+        assert "recipe apache2" in str(caught.value)
+        assert "write(...) replaces" in str(caught.value)
+        assert node["a"] == {"b": standing}
+
+    @pytest.mark.parametrize(
+        "attempt",
+        [
+            lambda writer: writer["name"],
+            lambda writer: writer["name"]["b"],
+            lambda writer: writer.__setitem__("name", 1),
+            lambda writer: writer[0]["k"],
+        ],
+    )
+    def test_a_list_takes_whole_numbers_only(self, node, attempt):
+        """The error names the list and who said it; a scalar in it takes no step at all."""
+        with node.speaking("recipe", "apache2"):
+            node.default["a"]["l"] = ["x"]
+
+        with pytest.raises(TypeError) as caught:
+            attempt(node.default["a"]["l"])
+        if isinstance(caught.value, TypeConflict):
+            assert "default.a.l" in str(caught.value)
+            assert "recipe apache2" in str(caught.value)
+        assert node["a"] == {"l": ["x"]}
+
+    def test_null_on_the_way_is_an_error_of_its_own(self, node):
+        """Reading as Ruby does: the last step may be absent, those before may not."""
+        node.default["a"]["b"] = None
+
+        assert node.walk("a", "b") is node.walk("a", "nope") is None
+        for path in (("a", "b", "c"), ("a", "nope", "c")):
+            with pytest.raises(NullInTheWay, match="null or nothing"):
+                node.walk(*path)
+        node.default["n"] = 5
+        with pytest.raises(TypeConflict):
+            node.walk("n", "x")
+
+    def test_a_held_map_that_became_a_scalar_keeps_its_content(self, node):
+        """The writer was live until then."""
+        node.default["a"] = {"x": 1}
+        held = node.default["a"]
+        node.default["a"] = 5
+        held["y"] = 2
+
+        assert held == {"x": 1, "y": 2}
+        assert node["a"] == 5
+
+
+class TestHeldWriters:
+    def test_they_see_and_change_what_stands_there(self, node):
+        """As long as their container, and those above it, are not replaced."""
+        held, inner = node.default["a"], node.default["a"]["b"]
+        node.default["a"]["b"]["x"] = 1
+        held["y"] = 2
+        inner["z"] = 3
+
+        assert held == {"b": {"x": 1, "z": 3}, "y": 2}
+        assert node["a"] == {"b": {"x": 1, "z": 3}, "y": 2}
+
+    @pytest.mark.parametrize("times", [1, 2, 4, 5, 8])
+    def test_after_a_replacement_they_keep_the_old_content(self, node, times):
+        """However often it was replaced since."""
+        node.default["a"] = {"b": {"x": 0}}
+        held, inner = node.default["a"], node.default["a"]["b"]
+        for number in range(1, times + 1):
+            node.default["a"] = {"b": {"x": number}}
+        inner["mine"] = True
+
+        assert held == {"b": {"x": 0}}
+        assert inner == {"x": 0, "mine": True}
+        assert node["a"] == {"b": {"x": times}}
+
+    @pytest.mark.parametrize(
+        "cut",
+        [
+            lambda node: node.default.delete("a"),
+            lambda node: node.rm("a"),
+            lambda node: setattr(node, "default", {"z": 1}),
+            lambda node: node.reset_defaults_and_overrides(),
+            lambda node: node.write("default", "a", 5),
+            lambda node: node.default.clear(),
+        ],
+    )
+    def test_a_removal_cuts_them_off_too(self, node, cut):
+        """What they write from then on is theirs alone."""
+        node.default["a"]["b"] = [1]
+        held, elements = node.default["a"], node.default["a"]["b"]
+        cut(node)
+        after = node.to_dict()
+        held["x"] = 1
+        elements.push(2)
+
+        assert held["x"] == 1
+        assert elements == [1, 2]
+        assert node.to_dict() == after
+        assert node._check() == []
+
+    def test_a_list_writer_lives_on_while_its_list_is_worked_on(self, node):
+        """In-place work is no replacement."""
+        node.default["l"] = [1]
+        one, two = node.default["l"], node.default["l"]
+        one.push(2)
+        two.push(3)
+
+        assert one == two == node["l"] == [1, 2, 3]
+
+
+class TestLists:
+    @pytest.mark.parametrize(
+        ("work", "content", "gives"),
+        [
+            (lambda w: w.append("c"), ["a", "b", "c"], "self"),
+            (lambda w: w.push("c", "d"), ["a", "b", "c", "d"], "self"),
+            (lambda w: w.concat(["c"]), ["a", "b", "c"], "self"),
+            (lambda w: w.extend(("c",)), ["a", "b", "c"], "self"),
+            (lambda w: w.unshift("c", "d"), ["c", "d", "a", "b"], "self"),
+            (lambda w: w.insert(1, "c"), ["a", "c", "b"], "self"),
+            (lambda w: w.insert(-1, "c"), ["a", "b", "c"], "self"),
+            (lambda w: w.insert(3, "c"), ["a", "b", None, "c"], "self"),
+            (lambda w: w.reverse(), ["b", "a"], "self"),
+            (lambda w: w.replace(["z"]), ["z"], "self"),
+            (lambda w: w.clear(), [], "self"),
+            (lambda w: w.pop(), ["a"], "b"),
+            (lambda w: w.pop(0), ["b"], "a"),
+            (lambda w: w.shift(), ["b"], "a"),
+            (lambda w: w.delete("a"), ["b"], "a"),
+            (lambda w: w.delete("z"), ["a", "b"], None),
+            (lambda w: w.delete_at(-1), ["a"], "b"),
+            (lambda w: w.delete_at(7), ["a", "b"], None),
+            (lambda w: w.uniq(), ["a", "b"], None),
+            (lambda w: w.push("a").uniq(), ["a", "b"], "self"),
+            (lambda w: w.push("0").sort(), ["0", "a", "b"], "self"),
+        ],
+    )
+    def test_each_method(self, node, work, content, gives):
+        """What the list is afterwards, and what the call gives; the rest of the node stays."""
+        node.default["l"] = ["a", "b"]
+        node.override["other"] = 1
+        view = node["l"]
+        given = work(node.default["l"])
+
+        assert node["l"] == content
+        assert given == (content if gives == "self" else gives)
+        assert view == ["a", "b"]
+        assert node["other"] == 1
+        assert node._check() == []
+
+    def test_items_are_assigned_and_deleted_by_index(self, node):
+        """Beyond the end the gap is null, as in Ruby; `+=` works."""
+        node.default["l"] = ["a"]
+        node.default["l"][0] = "b"
+        node.default["l"][2] = "c"
+        node.default["l"] += ["d"]
+        del node.default["l"][0]
+
+        assert node["l"] == [None, "c", "d"]
+
+    def test_maps_inside_lists_are_written_through(self, node):
+        """The whole list is the writer's then, so a view from before does not change."""
+        node.default["l"] = [{"k": 1, "m": {}}]
+        view = node["l"]
+        node.default["l"][0]["k"] = 2
+        node.default["l"][0]["m"]["deep"] = [1]
+        node.default["l"][0]["m"]["deep"].push(2)
+        node.default["l"][0].delete("k")
+
+        assert node["l"] == [{"m": {"deep": [1, 2]}}]
+        assert view == [{"k": 1, "m": {}}]
+        assert node._check() == []
+
+    def test_it_is_a_sequence(self, node):
+        """Length, membership, iteration, slices, equality."""
+        node.default["l"] = [1, {"k": 2}]
+        writer = node.default["l"]
+
+        assert isinstance(writer, Sequence)
+        assert (len(writer), 1 in writer, writer[:1], writer.to_list()) == (2, True, [1], [1, {"k": 2}])
+        assert writer == [1, {"k": 2}]
+        for element in list(writer)[1:]:
+            element["k"] = 3
+        assert node["l"] == [1, {"k": 3}]
+
+    def test_equality_of_elements_is_strict(self, node):
+        """`1`, `1.0`, `True` and `"1"` are four values."""
+        node.default["l"] = [1, 1.0, True, "1", 1]
+
+        assert node.default["l"].delete(True) is True
+        assert node["l"].to_list() == [1, 1.0, "1", 1]
+        node.default["l"].uniq()
+        assert [type(one) for one in node["l"]] == [int, float, str]
+
+    def test_an_element_that_no_node_can_hold_is_refused_with_its_path(self, node):
+        """And the list stays."""
+        node.default["a"]["l"] = ["x"]
+
+        for work in ("append", "push", "unshift"):
+            with pytest.raises(BadValue, match=r"a\.l"):
+                getattr(node.default["a"]["l"], work)({1})
+        assert node["a"]["l"] == ["x"]
+
+    def test_what_has_no_common_order_is_not_sorted(self, node):
+        """An error, and the list stays."""
+        node.default["l"] = [1, "a"]
+
+        with pytest.raises(BadArgument, match="sort"):
+            node.default["l"].sort()
+        assert node["l"] == [1, "a"]
+
+    def test_an_index_before_the_start_is_an_error(self, node):
+        """Nothing is written."""
+        node.default["l"] = ["a"]
+
+        for write in (lambda: node.default["l"].insert(-3, "x"), lambda: node.default["l"].__setitem__(-2, "x")):
+            with pytest.raises(BadArgument, match="before the start"):
+                write()
+        assert node["l"] == ["a"]
+
+    @pytest.mark.parametrize("component", SINGLE)
+    def test_they_work_in_components_of_one_slot(self, node, component):
+        """Environment, roles and facts have no attribute file below."""
+        getattr(node, component)["l"] = ["a"]
+        getattr(node, component)["l"].push("b")
+
+        assert node["l"] == ["a", "b"]
+
+
+class TestUnless:
+    @pytest.mark.parametrize(
+        ("standing", "stored"), [(None, True), (False, False), ("", False), ([], False), ({}, False)]
+    )
+    def test_null_counts_as_no_value(self, node, standing, stored):
+        """False and what is empty are values."""
+        node.default["a"] = standing
+
+        assert node.default_unless("a", 1) == (1 if stored else None)
+        assert node["a"] == (1 if stored else standing)
+
+    def test_it_asks_its_own_component_only(self, node):
+        """A value elsewhere does not keep it from speaking."""
+        node.role_default["a"] = 1
+        node.default_unless["a"] = 2
+
+        assert node["a"] == 1
+        assert node.debug_value("a")[0] == ("default", 2)
+
+    def test_all_three_in_both_spellings(self, node):
+        """By steps and by call."""
+        for name in ("default", "normal", "override"):
+            getattr(node, f"{name}_unless")[name]["a"] = 1
+            assert getattr(node, f"{name}_unless")(name, "a", 2) is None
+            assert getattr(node, f"{name}_unless")(name, "b", 2) == 2
+
+        assert node.to_dict() == {name: {"a": 1, "b": 2} for name in ("default", "normal", "override")}
+
+
+class TestFullAssignment:
+    def test_the_force_forms_first_clear_their_level(self, node):
+        """All four components of it; other levels stay."""
+        for component in COMPONENTS[:4]:
+            getattr(node, component)["a"][component] = 1
+        node.normal["a"]["normal"] = 1
+        node.force_default_full["a"] = {"new": 1}
+
+        assert node["a"] == {"new": 1, "normal": 1}
+
+    def test_the_plain_forms_replace_in_their_own_component(self, node):
+        """What stands in the way on the path becomes a map."""
+        node.default["a"] = 5
+        node.override["a"]["o"] = 1
+        node.default_full["a"]["b"]["c"] = 1
+
+        assert node.combined_default["a"] == {"b": {"c": 1}}
+        assert node["a"]["o"] == 1
