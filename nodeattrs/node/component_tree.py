@@ -21,7 +21,7 @@ from nodeattrs.core.tree import ABSENT, Path, copied, dig, spell, strict_key
 from nodeattrs.errors import BadArgument, BadKey, NullInTheWay, TooDeep, TypeConflict
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, Patched, SaidAt
-from nodeattrs.node.slots import PAIR, Component, Joined
+from nodeattrs.node.slots import PAIR, Component, Joined, component
 from nodeattrs.node.values import HELD, ROOM
 
 __all__ = ["ComponentTree", "Cut", "Place"]
@@ -72,11 +72,25 @@ class Place(NamedTuple):
         return Place(ABSENT, recipe)
 
 
-class Cut(NamedTuple):
-    """A container that was replaced or deleted at some moment (by the ledger's serial)."""
+class Cut:
+    """A container that was replaced or deleted at some moment (by the ledger's serial).
 
-    serial: int
-    place: Place
+    Writers that still hold it go on in a tree apart, the same one for all of them.
+    """
+
+    __slots__ = ("_apart", "place", "serial")
+
+    def __init__(self, serial: int, place: Place) -> None:
+        self.serial = serial
+        self.place = place
+        self._apart: ComponentTree | None = None
+
+    def apart(self) -> tuple[ComponentTree, Path]:
+        """The tree in which the container lives on, and where in it."""
+        if self._apart is None:
+            self._apart = ComponentTree(Ledger(provenance=False, root=str), component("automatic"))
+            self._apart.replace({"apart": self._apart.plain_of(self.place)})
+        return self._apart, ("apart",)
 
 
 class Cuts:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 from nodeattrs.core.claim import Origin, Verb
 from nodeattrs.core.tree import Path, spell
-from nodeattrs.errors import BadKey, DeferredCycle, DocumentError
+from nodeattrs.errors import BadKey, DeferredCycle, DocumentError, ValueWithheld
 from nodeattrs.node.ledger import EVENTS, Chronicle, Event, Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Patched, SaidAt, Several, speakers
 from nodeattrs.node.slots import SLOTS
@@ -69,6 +69,13 @@ def _twice(value: dict[Any, Any], path: Path) -> BadKey:
     )
 
 
+_FAILED = "$deferred"
+
+
+def _failed(how: str) -> NoReturn:
+    raise ValueWithheld(f"this deferred value could not be computed when it was saved: {how}")
+
+
 def _computed(value: Deferred, path: Path) -> Any:
     """What a deferred value comes to; one that fails leaves word of it, since it may be one that nobody reads.
 
@@ -79,7 +86,7 @@ def _computed(value: Deferred, path: Path) -> Any:
     except DeferredCycle:
         raise
     except Exception as error:
-        return {"$deferred": f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}".rstrip(": ")}
+        return {_FAILED: f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}".rstrip(": ")}
 
 
 def unmarked(value: Any) -> Any:
@@ -148,8 +155,14 @@ def _packed(value: Any, evaluate: bool = True) -> Any:
     if isinstance(value, (Sensitive, Withheld)):
         return {"s": "withheld"}
     if isinstance(value, Deferred):
-        return {"d": _packed(json_ready(value))} if evaluate else {"d": repr(value)}
+        return _packed_deferred(value) if evaluate else {"d": repr(value)}
     return {"y": str(value)} if type(value) is Symbol else value
+
+
+def _packed_deferred(value: Deferred) -> dict[str, Any]:
+    computed = _computed(value, ())
+    failed = computed.get(_FAILED) if isinstance(computed, dict) else None
+    return {"d": _packed(json_ready(computed))} if failed is None else {"f": failed}
 
 
 def _unpacked(packed: Any) -> Any:
@@ -164,6 +177,8 @@ def _unpacked(packed: Any) -> Any:
         return Withheld()
     if "d" in packed:
         return _unpacked(packed["d"])
+    if "f" in packed:
+        return Deferred(partial(_failed, str(packed["f"])), str(packed["f"]))
     if "y" in packed:
         return Symbol(packed["y"])
     pairs = packed["m"]
@@ -375,6 +390,8 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger) -> None:
             tree = _unpacked(data["slots"][str(slot.number)])
             ledger.replace(slot.number, tree, tree.origin, remember=False)
         for path, slot, dropped, events in data["history"]:
+            if type(slot) is not int or not 1 <= slot <= len(SLOTS):
+                raise ValueError(f"slot {slot!r}")
             at = _unpacked_path(path)
             guard = None if ledger.secrets is None else partial(ledger.secrets.guarded, at)
             chronicle = _unpacked_chronicle(dropped, events, guard)

@@ -46,12 +46,13 @@ class Deferred:
     It never enters a cache, so a merged view that was handed out shows the value of now.
     """
 
-    __slots__ = ("_compute",)
+    __slots__ = ("_compute", "_place")
 
-    def __init__(self, compute: Callable[[], Any]) -> None:
+    def __init__(self, compute: Callable[[], Any], place: str = "") -> None:
         if not callable(compute):
             raise BadValue("lazy needs a callable", hint="write lazy(lambda: node['a'])")
         self._compute = compute
+        self._place = place
 
     def evaluate(self, path: Path = ()) -> Any:
         """The value of now, as plain data of the reader's own; deferred values in it are computed too.
@@ -72,7 +73,9 @@ class Deferred:
 
     @property
     def place(self) -> str:
-        """File and line of the callable, as far as Python knows."""
+        """File and line of the callable, as far as Python knows, or what it was made with."""
+        if self._place:
+            return self._place
         code = getattr(self._compute, "__code__", None)
         return f"{code.co_filename.rsplit('/', 1)[-1]}:{code.co_firstlineno}" if code else repr(self._compute)
 

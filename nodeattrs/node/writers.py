@@ -16,9 +16,7 @@ from typing import Any
 from nodeattrs.core.tree import ABSENT, Path, near, spell, strict_key
 from nodeattrs.errors import BadArgument, BadKey, NoSuchAttribute, TypeConflict
 from nodeattrs.node.component_tree import ComponentTree, Pairs, Place, remove_equal
-from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import ElementTold, SaidAt
-from nodeattrs.node.slots import component
 from nodeattrs.node.values import Deferred, Sensitive, Symbol, Withheld, stored
 
 __all__ = ["FullWriter", "ListWriter", "UnlessWriter", "Writer", "key_of", "steps_of"]
@@ -61,24 +59,11 @@ class _Handle:
         if self._born != tree.serial:
             cut = tree.cut_since(self._path, self._born)
             if cut is not None:
-                self._detach(cut[1].place, self._path[len(cut[0]) :])
-                tree = self._tree
+                tree, above = cut[1].apart()
+                self._tree, self._path = tree, (*above, *self._path[len(cut[0]) :])
             self._born = tree.serial
             self._known = tree.place(self._path)
         return self._known
-
-    def _detach(self, place: Place, inside: Path) -> None:
-        for step in inside:
-            place = place.at(step)
-        ledger = Ledger(provenance=False, root=str)
-        kept = self._tree.plain_of(place)
-        self._tree = ComponentTree(ledger, component("automatic"))
-        if isinstance(kept, dict):
-            self._tree.replace(kept)
-            self._path = ()
-        else:
-            self._tree.replace({"detached": kept})
-            self._path = ("detached",)
 
     def stands_at(self, tree: ComponentTree, path: Path) -> bool:
         """Whether this is a live writer of exactly that place."""
