@@ -253,8 +253,8 @@ def _tokens(value: Any, tokens: list[Any]) -> None:
         for key in sorted(value, key=_by_kind):
             tokens += (type(key), key)
             _tokens(value[key], tokens)
-    elif isinstance(value, list):
-        tokens += (list, len(value))
+    elif isinstance(value, (list, tuple)):
+        tokens += (list if isinstance(value, list) else tuple, len(value))
         for entry in value:
             _tokens(entry, tokens)
     elif isinstance(value, (set, frozenset)):

@@ -1,0 +1,56 @@
+"""python -m tests.benchmarks KIND [--json] [--rounds N]
+
+Prints a table of figures. Exit code 0 if every bar holds, 1 if one is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+from collections.abc import Iterable, Iterator
+
+from tests.benchmarks.cloudinit import cloudinit_figures
+from tests.benchmarks.figures import Figure, node_figures
+
+KINDS = {"cloudinit": cloudinit_figures, "node": node_figures}
+
+
+def table(figures: Iterable[Figure]) -> Iterator[str]:
+    """One line a figure, the columns aligned."""
+    rows = [("figure", "measured", "bar", "", "Chef", "in relation to"), *map(_row, figures)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _row(figure: Figure) -> tuple[str, ...]:
+    judged = "" if figure.bar is None else "MISSED" if figure.missed else "ok"
+    bar = "" if figure.bar is None else f"{figure.bar:g}"
+    return figure.name, f"{figure.value:,.2f} {figure.unit}", bar, judged, figure.chef, figure.of
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description="Measure, and judge by the bars.")
+    parser.add_argument("kind", choices=sorted(KINDS))
+    parser.add_argument("--json", action="store_true", help="the figures as JSON")
+    parser.add_argument("--rounds", type=int, default=7, metavar="N", help="rounds to take the best of (default: 7)")
+    asked = parser.parse_args(arguments)
+    if asked.rounds < 1:
+        parser.error("at least one round is needed")
+
+    figures = list(KINDS[asked.kind](asked.rounds))
+    missed = [figure for figure in figures if figure.missed]
+    if asked.json:
+        told = {"python": platform.python_version(), "figures": [figure.to_dict() for figure in figures]}
+        print(json.dumps(told, indent=2, ensure_ascii=False))
+    else:
+        print("\n".join(table(figures)))
+        bars = sum(figure.bar is not None for figure in figures)
+        print(f"\nCPython {platform.python_version()}: {bars - len(missed)} bars hold, {len(missed)} missed")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
