@@ -326,7 +326,7 @@ class TestCheck:
             lambda node: node["a"]["b"]._cache.__setitem__("c", True),
             lambda node: node["a"]._cache.__setitem__("gone", 1),
             lambda node: setattr(node._ledger, "cache", {}),
-            lambda node: node._ledger.history.setdefault(("a",), {}).__setitem__(2, _too_long()),
+            lambda node: node._ledger.history.setdefault(("a",), {}).__setitem__((2, True), _too_long()),
         ],
     )
     def test_it_notices(self, full, harm):

@@ -121,7 +121,7 @@ class TestExplanation:
 
     def test_what_was_said_before(self):
         """
-        Overwritten, erased, and the unless that found a value: newest first, each with its place.
+        Overwritten and erased, newest first, then the unless that found a value; each with its place.
         """
         node = Node("web1")
         with node.speaking("role", "a", Origin("role", "a", "roles/a.json", 1)):
@@ -137,9 +137,9 @@ class TestExplanation:
             "  also said",
             "    erased       2 default  2  roles/b.json:2",
             "                 by roles/b.json:2",
-            "    by unless    2 default  3  roles/b.json:2",
             "    overwritten  2 default  1  roles/a.json:1",
             "                 by roles/b.json:2",
+            "    by unless    2 default  3  roles/b.json:2",
         ]
 
     def test_many_elements_and_a_long_history_are_cut_in_the_text_only(self):

@@ -73,7 +73,7 @@ _FAILED = "$deferred"
 
 
 def _failed(how: str) -> NoReturn:
-    raise ValueWithheld(f"this deferred value could not be computed when it was saved: {how}")
+    raise ValueWithheld("this deferred value could not be computed when it was saved", said=[how])
 
 
 def _computed(value: Deferred, path: Path) -> Any:
@@ -85,6 +85,8 @@ def _computed(value: Deferred, path: Path) -> Any:
         return value.evaluate(path)
     except DeferredCycle:
         raise
+    except ValueWithheld as error:
+        return {_FAILED: "; ".join(error.said) or error.message}
     except Exception as error:
         return {_FAILED: f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}".rstrip(": ")}
 

@@ -24,6 +24,7 @@ from typing import Any
 from nodeattrs.core.claim import Origin, Speaker
 from nodeattrs.core.tree import Path, copied
 from nodeattrs.errors import BadValue, NodeattrsError, missing_extra
+from nodeattrs.node.values import taken_in
 from nodeattrs.texts import documents
 
 __all__ = ["ENTRY_POINTS", "FactFunction", "Facts", "gather", "load_facts"]
@@ -115,7 +116,7 @@ def _add(
         said = function(copied(tree))
         if not isinstance(said, Mapping):
             raise BadValue(f"facts are a map, not {type(said).__name__}")
-        more = copied(said, convert=_plain)
+        more = taken_in(said)
     except Exception as error:  # whatever a stranger's function does, the other facts are still facts
         warnings.append(_failed(f"{kind} {name} failed", error))
         return []
@@ -126,12 +127,6 @@ def _failed(message: str, cause: Exception) -> NodeattrsError:
     warning = NodeattrsError(message, said=[f"{type(cause).__name__}: {cause}"])
     warning.__cause__ = cause
     return warning
-
-
-def _plain(value: Any, path: Path) -> Any:
-    if isinstance(value, Mapping):
-        return dict(value)
-    return list(value) if isinstance(value, tuple) else value
 
 
 def _laid(upper: dict[Any, Any], lower: dict[Any, Any], at: Path = ()) -> Iterator[Path]:
