@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from nodeattrs.core.claim import Origin
     from nodeattrs.core.fold import Fold, Folded, Layer, fold
     from nodeattrs.core.policy import ACROSS, INSIDE, Line, Policy
+    from nodeattrs.core.sensitive import Sensitive
     from nodeattrs.core.trace import Trace
     from nodeattrs.errors import NodeattrsError
     from nodeattrs.node.documents import json_default
     from nodeattrs.node.node import Node
-    from nodeattrs.node.values import Deferred, Sensitive, Symbol, lazy
+    from nodeattrs.node.values import Deferred, Symbol, lazy
     from nodeattrs.texts.layers import read_layer
 
 __version__ = "0.1.0"
@@ -40,7 +41,7 @@ _HOMES = {
     "NodeattrsError": "errors",
     "Origin": "core.claim",
     "Policy": "core.policy",
-    "Sensitive": "node.values",
+    "Sensitive": "core.sensitive",
     "Symbol": "node.values",
     "Trace": "core.trace",
     "fold": "core.fold",

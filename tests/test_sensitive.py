@@ -143,7 +143,7 @@ ERRORS = {
     "write below": (TypeConflict, lambda node: node.write_strict("default", "db", "password", "x", SECRET)),
     "step below": (TypeConflict, lambda node: node.walk("db", "password", "x")),
     "set inside": (BadValue, lambda node: node.default["db"].__setitem__("password", {"k": {SECRET}})),
-    "bad secret": (BadValue, lambda node: Sensitive([SECRET, {SECRET}])),
+    "bad secret": (BadValue, lambda node: node.default["db"].update(password=Sensitive([SECRET, {SECRET}]))),
     "bad element": (BadValue, lambda node: node.default["keys"].push({SECRET})),
     "through the view": (AttributeIsReadOnly, lambda node: node["db"].__setitem__("password", SECRET)),
     "push to the view": (AttributeIsReadOnly, lambda node: node["keys"].push(SECRET)),

@@ -201,8 +201,24 @@ def shown(value: Any, width: int = 60) -> str:
     """A value on one line, cut to *width* characters. Whatever is no JSON shows its own text."""
     if value is ABSENT:
         return "(nothing)"
-    text = json.dumps(value, ensure_ascii=False, default=_own_text)
+    text = _json_text(value, ensure_ascii=False)
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _json_text(value: Any, **options: Any) -> str:
+    try:
+        return json.dumps(value, default=_own_text, **options)
+    except TypeError:  # a key that JSON does not have, such as a date
+        return json.dumps(_with_text_keys(value), default=_own_text, **options)
+
+
+def _with_text_keys(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        known = (str, int, float, type(None))
+        return {key if isinstance(key, known) else str(key): _with_text_keys(entry) for key, entry in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
+        return [_with_text_keys(entry) for entry in value]
+    return value
 
 
 def _own_text(value: Any) -> Any:
@@ -214,7 +230,7 @@ def _own_text(value: Any) -> Any:
 
 
 def _plain_value(value: Any) -> Any:
-    return json.loads(json.dumps(value, default=_own_text))
+    return json.loads(_json_text(value))
 
 
 def _claim_dict(claim: Claim, trace: Trace) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from datetime import date, datetime, time
 from typing import Any, NoReturn
 
+from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import MAX_DEPTH, SCALARS, Path, copied, spell
 from nodeattrs.errors import BadKey, BadValue, DeferredCycle, ValueWithheld
 
@@ -71,6 +72,9 @@ class Deferred:
         finally:
             chain.pop()
 
+    def __deepcopy__(self, memo: object) -> Deferred:
+        return self
+
     @property
     def place(self) -> str:
         """File and line of the callable, as far as Python knows, or what it was made with."""
@@ -90,41 +94,6 @@ def lazy(compute: Callable[[], Any]) -> Deferred:
     source:  Chef's `lazy`, since Chef Infra Client 17; ours is also computed in bulk reads and when saved
     """
     return Deferred(compute)
-
-
-class Sensitive:
-    """A secret. It is never printed, logged, stored or hashed in clear; `unwrap()` gives the value.
-
-    >>> Sensitive("s3cret"), f"{Sensitive('s3cret')}", Sensitive("s3cret").unwrap()
-    (Sensitive(withheld), 'Sensitive(withheld)', 's3cret')
-    """
-
-    __slots__ = ("_value",)
-
-    def __init__(self, value: Any) -> None:
-        self._value: Any = value._value if isinstance(value, Sensitive) else taken_in(value)
-
-    def unwrap(self) -> Any:
-        """The secret itself; containers are copied, deferred values computed."""
-        return computed(copied(self._value, HELD))
-
-    def __repr__(self) -> str:
-        return "Sensitive(withheld)"
-
-    def __eq__(self, other: object) -> bool:
-        return self._value == other._value if isinstance(other, Sensitive) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(Sensitive)  # the same for all: a hash of the content would tell it
-
-    def __copy__(self) -> Sensitive:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Sensitive:
-        return self
-
-    def __reduce__(self) -> NoReturn:
-        raise BadValue("a Sensitive value cannot be pickled: it would be stored in clear", hint="unwrap() it yourself")
 
 
 class Withheld:
@@ -147,8 +116,8 @@ class Withheld:
 HELD: frozenset[type] = SCALARS | {Symbol, Deferred, Sensitive, Withheld}
 """The exact types of scalars that a slot's tree holds."""
 
-_TAKEN = HELD - {float}
-"""Those that need no look; a float may be no number."""
+_TAKEN = HELD - {float, Sensitive}
+"""Those that need no look; a float may be no number, and a secret may hold anything."""
 
 
 def computed(data: Any, path: Path = ()) -> Any:
@@ -191,6 +160,8 @@ def stored(value: Any, path: Path) -> Any:
 
 
 def _plain(value: Any, path: Path) -> Any:
+    if isinstance(value, Sensitive):
+        return value.map(taken_in)
     if isinstance(value, float):
         if value - value == 0.0:  # neither infinite nor NaN
             return float(value)

@@ -10,7 +10,8 @@ from typing import Any
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import NoSuchAttribute
-from nodeattrs.node.node import Node, SlotTree
+from nodeattrs.node.node import Node
+from nodeattrs.node.slot_tree import SlotTree
 from nodeattrs.reports.explain import way_to
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.values import computed, data_of, is_leaf, scalar_text

@@ -1,0 +1,1 @@
+"""Other tools' rules, spoken over the same core; no adapter knows another."""

@@ -1,0 +1,35 @@
+"""Hiera 5: look a key up in layers of data files, and say where each part of the answer came from.
+
+>>> from nodeattrs.adapters.hiera import merge
+>>> merge([["a"], ["b", "a"]], "unique")
+['a', 'b']
+"""
+
+from nodeattrs.adapters.hiera.census import Unused, differences, unused, view
+from nodeattrs.adapters.hiera.errors import BadData, BadLookup, CannotDig, CannotMerge, HieraError, KeyNotFound
+from nodeattrs.adapters.hiera.explain import Explanation
+from nodeattrs.adapters.hiera.hierarchies import Hiera
+from nodeattrs.adapters.hiera.scope import REQUIRED, Scope
+from nodeattrs.adapters.hiera.strategies import merge
+from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.core.tree import ABSENT
+
+__all__ = [
+    "ABSENT",
+    "REQUIRED",
+    "BadData",
+    "BadLookup",
+    "CannotDig",
+    "CannotMerge",
+    "Explanation",
+    "Hiera",
+    "HieraError",
+    "KeyNotFound",
+    "Scope",
+    "Sensitive",
+    "Unused",
+    "differences",
+    "merge",
+    "unused",
+    "view",
+]

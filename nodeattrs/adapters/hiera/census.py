@@ -1,0 +1,110 @@
+"""Questions about a whole tree: the view of a node, what two views differ in, what nobody reads.
+
+It asks scopes and decides nothing itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nodeattrs.adapters.hiera.data import DataFile
+from nodeattrs.adapters.hiera.hierarchies import Hiera
+from nodeattrs.adapters.hiera.options import NAME
+from nodeattrs.adapters.hiera.scope import Scope
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import ABSENT, strict_key
+from nodeattrs.errors import NodeattrsError
+
+__all__ = ["Unused", "differences", "unused", "view"]
+
+
+@dataclass(frozen=True, slots=True)
+class Unused:
+    """What no node of those asked for reads.
+
+    files:    data files that belong to no node's hierarchy
+    shadowed: keys, with their lines, that a stronger file hides from every node
+    """
+
+    files: tuple[str, ...]
+    shadowed: tuple[tuple[str, Origin], ...]
+
+
+def view(scope: Scope) -> dict[str, Any]:
+    """Every key of a scope with its value; a key that cannot be looked up has its error as value.
+
+    cost: one lookup a key
+    """
+    found: dict[str, Any] = {}
+    for key in scope.known_keys():
+        try:
+            found[key] = scope.lookup(_quoted(key), default_value=ABSENT)
+        except NodeattrsError as error:
+            found[key] = error
+    return {key: value for key, value in found.items() if value is not ABSENT}
+
+
+def _quoted(key: str) -> str:
+    """A key of a file as one asks for it: dots and quotes in it do not divide it."""
+    if not any(mark in key for mark in ".'\""):
+        return key
+    return f'"{key}"' if '"' not in key else f"'{key}'"
+
+
+def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """The keys in which two views differ, with both values; ABSENT where one has none."""
+    keys = sorted({**one, **other})
+    pairs = {key: (one.get(key, ABSENT), other.get(key, ABSENT)) for key in keys}
+    return {key: pair for key, pair in pairs.items() if _compared(pair[0]) != _compared(pair[1])}
+
+
+def _compared(value: Any) -> Any:
+    if value is ABSENT:
+        return ABSENT
+    if isinstance(value, NodeattrsError):
+        return type(value), value.message
+    return (True, value) if hasattr(value, "unwrap") else (False, strict_key(value))
+
+
+def unused(hiera: Hiera, scopes: Iterable[Scope]) -> Unused:
+    """What none of these scopes reads: files, and keys that are always shadowed.
+
+    cost: one look at each key of each file, for each scope
+    """
+    read: set[str] = set()
+    used: set[tuple[str, str]] = set()
+    hidden: dict[tuple[str, str], Origin] = {}
+    environments = set()
+    for scope in scopes:
+        environments.add(scope.environment)
+        for module in (None, *hiera.modules(scope.environment)):
+            _take(scope, module, read, used, hidden)
+    files = {file.file for environment in sorted(environments) for file in hiera.data_files(environment)}
+    shadowed = [(key, origin) for (file, key), origin in hidden.items() if (file, key) not in used]
+    return Unused(
+        tuple(sorted(files - read)), tuple(sorted(shadowed, key=lambda one: (str(one[1].file), one[1].line or 0)))
+    )
+
+
+def _take(
+    scope: Scope,
+    module: str | None,
+    read: set[str],
+    used: set[tuple[str, str]],
+    hidden: dict[tuple[str, str], Origin],
+) -> None:
+    seen: set[str] = set()
+    for place in scope.places(module):
+        if not isinstance(place.source, DataFile):
+            continue
+        read.add(place.file)
+        for key in place.source.tree:
+            if type(key) is not str or (module is not None and not key.startswith(f"{module}::")):
+                continue
+            if key in seen and key != NAME and not scope.merges(key):
+                hidden.setdefault((place.file, key), place.source.speaker(key, place.entry).at(()))
+            else:
+                used.add((place.file, key))
+            seen.add(key)

@@ -1,0 +1,213 @@
+"""Data files: read once, answered from for every scope.
+
+A `DataFile` gives the value of a key, its texts filled in, and where that is written.
+Files that are not there are remembered too. It knows no hierarchy and no strategy.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, Protocol
+
+from nodeattrs.adapters.hiera.errors import BadData, HieraError, bad_data
+from nodeattrs.adapters.hiera.expressions import Plan, Speech, planned, text_plan
+from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.tree import ABSENT
+from nodeattrs.errors import DocumentError
+from nodeattrs.texts.documents import MAX_BYTES, Document, parse
+from nodeattrs.texts.places import HALF_PAIR, Text
+
+__all__ = ["DataFile", "FunctionData", "Source", "file_source", "read_document"]
+
+
+class ReadDocument(NamedTuple):
+    """A document, and the keys whose values data may not hold: key -> what, and at which offset."""
+
+    document: Document
+    unfit: dict[str, tuple[str, int]]
+    text: Text
+
+
+def read_document(path: pathlib.Path, name: str, syntax: Literal["yaml", "json"]) -> ReadDocument:
+    """Read a file as Puppet reads it.
+
+    raises: FileNotFoundError where there is none; BadData with file and line for all else
+    """
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(MAX_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise FileNotFoundError(str(error)) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise BadData(f"cannot be read: {reason}", kind="unreadable_file", file=name) from error
+    try:
+        return _parsed(content, name, syntax)
+    except DocumentError as error:
+        raise BadData(
+            error.reason,
+            kind="data_parse_error",
+            file=error.file,
+            line=error.line,
+            column=error.column,
+            hint=error.hint,
+            said=error.said,
+        ) from error
+
+
+def _parsed(content: bytes, name: str, syntax: Literal["yaml", "json"]) -> ReadDocument:
+    if len(content) > MAX_BYTES:
+        raise DocumentError(
+            f"is larger than {MAX_BYTES // 1_000_000} MB", file=name, hint="split it into several files"
+        )
+    try:
+        written = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = content[: error.start].decode("utf-8")
+        raise Text(name, before).error("this byte is not UTF-8 text", len(before), hint="save it as UTF-8") from error
+    text = Text(name, written.removeprefix("\ufeff"))
+    if syntax == "json":
+        return ReadDocument(parse(text.text, name, "json"), {}, text)
+    from nodeattrs.adapters.hiera import psych
+
+    half = HALF_PAIR.search(text.text)
+    if half:
+        raise text.error("half of a surrogate pair, which no file can hold", half.start())
+    read = psych.read(text)
+    return ReadDocument(Document(text, read.reading), read.unfit, text)
+
+
+class Source(Protocol):
+    """What can be asked for the value of a key."""
+
+    def value(self, key: str, speech: Speech) -> Any:
+        """The value, or ABSENT; never changed by whoever gets it."""
+        ...
+
+    def speaker(self, key: str, entry: str) -> Speaker:
+        """Who says what stands below the key."""
+        ...
+
+
+_UNASKED: Any = object()
+
+
+class DataFile:
+    """One data file.
+
+    file:     its name in messages
+    tree:     its keys
+    warnings: keys written twice, and keys that no lookup finds
+    """
+
+    def __init__(self, read: ReadDocument, tree: dict[str, Any], decrypt: Callable[[str], str] | None = None) -> None:
+        self.file = read.document.file
+        self.tree = tree
+        self.document = read.document
+        self.warnings = list(read.document.warnings)
+        self._unfit = read.unfit
+        self._text = read.text
+        self._plans: dict[str, Plan | None] = {}
+        self._decrypt = decrypt
+
+    def value(self, key: str, speech: Speech) -> Any:
+        """The value of a key with its texts filled in, or ABSENT.
+
+        cost:   one look-up, and one visit for each part that has expressions
+        raises: BadData for what data may not hold, and whatever filling in raises
+        """
+        value = self.tree.get(key, ABSENT)
+        kind = type(value)
+        if self._unfit and key in self._unfit:
+            what, offset = self._unfit[key]
+            line, column = self._text.place(offset)
+            raise BadData(
+                f"{key!r} holds {what}, which data may not hold",
+                kind="bad_data_value",
+                file=self.file,
+                line=line,
+                column=column,
+                hint="put it in quotes",
+            )
+        if kind is str:
+            if "%{" not in value and self._decrypt is None:
+                return value
+            plan: Plan | None = text_plan(value) if "%{" in value else None
+        elif kind is dict or kind is list:
+            plan = self._plans.get(key, _UNASKED)
+            if plan is _UNASKED:
+                plan = self._plans[key] = planned(value)
+        else:
+            return value
+        if plan is not None:
+            try:
+                value = plan(speech)
+            except HieraError as error:
+                place = f"needed by {key!r} in {self.file}:{self.document.place((key,))[0]}"
+                if place not in error.said:
+                    error.said = (*error.said, place)
+                raise
+        return value if self._decrypt is None else _decrypted(value, self._decrypt)
+
+    def speaker(self, key: str, entry: str) -> Speaker:
+        return self.document.speaker("hiera", entry, (key,))
+
+
+def _decrypted(value: Any, decrypt: Callable[[str], str]) -> Any:
+    if type(value) is str:
+        return decrypt(value) if value.startswith("ENC[") and value.rstrip().endswith("]") else value
+    if type(value) is list:
+        return [_decrypted(entry, decrypt) for entry in value]
+    if type(value) is dict:
+        return {key: _decrypted(entry, decrypt) for key, entry in value.items()}
+    return value
+
+
+def file_source(
+    path: pathlib.Path,
+    name: str,
+    syntax: Literal["yaml", "json"],
+    decrypt: Callable[[str], str] | None = None,
+    warn: Callable[[DocumentError], None] | None = None,
+) -> DataFile | None:
+    """The file at *path*; None where there is none.
+
+    A YAML file whose root is no map has no keys, and *warn* is told; JSON has to be an object.
+    raises: BadData
+    """
+    try:
+        read = read_document(path, name, syntax)
+    except FileNotFoundError:
+        return None
+    tree = read.document.tree
+    if not isinstance(tree, dict):
+        if syntax == "json":
+            raise bad_data(read.document, "data_not_a_hash", "a JSON data file must be an object")
+        if warn is not None and tree is not None:
+            warn(bad_data(read.document, "data_not_a_hash", "is no map, and so has no keys"))
+        tree = {}
+    return DataFile(read, tree, decrypt)
+
+
+class FunctionData:
+    """A data function of one's own that is asked key by key.
+
+    ask: gets a key and the options; raises KeyError where it has none
+    """
+
+    def __init__(self, name: str, ask: Callable[[str], Any]) -> None:
+        self.file = f"function {name}"
+        self._name = name
+        self._ask = ask
+
+    def value(self, key: str, speech: Speech) -> Any:
+        try:
+            value = self._ask(key)
+        except KeyError:
+            return ABSENT
+        plan = planned(value)
+        return value if plan is None else plan(speech)
+
+    def speaker(self, key: str, entry: str) -> Speaker:
+        return Origin("data function", self._name)

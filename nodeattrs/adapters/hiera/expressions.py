@@ -1,0 +1,257 @@
+"""Expressions in texts: `%{facts.os.family}`, `%{lookup('key')}`, `%{alias('key')}`.
+
+A text is split once and kept as a template; a tree is planned once, so that parts
+without expressions are never visited again. What a variable or key is worth, only the
+`Speech` knows that is handed in. Facts are plain text: what an expression inside a fact
+would ask is never asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Protocol
+
+from nodeattrs.adapters.hiera.errors import BadLookup
+from nodeattrs.adapters.hiera.keys import dug, split_key
+from nodeattrs.adapters.hiera.values import written
+from nodeattrs.core.tree import ABSENT, Path
+
+__all__ = ["Plan", "Speech", "planned", "text_plan", "variable"]
+
+
+class Speech(Protocol):
+    """Who answers while texts are filled in.
+
+    untrusted: set once a fact put a `%` or `{` into a text, which then must not be read as an expression
+    """
+
+    untrusted: bool
+
+    def variable(self, name: Any) -> Any:
+        """The value of a variable; null where there is none."""
+        ...
+
+    def lookup(self, key: str) -> tuple[Any, bool]:
+        """The value of a key, or ABSENT; and whether its texts may be read as expressions again."""
+        ...
+
+
+Plan = Callable[[Speech], Any]
+"""Gives the value of one text or tree for one speech; what has no expressions is shared with the source."""
+
+_EXPRESSION = re.compile(r"%\{([^}]*)\}")
+_CALL = re.compile(r"^(\w+)\((?:\"([^\"]+)\"|'([^']+)')\)$", re.ASCII | re.MULTILINE)
+_EMPTY = frozenset(["", "::", '""', "''", '"::"', "'::'"])
+_BLANKS = " \t\n\v\f\r\0"
+
+
+def planned(value: Any) -> Plan | None:
+    """How to fill in a tree; None where there is nothing to fill in.
+
+    cost: one visit of the whole tree, once for each value of a file
+    """
+    if type(value) is str:
+        return text_plan(value) if "%{" in value else None
+    if type(value) is list:
+        inner = [(at, plan) for at, entry in enumerate(value) if (plan := planned(entry)) is not None]
+        return _list_plan(value, inner) if inner else None
+    if type(value) is dict:
+        return _map_plan(value)
+    return None
+
+
+def _list_plan(value: list[Any], inner: list[tuple[int, Plan]]) -> Plan:
+    def fill(speech: Speech) -> Any:
+        out = value.copy()
+        for at, plan in inner:
+            out[at] = plan(speech)
+        return out
+
+    return fill
+
+
+def _map_plan(value: dict[Any, Any]) -> Plan | None:
+    inner = [(key, plan) for key, entry in value.items() if (plan := planned(entry)) is not None]
+    keys = {key: text_plan(key) for key in value if type(key) is str and "%{" in key}
+    if keys:
+        plans = dict(inner)
+
+        def rebuild(speech: Speech) -> Any:
+            out = {}
+            for key, entry in value.items():
+                name = keys[key](speech) if key in keys else key
+                if type(name) is not str:
+                    name = written(name)
+                out[name] = plans[key](speech) if key in plans else entry
+            return out
+
+        return rebuild
+    if not inner:
+        return None
+
+    def fill(speech: Speech) -> Any:
+        out = value.copy()
+        for key, plan in inner:
+            out[key] = plan(speech)
+        return out
+
+    return fill
+
+
+@lru_cache(maxsize=65536)
+def text_plan(text: str, calls: bool = True) -> Plan:
+    """How to fill in one text.
+
+    calls:  whether `lookup(..)` and its kin may be called; in hiera.yaml they may not
+    raises: BadLookup, when the plan is used
+    """
+    pieces: list[str | _Piece] = []
+    at = 0
+    for found in _EXPRESSION.finditer(text):
+        if found.start() > at:
+            pieces.append(text[at : found.start()])
+        expression = found[1].strip(_BLANKS)
+        if expression not in _EMPTY:
+            pieces.append(_piece(expression, text, found[0] == text, calls))
+        at = found.end()
+    if at < len(text):
+        pieces.append(text[at:])
+    if len(pieces) == 1 and isinstance(pieces[0], _Alias):
+        return pieces[0].value
+
+    def fill(speech: Speech) -> str:
+        return "".join([piece if type(piece) is str else piece.text(speech) for piece in pieces])  # type: ignore[union-attr]
+
+    return fill
+
+
+def _piece(expression: str, text: str, is_all: bool, calls: bool) -> _Piece:
+    call = _CALL.search(expression)
+    if call is None:
+        return _Variable(expression, text)
+    word, data = call[1], call[2] or call[3]
+    if not calls:
+        return _Wrong("method_not_allowed_here", f"{word}(..) cannot be called in hiera.yaml", text)
+    if word in ("lookup", "hiera"):
+        return _Lookup(data)
+    if word == "alias":
+        if is_all:
+            return _Alias(data)
+        return _Wrong("alias_not_entire_string", "alias(..) must be the whole text", text)
+    if word == "literal":
+        return _Literal(data)
+    if word == "scope":
+        return _Variable(data, text)
+    return _Wrong("unknown_interpolation_method", f"there is no function {word}", text)
+
+
+def _again(text: str, speech: Speech) -> str:
+    """A text that came out of an expression: it may hold expressions itself."""
+    return written(text_plan(text)(speech)) if "%{" in text else text
+
+
+def variable(name: str, text: str, speech: Speech) -> Any:
+    """The value of a dotted variable, or null.
+
+    raises: BadLookup "key_syntax", CannotDig
+    """
+    steps = _steps(name, text)
+    found = speech.variable(steps[0])
+    if found is None or len(steps) == 1:
+        return found
+    found = dug(found, steps[1:], name)
+    return None if found is ABSENT else found
+
+
+def _steps(name: str, text: str) -> Path:
+    try:
+        return split_key(name)
+    except BadLookup as error:
+        raise BadLookup(error.message, kind=error.kind, said=[f"in {text!r}"], hint=error.hint) from None
+
+
+class _Piece:
+    """One expression of a text."""
+
+    __slots__ = ()
+
+    def text(self, speech: Speech) -> str:
+        raise NotImplementedError
+
+
+class _Variable(_Piece):
+    __slots__ = ("name", "subject")
+
+    def __init__(self, name: str, subject: str) -> None:
+        self.name = name
+        self.subject = subject
+
+    def text(self, speech: Speech) -> str:
+        text = written(variable(self.name, self.subject, speech))
+        if "%" in text or "{" in text:
+            speech.untrusted = True
+        return text
+
+
+class _Lookup(_Piece):
+    __slots__ = ("key",)
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+    def text(self, speech: Speech) -> str:
+        value, trusted = speech.lookup(self.key)
+        if value is ABSENT:
+            return ""
+        if trusted:
+            plan = planned(value)
+            value = value if plan is None else plan(speech)
+        else:
+            speech.untrusted = True
+        return written(value)
+
+
+class _Alias(_Piece):
+    __slots__ = ("key",)
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+    def value(self, speech: Speech) -> Any:
+        value, trusted = speech.lookup(self.key)
+        speech.untrusted = speech.untrusted or not trusted
+        return "" if value is ABSENT else value
+
+    def text(self, speech: Speech) -> str:
+        return written(self.value(speech))
+
+
+class _Literal(_Piece):
+    __slots__ = ("data",)
+
+    def __init__(self, data: str) -> None:
+        self.data = data
+
+    def text(self, speech: Speech) -> str:
+        return _again(self.data, speech)
+
+
+class _Wrong(_Piece):
+    __slots__ = ("kind", "message", "subject")
+
+    def __init__(self, kind: str, message: str, subject: str) -> None:
+        self.kind = kind
+        self.message = message
+        self.subject = subject
+
+    def text(self, speech: Speech) -> str:
+        raise BadLookup(self.message, kind=self.kind, said=[f"in {self.subject!r}"], hint=_WAYS_OUT.get(self.kind))
+
+
+_WAYS_OUT = {
+    "method_not_allowed_here": "use variables only, such as %{facts.os.family}",
+    "alias_not_entire_string": "write the expression alone, or use lookup(..) inside a text",
+    "unknown_interpolation_method": "the functions are lookup, hiera, alias, literal and scope",
+}

@@ -1,0 +1,336 @@
+"""Where data lies: the layers of a tree on disk, each file of it read once.
+
+A `Hiera` is a loaded tree. It belongs to no node: a scope brings facts and asks. Files
+are read when the first scope needs them and then kept, also that one is not there;
+`forget()` lets them be read anew. Any number of threads may ask at once.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from nodeattrs.adapters.hiera.config import BUILT_IN, Config, Entry, read_config
+from nodeattrs.adapters.hiera.data import DataFile, FunctionData, Source, file_source
+from nodeattrs.adapters.hiera.errors import BadData
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.core.tree import ABSENT, copied, near
+from nodeattrs.errors import BadArgument, BadName, DocumentError, EnvironmentNotFound
+
+if TYPE_CHECKING:
+    from nodeattrs.adapters.hiera.scope import Scope
+
+__all__ = ["Hiera"]
+
+_NAME = re.compile(r"\w+", re.ASCII)
+_SYNTAX: dict[str, Literal["yaml", "json"]] = {
+    "yaml_data": "yaml",
+    "json_data": "json",
+    "eyaml_lookup_key": "yaml",
+}
+_UNREAD: Any = object()
+
+
+class Hiera:
+    """A tree of Hiera 5 data.
+
+    config:          a hiera.yaml, or a folder with one: the environment layer, for every environment
+    environmentpath: instead of config: a folder with a folder for each environment
+    global_config:   the hiera.yaml of the global layer; where that file is absent, the built-in one holds
+    modulepath:      folders with modules, beside the `modules` of the environment
+    functions:       data functions of one's own, by the name hiera.yaml calls them; entry points of
+                     the group `nodeattrs.hiera` are found too
+    decrypt:         makes clear text of what eyaml encrypted; without it such texts pass untouched
+    root:            the folder that file names in messages are counted from
+    sensitive:       makes a secret, for `convert_to: Sensitive`
+    documented:      the strategies follow the documentation where Puppet does not
+    strict:          what is a warning elsewhere is an error
+
+    >>> hiera = Hiera("cookbooks_example/hiera")
+    >>> hiera.scope(node="web2").lookup("ntp::servers")
+    ['0.pool.ntp.example', '1.pool.ntp.example']
+    """
+
+    def __init__(
+        self,
+        config: str | os.PathLike[str] | None = None,
+        *,
+        environmentpath: str | os.PathLike[str] | None = None,
+        global_config: str | os.PathLike[str] | None = None,
+        modulepath: Iterable[str | os.PathLike[str]] = (),
+        functions: Mapping[str, Callable[..., Any]] | None = None,
+        decrypt: Callable[[str], str] | None = None,
+        root: str | os.PathLike[str] | None = None,
+        sensitive: Callable[[Any], Any] = Sensitive,
+        documented: bool = False,
+        strict: bool = False,
+    ) -> None:
+        if config is not None and environmentpath is not None:
+            raise BadArgument("both config and environmentpath", hint="an environment layer comes from one of them")
+        if config is None and environmentpath is None and global_config is None:
+            raise BadArgument("no hiera.yaml is named", hint="pass config='hiera.yaml', or environmentpath")
+        self._config = None if config is None else pathlib.Path(config)
+        if self._config is not None and not self._config.is_dir() and not self._config.is_file():
+            raise BadArgument(f"there is no {self._config}", hint="name a hiera.yaml, or a folder with one")
+        if self._config is not None and self._config.is_dir():
+            self._config /= "hiera.yaml"
+        self._environments = None if environmentpath is None else pathlib.Path(environmentpath)
+        self._global = None if global_config is None else pathlib.Path(global_config)
+        self._modulepath = [pathlib.Path(path) for path in modulepath]
+        self._functions = dict(functions or {})
+        self._decrypt = decrypt
+        self._root = None if root is None else os.path.normpath(root)
+        self.sensitive = sensitive
+        self.documented = documented
+        self._strict = strict
+        self.forget()
+
+    def forget(self) -> None:
+        """Read everything anew when it is needed next; scopes made before keep what they have."""
+        self._layers: dict[tuple[str, str], Config | None] = {}
+        self._sources: dict[tuple[str, str, str], Source | None] = {}
+        self._warnings: dict[str, DocumentError] = {}
+
+    @property
+    def warnings(self) -> list[DocumentError]:
+        """What was read so far but is probably not meant, once each."""
+        files = [source for source in self._sources.values() if isinstance(source, DataFile)]
+        return [*self._warnings.values(), *(warning for file in files for warning in file.warnings)]
+
+    def scope(
+        self,
+        facts: Mapping[str, Any] | None = None,
+        *,
+        node: str = "",
+        environment: str = "production",
+        trusted: Mapping[str, Any] | None = None,
+        variables: Mapping[str, Any] | None = None,
+    ) -> Scope:
+        """Whoever asks: a node with its facts, in an environment.
+
+        facts:     as `%{facts.os.family}`, and each also as a variable of its own
+        trusted:   as `%{trusted.certname}`; made from the name of the node unless given
+        variables: others, that hide facts of their name
+        """
+        from nodeattrs.adapters.hiera.scope import Scope
+
+        return Scope(self, facts or {}, node, environment, trusted, variables or {})
+
+    # --- layers
+
+    def global_layer(self) -> Config | None:
+        """The global layer; None where no file was named."""
+        return self._layer(("global", ""), self._read_global)
+
+    def environment_layer(self, environment: str) -> Config | None:
+        """The layer of an environment; None where it has no hiera.yaml.
+
+        raises: EnvironmentNotFound, BadName, BadData
+        """
+        return self._layer(("environment", environment), lambda: self._read_environment(environment))
+
+    def module_layer(self, environment: str, module: str) -> Config | None:
+        """The layer of a module; None where there is no such module, or it has no hiera.yaml."""
+        key = f"{environment}/{module}"
+        found: Config | None = self._layers.get(("module", key), _UNREAD)
+        return (
+            self._layer(("module", key), lambda: self._read_module(environment, module)) if found is _UNREAD else found
+        )
+
+    def _layer(self, key: tuple[str, str], read: Callable[[], Config | None]) -> Config | None:
+        found: Config | None = self._layers.get(key, _UNREAD)
+        if found is _UNREAD:
+            found = self._layers.setdefault(key, read())
+        return found
+
+    def _read_global(self) -> Config | None:
+        if self._global is None:
+            return None
+        return self._read(self._global, "global") or Config(None, self._global.parent, BUILT_IN, built_in=True)
+
+    def _folder(self, environment: str) -> pathlib.Path | None:
+        if self._config is not None:
+            return self._config.parent
+        if self._environments is None:
+            return None
+        if not _NAME.fullmatch(environment):
+            raise BadName(f"{environment!r} is no name of an environment", hint="letters, digits and _ only")
+        folder = self._environments / environment
+        if not folder.is_dir():
+            names = self.environments()
+            close = near(environment, names)
+            hint = f"did you mean {close[0]}?" if close else f"there are: {', '.join(names) or 'none'}"
+            raise EnvironmentNotFound(f"there is no environment {environment!r}", hint=hint)
+        return folder
+
+    def environments(self) -> list[str]:
+        """The environments that there are; empty where one hiera.yaml serves all."""
+        if self._environments is None:
+            return []
+        try:
+            return sorted(
+                one.name for one in self._environments.iterdir() if one.is_dir() and _NAME.fullmatch(one.name)
+            )
+        except OSError:
+            return []
+
+    def _read_environment(self, environment: str) -> Config | None:
+        folder = self._folder(environment)
+        if folder is None:
+            return None
+        return self._read(self._config or folder / "hiera.yaml", "environment")
+
+    def _read_module(self, environment: str, module: str) -> Config | None:
+        folder = self._module_folder(environment, module)
+        return None if folder is None else self._read(folder / "hiera.yaml", "module")
+
+    def _module_folder(self, environment: str, module: str) -> pathlib.Path | None:
+        if not _NAME.fullmatch(module):
+            return None
+        own = self._folder(environment)
+        for folder in [*([own / "modules"] if own else []), *self._modulepath]:
+            if (folder / module).is_dir():
+                return folder / module
+        return None
+
+    def modules(self, environment: str) -> list[str]:
+        """The names of the modules that an environment has."""
+        own = self._folder(environment)
+        found = set()
+        for folder in [*([own / "modules"] if own else []), *self._modulepath]:
+            if folder.is_dir():
+                found |= {one.name for one in folder.iterdir() if one.is_dir() and _NAME.fullmatch(one.name)}
+        return sorted(found)
+
+    def _read(self, path: pathlib.Path, layer: str) -> Config | None:
+        try:
+            found = read_config(path, self.shown(str(path)), layer)
+        except FileNotFoundError:
+            return None
+        if isinstance(found, BadData):
+            self.warn(found)
+            return None
+        return found
+
+    # --- sources
+
+    def warn(self, warning: DocumentError) -> None:
+        """Keep a warning; in strict mode raise it."""
+        if self._strict:
+            raise warning
+        self._warnings.setdefault(str(warning), warning)
+
+    def shown(self, path: str) -> str:
+        """A path as messages show it: from `root` where it lies there, with forward slashes."""
+        path = os.path.normpath(path)
+        if self._root is not None and path.startswith(self._root + os.sep):
+            path = path[len(self._root) + 1 :]
+        return pathlib.PurePath(path).as_posix()
+
+    def source(self, entry: Entry, path: str | None, options: Mapping[str, Any], file: str | None) -> Source | None:
+        """What answers for one location of an entry; None where there is no such file.
+
+        raises: BadData
+        """
+        if path is not None:
+            path = os.path.normpath(path)
+        syntax = _SYNTAX.get(entry.function) if entry.function not in self._functions else None
+        key = (path or "", entry.function, "" if syntax else repr(options))
+        found = self._sources.get(key, _UNREAD)
+        if found is not _UNREAD:
+            return found  # type: ignore[no-any-return]
+        if syntax is not None and path is not None:
+            decrypt = self._decrypt if entry.function == "eyaml_lookup_key" else None
+            made: Source | None = file_source(pathlib.Path(path), self.shown(path), syntax, decrypt, self.warn)
+        else:
+            made = self._function_source(entry, path, dict(options), file)
+        return self._sources.setdefault(key, made)
+
+    def _function_source(
+        self, entry: Entry, path: str | None, options: dict[str, Any], file: str | None
+    ) -> Source | None:
+        function = self._functions.get(entry.function) or _installed(entry.function)
+        if function is None:
+            known = [*_SYNTAX, *self._functions]
+            close = near(entry.function, known)
+            raise BadData(
+                f"the entry {entry.name!r} asks for a data function {entry.function!r} that nobody has",
+                kind="unknown_data_function",
+                file=file,
+                line=entry.line,
+                hint=f"did you mean {close[0]}?" if close else "pass it to Hiera: functions={'name': callable}",
+            )
+        if path is not None:
+            if not os.path.exists(path):
+                return None
+            options["path"] = path
+        if entry.kind == "data_hash":
+            data = copied(dict(function(options)))
+            return FunctionData(entry.function, data.__getitem__)
+        if entry.kind == "data_dig":
+            return FunctionData(entry.function, lambda key: copied(function([key], options)))
+        return FunctionData(entry.function, lambda key: copied(function(key, options)))
+
+    # --- the tree as a whole
+
+    def data_files(self, environment: str) -> Iterator[DataFile]:
+        """Every data file below the datadirs of an environment, of its modules and of the global layer.
+
+        Read whether a node needs it or not: *.yaml, *.yml, *.json, *.eyaml. Datadirs with variables in
+        them are searched from their last fixed folder.
+        """
+        seen: set[str] = set()
+        for config in self.configs(environment):
+            for folder in dict.fromkeys(_fixed(config, entry) for entry in (*config.entries, *(config.defaults or ()))):
+                for path in sorted(_files_below(folder)):
+                    if path not in seen:
+                        seen.add(path)
+                        function = "json_data" if path.endswith(".json") else "yaml_data"
+                        entry = Entry(path, "data_hash", function, "path", (path,), "")
+                        source = self.source(entry, path, {}, None)
+                        if isinstance(source, DataFile):
+                            yield source
+
+    def configs(self, environment: str) -> list[Config]:
+        """Every hiera.yaml that has a say in an environment."""
+        found = [self.global_layer(), self.environment_layer(environment)]
+        found += [self.module_layer(environment, module) for module in self.modules(environment)]
+        return [config for config in found if config is not None]
+
+    def who_has(self, key: str, environment: str = "production") -> list[Origin]:
+        """Where every data file says *key*: its origins, whether any node reads that file or not.
+
+        cost: reads all files
+        """
+        return [
+            file.speaker(key, "").at(())
+            for file in self.data_files(environment)
+            if file.tree.get(key, ABSENT) is not ABSENT
+        ]
+
+
+def _installed(name: str) -> Callable[..., Any] | None:
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group="nodeattrs.hiera", name=name):
+        return point.load()  # type: ignore[no-any-return]
+    return None
+
+
+def _fixed(config: Config, entry: Entry) -> str:
+    datadir = entry.datadir.partition("%{")[0]
+    if datadir != entry.datadir:
+        datadir = os.path.dirname(datadir)
+    return os.path.normpath(os.path.join(config.folder, datadir))
+
+
+def _files_below(folder: str) -> Iterator[str]:
+    for where, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in names:
+            if name.endswith((".yaml", ".yml", ".json", ".eyaml")) and not name.startswith("."):
+                yield os.path.join(where, name)

@@ -1,0 +1,191 @@
+"""From the templates of a hierarchy to files: variables filled in, globs spread out.
+
+A fact may choose among the files of a datadir, and never leaves it: what it puts into a
+path is checked against the folder. It reads no file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from nodeattrs.adapters.hiera.config import Config, Entry
+from nodeattrs.adapters.hiera.errors import BadLookup
+from nodeattrs.adapters.hiera.expressions import Speech, text_plan, variable
+
+__all__ = ["Location", "located"]
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A file that a hierarchy speaks of, whether it is there or not.
+
+    declared: the template, as hiera.yaml has it
+    path:     the file
+    """
+
+    declared: str
+    path: str
+
+
+def located(config: Config, entry: Entry, speech: Speech) -> list[Location] | None:
+    """The files of an entry for one scope, in order; None for an entry without locations.
+
+    raises: BadLookup "path_outside", where a variable would lead out of the folder
+    """
+    if entry.location is None:
+        return None
+    folder = _filled(str(config.folder), entry.datadir, speech)
+    if entry.location in ("path", "paths"):
+        return [Location(declared, _filled(folder, declared, speech)) for declared in entry.declared]
+    if entry.location in ("glob", "globs"):
+        return [
+            Location(declared, path)
+            for declared in entry.declared
+            for path in _globbed(folder, _filled(folder, declared, speech))
+        ]
+    name, local, template = entry.declared
+    values = variable(name, name, speech)
+    if isinstance(values, dict):
+        values = [[key, value] for key, value in values.items()]
+    return [
+        Location(template, _filled(folder, template, _Local(speech, local, value)))
+        for value in (values if isinstance(values, list) else [values] if values not in (None, "") else [])
+    ]
+
+
+class _Local:
+    """A speech with one more variable, which hides others of its name."""
+
+    def __init__(self, outer: Speech, name: str, value: Any) -> None:
+        self._outer = outer
+        self._name = name
+        self._value = value
+        self.untrusted = False
+
+    def variable(self, name: Any) -> Any:
+        return self._value if name == self._name else self._outer.variable(name)
+
+    def lookup(self, key: str) -> tuple[Any, bool]:
+        return self._outer.lookup(key)
+
+
+def _filled(folder: str, declared: str, speech: Speech) -> str:
+    """A template filled in and joined to its folder.
+
+    What the author wrote may climb (`../shared/common.yaml`); what a variable says may not.
+    """
+    cut = declared.find("%{")
+    if cut < 0:
+        return os.path.join(folder, declared)
+    path = os.path.join(folder, text_plan(declared, False)(speech))
+    fence = os.path.normpath(folder)
+    written = os.path.normpath(os.path.join(folder, os.path.dirname(declared[:cut])))
+    if not _inside(written, fence):
+        fence = written
+    if not _inside(os.path.normpath(path), fence) or "\0" in path:
+        raise BadLookup(
+            f"{declared!r} was filled in with a value that leads out of its folder",
+            kind="path_outside",
+            hint="a fact that names a file must not have `..` or begin with a slash",
+        )
+    return path
+
+
+def _inside(path: str, folder: str) -> bool:
+    return path == folder or folder == "." or path.startswith(folder.rstrip("/") + "/")
+
+
+_MOST_ALTERNATIVES = 1_000
+
+
+# --- Ruby's globs -------------------------------------------------------------------
+
+
+def _globbed(folder: str, pattern: str) -> Iterator[str]:
+    """The files that match, each folder in the order of its names' bytes; no hidden ones, no folders."""
+    base = folder.rstrip("/") + "/"
+    below = pattern[len(base) :] if pattern.startswith(base) else None
+    for count, one in enumerate(_spread(pattern if below is None else below)):
+        if count == _MOST_ALTERNATIVES:
+            raise BadLookup(
+                f"a glob with more than {_MOST_ALTERNATIVES:,} alternatives",
+                kind="bad_glob",
+                hint="are there braces in a fact that it names?",
+            )
+        start = "/" if below is None and one.startswith("/") else "" if below is None else base
+        found = set(_matching(start, [step for step in one.split("/") if step]))
+        yield from sorted(found, key=lambda path: os.fsencode(path).split(b"/"))
+
+
+def _spread(pattern: str) -> Iterator[str]:
+    """The alternatives of `{a,b}`, in order; they may hold others."""
+    start = pattern.find("{")
+    depth, cuts = 0, [start]
+    for at, sign in enumerate(pattern):
+        if at < start or start < 0:
+            continue
+        depth += (sign == "{") - (sign == "}")
+        if sign == "," and depth == 1:
+            cuts.append(at)
+        elif not depth:
+            choices = [pattern[one + 1 : other] for one, other in pairwise([*cuts, at])]
+            before, after = pattern[:start], pattern[at + 1 :]
+            for choice in choices:
+                yield from _spread(before + choice + after)
+            return
+    yield pattern
+
+
+def _matching(start: str, steps: list[str]) -> Iterator[str]:
+    if not steps:
+        return
+    step, rest = steps[0], steps[1:]
+    if step == "**" and rest:
+        yield from _matching(start, rest)
+        for name in _names(start):
+            path = start + name
+            if not name.startswith(".") and os.path.isdir(path) and not os.path.islink(path):
+                yield from _matching(path + "/", steps)
+        return
+    if step in (".", ".."):
+        yield from _matching(f"{start}{step}/", rest)
+        return
+    match = re.compile(_segment(step), re.DOTALL).fullmatch
+    for name in _names(start):
+        if match(name) and (not name.startswith(".") or step.startswith(".")):
+            path = start + name
+            if rest:
+                yield from _matching(path + "/", rest)
+            elif not os.path.isdir(path):
+                yield path
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder or ".")
+    except OSError:
+        return []
+
+
+_MARKS = re.compile(r"\\(.)|(\*+)|(\?)|\[([!^]?)([^\]]+)\]|(.)", re.DOTALL)
+
+
+def _segment(step: str) -> str:
+    """One step of a glob as a regular expression."""
+    out = []
+    for escaped, star, question, negated, members, plain in _MARKS.findall(step):
+        if star:
+            out.append("[^/]*")
+        elif question:
+            out.append("[^/]")
+        elif members:
+            inner = re.sub(r"([\\\[\]^&~|])", r"\\\1", members)
+            out.append(f"[{'^' if negated else ''}{inner}]")
+        else:
+            out.append(re.escape(escaped or plain))
+    return "".join(out)

@@ -1,0 +1,71 @@
+"""How values are written into a text, and the mark of a secret.
+
+Puppet writes a list or map inside a text in Ruby's notation; so do we, or two nodes
+would read different texts. It knows no lookup.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+__all__ = ["inspected", "written"]
+
+
+def written(value: Any) -> str:
+    """A value as part of a text: null is empty, lists and maps are in Ruby's notation.
+
+    >>> written(["a", 1, None]), written({"k": 2.0}), written(True), written(None)
+    ('["a", 1, nil]', '{"k"=>2.0}', 'true', '')
+    """
+    if type(value) is str:
+        return value
+    return "" if value is None else inspected(value)
+
+
+def inspected(value: Any) -> str:
+    """A value in Ruby's notation."""
+    if value is None:
+        return "nil"
+    if type(value) is bool:
+        return "true" if value else "false"
+    if type(value) is float:
+        return _float(value)
+    if type(value) is str:
+        return _quoted(value)
+    if type(value) is list:
+        return "[" + ", ".join([inspected(entry) for entry in value]) + "]"
+    if type(value) is dict:
+        return "{" + ", ".join([f"{inspected(key)}=>{inspected(entry)}" for key, entry in value.items()]) + "}"
+    return str(value)
+
+
+def _float(value: float) -> str:
+    text = repr(value)
+    if text in ("inf", "-inf", "nan"):
+        return {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}[text]
+    mantissa, e, exponent = text.partition("e")
+    return f"{mantissa}.0e{exponent}" if e and "." not in mantissa else text
+
+
+_SPECIAL = re.compile(r'["\\]|#(?=[{$@])|[\x00-\x1f\x7f]')
+_ESCAPES = {
+    "\n": "n",
+    "\t": "t",
+    "\r": "r",
+    "\x07": "a",
+    "\x08": "b",
+    "\x0b": "v",
+    "\x0c": "f",
+    "\x1b": "e",
+    "\x7f": "x7F",
+}
+
+
+def _quoted(text: str) -> str:
+    return '"' + _SPECIAL.sub(_escaped, text) + '"'
+
+
+def _escaped(found: re.Match[str]) -> str:
+    mark = found[0]
+    return "\\" + (_ESCAPES.get(mark) or (mark if mark in '"\\#' else f"u{ord(mark):04X}"))

@@ -1,0 +1,304 @@
+"""`nodeattrs lookup`: keys in a Hiera 5 tree, as `puppet lookup` has them, and why."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from nodeattrs.cli.options import add_output
+from nodeattrs.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from nodeattrs.adapters.hiera import Hiera, Scope
+    from nodeattrs.errors import NodeattrsError
+
+__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
+
+NAME = "lookup"
+SUMMARY = "look keys up in a Hiera 5 tree, and say which file and line gave what"
+DESCRIPTION = """\
+Look a key up in layers of Hiera 5 data, for one node or for all of a folder of facts. Of several
+keys the first one found counts. The tree is hiera.yaml here, or what --hiera or --environmentpath name."""
+EXAMPLES = """\
+examples:
+  nodeattrs lookup ntp::servers --hiera cookbooks_example/hiera --node web1 --facts cookbooks_example/facts/web1.json
+  nodeattrs lookup ntp::servers --environmentpath environments --node web1 --explain
+  nodeattrs lookup users --facts facts/ --merge deep --knock-out-prefix=--
+  nodeattrs lookup --all-keys --facts facts/web1.yaml
+  nodeattrs lookup --who-has ntp::servers
+  nodeattrs lookup --unused --facts facts/
+  nodeattrs lookup --all-keys --facts facts/ --node web1 --against-node web2
+
+exit codes:
+  0 found    1 could not be looked up    2 not understood    3 no such key    4 not of the --type
+"""
+
+NO_SUCH_KEY, WRONG_TYPE = 3, 4
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The words of this command."""
+    parser.add_argument("keys", metavar="KEY", nargs="*", help="such as ntp::servers or users.bob.uid")
+    tree = parser.add_argument_group("where the data is")
+    tree.add_argument("--hiera", metavar="PLACE", help="a hiera.yaml, or a folder with one (default: ./hiera.yaml)")
+    tree.add_argument("--environmentpath", metavar="DIR", help="a folder with a folder for each environment")
+    tree.add_argument("--hiera-config", "--hiera_config", metavar="FILE", help="the hiera.yaml of the global layer")
+    tree.add_argument(
+        "--modulepath", metavar="DIR", action="append", default=[], help="a folder with modules; repeatable"
+    )
+    who = parser.add_argument_group("who asks")
+    who.add_argument("--node", metavar="NAME", action="append", help="its name; may be repeated with a folder of facts")
+    who.add_argument("--environment", metavar="NAME", default="production", help="(default: production)")
+    who.add_argument("--facts", metavar="FILE", help="facts in JSON or YAML, or a folder with NODE.json or NODE.yaml")
+    how = parser.add_argument_group("how values become one")
+    how.add_argument("--merge", metavar="STRATEGY", help="first, unique, hash or deep; goes before lookup_options")
+    how.add_argument("--knock-out-prefix", metavar="PREFIX", help="with --merge deep: what marks a value to be removed")
+    how.add_argument("--sort-merged-arrays", action="store_true", help="with --merge deep: sort merged lists")
+    how.add_argument(
+        "--merge-hash-arrays", action="store_true", help="with --merge deep: merge maps in lists by position"
+    )
+    how.add_argument("--type", metavar="TYPE", help="what the value has to be, such as 'Array[String]'")
+    how.add_argument("--default", metavar="TEXT", help="the answer where nothing has the key")
+    how.add_argument("--documented", action="store_true", help="strategies follow the documentation, not Puppet")
+    how.add_argument("--strict", action="store_true", help="warnings are errors")
+    ask = parser.add_argument_group("what is asked")
+    ask.add_argument("--explain", action="store_true", help="every place searched, and who said each leaf")
+    ask.add_argument("--explain-options", action="store_true", help="how lookup_options came to be")
+    ask.add_argument("--all-keys", action="store_true", help="everything a node sees")
+    ask.add_argument("--who-has", metavar="KEY", help="every file and line that has the key, read or not")
+    ask.add_argument(
+        "--unused", action="store_true", help="files that no node reads, and keys that are always shadowed"
+    )
+    ask.add_argument("--against-node", metavar="NAME", help="with --all-keys: what differs on this node")
+    ask.add_argument("--against-tree", metavar="PLACE", help="with --all-keys: what differs in this tree")
+    parser.add_argument(
+        "--render-as", choices=("s", "json", "yaml"), help="the bare value or explanation, as `puppet lookup` prints it"
+    )
+    add_output(parser)
+
+
+def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Look it up."""
+    _check(options)
+    hiera = _hiera(options, options.hiera)
+    try:
+        if options.who_has is not None:
+            return _who_has(options, terminal, hiera)
+        if options.unused:
+            return _unused(options, terminal, hiera)
+        if options.all_keys:
+            return _all_keys(options, terminal, hiera)
+        if options.explain or options.explain_options:
+            return _explain(options, terminal, hiera)
+        return _lookup(options, terminal, hiera)
+    finally:
+        terminal.warn(hiera.warnings)
+
+
+def _check(options: argparse.Namespace) -> None:
+    asked = [options.who_has is not None, options.unused, options.all_keys, bool(options.keys)]
+    if sum(asked) != 1:
+        options.refuse("name keys, or one of --all-keys, --who-has, --unused")
+    for word in ("knock_out_prefix", "sort_merged_arrays", "merge_hash_arrays"):
+        if getattr(options, word) not in (None, False) and options.merge != "deep":
+            options.refuse(f"--{word.replace('_', '-')} is about --merge deep")
+    if (options.against_node or options.against_tree) and not options.all_keys:
+        options.refuse("--against-node and --against-tree are about --all-keys")
+    if options.hiera and options.environmentpath:
+        options.refuse("--hiera and --environmentpath are two ways to name the environment layer")
+
+
+def _hiera(options: argparse.Namespace, place: str | None) -> Hiera:
+    from nodeattrs.adapters.hiera import Hiera
+
+    environmentpath = None if place else options.environmentpath
+    config = place if place or environmentpath or options.hiera_config else "hiera.yaml"
+    return Hiera(
+        config,
+        environmentpath=environmentpath,
+        global_config=options.hiera_config,
+        modulepath=options.modulepath,
+        documented=options.documented,
+        strict=options.strict,
+    )
+
+
+# --- who asks
+
+
+def _scopes(options: argparse.Namespace, hiera: Hiera, names: list[str] | None) -> dict[str, Scope]:
+    """A scope for each node, by name. raises: BadArgument, DocumentError"""
+    import pathlib
+
+    found: dict[str, Scope] = {}
+    if options.facts is not None and pathlib.Path(options.facts).is_dir():
+        folder = pathlib.Path(options.facts)
+        files = {path.stem: path for path in sorted(folder.iterdir()) if path.suffix in (".json", ".yaml", ".yml")}
+        for name in names or files:
+            if name not in files:
+                from nodeattrs.errors import BadArgument
+
+                raise BadArgument(
+                    f"{options.facts} has no facts of {name}", hint=f"there are: {', '.join(files) or 'none'}"
+                )
+            found[name] = _scope(options, hiera, name, files[name])
+        return found
+    if names is not None and len(names) > 1:
+        options.refuse("several --node need --facts to be a folder")
+    name = names[0] if names else ""
+    return {name: _scope(options, hiera, name, None if options.facts is None else pathlib.Path(options.facts))}
+
+
+def _scope(options: argparse.Namespace, hiera: Hiera, name: str, path: Any) -> Scope:
+    from nodeattrs.errors import DocumentError
+    from nodeattrs.texts.documents import read
+
+    facts: dict[str, Any] = {}
+    if path is not None:
+        document = read(path)
+        tree = {} if document.tree is None else document.tree
+        if not isinstance(tree, dict):
+            raise DocumentError("facts are a map", file=document.file, hint="write what `facter --json` prints")
+        # What Puppet keeps about a node has its facts under `values`.
+        facts = tree["values"] if isinstance(tree.get("values"), dict) and isinstance(tree.get("name"), str) else tree
+    trusted = facts.get("trusted")
+    return hiera.scope(
+        facts,
+        node=name or str(facts.get("clientcert") or facts.get("fqdn") or ""),
+        environment=options.environment,
+        trusted=trusted if isinstance(trusted, dict) else None,
+    )
+
+
+def _merge(options: argparse.Namespace) -> str | dict[str, Any] | None:
+    given = {
+        "knockout_prefix": options.knock_out_prefix,
+        "sort_merged_arrays": options.sort_merged_arrays or None,
+        "merge_hash_arrays": options.merge_hash_arrays or None,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    return {"strategy": options.merge, **given} if given else options.merge
+
+
+def _arguments(options: argparse.Namespace) -> dict[str, Any]:
+    from nodeattrs.core.tree import ABSENT
+
+    return {
+        "merge": _merge(options),
+        "value_type": options.type,
+        "default_value": ABSENT if options.default is None else options.default,
+    }
+
+
+# --- what is asked
+
+
+def _code(error: NodeattrsError) -> int:
+    kind = getattr(error, "kind", "")
+    return NO_SUCH_KEY if kind == "not_found" else WRONG_TYPE if kind == "value_type_mismatch" else 1
+
+
+def _lookup(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
+    from nodeattrs.errors import NodeattrsError
+    from nodeattrs.reports.lookup import LookedUp, plain
+
+    values: dict[str, Any] = {}
+    code = 0
+    for name, scope in _scopes(options, hiera, options.node).items():
+        try:
+            values[name] = scope.lookup(
+                options.keys if len(options.keys) > 1 else options.keys[0], **_arguments(options)
+            )
+        except NodeattrsError as error:
+            values[name] = error
+            code = max(code, _code(error))
+    if len(values) == 1 and code:
+        terminal.complain(next(iter(values.values())), None, _wanted_traceback(options, values))
+        return code
+    if options.render_as:
+        bare = {name: plain(value) for name, value in values.items()}
+        _render(options, terminal, next(iter(bare.values())) if len(bare) == 1 else bare)
+    else:
+        terminal.report(LookedUp(", ".join(options.keys), values))
+    return code
+
+
+def _wanted_traceback(options: argparse.Namespace, values: dict[str, Any]) -> Any:
+    return next(iter(values.values())) if options.traceback else None
+
+
+def _explain(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
+    from nodeattrs.reports.lookup import Explained
+
+    found = {}
+    code = 0
+    for name, scope in _scopes(options, hiera, options.node).items():
+        for key in options.keys:
+            if options.explain_options:
+                found[name] = scope.explain_options(key)
+            else:
+                found[name] = scope.explain(key, **_arguments(options))
+            if found[name].error is None:
+                break
+        error = found[name].error
+        code = max(code, 0 if error is None else _code(error))
+    if options.render_as and options.render_as != "s":
+        data = {name: one.to_dict() for name, one in found.items()}
+        _render(options, terminal, next(iter(data.values())) if len(data) == 1 else data)
+    else:
+        terminal.report(Explained(found))
+    return code
+
+
+def _all_keys(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
+    from nodeattrs.adapters.hiera import differences, view
+    from nodeattrs.reports.lookup import Compared, LookedUp, plain
+
+    views = {name: view(scope) for name, scope in _scopes(options, hiera, options.node).items()}
+    if options.against_node or options.against_tree:
+        if len(views) != 1:
+            options.refuse("a comparison is about one --node")
+        ((name, one),) = views.items()
+        other_name = options.against_node or name
+        other_hiera = _hiera(options, options.against_tree) if options.against_tree else hiera
+        ((_, scope),) = _scopes(options, other_hiera, [other_name] if other_name else None).items()
+        sides = (name or "here", options.against_tree or other_name)
+        compared = Compared(sides, differences(one, view(scope)))
+        terminal.report(compared)
+        return 0
+    if options.render_as:
+        bare = {name: {key: plain(value) for key, value in one.items()} for name, one in views.items()}
+        _render(options, terminal, next(iter(bare.values())) if len(bare) == 1 else bare)
+    else:
+        terminal.report(LookedUp("", views, whole=True))
+    return 0
+
+
+def _who_has(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
+    from nodeattrs.reports.lookup import WhoHas
+
+    origins = tuple(hiera.who_has(options.who_has, options.environment))
+    terminal.report(WhoHas(options.who_has, origins))
+    return 0 if origins else NO_SUCH_KEY
+
+
+def _unused(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
+    from nodeattrs.adapters.hiera import unused
+    from nodeattrs.reports.lookup import NobodyReads
+
+    scopes = list(_scopes(options, hiera, options.node).values())
+    terminal.report(NobodyReads(unused(hiera, scopes), len(scopes)))
+    return 0
+
+
+def _render(options: argparse.Namespace, terminal: Terminal, value: Any) -> None:
+    if options.render_as == "json":
+        import json
+
+        terminal.text(json.dumps(value, ensure_ascii=False) + "\n")
+    elif options.render_as == "yaml":
+        import yaml
+
+        terminal.text(str(yaml.safe_dump(value, sort_keys=False, allow_unicode=True)).removesuffix("...\n"))
+    else:
+        terminal.text(f"{value}\n")

@@ -1,0 +1,95 @@
+# Asks real Puppet: one JSON object a line in (a folder with a tree, a node, its facts, calls), one list of answers out.
+require 'json'
+require 'puppet'
+
+Puppet::Util::Log.level = :emerg
+home = ARGV.fetch(0)
+Puppet.initialize_settings(
+  ['--confdir', home, '--vardir', home, '--codedir', home, '--logdir', home, '--rundir', home, '--publicdir', home]
+)
+
+# The compiler's top scope, ready to look keys up: what a catalog's compilation does before it reads any manifest.
+def in_scope(task)
+  root = task['root']
+  Puppet[:hiera_config] = File.join(root, 'global', 'hiera.yaml')
+  environments = Puppet::Environments::Directories.new(File.join(root, 'environments'), [])
+  modules = File.join(root, 'environments', task['environment'], 'modules')
+  environment = environments.get(task['environment'].to_sym).override_with(modulepath: [modules])
+  Puppet.override(environments: environments, current_environment: environment) do
+    node = Puppet::Node.new(
+      task['node'], environment: environment, facts: Puppet::Node::Facts.new(task['node'], task['facts'])
+    )
+    node.merge(task['facts'])
+    hostname, domain = task['node'].split('.', 2)
+    node.trusted_data = {
+      'authenticated' => 'local', 'certname' => task['node'], 'hostname' => hostname, 'domain' => domain,
+      'extensions' => {}, 'external' => {}
+    }
+    compiler = Puppet::Parser::Compiler.new(node)
+    Puppet.override(compiler.context_overrides) do
+      compiler.send(:set_node_parameters)
+      yield compiler.topscope
+    end
+  end
+end
+
+def arguments(call)
+  options = {}
+  options['merge'] = call['merge'] if call['merge']
+  options['default_value'] = call['default_value'] if call.key?('default_value')
+  [call['name'], options]
+end
+
+# What Puppet answers if a merge never meets its own parts: arrays are copied where deep_merge meets a value with itself.
+module CopyFirst
+  def self.copied(value)
+    case value
+    when Hash then value.to_h { |key, entry| [key, copied(entry)] }
+    when Array then value.map { |entry| copied(entry) }
+    when String then value.dup
+    else value
+    end
+  end
+
+  def deep_merge!(source, dest, options = {})
+    $copy_first ? super(CopyFirst.copied(source), dest, options) : super
+  end
+
+  def overwrite_unmergeables(source, dest, options)
+    $copy_first ? CopyFirst.copied(super(CopyFirst.copied(source), dest, options)) : super
+  end
+end
+
+require 'deep_merge/core'
+DeepMerge.singleton_class.prepend(CopyFirst)
+
+def answer(task, call, copy_first)
+  $copy_first = copy_first
+  in_scope(task) do |scope|
+    { 'value' => plain(scope.call_function('lookup', arguments(call))) }
+  rescue StandardError, SystemStackError => e
+    { 'error' => "#{e.class}: #{e.message}"[0, 300] }
+  end
+end
+
+def plain(value)
+  case value
+  when Puppet::Pops::Types::PSensitiveType::Sensitive then { '$sensitive' => plain(value.unwrap) }
+  when Hash then value.to_h { |key, entry| [key, plain(entry)] }
+  when Array then value.map { |entry| plain(entry) }
+  else value
+  end
+end
+
+$stdin.each_line do |line|
+  task = JSON.parse(line)
+  begin
+    answers = task['lookups'].map do |call|
+      { 'as_is' => answer(task, call, false), 'copy_first' => answer(task, call, true) }
+    end
+  rescue StandardError => e
+    answers = { 'failed' => "#{e.class}: #{e.message}\n#{e.backtrace.first(3).join("\n")}" }
+  end
+  puts JSON.generate(answers)
+  $stdout.flush
+end

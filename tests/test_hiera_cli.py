@@ -1,0 +1,290 @@
+"""`nodeattrs lookup`, from words to words and exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nodeattrs.cli import main
+from tests.hiera_trees import written
+
+FILES = {
+    "data/nodes/web1.yaml": "k: [n]\nonly: web1\n",
+    "data/common.yaml": "k: [c]\nh: {a: 1}\nmotd: '%{facts.dc}'\nwrong: \"%{lookup('wrong')}\"\n"
+    "lookup_options: {k: {merge: unique}}\n",
+    "data/old/stale.yaml": "k: 1\n",
+    "facts/web1.json": '{"dc": "ber"}',
+    "facts/web2.yaml": "name: web2\nvalues: {dc: muc}\n",
+}
+
+
+@pytest.fixture
+def said(tmp_path: Path, monkeypatch, capsys):
+    """Runs a command line inside a tree: exit code, what was printed, what was complained of."""
+    written(tmp_path, FILES)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> tuple[int, str, str]:
+        code = main(["lookup", *words])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run
+
+
+class TestOneKey:
+    def test_the_value_is_printed_as_yaml(self, said):
+        """
+        As `puppet lookup` does.
+        """
+        assert (0, "- n\n- c\n", "") == said("k", "--node", "web1")
+        assert (0, "a: 1\n", "") == said("h")
+        assert (0, "1\n", "") == said("h.a")
+
+    def test_of_several_keys_the_first_found_counts(self, said):
+        """
+        The others are not asked.
+        """
+        assert (0, "a: 1\n", "") == said("nope", "h", "k")
+
+    @pytest.mark.parametrize(
+        ("words", "text"),
+        [
+            (["--render-as", "json"], '["c"]\n'),
+            (["--render-as", "yaml"], "- c\n"),
+            (["--render-as", "s"], "['c']\n"),
+            (["--merge", "first", "--render-as", "json", "--node", "web1"], '["n"]\n'),
+            (["--type", "Array[String]", "--render-as", "json"], '["c"]\n'),
+        ],
+    )
+    def test_options_that_puppet_users_know(self, said, words, text):
+        """
+        The same words.
+        """
+        assert (0, text, "") == said("k", *words)
+
+    def test_the_options_of_deep(self, said):
+        """
+        Only with --merge deep.
+        """
+        code, out, _ = said("k", "--node", "web1", "--merge", "deep", "--knock-out-prefix", "-", "--sort-merged-arrays")
+
+        assert (0, "- c\n- n\n") == (code, out)
+        assert 2 == said("k", "--sort-merged-arrays")[0]
+        assert 2 == said("k", "--knock-out-prefix", "--", "--merge", "unique")[0]
+
+    def test_as_data_it_has_a_version(self, said):
+        """
+        For --format json.
+        """
+        code, out, _ = said("k", "--format", "json", "--node", "web1")
+
+        assert 0 == code
+        assert {"version": 1, "key": "k", "nodes": {"web1": {"value": ["n", "c"]}}} == json.loads(out)
+
+    def test_facts_come_from_a_file(self, said):
+        """
+        Plain, or as Puppet keeps them.
+        """
+        assert (0, "ber\n", "") == said("motd", "--facts", "facts/web1.json")
+        assert (0, "muc\n", "") == said("motd", "--facts", "facts/web2.yaml")
+
+
+class TestExitCodes:
+    def test_a_missing_key_says_so(self, said):
+        """
+        Unlike Puppet, which is silent; with a near one.
+        """
+        code, out, err = said("motdd")
+
+        assert (3, "") == (code, out)
+        assert "did you mean motd?" in err
+
+    def test_a_default_answers_for_it(self, said):
+        """
+        Always a text.
+        """
+        assert (0, "'1'\n", "") == said("nope", "--default", "1")
+
+    def test_a_wrong_type_has_a_code_of_its_own(self, said):
+        """
+        Not that of a missing key.
+        """
+        code, _, err = said("k", "--type", "Integer")
+
+        assert 4 == code
+        assert "is a list, and no Integer" in err
+
+    def test_a_failed_lookup_says_why(self, said):
+        """
+        Here: a key that needs itself, and who needs it.
+        """
+        code, _, err = said("wrong")
+
+        assert 1 == code
+        assert "wrong -> wrong" in err
+        assert "data/common.yaml:4" in err
+
+    @pytest.mark.parametrize(
+        "words",
+        [[], ["k", "--all-keys"], ["k", "--against-node", "x"], ["k", "--hiera", ".", "--environmentpath", "."]],
+    )
+    def test_words_that_make_no_sense_are_not_understood(self, said, words):
+        """
+        Exit code 2.
+        """
+        assert 2 == said(*words)[0]
+
+    @pytest.mark.parametrize(
+        ("words", "complaint"),
+        [
+            (["k", "--hiera", "nope"], "there is no nope"),
+            (["k", "--facts", "nope.json"], "nope.json"),
+            (["k", "--facts", "facts", "--node", "web9"], "has no facts of web9"),
+            (["k", "--environmentpath", ".", "--environment", "no-such"], "no-such"),
+            (["k", "--merge", "deap"], "did you mean deep"),
+        ],
+    )
+    def test_what_cannot_be_is_told_without_a_traceback(self, said, words, complaint):
+        """
+        Exit code 1.
+        """
+        code, out, err = said(*words)
+
+        assert (1, "") == (code, out)
+        assert complaint in err
+        assert "Traceback" not in err
+
+
+class TestExplain:
+    def test_it_shows_places_and_lines(self, said):
+        """
+        For people.
+        """
+        code, out, _ = said("k", "--explain", "--node", "web1")
+
+        assert 0 == code
+        assert out.splitlines()[0] == 'k = ["n", "c"]'
+        assert "data/nodes/web1.yaml:1" in out
+        assert "lookup_options, data/common.yaml:5" in out
+
+    def test_a_failure_is_explained_and_still_a_failure(self, said):
+        """
+        Unlike Puppet, which ends with 0.
+        """
+        code, out, _ = said("nope", "--explain")
+
+        assert 3 == code
+        assert "nope: no answer" in out
+        assert "no such key" in out
+
+    def test_as_data(self, said):
+        """
+        One explanation, as --render-as says.
+        """
+        code, out, _ = said("k", "--explain", "--render-as", "json")
+
+        assert 0 == code
+        assert [("found", "data/common.yaml")] == [
+            (one["outcome"], one["file"]) for one in json.loads(out)["searched"] if one["outcome"] == "found"
+        ]
+
+    def test_lookup_options_are_explained(self, said):
+        """
+        With the line of each entry.
+        """
+        code, out, _ = said("k", "--explain-options")
+
+        assert 0 == code
+        assert "k.merge" in out
+        assert "data/common.yaml:5" in out
+
+
+class TestWholeTrees:
+    def test_several_nodes_at_once(self, said):
+        """
+        Each below its name.
+        """
+        assert (0, "# web1\nber\n# web2\nmuc\n", "") == said("motd", "--facts", "facts")
+        assert (0, "# web2\nmuc\n# web1\nber\n", "") == said(
+            "motd", "--facts", "facts", "--node", "web2", "--node", "web1"
+        )
+
+    def test_one_node_without_the_key_does_not_hide_the_others(self, said):
+        """
+        The exit code tells.
+        """
+        code, out, _ = said("only", "--facts", "facts")
+
+        assert 3 == code
+        assert out.startswith("# web1\nweb1\n# web2\n#   nothing has the key 'only'")
+
+    def test_all_keys_of_a_node(self, said):
+        """
+        Also those that cannot be looked up, with the reason.
+        """
+        code, out, _ = said("--all-keys", "--facts", "facts", "--node", "web1", "--format", "json")
+
+        found = json.loads(out)["nodes"]["web1"]["value"]
+        assert 0 == code
+        assert ["h", "k", "motd", "only", "wrong"] == list(found)
+        assert "recursive_lookup" == found["wrong"]["error"]
+
+    def test_who_has_a_key(self, said):
+        """
+        Read by a node or not.
+        """
+        assert (0, "data/common.yaml:1\ndata/nodes/web1.yaml:1\ndata/old/stale.yaml:1\n", "") == said("--who-has", "k")
+        assert 3 == said("--who-has", "nope")[0]
+
+    def test_what_nobody_reads(self, said):
+        """
+        A file in no hierarchy.
+        """
+        assert (0, "data/old/stale.yaml: read by none of 2 nodes\n", "") == said("--unused", "--facts", "facts")
+
+    def test_two_nodes_compared(self, said):
+        """
+        Only what differs.
+        """
+        code, out, _ = said("--all-keys", "--facts", "facts", "--node", "web1", "--against-node", "web2")
+
+        assert 0 == code
+        assert out.splitlines() == [
+            "--- web1",
+            "+++ web2",
+            "k",
+            '  - ["n", "c"]',
+            '  + ["c"]',
+            "motd",
+            '  - "ber"',
+            '  + "muc"',
+            "only",
+            '  - "web1"',
+        ]
+
+    def test_two_trees_compared(self, said, tmp_path: Path):
+        """
+        The same node in both.
+        """
+        written(tmp_path / "next", {"data/common.yaml": "k: [c]\nh: {a: 2}\n"})
+
+        code, out, _ = said("--all-keys", "--facts", "facts/web2.yaml", "--against-tree", "next", "--format", "json")
+
+        differences = json.loads(out)["differences"]
+        assert 0 == code
+        assert {"h": {"left": {"a": 1}, "right": {"a": 2}}, "motd": {"left": "muc"}} == {
+            key: differences[key] for key in ("h", "motd")
+        }
+
+
+def test_warnings_go_to_the_side(said, tmp_path: Path):
+    """The answer is printed all the same; with --strict it is an error."""
+    (tmp_path / "data/common.yaml").write_text("k: 1\nk: 2\n")
+
+    code, out, err = said("k")
+
+    assert (0, "2\n") == (code, out)
+    assert "data/common.yaml:2" in err

@@ -1,0 +1,488 @@
+"""Lookups in trees on disk: what the vectors cannot say, and what goes wrong with its place and way out."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from nodeattrs.adapters.hiera import (
+    REQUIRED,
+    BadData,
+    BadLookup,
+    CannotDig,
+    CannotMerge,
+    Hiera,
+    HieraError,
+    KeyNotFound,
+    Sensitive,
+)
+from nodeattrs.errors import BadArgument, BadName, EnvironmentNotFound, NotFound, TooDeep
+from tests import hiera_trees
+from tests.hiera_trees import Site, written
+
+site = hiera_trees.site
+ONE = "version: 5\nhierarchy:\n- name: one\n  path: "
+
+
+class TestTheAnswer:
+    def test_it_belongs_to_the_caller(self, site: Site):
+        """
+        Changing it changes no later answer, merged or not.
+        """
+        scope = site({"data/common.yaml": "l: [1]\nh: {a: [1]}\n"})
+        for merge in (None, "deep", "unique"):
+            scope.lookup("l", merge=merge).append(2)
+        scope.lookup("h")["a"].append(2)
+
+        assert [1] == scope.lookup("l")
+        assert {"a": [1]} == scope.lookup("h", merge="hash")
+
+    def test_defaults_and_overrides_are_copied_too(self, site: Site):
+        """
+        The caller's own values stay as they are.
+        """
+        scope = site({})
+        given = {"k": [1]}
+        scope.lookup("k", override=given).append(2)
+        scope.lookup("k", default_values_hash=given).append(2)
+        scope.lookup("k", default_value=given["k"]).append(2)
+
+        assert {"k": [1]} == given
+
+    def test_null_is_an_answer(self, site: Site):
+        """
+        It hides what lies below, and no default replaces it.
+        """
+        scope = site({"data/nodes/web1.yaml": "k: ~\n", "data/common.yaml": "k: 1\n"})
+
+        assert scope.lookup("k", default_value=2) is None
+
+    def test_the_locked_forms_ignore_lookup_options(self, site: Site):
+        """
+        hiera, hiera_array and hiera_hash are first, unique and hash, whatever is configured.
+        """
+        scope = site(
+            {
+                "data/nodes/web1.yaml": "k: [n]\nh: {a: {n: 1}}\n",
+                "data/common.yaml": "k: [c]\nh: {a: {c: 1}}\nlookup_options:\n  k: {merge: deep}\n  h: {merge: deep}\n",
+            }
+        )
+
+        assert (["n"], ["n", "c"]) == (scope.hiera("k"), scope.hiera_array("k"))
+        assert {"a": {"n": 1}} == scope.hiera_hash("h")
+        assert {"a": {"c": 1, "n": 1}} == scope.lookup("h")
+        assert 7 == scope.hiera("nope", 7)
+
+    def test_the_parameters_of_a_class(self, site: Site):
+        """
+        Null counts as not given; one without value and default is an error that names the key.
+        """
+        scope = site({"data/common.yaml": "ntp::servers: [a]\nntp::port: ~\n"})
+        declared = {"servers": REQUIRED, "port": 123, "driftfile": None}
+
+        assert {"servers": ["a"], "port": 123} == scope.parameters("ntp", declared)
+        with pytest.raises(BadLookup, match="write ntp::tinker into the data"):
+            scope.parameters("ntp", {"tinker": REQUIRED})
+
+
+class TestLayers:
+    def test_without_a_global_file_common_yaml_beside_it_counts(self, tmp_path: Path):
+        """
+        And a file that is there replaces that.
+        """
+        written(tmp_path, {"global/data/common.yaml": "k: g\n", "global/data/own.yaml": "k: own\n"})
+        (tmp_path / "hiera.yaml").unlink()
+        place = tmp_path / "global" / "hiera.yaml"
+
+        assert "g" == Hiera(global_config=place).scope().lookup("k")
+        place.write_text(ONE + "own.yaml\n")
+        assert "own" == Hiera(global_config=place).scope().lookup("k")
+
+    def test_a_tree_serves_many_environments(self, tmp_path: Path):
+        """
+        One loaded tree, a scope for each.
+        """
+        for name in ("production", "staging"):
+            written(tmp_path / name, {"data/common.yaml": f"k: {name}\n"})
+        hiera = Hiera(environmentpath=tmp_path)
+
+        assert ["production", "staging"] == [hiera.scope(environment=name).lookup("k") for name in hiera.environments()]
+
+    def test_an_environment_that_is_not_there_is_told(self, tmp_path: Path):
+        """
+        With what may have been meant; a name that would be a path is refused.
+        """
+        written(tmp_path / "production", {})
+        hiera = Hiera(environmentpath=tmp_path)
+
+        with pytest.raises(EnvironmentNotFound, match="did you mean production"):
+            hiera.scope(environment="producton").lookup("k")
+        with pytest.raises(BadName):
+            hiera.scope(environment="../production").lookup("k")
+
+    def test_modules_come_from_the_modulepath_too(self, site: Site, tmp_path: Path):
+        """
+        After those of the environment.
+        """
+        more = tmp_path / "more"
+        written(more / "ntp", {"data/common.yaml": "ntp::k: shared\n"})
+        scope = site({}, modulepath=[more])
+
+        assert "shared" == scope.lookup("ntp::k")
+
+    def test_a_key_whose_module_would_be_a_path_has_no_module(self, site: Site):
+        """
+        No file is looked for.
+        """
+        with pytest.raises(KeyNotFound):
+            site({}).lookup("'../../etc::passwd'")
+
+    def test_no_hiera_yaml_at_all_is_told(self, tmp_path: Path):
+        """
+        Where it was looked for; and two ways at once are refused.
+        """
+        with pytest.raises(BadArgument, match="there is no"):
+            Hiera(tmp_path / "nope")
+        with pytest.raises(BadArgument, match=r"no hiera.yaml is named"):
+            Hiera()
+        with pytest.raises(BadArgument, match="both config and environmentpath"):
+            Hiera(tmp_path, environmentpath=tmp_path)
+
+
+class TestATreeAndItsScopes:
+    def test_files_are_read_once_until_forgotten(self, site: Site, tmp_path: Path):
+        """
+        Also that one is not there.
+        """
+        scope = site({"data/common.yaml": "k: 1\n"})
+        assert 1 == scope.lookup("k")
+        written(tmp_path, {"data/common.yaml": "k: 2\n", "data/nodes/web1.yaml": "l: 3\n"})
+
+        assert 1 == scope.tree.scope(node="web1").lookup("k")
+        scope.tree.forget()
+        assert (2, 3) == (scope.tree.scope(node="web1").lookup("k"), scope.tree.scope(node="web1").lookup("l"))
+
+    def test_threads_share_a_tree(self, site: Site):
+        """
+        Each node gets its own answer, whoever loads the files.
+        """
+        scope = site(
+            {f"data/nodes/n{at}.yaml": f"k: [{at}]\n" for at in range(8)}
+            | {"data/common.yaml": "k: [c]\nv: '%{facts.at}'\nlookup_options: {k: {merge: unique}}\n"}
+        )
+        answers: dict[int, list] = {at: [] for at in range(8)}
+        gate = threading.Barrier(8)
+
+        def ask(at: int) -> None:
+            gate.wait()
+            for _ in range(50):
+                one = scope.tree.scope({"at": at}, node=f"n{at}")
+                answers[at].append((one.lookup("k"), one.lookup("v")))
+
+        threads = [threading.Thread(target=ask, args=(at,)) for at in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+        assert {at: [([at, "c"], str(at))] * 50 for at in range(8)} == answers
+
+    def test_warnings_come_once_and_are_errors_where_one_is_strict(self, site: Site):
+        """
+        A data file without keys, a key written twice, a version 3 file.
+        """
+        files = {
+            "data/common.yaml": "k: 1\nk: 2\n",
+            "data/nodes/web1.yaml": "- 1\n",
+            "modules/m/hiera.yaml": ":backends: [yaml]\n",
+        }
+        scope = site(files)
+        for _ in range(2):
+            scope.lookup("k")
+            scope.lookup("m::k", default_value=None)
+
+        assert ["data/nodes/web1.yaml:1", "modules/m/hiera.yaml:1", "data/common.yaml:2"] == [
+            f"{warning.file}:{warning.line}" for warning in scope.tree.warnings
+        ]
+        with pytest.raises(BadData, match="is no map"):
+            site(files, strict=True).lookup("k")
+
+
+class TestFactsAreFromTheNode:
+    @pytest.mark.parametrize("role", ["../../secret", "/secret", "../..", "web/../../../secret", "a\0b"])
+    def test_a_fact_never_leads_out_of_the_datadir(self, site: Site, role: str):
+        """
+        Neither by climbing nor from the root; the message shows the template.
+        """
+        scope = site({"hiera.yaml": ONE + "'%{facts.role}.yaml'\n", "secret.yaml": "k: stolen\n"}, facts={"role": role})
+
+        with pytest.raises(BadLookup, match=r"%\{facts.role\}.yaml") as caught:
+            scope.lookup("k")
+
+        assert "path_outside" == caught.value.kind
+
+    def test_two_facts_do_not_climb_together(self, site: Site):
+        """
+        A dot from each.
+        """
+        scope = site(
+            {"hiera.yaml": ONE + "'%{a}%{b}/secret.yaml'\n", "secret.yaml": "k: 1\n"}, facts={"a": ".", "b": "."}
+        )
+
+        with pytest.raises(BadLookup, match="leads out"):
+            scope.lookup("k")
+
+    def test_neither_does_one_in_a_glob_a_datadir_or_a_mapped_path(self, site: Site):
+        """
+        Wherever a variable may stand.
+        """
+        entries = (
+            "glob: '%{facts.x}/*.yaml'",
+            "mapped_paths: [facts.list, x, '%{x}/s.yaml']",
+            "path: s.yaml\n  datadir: 'data/%{facts.x}/..'",
+        )
+        for entry in entries:
+            text = f"version: 5\nhierarchy:\n- name: one\n  {entry}\n"
+            scope = site({"hiera.yaml": text}, facts={"x": "../..", "list": ["../.."]})
+            with pytest.raises(BadLookup, match="leads out"):
+                scope.lookup("k")
+
+    def test_what_the_author_wrote_may_climb(self, site: Site):
+        """
+        And a fact may still choose below that.
+        """
+        scope = site(
+            {"hiera.yaml": ONE + "'../shared/%{facts.x}.yaml'\n", "shared/a.yaml": "k: shared\n"}, facts={"x": "a"}
+        )
+
+        assert "shared" == scope.lookup("k")
+
+    def test_an_expression_in_a_fact_is_not_run(self, site: Site):
+        """
+        Not directly, not through another key, not put together from pieces.
+        """
+        scope = site(
+            {
+                "data/common.yaml": "secret: s3cret\na: '%{facts.evil}'\nb: \"<%{lookup('a')}>\"\n"
+                "c: \"%{alias('a')}\"\nd: \"%{lookup('e')}\"\ne: \"%{facts.half}lookup('secret')}\"\n"
+            },
+            facts={"evil": "%{lookup('secret')}", "half": "%{"},
+        )
+
+        answers = [scope.lookup(key) for key in "abcd"]
+
+        assert not [answer for answer in answers if "s3cret" in answer]
+        assert ["%{lookup('secret')}", "<%{lookup('secret')}>"] == answers[:2]
+
+
+class TestDataFunctions:
+    def test_a_callable_gives_maps_or_single_keys(self, site: Site):
+        """
+        With options filled in, and the path where there is one; its answers are filled in too.
+        """
+        asked = []
+
+        def whole(options):
+            asked.append(options)
+            return {"k": "of %{trusted.certname}", "path": os.path.basename(options["path"])}
+
+        def single(key, options):
+            return {"l": options["dc"]}[key]
+
+        text = (
+            "version: 5\nhierarchy:\n- name: a\n  data_hash: whole\n  path: common.yaml\n"
+            "- name: b\n  lookup_key: single\n  options: {dc: '%{facts.dc}'}\n"
+        )
+        scope = site(
+            {"hiera.yaml": text, "data/common.yaml": "x: 1\n"},
+            facts={"dc": "ber"},
+            functions={"whole": whole, "single": single},
+        )
+
+        assert ["of web1", "common.yaml", "ber"] == [scope.lookup(key) for key in ("k", "path", "l")]
+        assert ["of web1"] == scope.lookup("k", merge="unique")
+        with pytest.raises(KeyNotFound):
+            scope.lookup("nope")
+        assert 1 == len(asked)
+
+    def test_encrypted_texts_pass_untouched_or_through_the_hook(self, site: Site):
+        """
+        At any depth, in files of eyaml_lookup_key only.
+        """
+        text = "version: 5\nhierarchy:\n- name: a\n  lookup_key: eyaml_lookup_key\n  path: s.eyaml\n"
+        files = {
+            "hiera.yaml": text,
+            "data/s.eyaml": "k: ENC[PKCS7,abc]\nh:\n  l:\n    - ENC[GPG,d]\n    - plain ENC[x]\n",
+        }
+
+        assert "ENC[PKCS7,abc]" == site(files).lookup("k")
+        clear = site(files, decrypt=lambda secret: secret[4:-1].lower())
+        assert "pkcs7,abc" == clear.lookup("k")
+        assert {"l": ["gpg,d", "plain ENC[x]"]} == clear.lookup("h")
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("text", "kind", "words"),
+        [
+            ("version: 4\n", "unsupported_version", "hiera.yaml:1:1.*\n.*write `version: 5`"),
+            ("version: '5'\n", "unsupported_version", "write the number 5"),
+            ("- 1\n", "config_invalid", "must be a map"),
+            ("", "config_invalid", "must be a map"),
+            ("version: 5\nhierachy: []\n", "config_invalid", "hiera.yaml:2:1.*\n.*did you mean hierarchy"),
+            ("version: 5\nhierarchy:\n- a\n", "config_invalid", "hiera.yaml:3:3"),
+            ("version: 5\nhierarchy:\n- name: a\n  uri: http://x\n", "config_invalid", "uri is not supported"),
+            ("version: 5\nhierarchy:\n- name: a\n", "data_function_needs_path", "hiera.yaml:3"),
+            ("version: 5\nhierarchy:\n- name: a\n  mapped_paths: [a, b]\n", "config_invalid", "a variable, a name"),
+            ("version: 5\ndefaults: 7\n", "config_invalid", "hiera.yaml:2:1: defaults must be a map"),
+            ("version: 5\nhierarchy: [\n", "data_parse_error", "hiera.yaml:"),
+            (ONE + "x\n  data_hash: yml_data\n", "unknown_data_function", "did you mean yaml_data"),
+            (ONE + "x\n- name: one\n  path: y\n", "duplicate_hierarchy_name", "hiera.yaml:5.*the first in line 3"),
+        ],
+    )
+    def test_a_faulty_hiera_yaml_is_told_with_its_line(self, site: Site, text: str, kind: str, words: str):
+        """
+        At the first lookup, with the way out.
+        """
+        with pytest.raises(BadData, match=r"(?s)" + words) as caught:
+            site({"hiera.yaml": text}).lookup("k")
+
+        assert kind == caught.value.kind
+
+    def test_a_version_3_global_file_says_how_to_convert(self, tmp_path: Path):
+        """
+        It cannot be ignored there.
+        """
+        place = tmp_path / "hiera.yaml"
+        place.write_text(":backends: [yaml]\n:hierarchy: [common]\n")
+
+        with pytest.raises(BadData, match="each line of the old hierarchy becomes an entry"):
+            Hiera(global_config=place).scope().lookup("k")
+
+    def test_an_unreadable_data_file_is_told(self, site: Site, tmp_path: Path):
+        """
+        A folder in its place, a byte that is no UTF-8, one that is too large.
+        """
+        scope = site({"data/nodes/web1.yaml/x": ""})
+        with pytest.raises(BadData, match=r"data/nodes/web1.yaml: cannot be read") as caught:
+            scope.lookup("k")
+        assert "unreadable_file" == caught.value.kind
+        (tmp_path / "data/nodes/n.yaml").write_bytes(b"a: 1\nb: \xff\n")
+        with pytest.raises(BadData, match=r"data/nodes/n.yaml:2:4: this byte is not UTF-8"):
+            scope.tree.scope(node="n").lookup("k")
+        (tmp_path / "data/nodes/l.yaml").write_bytes(b"#" * 10_000_001)
+        with pytest.raises(BadData, match="larger than 10 MB"):
+            scope.tree.scope(node="l").lookup("k")
+
+    def test_json_has_to_be_an_object(self, site: Site):
+        """
+        A list is no data file, and a broken one has a line.
+        """
+        text = "version: 5\nhierarchy:\n- name: j\n  path: d.json\n  data_hash: json_data\n"
+
+        with pytest.raises(BadData, match="must be an object"):
+            site({"hiera.yaml": text, "data/d.json": "[]"}).lookup("k")
+        with pytest.raises(BadData, match=r"d.json:1:8"):
+            site({"hiera.yaml": text, "data/d.json": '{"a": 1,\n}'}).lookup("k")
+
+    def test_a_symbol_fails_its_own_key_only(self, site: Site):
+        """
+        With its line.
+        """
+        scope = site({"data/common.yaml": "good: 1\nbad:\n  - :sym\n"})
+
+        assert 1 == scope.lookup("good")
+        with pytest.raises(BadData, match=r"data/common.yaml:3:5: 'bad' holds the symbol :sym"):
+            scope.lookup("bad")
+
+    @pytest.mark.parametrize(
+        ("value", "kind"),
+        [
+            ("%{lookup('k')}", "recursive_lookup"),
+            ("x %{alias('l')}", "alias_not_entire_string"),
+            ("%{loop('l')}", "unknown_interpolation_method"),
+            ("%{facts.'a}", "key_syntax"),
+            ("%{facts.n.m}", "dig_type_mismatch"),
+        ],
+    )
+    def test_a_faulty_expression_says_who_needs_it(self, site: Site, value: str, kind: str):
+        """
+        The key, and the line of its file.
+        """
+        scope = site({"data/common.yaml": "a: 1\nk: " + json.dumps(value) + "\n"}, facts={"n": 1})
+
+        with pytest.raises(HieraError, match=r"needed by 'k' in data/common.yaml:2") as caught:
+            scope.lookup("k")
+
+        assert kind == caught.value.kind
+
+    def test_a_long_chain_of_keys_is_a_clear_error(self, site: Site):
+        """
+        A thousand keys, each needing the next.
+        """
+        lines = [f"k{at}: \"%{{lookup('k{at + 1}')}}\"" for at in range(1000)]
+
+        with pytest.raises(TooDeep):
+            site({"data/common.yaml": "\n".join(lines)}).lookup("k0")
+
+    def test_a_refused_merge_says_who_said_what(self, site: Site):
+        """
+        Both files, with their lines.
+        """
+        scope = site({"data/nodes/web1.yaml": "k:\n  a: 1\n", "data/common.yaml": "x: 1\nk: [1]\n"})
+
+        with pytest.raises(CannotMerge) as caught:
+            scope.lookup("k", merge="hash")
+
+        assert "data/nodes/web1.yaml:1" in str(caught.value)
+        assert "data/common.yaml:2" in str(caught.value)
+
+    @pytest.mark.parametrize(
+        ("options", "kind", "words"),
+        [
+            ("7", "lookup_options_not_a_hash", "must be a map"),
+            ("{'^k(': {merge: deep}}", "bad_pattern", r"\^k\("),
+            (r"{'^\p{Alpha}': {merge: deep}}", "bad_pattern", "cannot be translated"),
+            ("{k: {merge: deap}}", "unknown_strategy", "(?s)did you mean deep"),
+            ("{k: {convert_to: Integr}}", "convert_failed", "did you mean Integer"),
+        ],
+    )
+    def test_faulty_lookup_options(self, site: Site, options: str, kind: str, words: str):
+        """
+        Told at the lookup that needs them.
+        """
+        with pytest.raises(HieraError, match=words) as caught:
+            site({"data/common.yaml": f"k: 1\nlookup_options: {options}\n"}).lookup("k")
+
+        assert kind == caught.value.kind
+
+    def test_a_missing_key_names_a_near_one(self, site: Site):
+        """
+        And is an error that those who know only NotFound catch.
+        """
+        with pytest.raises(NotFound, match="did you mean ntp::servers"):
+            site({"data/common.yaml": "ntp::servers: 1\n"}).lookup("ntp::server")
+
+    def test_digging_into_a_text_is_no_matter_of_defaults(self, site: Site):
+        """
+        It is a hard error.
+        """
+        with pytest.raises(CannotDig, match="inside a text"):
+            site({"data/common.yaml": "k: text\n"}).lookup("k.a", default_value=1)
+
+
+def test_a_secret_shows_itself_nowhere(site: Site):
+    """Not in its text, not in an explanation, not in the trace."""
+    scope = site({"data/common.yaml": "pw: s3cret\nlookup_options: {pw: {convert_to: Sensitive}}\n"})
+
+    secret = scope.lookup("pw")
+    explanation = scope.explain("pw")
+    shown = f"{secret!r} {secret} {explanation} {json.dumps(explanation.to_dict())} {explanation.trace()}"
+
+    assert Sensitive("s3cret") == secret
+    assert "s3cret" == secret.unwrap()
+    assert "s3cret" not in shown

@@ -1,0 +1,157 @@
+"""Puppet's types as lookups use them, conversions, and Ruby's expressions."""
+
+from __future__ import annotations
+
+import pytest
+
+from nodeattrs.adapters.hiera import BadLookup, Sensitive
+from nodeattrs.adapters.hiera.ruby_regex import Untranslatable, translated
+from nodeattrs.adapters.hiera.types import convert, parse_type
+from tests.vectors.values import spelled
+
+
+@pytest.mark.parametrize(
+    ("text", "fits", "fits_not"),
+    [
+        ("Any", [None, 1, {}], []),
+        ("Data", [None, {"a": [1]}], [{1: 2}, [{1: 2}]]),
+        ("Scalar", [1, "a", True, 1.5], [None, [], {}]),
+        ("Numeric", [1, 1.5], [True, "1"]),
+        ("Integer", [1], [1.0, True, "1"]),
+        ("Integer[1, 5]", [1, 5], [0, 6]),
+        ("Integer[default, 5]", [-9, 5], [6]),
+        ("Integer[0x10]", [16], [15]),
+        ("Float[0.5]", [0.5], [0.4, 1]),
+        ("Boolean", [True, False], [0, None]),
+        ("Boolean[true]", [True], [False]),
+        ("String", ["", "a"], [1, None]),
+        ("String[1]", ["a"], [""]),
+        ("String[1,2]", ["ab"], ["abc"]),
+        ("Undef", [None], [False]),
+        ("Collection[1]", [[1], {"a": 1}], [[], "a"]),
+        ("Array", [[], [1]], [{}]),
+        ("Array[String, 1]", [["a"]], [[], [1]]),
+        ("Array[1, 2]", [[1]], [[], [1, 2, 3]]),
+        ("Hash", [{}], [[]]),
+        ("Hash[String, Integer]", [{"a": 1}], [{"a": "1"}, {1: 1}]),
+        ("Hash[String, Any, 1]", [{"a": 1}], [{}]),
+        ("Tuple[String, Integer]", [["a", 1]], [["a"], ["a", "b"]]),
+        ("Struct[{a => Integer, Optional['b'] => String}]", [{"a": 1}, {"a": 1, "b": "x"}], [{}, {"a": 1, "c": 1}]),
+        ("Struct[{'a' => Optional[Integer]}]", [{}, {"a": None}], [{"a": "x"}]),
+        ("Optional[String]", [None, "a"], [1]),
+        ("Optional['x']", [None, "x"], ["y"]),
+        ("NotUndef[Any]", [1], [None]),
+        ("Enum['x', 'y']", ["x"], ["z", 1]),
+        ("Enum[x, true]", ["X"], ["y"]),
+        ("Pattern[/^a/, 'z$']", ["ab", "xz"], ["b", 1]),
+        ("Variant[Integer, Array[Integer]]", [1, [1]], ["a", ["a"]]),
+        ("Sensitive[String]", [Sensitive("a")], ["a", Sensitive(1)]),
+    ],
+)
+def test_a_type_holds_what_puppet_says(text, fits, fits_not):
+    """Of exactly its kind: a boolean is no number, an integer no float."""
+    wanted = parse_type(text)
+
+    assert fits == [value for value in fits if wanted.holds(value)]
+    assert [] == [value for value in fits_not if wanted.holds(value)]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Integer[", "integer", "Array[String", "Hash[String]", "Integer[a]", "String]", "1"]
+)
+def test_what_is_no_type_is_told_with_the_place(text):
+    """In the text."""
+    with pytest.raises(BadLookup, match="cannot be read as a type"):
+        parse_type(text)
+
+
+def test_a_type_that_we_do_not_know_is_told():
+    """With a near one."""
+    with pytest.raises(BadLookup, match="did you mean Integer"):
+        parse_type("Integr")
+
+
+@pytest.mark.parametrize(
+    ("value", "to", "result"),
+    [
+        ("42", "Integer", 42), ("0x1F", "Integer", 31), ("010", "Integer", 8), (" 7 ", "Integer", 7),
+        (True, "Integer", 1), ("-3", "Integer", -3), ("101", ["Integer", 2], 5), ("-3", ["Integer", 10, True], 3),
+        (2.9, "Integer", 2), ("2.5", "Float", 2.5), (1, "Float", 1.0), ("1e3", "Float", 1000.0),
+        ("1.5", "Numeric", 1.5), ("7", "Numeric", 7),
+        ("yes", "Boolean", True), ("FALSE", "Boolean", False), (0, "Boolean", False),
+        (7, "String", "7"), (1.0, "String", "1.0"), ([1, "a"], "String", "[1, 'a']"),
+        ({"a": None}, "String", "{'a' => undef}"),
+        ("ab", "Array", ["a", "b"]), ("x", ["Array", True], ["x"]), ({"a": 1}, "Array", [["a", 1]]),
+        ([1], "Array", [1]), ([["a", 1]], "Hash", {"a": 1}), (["a", 1], "Hash", {"a": 1}), ({"a": 1}, "Hash", {"a": 1}),
+    ],
+)  # fmt: skip
+def test_a_conversion(value, to, result):
+    """Value and type."""
+    assert spelled(result) == spelled(convert(value, to))
+
+
+@pytest.mark.parametrize(
+    ("value", "to", "kind"),
+    [
+        ("abc", "Integer", "convert_failed"),
+        ("ff", ["Integer", 16], "convert_failed"),
+        ("7", ["Integer", 3], "convert_failed"),
+        (None, "Integer", "convert_failed"),
+        ({}, "Integer", "convert_failed"),
+        ("maybe", "Boolean", "convert_failed"),
+        (1, "Array", "convert_failed"),
+        ("x", "Hash", "convert_failed"),
+        ([1], "Hash", "convert_failed"),
+        ("9", "Integer[1, 5]", "convert_failed"),
+        ("x", "Undef", "convert_failed"),
+        ("1", ["Integer", 10, True, 7], "convert_failed"),
+        ("1", "Nonsense", "convert_failed"),
+        ("1", "Integer[", "convert_bad_type"),
+        ("1", 7, "convert_bad_type"),
+    ],
+)
+def test_a_conversion_that_fails(value, to, kind):
+    """With its kind; the message never shows the value, which may be a secret."""
+    with pytest.raises(BadLookup) as caught:
+        convert(value, to)
+
+    assert kind == caught.value.kind
+    assert "abc" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("ruby", "finds", "finds_not"),
+    [
+        (r"^ntp::", ["ntp::x", "a\nntp::x"], ["xntp::"]),
+        (r"\Antp\z", ["ntp"], ["ntp\n", "x\nntp"]),
+        (r"ntp\Z", ["ntp", "ntp\n"], ["ntp\n\n"]),
+        (r"^\h+$", ["c0ffee"], ["xyz"]),
+        (r"^[\h_]+$", ["c0_f"], ["x"]),
+        (r"^(?<name>a+)-\k<name>$", ["aa-aa"], ["aa-a"]),
+        (r"^[[:alpha:]_]+$", ["ab_"], ["a1"]),
+        (r"^\w+$", ["ab"], ["é"]),
+        (r"(?m:a.b)", ["a\nb"], []),
+        (r"a.b", ["axb"], ["a\nb"]),
+        (r"(?i:NTP)", ["ntp"], ["x"]),
+        (r"a++b", ["aab"], ["ac"]),
+        (r"\u{e9}", ["é"], ["e"]),
+        (r"[]a]", ["]"], ["b"]),
+        (r"[^]a]", ["b"], ["]"]),
+        (r"(?<=a)b(?<!c)", ["ab"], ["cb"]),
+    ],
+)
+def test_an_expression_finds_what_ruby_finds(ruby, finds, finds_not):
+    """Anchors stand at lines, classes know ASCII."""
+    pattern = translated(ruby)
+
+    assert finds == [text for text in finds if pattern.search(text)]
+    assert [] == [text for text in finds_not if pattern.search(text)]
+
+
+@pytest.mark.parametrize(
+    "ruby", [r"\p{Alpha}", r"\G", r"\K", r"a(?<n>\g<n>)", "[a[bc]]", "[a&&b]", "(", "a(?i)b", r"[[:nope:]]"]
+)
+def test_what_python_cannot_say_is_refused(ruby):
+    """Rather than understood otherwise."""
+    with pytest.raises(Untranslatable):
+        translated(ruby)
