@@ -31,8 +31,12 @@ def test_we_answer_as_the_originals_do(kind, mode):
         ("chef-allowlist", 70),
         ("chef-expansion", 63),
         ("chef-attribute-files", 41),
+        ("chef-search", 147),
         ("cloudinit-merge", 345),
         ("cloudinit-parts", 187),
+        ("hiera-lookup", 222),
+        ("hiera-merge", 415),
+        ("ordering", 238),
     ],
 )
 def test_no_case_was_lost_on_the_way_here(kind, count):
@@ -126,10 +130,13 @@ def public_names(module: str) -> set[str]:
 
 PUBLIC_MODULES = {
     "nodeattrs",
+    "nodeattrs.adapters.bindings",
     "nodeattrs.adapters.cloudinit",
     "nodeattrs.adapters.hiera",
+    "nodeattrs.catalog",
     "nodeattrs.errors",
     "nodeattrs.keep",
+    "nodeattrs.keep.search",
     "nodeattrs.runs",
     "nodeattrs.testing",
 }

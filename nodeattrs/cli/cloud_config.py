@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.options import add_output, path_of
@@ -156,8 +157,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _merge(options: argparse.Namespace, terminal: Terminal) -> int:
-    from nodeattrs.adapters.cloudinit import pack
-    from nodeattrs.reports.cloud_config import json_tree, part_faults, yaml_text
+    from nodeattrs.reports.config_text import json_tree, part_faults, yaml_text
 
     user, merged = _merged(options)
     terminal.warn([*part_faults(merged), *_wanted(merged, options)])
@@ -167,8 +167,9 @@ def _merge(options: argparse.Namespace, terminal: Terminal) -> int:
 
         terminal.text(json.dumps(json_tree(config), indent=2, ensure_ascii=False) + "\n")
     elif options.format == "mime":
-        parts = [report.part if report.part.filename else _named(report.part, report.filename) for report in user.parts]
-        terminal.text(pack(parts, _definition(options.how)))
+        from nodeattrs.adapters.cloudinit import pack
+
+        terminal.text(pack(_for_message(report.part for report in user.parts), _definition(options.how)))
     elif options.format == "cloud-init":
         terminal.text(merged.text)
     else:
@@ -197,35 +198,37 @@ def _check(options: argparse.Namespace, terminal: Terminal) -> int:
 def _pack(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.adapters.cloudinit import pack
 
-    terminal.text(pack(_parts(options), _definition(options.merge_type)))
+    terminal.text(pack(_for_message(_parts(options)), _definition(options.merge_type)))
     return 0
 
 
 def _merged(options: argparse.Namespace) -> tuple[Merged, Merged]:
     """The merged user-data, and the whole: the same unless there are layers."""
-    from pathlib import Path
-
-    from nodeattrs.adapters.cloudinit import merge, merge_layers, read_confd
+    from nodeattrs.adapters.cloudinit import merge
 
     _check_names(options)
     mode: Any = options.mode
     user = merge(_parts(options), mode=mode, how=_definition(options.how))
     layers: dict[str, Any] = {name: _layer(name, getattr(options, name), mode) for name, _ in _LAYERS}
     given = {name: layer for name, layer in layers.items() if layer is not None}
+    if not given and options.confd is None:
+        return user, user
+    from pathlib import Path
+
+    from nodeattrs.adapters.cloudinit import merge_layers, read_confd
+
     if options.confd is not None:
         given["confd"] = read_confd(Path(options.confd), mode=mode)
-    if not given:
-        return user, user
     return user, merge_layers(user=user, mode=mode, **given)
 
 
 def _layer(name: str, files: list[str] | None, mode: Any) -> Any:
     """What one layer says: vendor-data is merged like user-data, all else is one config."""
+    if not files:
+        return None
     from nodeattrs.adapters.cloudinit import CloudPart, config_of_cmdline, merge
     from nodeattrs.errors import BadArgument
 
-    if not files:
-        return None
     if name in ("vendor", "vendor2"):
         return merge([_blob(file) for file in files], mode=mode)
     if name != "extra" and len(files) > 1:
@@ -262,10 +265,17 @@ def _blob(file: str) -> Blob:
     return Blob(sys.stdin.buffer.read(MAX_BYTES + 1), "standard input")
 
 
-def _named(part: CloudPart, name: str) -> CloudPart:
+def _for_message(parts: Iterable[CloudPart]) -> list[CloudPart]:
+    """The parts; one that is a whole file is called like the file."""
+    import os
+    import re
     from dataclasses import replace
 
-    return replace(part, filename=name)
+    named = []
+    for part in parts:
+        whole = part.file is not None and part.line == 1 and re.fullmatch(r"part-\d+", part.filename)
+        named.append(replace(part, filename=os.path.basename(part.file or "")) if whole else part)
+    return named
 
 
 def _definition(text: str | None) -> Any:
@@ -275,6 +285,8 @@ def _definition(text: str | None) -> Any:
 
 
 def _check_names(options: argparse.Namespace) -> None:
+    if not options.ignore:
+        return
     from nodeattrs.adapters.cloudinit import WARNINGS
 
     for name in options.ignore:

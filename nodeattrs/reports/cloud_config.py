@@ -5,62 +5,23 @@ What the merge found is the adapter's; here it becomes data and lines.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from nodeattrs.adapters.cloudinit import Change, Merged, PartReport, Warned
-from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import NoSuchAttribute
-from nodeattrs.reports.explain import Explanation, way_to
+from nodeattrs.reports.config_text import json_tree, part_faults
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 
-__all__ = ["CheckedConfig", "ExplainedConfig", "explained_config", "json_tree", "part_faults", "yaml_text"]
+if TYPE_CHECKING:
+    from nodeattrs.adapters.cloudinit import Change, Merged, PartReport, Warned
+    from nodeattrs.core.claim import Origin
+
+__all__ = ["CheckedConfig", "ExplainedConfig", "explained_config"]
 
 _MARKS = {"set": "+", "extended": "+", "replaced": "~", "deleted": "-", "dropped": "!"}
 _STYLES = {"set": "added", "extended": "added", "replaced": "changed", "deleted": "removed", "dropped": "warning"}
-
-
-def json_tree(value: Any) -> Any:
-    """A config as JSON can hold it: dates and keys as text, bytes as base64, sets and tuples as lists.
-
-    >>> json_tree({1: (2, {"b"})})
-    {'1': [2, ['b']]}
-    """
-    if isinstance(value, dict):
-        return {_json_key(key): json_tree(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [json_tree(entry) for entry in value]
-    if isinstance(value, (set, frozenset)):
-        return [json_tree(entry) for entry in sorted(value, key=str)]
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode("ascii")
-    return value
-
-
-def _json_key(key: Any) -> str:
-    if key is None or isinstance(key, bool):
-        return str(key).lower() if key is not None else "null"
-    return str(key)
-
-
-def yaml_text(config: dict[Any, Any]) -> str:
-    """A config as a cloud-config file for people: keys in their order, letters as they are."""
-    import yaml
-
-    return f"#cloud-config\n{yaml.safe_dump(config, sort_keys=False, allow_unicode=True)}"
-
-
-def part_faults(merged: Merged) -> Iterator[str]:
-    """A sentence for each part that was rejected or failed."""
-    for report in merged.parts:
-        if report.error is not None:
-            yield f"{report.status}: {report.error}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +79,10 @@ class ExplainedConfig:
         """The parts, the traces and the changes."""
         return {
             "version": 1,
-            "parts": [report.to_dict() for report in self.merged.parts],
+            "parts": [
+                report.to_dict() | {"source_place": _place(self.merged.definition_origin(report.number))}
+                for report in self.merged.parts
+            ],
             "traces": [json_tree(self._trace_dict(path)) for path in self.paths],
             "steps": [
                 {
@@ -139,16 +103,19 @@ class ExplainedConfig:
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """The table of parts, then each path, then each step."""
-        yield from _parts(self.merged.parts, screen)
+        from nodeattrs.reports.explain import Explanation
+
+        yield from _parts(self.merged, screen)
         for path in self.paths:
             yield ""
             trace = self.merged.trace(path)
-            hint = None if trace.found else way_to(self.merged.config or {}, path)
+            hint = None if trace.found else _way_to(self.merged, path)
             yield from Explanation(trace, hint=hint).lines(screen)
         if self.is_step_by_step:
+            titles = {report.number: report.title for report in self.merged.parts}
             for step in self.merged.changes():
                 yield ""
-                yield f"{step.number or '*'} {printable(step.filename)}"
+                yield f"{step.number or '*'} {printable(titles.get(step.number, step.filename))}"
                 yield from (_changed(change, screen) for change in step.changes)
                 if not step.changes:
                     yield "  changes nothing"
@@ -162,17 +129,34 @@ def explained_config(merged: Merged, paths: tuple[Path, ...], step_by_step: bool
     for path in paths:
         trace = merged.trace(path)
         if not (trace.found or trace.heard):
-            raise NoSuchAttribute(
-                f"no part says anything about {spell(path)}", path=path, hint=way_to(merged.config or {}, path)
-            )
+            raise NoSuchAttribute(f"no part says anything about {spell(path)}", path=path, hint=_way_to(merged, path))
     return ExplainedConfig(merged, paths, step_by_step or not paths)
 
 
-def _parts(reports: Iterable[PartReport], screen: Screen) -> Iterator[str]:
+def _way_to(merged: Merged, path: Path) -> str | None:
+    """What may have been meant by a path that is not in the config."""
+    from nodeattrs.reports.explain import way_to
+
+    hint = way_to(merged.config or {}, path)
+    return hint.replace("the node has", "the config has", 1) if hint and hint.startswith("the node has") else hint
+
+
+def _place(origin: Origin | None) -> str | None:
+    return None if origin is None else origin.place
+
+
+def _source(merged: Merged, report: PartReport) -> str:
+    """Where the mergers of a part come from, with the line."""
+    origin = merged.definition_origin(report.number)
+    return report.source if origin is None or origin.place is None else f"{report.source}, {origin.place}"
+
+
+def _parts(merged: Merged, screen: Screen) -> Iterator[str]:
+    reports = merged.parts
     rows = []
     for report in reports:
-        mergers = "" if report.definition is None else f"{report.definition}  ({report.source})"
-        rows.append([str(report.number), report.filename, report.status, mergers or report.part.type])
+        mergers = "" if report.definition is None else f"{report.definition}  ({_source(merged, report)})"
+        rows.append([str(report.number), report.title, report.status, mergers or report.part.type])
     for row in in_columns([[printable(cell) for cell in row] for row in rows], right=(0,)) if rows else ():
         number, name, status, rest = row
         head = f"{number} {name}  {status}"
@@ -187,6 +171,8 @@ def _parts(reports: Iterable[PartReport], screen: Screen) -> Iterator[str]:
 
 
 def _changed(change: Change, screen: Screen) -> str:
+    from nodeattrs.core.trace import shown
+
     mark = screen.paint(_MARKS[change.action], _STYLES[change.action])
     words = f"{change.action:8}  {printable(spell(change.path))}"
     room = max(screen.width - len(words) - 8, 16)

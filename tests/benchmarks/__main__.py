@@ -13,8 +13,10 @@ from collections.abc import Iterable, Iterator
 
 from tests.benchmarks.cloudinit import cloudinit_figures
 from tests.benchmarks.figures import Figure, node_figures
+from tests.benchmarks.hiera import hiera_figures
+from tests.benchmarks.ordering import catalog_figures
 
-KINDS = {"cloudinit": cloudinit_figures, "node": node_figures}
+KINDS = {"catalog": catalog_figures, "cloudinit": cloudinit_figures, "hiera": hiera_figures, "node": node_figures}
 
 
 def table(figures: Iterable[Figure]) -> Iterator[str]:

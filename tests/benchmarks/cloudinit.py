@@ -133,7 +133,7 @@ def messages(rounds: int, peer: _Peer) -> Iterator[Figure]:
     yield from _beside(name, lambda: merge([text]).config, peer.message(text), 1 / 8, "cloud-init", rounds)
 
 
-PARTS = ("packages: [vim]\n", "packages: [git]\nruncmd: [ls]\n", "hostname: a\n")
+PARTS = ("packages: [vim]\n", "merge_how: list(append)+dict(recurse_list)\npackages: [git]\n", "hostname: a\n")
 
 
 def processes(rounds: int, peer: _Peer, folder: Path) -> Iterator[Figure]:

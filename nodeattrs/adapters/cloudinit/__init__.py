@@ -1,0 +1,144 @@
+"""cloud-init's merging, offline: parts, conf.d, layers, and why each value is what it is.
+
+    >>> from nodeattrs.adapters.cloudinit import merge
+    >>> first = "#cloud-config\\nruncmd: [one]"
+    >>> second = "#cloud-config\\nmerge_how: list(append)+dict(recurse_list)\\nruncmd: [two]"
+    >>> merged = merge([first, second])
+    >>> merged.config
+    {'runcmd': ['one', 'two']}
+    >>> print(merged.explain("runcmd.1"))
+    runcmd.1 = "two"
+      wins  2 part-002  "two"  part-002:3 (part)
+
+The mergers are policies of the core, the dialect is the one of today's cloud-init; the rules
+of its older manual are the mode "documented". docs/cloudinit.md specifies both.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nodeattrs.adapters.cloudinit.changes import Change, PartChanges
+    from nodeattrs.adapters.cloudinit.definitions import (
+        CONFIG_DEFAULT,
+        PART_DEFAULT,
+        WORDS,
+        Definition,
+        MergerSpec,
+        definition_of,
+        parse_definition,
+        take_definition,
+        word_or_definition,
+    )
+    from nodeattrs.adapters.cloudinit.faults import CloudConfigError, kind_of
+    from nodeattrs.adapters.cloudinit.layers import config_of_cmdline, merge_confd, merge_layers, read_confd
+    from nodeattrs.adapters.cloudinit.lints import WARNINGS, Warned
+    from nodeattrs.adapters.cloudinit.loading import MAX_BYTES, dumped, load_config
+    from nodeattrs.adapters.cloudinit.merged import Merged
+    from nodeattrs.adapters.cloudinit.mergers import (
+        ENTRY_POINTS,
+        Mode,
+        register_merger,
+        registered_mergers,
+        unregister_merger,
+    )
+    from nodeattrs.adapters.cloudinit.merging import merge_many, merge_values
+    from nodeattrs.adapters.cloudinit.packing import pack
+    from nodeattrs.adapters.cloudinit.parts import CloudPart, PartReport
+    from nodeattrs.adapters.cloudinit.unfolding import Blob, blob_of, unfold
+    from nodeattrs.adapters.cloudinit.userdata import merge
+
+_HOMES = {
+    "CONFIG_DEFAULT": "definitions",
+    "ENTRY_POINTS": "mergers",
+    "MAX_BYTES": "loading",
+    "PART_DEFAULT": "definitions",
+    "WARNINGS": "lints",
+    "WORDS": "definitions",
+    "Blob": "unfolding",
+    "Change": "changes",
+    "CloudConfigError": "faults",
+    "CloudPart": "parts",
+    "Definition": "definitions",
+    "Merged": "merged",
+    "MergerSpec": "definitions",
+    "Mode": "mergers",
+    "PartChanges": "changes",
+    "PartReport": "parts",
+    "Warned": "lints",
+    "blob_of": "unfolding",
+    "config_of_cmdline": "layers",
+    "definition_of": "definitions",
+    "dumped": "loading",
+    "kind_of": "faults",
+    "load_config": "loading",
+    "merge": "userdata",
+    "merge_confd": "layers",
+    "merge_layers": "layers",
+    "merge_many": "merging",
+    "merge_values": "merging",
+    "pack": "packing",
+    "parse_definition": "definitions",
+    "read_confd": "layers",
+    "register_merger": "mergers",
+    "registered_mergers": "mergers",
+    "take_definition": "definitions",
+    "unfold": "unfolding",
+    "unregister_merger": "mergers",
+    "word_or_definition": "definitions",
+}
+
+__all__ = [
+    "CONFIG_DEFAULT",
+    "ENTRY_POINTS",
+    "MAX_BYTES",
+    "PART_DEFAULT",
+    "WARNINGS",
+    "WORDS",
+    "Blob",
+    "Change",
+    "CloudConfigError",
+    "CloudPart",
+    "Definition",
+    "Merged",
+    "MergerSpec",
+    "Mode",
+    "PartChanges",
+    "PartReport",
+    "Warned",
+    "blob_of",
+    "config_of_cmdline",
+    "definition_of",
+    "dumped",
+    "kind_of",
+    "load_config",
+    "merge",
+    "merge_confd",
+    "merge_layers",
+    "merge_many",
+    "merge_values",
+    "pack",
+    "parse_definition",
+    "read_confd",
+    "register_merger",
+    "registered_mergers",
+    "take_definition",
+    "unfold",
+    "unregister_merger",
+    "word_or_definition",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # A merge needs a third of this; the command line starts with a merge.
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,239 @@
+"""conf.d folders and the layers of a running system, strongest first.
+
+Each source joins the stronger ones already there by its own definition, or by
+`list()+dict()+str()`. User-data and vendor-data come in merged, and have lost their
+definitions by then. A source with broken YAML counts as empty; a broken definition stops
+everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.adapters.cloudinit.definitions import CONFIG_DEFAULT, take_definition
+from nodeattrs.adapters.cloudinit.faults import CloudConfigError
+from nodeattrs.adapters.cloudinit.loading import load_config
+from nodeattrs.adapters.cloudinit.merged import Merged, renumbered
+from nodeattrs.adapters.cloudinit.mergers import Mode, policy_of
+from nodeattrs.adapters.cloudinit.merging import joined
+from nodeattrs.adapters.cloudinit.parts import CloudPart, PartReport
+from nodeattrs.adapters.cloudinit.steps import Step
+from nodeattrs.adapters.cloudinit.trees import independent
+from nodeattrs.adapters.cloudinit.unfolding import read_bytes
+from nodeattrs.core.part import Part
+from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, MAP, SAID, TAKE, Line, Meet, Policy
+
+__all__ = ["Source", "config_of_cmdline", "merge_confd", "merge_layers", "read_confd"]
+
+Source = str | Mapping[Any, Any] | Merged | CloudPart
+"""A YAML text, a loaded config, a merged one, or a text that knows its file."""
+
+_UNMERGED = Policy(
+    "keys that are not there yet",
+    Line(ABSENT_KIND, SAID, TAKE, "nothing was there"),
+    Line(ANY, SAID, KEEP, "documented: user-data overwrites conf.d without merging"),
+)
+_BELOW_USER_DATA = Policy(
+    "user-data over conf.d",
+    Line(MAP, MAP, Meet(_UNMERGED), "key by key, at the top only"),
+    Line(ANY, SAID, KEEP, "user-data stays"),
+)
+
+
+class _Fold:
+    """Sources joined one after the other, the strongest first."""
+
+    def __init__(self, mode: Mode) -> None:
+        self.mode = mode
+        self.reports: list[PartReport] = []
+        self.steps: list[Step] = []
+
+    def read(self, name: str, source: Any) -> Part:
+        """What a source says: an empty mapping where it says nothing that can be used."""
+        if isinstance(source, Merged):
+            moved = renumbered(source, len(self.reports))
+            self.reports += moved.parts
+            self.steps += moved.steps
+            return moved.result
+        number = len(self.reports) + 1
+        part = source if isinstance(source, CloudPart) else CloudPart("", filename=name, type="", line=None)
+        if isinstance(source, str):
+            part = CloudPart(source, filename=name)
+        if isinstance(source, (str, CloudPart)):
+            try:
+                value: Any = load_config(part.text)
+            except CloudConfigError as error:
+                self.reports.append(
+                    PartReport(number, part, part.filename or name, "rejected", error=error.located(part.file or name))
+                )
+                return Part({}, number)
+        else:
+            value = independent(source) if isinstance(source, dict) else source
+        self.reports.append(PartReport(number, part, part.filename or name, "merged" if value else "empty"))
+        return Part(value, number)
+
+    def joined(self, sources: Iterable[Part], last: Policy | None = None) -> Part:
+        """Fold what was read; *last* is how the weakest joins, instead of its own definition."""
+        rows = [source for source in sources if isinstance(source.value, dict) and source.value]
+        result = Part({}, 0)
+        for index, source in enumerate(rows):
+            number, name = self._who(source)
+            try:
+                definition, rest, key = take_definition(source.value)
+                used = definition or CONFIG_DEFAULT
+                policy = policy_of(used, self.mode)
+            except CloudConfigError as error:
+                raise error.located(name) from error
+            if last is not None and index == len(rows) - 1:
+                policy = last
+            said = Part(rest, {key: source.told[key] for key in rest} if type(source.told) is dict else source.told)
+            after = joined(policy, result, said)
+            if number:
+                report = self.reports[number - 1]
+                why = f"body {key}" if definition else "default"
+                self.reports[number - 1] = PartReport(number, report.part, report.filename, "merged", used, why)
+            part = self.reports[number - 1].part if number else CloudPart("", filename=name, type="", line=None)
+            self.steps.append(Step(number, part, name, policy, result, said, after, folded=True))
+            result = after
+        return result
+
+    def _who(self, source: Part) -> tuple[int, str]:
+        """The number and name of a plain source; 0 where several have spoken."""
+        if type(source.told) is int:
+            return source.told, self.reports[source.told - 1].filename
+        return 0, "several sources"
+
+    def merged(self, result: Part) -> Merged:
+        return Merged(result, tuple(self.reports), tuple(self.steps))
+
+
+def merge_confd(
+    main: str | CloudPart | None, files: Mapping[str, str | CloudPart] | None = None, *, mode: Mode = "current"
+) -> Merged:
+    """Merge the main configuration file and the files of its conf.d folder.
+
+    main:   the text of the main file; None where there is none
+    files:  name -> text of everything in the folder; None where there is no folder. Only names
+            ending in `.cfg` count, the last name is the strongest, and all beat the main file
+    raises: CloudConfigError, for a malformed definition in one file
+    source: docs/cloudinit.md, "conf.d"
+
+    >>> merge_confd("a: 1\\nb: 1", {"10.cfg": "a: 2", "notes.txt": "a: 3"}).config
+    {'a': 2, 'b': 1}
+    """
+    fold = _Fold(mode)
+    return fold.merged(_confd(fold, main, files))
+
+
+def _confd(fold: _Fold, main: str | CloudPart | None, files: Mapping[str, str | CloudPart] | None) -> Part:
+    top = fold.read("main file", main) if main is not None else Part({}, 0)
+    folder = top.value.get("conf_d", True) if isinstance(top.value, dict) else True
+    if folder and not isinstance(folder, (str, bool)):
+        raise CloudConfigError("definition", "conf_d names a folder, as text", file="main file")
+    rows = []
+    if files is not None and folder:
+        names = sorted((name for name in files if name.endswith(".cfg")), reverse=True)
+        rows = [fold.read(name, files[name]) for name in names]
+    inner = fold.joined(rows)
+    return fold.joined([inner, top])
+
+
+def read_confd(main: Path, *, mode: Mode = "current") -> Merged:
+    """Read a main configuration file and the folder beside it: its name with `.d`, or what its `conf_d` says.
+
+    main:   a file such as cloud.cfg, or a folder of `*.cfg` files alone
+    raises: CloudConfigError, for a file that cannot be read, or a malformed definition
+    """
+    fold = _Fold(mode)
+    return fold.merged(_confd(fold, *confd_texts(main)))
+
+
+def confd_texts(main: Path) -> tuple[CloudPart | None, dict[str, str | CloudPart] | None]:
+    """The main file and the folder's files, as `merge_confd` takes them."""
+    if main.is_dir():
+        return None, _folder(main)
+    top = _file(main)
+    try:
+        said = load_config(top.text).get("conf_d", ...)
+    except CloudConfigError:
+        said = ...
+    folder = (
+        Path(f"{main}.d") if said is ... else main.parent / said.strip() if isinstance(said, str) and said else None
+    )
+    return top, _folder(folder) if folder is not None and folder.is_dir() else None
+
+
+def _folder(folder: Path) -> dict[str, str | CloudPart]:
+    return {
+        path.name: _file(path) for path in sorted(folder.iterdir()) if path.name.endswith(".cfg") and path.is_file()
+    }
+
+
+def _file(path: Path) -> CloudPart:
+    content = read_bytes(path)
+    return CloudPart(content.decode("utf-8", "surrogateescape"), filename=path.name, file=path.as_posix())
+
+
+def merge_layers(
+    *,
+    extra: Iterable[Source] = (),
+    env: Source | None = None,
+    user: Source | None = None,
+    vendor2: Source | None = None,
+    vendor: Source | None = None,
+    datasource: Any = None,
+    cmdline: Source | None = None,
+    runtime: Source | None = None,
+    confd: Source | None = None,
+    builtin: Source | None = None,
+    base: Source | None = None,
+    include_vendor: bool = True,
+    mode: Mode = "current",
+) -> Merged:
+    """Merge the layers of a running system. They are listed here from strongest to weakest.
+
+    extra:   further files, the first one strongest
+    env:     the file that the environment names
+    user, vendor2, vendor: merged user-data and vendor-data, as `Merged` or as the text of the merged file
+    datasource: the config of the data source; what is no mapping is skipped
+    cmdline, runtime, confd, builtin: what the base is made of: kernel command line, runtime file,
+             configuration folder, built-in values; or all of it as *base*
+    raises:  CloudConfigError, MergeConflict: an error in one source stops everything
+    source:  docs/cloudinit.md, "Layers"
+
+    >>> merge_layers(user="ntp: {enabled: true}", vendor="ntp: {enabled: false, pools: [p]}").config
+    {'ntp': {'enabled': True, 'pools': ['p']}}
+    """
+    fold = _Fold(mode)
+    named: list[tuple[str, Any]] = [(f"extra file {number}", source) for number, source in enumerate(extra, 1)]
+    named += [("environment file", env), ("user-data", user)]
+    if include_vendor:
+        named += [("vendor-data 2", vendor2), ("vendor-data", vendor)]
+    named.append(("data source", datasource))
+    rows = [fold.read(name, source) for name, source in named if source is not None]
+    pieces = [("kernel command line", cmdline), ("runtime file", runtime), ("conf.d", confd), ("built-in", builtin)]
+    below = [fold.read(name, source) for name, source in pieces if source is not None]
+    bottom = fold.joined(below) if below else Part({}, 0)
+    if base is not None:
+        bottom = fold.joined([bottom, fold.read("base", base)]) if bottom.value else fold.read("base", base)
+    has_base = isinstance(bottom.value, dict) and bool(bottom.value)
+    last = _BELOW_USER_DATA if mode == "documented" and has_base else None
+    return fold.merged(fold.joined([*rows, bottom], last))
+
+
+def config_of_cmdline(cmdline: str) -> str:
+    """The YAML text that a kernel command line carries between `cc:` and `end_cc`.
+
+    >>> config_of_cmdline("root=/dev/sda cc: runcmd: [ls] end_cc quiet cc:a:%201")
+    'runcmd: [ls] \\na: 1'
+    """
+    from urllib.parse import unquote
+
+    texts = []
+    rest = cmdline
+    while "cc:" in rest:
+        text, _, rest = rest.partition("cc:")[2].partition("end_cc")
+        texts.append(unquote(text.lstrip()).replace("\\n", "\n"))
+    return "\n".join(texts)

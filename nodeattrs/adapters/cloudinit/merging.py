@@ -1,0 +1,103 @@
+"""Values met under definitions, and nothing else: no parts, no texts.
+
+`merge_values` is one meeting; `merge_many` is the fold of conf.d files and layers. Both give
+results that share nothing with their inputs, which are never changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from nodeattrs.adapters.cloudinit.definitions import CONFIG_DEFAULT, Definition, definition_of, take_definition
+from nodeattrs.adapters.cloudinit.mergers import Mode, policy_of
+from nodeattrs.adapters.cloudinit.trees import independent
+from nodeattrs.core.meeting import meet
+from nodeattrs.core.part import Part
+from nodeattrs.core.tree import spell
+from nodeattrs.errors import MergeConflict, TooDeep
+
+__all__ = ["as_definition", "joined", "merge_many", "merge_values"]
+
+
+def as_definition(how: Any) -> Definition:
+    """A definition, or what can be read as one."""
+    return how if isinstance(how, Definition) else definition_of(how)
+
+
+def merge_values(base: Any, update: Any, how: Any, *, mode: Mode = "current") -> Any:
+    """Merge *update* into *base* by a definition. Neither is changed, and the result shares nothing with them.
+
+    how:    a `Definition`, or what may stand under `merge_how`; without mergers the old value comes back
+    mode:   "current" is what cloud-init does, "documented" what its older manual says
+    cost:   one visit for each key that both sides have, and one copy of the result
+    raises: CloudConfigError, MergeConflict
+    source: docs/cloudinit.md, "The three mergers"
+
+    >>> merge_values({"runcmd": ["a"]}, {"runcmd": ["b"]}, "list(append)+dict(recurse_list)")
+    {'runcmd': ['a', 'b']}
+    """
+    policy = policy_of(as_definition(how), mode)
+    try:
+        return independent(joined(policy, Part(_exact(base), None), Part(_exact(update), None)).value)
+    except RecursionError:
+        raise TooDeep("a value is nested too deep, or inside itself") from None
+
+
+def _exact(value: Any) -> Any:
+    return value if type(value) in (dict, list) and _is_exact(value, 500) else independent(value)
+
+
+def _is_exact(value: Any, room: int) -> bool:
+    """Whether all maps and lists are exact ones; only then may the tables look at types alone."""
+    if not room:
+        raise TooDeep("nested deeper than 500 levels, or inside itself", path=())
+    for entry in value.values() if type(value) is dict else value:
+        kind = type(entry)
+        if kind is dict or kind is list:
+            if not _is_exact(entry, room - 1):
+                return False
+        elif isinstance(entry, (dict, list, str)) and kind is not str:
+            return False
+    return True
+
+
+def joined(policy: Any, lower: Part, upper: Part) -> Part:
+    """One meeting; a conflict says at which path.
+
+    raises: MergeConflict
+    """
+    try:
+        return meet(policy, lower, upper)
+    except MergeConflict as conflict:
+        path = tuple(conflict.path or ())
+        if not path:
+            raise
+        raise MergeConflict(
+            f"{conflict.message} at {spell(path)}",
+            path=path, origins=conflict.origins, said=conflict.said, hint=conflict.hint,
+        ) from conflict  # fmt: skip
+
+
+def merge_many(
+    sources: Iterable[Mapping[Any, Any] | None], *, reverse: bool = False, mode: Mode = "current"
+) -> dict[Any, Any]:
+    """Fold configs, the first one strongest; the last one strongest with *reverse*.
+
+    Each joins what came before it by its own definition, or by `list()+dict()+str()`. Empty
+    sources are skipped. Meta-data is merged by the same rules.
+
+    raises: CloudConfigError, MergeConflict: an error in one source stops the fold
+
+    >>> merge_many([{"a": 1, "s": {"x": 1}}, {"a": 2, "s": {"y": 2}}])
+    {'a': 1, 's': {'x': 1, 'y': 2}}
+    """
+    rows = list(sources)
+    result = Part({}, None)
+    for source in reversed(rows) if reverse else rows:
+        if not source:
+            continue
+        definition, rest, _ = take_definition(source)
+        result = joined(policy_of(definition or CONFIG_DEFAULT, mode), result, Part(_exact(rest), None))
+    merged = independent(result.value)
+    return merged if isinstance(merged, dict) else {}

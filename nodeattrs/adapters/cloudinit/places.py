@@ -1,0 +1,96 @@
+"""On which line a cloud-config says what.
+
+Asked only when an explanation is: reading a config does not pay for it. Aliases and merge
+keys lead to where the value is really written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import yaml
+
+from nodeattrs.adapters.cloudinit.loading import loader_for
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import Path
+
+__all__ = ["YamlSpeaker"]
+
+_MERGE = "tag:yaml.org,2002:merge"
+
+
+class YamlSpeaker:
+    """A YAML text as someone who speaks.
+
+    text:  what it says
+    first: the line of the file on which the text begins; None where its lines are not the file's
+           (it was packed), and the line is that of the unpacked text
+    """
+
+    def __init__(self, text: str, origin: Origin, first: int | None = 1) -> None:
+        self._text = text
+        self._origin = origin
+        self._first = first or 1
+
+    @cached_property
+    def _root(self) -> yaml.Node | None:
+        try:
+            return yaml.compose(self._text, Loader=loader_for(self._text))
+        except (yaml.YAMLError, RecursionError):
+            return None
+
+    @cached_property
+    def _constructor(self) -> Any:
+        return yaml.constructor.SafeConstructor()
+
+    def at(self, path: Path) -> Origin:
+        """Where *path* is written, or else its nearest parent."""
+        node = self._root
+        if node is None:
+            return self._origin
+        line = node.start_mark.line
+        column = node.start_mark.column
+        for step in path:
+            found = self._step(node, step)
+            if found is None:
+                break
+            place, node = found
+            line, column = place.start_mark.line, place.start_mark.column
+        return self._origin.moved(line + self._first, column + 1)
+
+    def _step(self, node: yaml.Node, step: Any) -> tuple[yaml.Node, yaml.Node] | None:
+        """The node to show for a step, and the node to go on with."""
+        if isinstance(node, yaml.SequenceNode):
+            if type(step) is int and 0 <= step < len(node.value):
+                return node.value[step], node.value[step]
+            return None
+        if not isinstance(node, yaml.MappingNode):
+            return None
+        for key, value in reversed(list(_pairs(node))):
+            if self._says(key, step):
+                return key, value
+        return None
+
+    def _says(self, key: yaml.Node, step: Any) -> bool:
+        if not isinstance(key, yaml.ScalarNode):
+            return False
+        try:
+            said = self._constructor.construct_object(key, deep=True)
+        except (yaml.YAMLError, ValueError):
+            return False
+        return bool(said == step)
+
+
+def _pairs(node: yaml.MappingNode, depth: int = 0) -> Iterator[tuple[yaml.Node, yaml.Node]]:
+    """The pairs of a mapping, weakest first: merged ones before its own."""
+    own = []
+    for key, value in node.value:
+        if key.tag != _MERGE:
+            own.append((key, value))
+        elif depth < 50:
+            for merged in reversed(value.value if isinstance(value, yaml.SequenceNode) else [value]):
+                if isinstance(merged, yaml.MappingNode):
+                    yield from _pairs(merged, depth + 1)
+    yield from own

@@ -1,0 +1,426 @@
+"""From bytes to parts: gzip, mail messages, archives and includes, as cloud-init unfolds them.
+
+The mail itself is read by Python's `email`, as in cloud-init, so that its oddities are the
+same ones. Nothing is fetched, and nothing outside an include folder is read. It knows no
+mergers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nodeattrs.adapters.cloudinit.faults import CloudConfigError
+from nodeattrs.adapters.cloudinit.loading import MAX_BYTES, load_yaml, too_large
+from nodeattrs.adapters.cloudinit.parts import ARCHIVE, CLOUD_CONFIG, INCLUDES, CloudPart, type_of_text
+from nodeattrs.errors import BadArgument
+
+if TYPE_CHECKING:
+    from email.message import Message
+
+__all__ = ["Blob", "blob_of", "unfold"]
+
+_NOT_MULTIPART = "text/x-not-multipart"
+_TYPED_BY_TEXT = ("text/plain", _NOT_MULTIPART, "text/x-shellscript")
+_GZIP_TYPES = tuple(
+    f"application/{name}"
+    for name in (
+        "gzip", "gzip-compressed", "gzipped", "x-compress", "x-compressed", "x-gunzip", "x-gzip", "x-gzip-compressed",
+    )
+)  # fmt: skip
+_ENTRY_KEYS = (
+    "content", "filename", "type", "launch-index", "content-disposition", "number-attachments", "content-type",
+)  # fmt: skip
+MAX_INCLUDES = 20
+"""How deep includes may lie in each other."""
+
+
+class Blob:
+    """A whole user-data, or one file of several.
+
+    content: text or bytes
+    file:    its name, as messages show it
+    """
+
+    def __init__(self, content: str | bytes, file: str | None = None) -> None:
+        self.content = content
+        self.file = file
+
+
+def blob_of(source: Any) -> Blob:
+    """A blob of a text, of bytes, or of a file.
+
+    raises: CloudConfigError, where the file cannot be read or is too large
+    """
+    if isinstance(source, Blob):
+        return source
+    if isinstance(source, (str, bytes)):
+        return Blob(source)
+    if isinstance(source, Path):
+        return Blob(read_bytes(source), source.as_posix())
+    raise BadArgument(
+        f"user-data is a text, bytes, a path or a CloudPart, not a {type(source).__name__}",
+        hint="a config that is already loaded goes to merge_many",
+    )
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a regular file, up to the limit.
+
+    raises: CloudConfigError
+    """
+    try:
+        if path.exists() and not path.is_file():
+            raise CloudConfigError("empty", "is not a regular file", file=path.as_posix())
+        with path.open("rb") as stream:
+            content = stream.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise CloudConfigError("empty", f"cannot be read: {reason}", file=path.as_posix()) from error
+    if len(content) > MAX_BYTES:
+        raise too_large("the file").located(path.as_posix())
+    return content
+
+
+def unfold(
+    sources: Iterable[Any], *, launch_index: int | None = None, include_root: Path | None = None
+) -> list[CloudPart]:
+    """The parts of user-data, in reading order.
+
+    sources:      texts, bytes, paths, blobs; a `CloudPart` is taken as it is
+    launch_index: keep the parts for this index and those without one
+    include_root: the folder in which includes are looked up; without it they are listed only
+    raises:       CloudConfigError of kind "decompress", "archive", "encoding" or "too-large":
+                  what stops cloud-init too, or would fill its memory
+    source:       docs/cloudinit.md, "Parts"
+    """
+    unfolding = _Unfolding(launch_index, include_root)
+    found: list[CloudPart] = []
+    for source in sources:
+        found += [source] if isinstance(source, CloudPart) else unfolding.blob(blob_of(source))
+    return found
+
+
+class _Unfolding:
+    """Unfolds several blobs into one row of parts: names count on, and so does what was unpacked."""
+
+    def __init__(self, launch_index: int | None, include_root: Path | None) -> None:
+        self.launch_index = launch_index
+        self.include_root = include_root
+        self.attached = 0
+        self.unpacked = 0
+        self.included: list[Path] = []
+        self.blob_now = Blob("")
+        self.searched = 0
+        self.plain = ""
+
+    def blob(self, blob: Blob) -> list[CloudPart]:
+        before = self.blob_now, self.plain, self.searched
+        self.blob_now, self.searched = blob, 0
+        try:
+            data = self._unpacked(blob.content)
+            if b"mime-version:" in data[:4096].lower():
+                return list(self._unfolded(_message(data)))
+            return list(self._single(data))
+        except CloudConfigError as error:
+            raise error.located(blob.file) from error
+        finally:
+            self.blob_now, self.plain, self.searched = before
+
+    # --- packing ------------------------------------------------------------------------
+
+    def _unpacked(self, content: str | bytes) -> bytes:
+        """The bytes of a blob, one layer of gzip removed."""
+        data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+        if len(data) > MAX_BYTES:
+            raise too_large("user-data")
+        if data[:2] == b"\x1f\x8b":
+            self.plain = ""
+            return self._gunzipped(data, data)
+        self.plain = data.decode("utf-8", "replace")
+        return data
+
+    def _single(self, data: bytes) -> Iterator[CloudPart]:
+        """The parts of a text that is no message. Most are one part, for which no message need be made."""
+        kind = type_of_text(data) or _NOT_MULTIPART
+        if kind in (*INCLUDES, ARCHIVE) or self.launch_index is not None:
+            from email.mime.base import MIMEBase
+
+            message = MIMEBase(*_NOT_MULTIPART.split("/"))
+            message.set_payload(data)
+            yield from self._unfolded(message)
+            return
+        self.attached += 1
+        name = f"part-{self.attached:03d}"
+        headers = {"MIME-Version": "1.0", "Content-Disposition": f'attachment; filename="{name}"', "Content-Type": kind}
+        body = data.decode("utf-8", "surrogateescape")
+        yield CloudPart(body, kind, name, headers, self.blob_now.file, 1 if self.plain else None)
+
+    def _gunzipped(self, data: bytes, otherwise: bytes | None) -> bytes:
+        """Unpacked data; where it is no gzip, *otherwise*, or an error if that is None."""
+        import gzip
+        import io
+        import zlib
+
+        try:
+            with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+                content = packed.read(MAX_BYTES - self.unpacked + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            if otherwise is not None:
+                return otherwise
+            raise CloudConfigError(
+                "decompress",
+                f"a part says it is gzip and cannot be unpacked: {error}",
+                hint="pack it again, or give it its real type",
+            ) from error
+        self.unpacked += len(content)
+        if self.unpacked > MAX_BYTES:
+            raise too_large("what is packed with gzip, unpacked,")
+        return content
+
+    # --- the walk -----------------------------------------------------------------------
+
+    def _unfolded(self, base: Message) -> Iterator[CloudPart]:
+        for part in base.walk():
+            if part.get_content_maintype() == "multipart":
+                continue
+            declared = part.get_content_type()
+            payload = self._payload(part)
+            packed = declared in _GZIP_TYPES
+            if packed:
+                payload = self._unpacked_text(payload)
+                declared = "text/plain"
+            kind = type_of_text(payload) if declared in _TYPED_BY_TEXT and payload is not None else None
+            kind = kind or declared
+            lost: tuple[str, ...] = ()
+            if packed:
+                lost = tuple(key for key, _ in part.items() if key.lower() in ("merge-type", "x-merge-type"))
+                part = _rewrapped(part, kind, payload)
+            elif kind != part.get_content_type():
+                _set_header(part, "Content-Type", kind)
+            if kind in INCLUDES:
+                yield from self._included(part, payload or "", kind)
+            elif kind == ARCHIVE:
+                yield from self._archived(payload or "")
+            else:
+                # cloud-init types the whole message after each of its parts; walking on does not mind
+                _set_header(base, "Content-Type", kind)
+                yield from self._attached(part, "gzip" if packed else "", lost)
+
+    def _payload(self, part: Message) -> Any:
+        content = part.get_payload(decode=True)
+        if part.get_content_maintype() != "text" or not isinstance(content, bytes):
+            return content
+        charset = part.get_charset()
+        codec = getattr(charset, "input_codec", None) or "utf-8"
+        try:
+            return content.decode(codec, "surrogateescape")
+        except (LookupError, UnicodeError) as error:
+            raise CloudConfigError("encoding", f"a part cannot be read as {codec}") from error
+
+    def _unpacked_text(self, payload: Any) -> str:
+        data = payload if isinstance(payload, bytes) else str(payload or "").encode("utf-8", "surrogateescape")
+        try:
+            return self._gunzipped(data, None).decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise CloudConfigError("decompress", "a gzip part is not UTF-8 text", hint="pack text") from error
+
+    def _attached(self, part: Message, packed: str = "", lost: tuple[str, ...] = ()) -> Iterator[CloudPart]:
+        self.attached += 1
+        if not part.get_filename():
+            _set_filename(part, f"part-{self.attached:03d}")
+        if self.launch_index is not None:
+            _add_launch_index(part)
+        for leaf in _selected(part, self.launch_index):
+            yield self._part(leaf, packed, lost)
+
+    def _part(self, leaf: Message, packed: str, lost: tuple[str, ...]) -> CloudPart:
+        payload = self._payload(leaf)
+        body = "" if payload is None else payload
+        kind = leaf.get_content_type()
+        name = leaf.get_filename() or f"part-{self.attached:03d}"
+        headers: dict[str, Any] = {}
+        for key, value in leaf.items():
+            headers.setdefault(key, value)
+        headers["Content-Type"] = kind
+        line = None if packed else self._line(body)
+        return CloudPart(body, kind, name, headers, self.blob_now.file, line, packed, lost)
+
+    def _line(self, body: Any) -> int | None:
+        """The line on which a body begins, where it stands in the file as it is."""
+        if not isinstance(body, str) or not body or not self.plain:
+            return None
+        at = self.plain.find(body, self.searched)
+        if at < 0:
+            return None
+        self.searched = at + len(body)
+        return self.plain.count("\n", 0, at) + 1
+
+    # --- archives -----------------------------------------------------------------------
+
+    def _archived(self, text: str) -> Iterator[CloudPart]:
+        try:
+            entries = load_yaml(text)
+        except CloudConfigError as error:
+            if error.kind != "empty":
+                raise
+            return  # cloud-init reads an archive with broken YAML as an empty one
+        if isinstance(entries, set):
+            entries = sorted(entries, key=str)  # an order of its own would change from run to run
+        for number, entry in enumerate(entries if isinstance(entries, list) else (), 1):
+            if isinstance(entry, str):
+                entry = {"content": entry}
+            if not isinstance(entry, dict):
+                continue
+            try:
+                part = _from_entry(entry)
+            except Exception as error:  # whatever stops cloud-init: odd types, odd headers, odd text
+                raise CloudConfigError(
+                    "archive",
+                    f"entry {number} of the archive cannot be made a part: {error}",
+                    hint="content and headers are texts; a type is written like text/cloud-config",
+                ) from error
+            yield from self._attached(part)
+
+    # --- includes -----------------------------------------------------------------------
+
+    def _included(self, part: Message, text: str, kind: str) -> Iterator[CloudPart]:
+        for line in text.splitlines():
+            stripped = re.sub(r"^#include(-once)?", "", line, flags=re.IGNORECASE).lstrip()
+            url = stripped.strip()
+            if not url or url.startswith("#"):
+                continue
+            found = self._found(url)
+            if found is None or found in self.included or len(self.included) >= MAX_INCLUDES:
+                yield CloudPart(url, kind, part.get_filename() or "include", {}, self.blob_now.file, self._line(line))
+                continue
+            self.included.append(found)
+            try:
+                yield from self.blob(Blob(read_bytes(found), f"{url}"))
+            finally:
+                self.included.pop()
+
+    def _found(self, url: str) -> Path | None:
+        """The file below the include folder that a URL names; None where there is none."""
+        from urllib.parse import unquote, urlsplit
+
+        if self.include_root is None:
+            return None
+        try:
+            parts = urlsplit(url)
+        except ValueError:
+            return None
+        host = parts.hostname or "" if parts.scheme in ("http", "https") else ""
+        root = self.include_root.resolve()
+        try:
+            path = (root / host / unquote(parts.path).lstrip("/")).resolve()
+            return path if path.is_file() and path.is_relative_to(root) else None
+        except (OSError, ValueError):
+            return None
+
+
+def _message(data: bytes) -> Message:
+    import email
+
+    try:
+        return email.message_from_string(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        before = data[: error.start].count(b"\n") + 1
+        raise CloudConfigError(
+            "encoding", "the message is not UTF-8 text", line=before, hint="encode its parts as base64"
+        ) from error
+
+
+def _set_header(part: Message, key: str, value: str) -> None:
+    del part[key]
+    part[key] = value
+
+
+def _set_filename(part: Message, name: Any) -> None:
+    del part["Content-Disposition"]
+    part.add_header("Content-Disposition", "attachment", filename=str(name))
+
+
+def _rewrapped(part: Message, kind: str, payload: str) -> Message:
+    """What was packed as a message of its own: only the name and the launch index come along."""
+    from email.mime.nonmultipart import MIMENonMultipart
+
+    new = MIMENonMultipart(*kind.split("/", 1))
+    new.set_payload(payload)
+    name = part.get_filename()
+    if name:
+        _set_filename(new, name)
+    if "Launch-Index" in part:
+        _set_header(new, "Launch-Index", str(part["Launch-Index"]))
+    return new
+
+
+def _from_entry(entry: dict[Any, Any]) -> Message:
+    from email.mime.base import MIMEBase
+    from email.mime.text import MIMEText
+
+    content = entry.get("content", "")
+    kind = entry.get("type")
+    if not kind:
+        default = "application/octet-stream" if isinstance(content, bytes) else CLOUD_CONFIG
+        kind = type_of_text(_text_or_bytes(content), default) or default
+    main, sub = kind.split("/", 1)
+    part: Message
+    if main == "text":
+        part = MIMEText(content.decode() if isinstance(content, bytes) else content, _subtype=sub)
+    else:
+        part = MIMEBase(main, sub)
+        part.set_payload(content)
+    if "filename" in entry:
+        _set_filename(part, entry["filename"])
+    if "launch-index" in entry:
+        part.add_header("Launch-Index", str(entry["launch-index"]))
+    for header, value in entry.items():
+        if header.lower() not in _ENTRY_KEYS:
+            part.add_header(header, value)
+    return part
+
+
+def _text_or_bytes(content: Any) -> str | bytes:
+    if not isinstance(content, (str, bytes)):
+        raise TypeError(f"its content is a {type(content).__name__}")
+    return content
+
+
+def _add_launch_index(part: Message) -> None:
+    """The index that the header says, or else the body."""
+    index: Any = part.get("Launch-Index")
+    if index is None and part.get_content_type() == CLOUD_CONFIG:
+        content = part.get_payload(decode=True)
+        try:
+            config = load_yaml(content.decode("utf-8")) if isinstance(content, bytes) else None
+        except (CloudConfigError, UnicodeDecodeError):
+            return
+        index = config.get("launch-index") if isinstance(config, dict) else None
+    try:
+        number = int(index)
+    except (TypeError, ValueError):
+        return
+    part.add_header("Launch-Index", str(number))
+
+
+def _selected(part: Message, wanted: int | None) -> Iterator[Message]:
+    """The leaves of a part that the launch index lets through. A message in a part is a leaf and holds leaves."""
+    if wanted is not None:
+        index = part.get("Launch-Index")
+        if index is not None and _number(index) != wanted:
+            return
+    if part.get_content_maintype() != "multipart":
+        yield part
+    if part.is_multipart():
+        for inner in part.get_payload():
+            yield from _selected(inner, wanted)  # type: ignore[arg-type]
+
+
+def _number(text: Any) -> int | None:
+    try:
+        return int(text)
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,64 @@
+"""A merged cloud-config as text: YAML for people, JSON for programs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nodeattrs.adapters.cloudinit import Merged
+
+__all__ = ["json_tree", "part_faults", "yaml_text"]
+
+
+def json_tree(value: Any) -> Any:
+    """A config as JSON can hold it: dates, keys and infinity as text, bytes as base64, sets and tuples as lists.
+
+    >>> json_tree({1: (2, {"b"})})
+    {'1': [2, ['b']]}
+    """
+    if isinstance(value, dict):
+        return {_json_key(key): json_tree(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [json_tree(entry) for entry in value]
+    if isinstance(value, (set, frozenset)):
+        return [json_tree(entry) for entry in sorted(value, key=str)]
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, bytes):
+        import base64
+
+        return base64.b64encode(value).decode("ascii")
+    return value
+
+
+def _json_key(key: Any) -> str:
+    if key is None or isinstance(key, bool):
+        return str(key).lower() if key is not None else "null"
+    return str(key)
+
+
+def yaml_text(config: dict[Any, Any]) -> str:
+    """A config as a cloud-config file for people: keys in their order, letters as they are, long texts as blocks."""
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        def ignore_aliases(self, data: Any) -> bool:
+            return True
+
+    def text(dumper: Any, value: str) -> Any:
+        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
+
+    Dumper.add_representer(str, text)
+    return f"#cloud-config\n{yaml.dump(config, Dumper=Dumper, sort_keys=False, allow_unicode=True)}"
+
+
+def part_faults(merged: Merged) -> Iterator[str]:
+    """A sentence for each part that was rejected or failed."""
+    for report in merged.parts:
+        if report.error is not None:
+            yield f"{report.status}: {report.error}"
