@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.options import add_output, add_run_options, add_store, named_node, path_of
+from nodeattrs.cli.options import add_at, add_output, add_run_options, add_store, named_node, path_of
 from nodeattrs.cli.terminal import Terminal
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
@@ -13,7 +13,8 @@ NAME = "explain"
 SUMMARY = "say why a value is what it is: who set it, where, and who else spoke"
 DESCRIPTION = """\
 Say who set a value and where, who else spoke and what beat them, which element of a list came
-from whom, and what was said before. From what was saved, or with --repo from a run made now."""
+from whom, and what was said before. From what was saved, or with --repo from a run made now;
+then also what the line of a cookbook that set the value read: attributes and lookups."""
 EXAMPLES = """\
 examples:
   nodeattrs explain web1 app.workers
@@ -29,6 +30,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repo", metavar="DIR", help="run the node of this repository, and save nothing")
     add_run_options(parser)
     add_store(parser)
+    add_at(parser)
     add_output(parser)
 
 
@@ -37,9 +39,11 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.core.tree import spell
     from nodeattrs.errors import NoSuchAttribute
     from nodeattrs.reports.explain import explained
+    from nodeattrs.runs import Repository
 
     path = path_of(options.path)
-    explanation = explained(named_node(options, terminal), path)
+    repository = None if options.repo is None else Repository(options.repo)
+    explanation = explained(named_node(options, terminal), path, repository)
     if not explanation.says_something:
         raise NoSuchAttribute(f"nobody has said anything about {spell(path)}", path=path, hint=explanation.hint)
     terminal.report(explanation)

@@ -25,6 +25,8 @@ from nodeattrs.core.tree import Path, near, spell
 from nodeattrs.node.node import Node
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.values import claimed, on_one_line
+from nodeattrs.runs.lookups import Reading, readings
+from nodeattrs.runs.repository import Repository
 
 __all__ = ["Explanation", "explained", "way_to"]
 
@@ -44,12 +46,14 @@ class Explanation:
 
     node, environment: the node's
     hint:              what may have been meant, where nobody said anything about the path
+    readings:          what the line that set it read, where it is a line of a cookbook
     """
 
     trace: Trace
     node: str = ""
     environment: str = ""
     hint: str | None = None
+    readings: tuple[Reading, ...] = ()
 
     @property
     def says_something(self) -> bool:
@@ -74,6 +78,10 @@ class Explanation:
             "environment": self.environment,
             **data,
             "hint": self.hint,
+            "read": [
+                {"what": reading.what, "trace": None if reading.trace is None else _reading_dict(reading.trace)}
+                for reading in self.readings
+            ],
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
@@ -93,15 +101,52 @@ class Explanation:
         if trace.past:
             yield ""
             yield from _earlier(trace, screen)
+        if self.readings:
+            yield ""
+            yield from _read(self.readings, screen)
         if self.hint:
             yield f"  {self.hint}"
 
 
-def explained(node: Node, path: Path) -> Explanation:
-    """Why *path* of a node is what it is."""
+def explained(node: Node, path: Path, repository: Repository | None = None) -> Explanation:
+    """Why *path* of a node is what it is.
+
+    repository: whose cookbooks spoke; with it, what the line that set the value read is explained too
+    """
     trace = node.trace(path)
     silent = not (trace.found or trace.heard or trace.past)
-    return Explanation(trace, node.name, node.environment, way_to(node.to_dict(False), path) if silent else None)
+    hint = way_to(node.to_dict(False), path) if silent else None
+    read: tuple[Reading, ...] = ()
+    if repository is not None and trace.winner is not None:
+        read = tuple(readings(repository, node, trace.winner.claim.origin))
+    return Explanation(trace, node.name, node.environment, hint, read)
+
+
+def _reading_dict(trace: Any) -> dict[str, Any]:
+    return Explanation(trace).to_dict() if isinstance(trace, Trace) else trace.to_dict()
+
+
+def _read(found: Sequence[Reading], screen: Screen) -> Iterator[str]:
+    """Each thing that was read: its value, and the place that set it, below where there is no room beside."""
+    yield "  the line that set it read"
+    rows = [[reading.what, *_answer(reading.trace)] for reading in found]
+    for row, cells in zip(rows, in_columns([[what, cut(value, _SHORT)] for what, value, _ in rows]), strict=True):
+        line = f"  {_joined(cells)}".rstrip()
+        if len(line) + 2 + len(row[2]) <= screen.width:
+            yield f"{line}  {row[2]}".rstrip()
+        else:
+            yield cut(line, screen.width)
+            yield f"        {row[2]}"
+
+
+def _answer(trace: Any) -> tuple[str, str]:
+    if trace is None:
+        return "", ""
+    if isinstance(trace, Trace):
+        place = trace.winner.claim.origin.place if trace.winner is not None else None
+        return (on_one_line(trace.value) if trace.found else "nothing there"), place or ""
+    places = dict.fromkeys(place for place in (origin.place for origin in trace.origins(())) if place)
+    return (on_one_line(trace.value) if trace.error is None else trace.error.message), ", ".join(places)
 
 
 def way_to(tree: Any, path: Path) -> str | None:

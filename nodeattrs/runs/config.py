@@ -46,6 +46,7 @@ class Config:
     sensitive:   paths whose values are never shown; a step "*" means any
     store:       where nodes are kept, or None
     environment: of nodes that name none, or None
+    hiera:       the Hiera tree that recipes look keys up in: a hiera.yaml or a folder with one, or None
     """
 
     allowed: Mapping[str, list[Entry]] = field(default_factory=dict)
@@ -53,6 +54,7 @@ class Config:
     sensitive: tuple[Path, ...] = ()
     store: str | None = None
     environment: str | None = None
+    hiera: str | None = None
 
 
 def read_config(fields: Fields) -> Config:
@@ -61,13 +63,14 @@ def read_config(fields: Fields) -> Config:
     raises: DocumentError, with everything that is wrong with it
     """
     chef = [name for table in _TABLES for level in LEVELS for name in _chef_names(table, level)]
-    fields.only((*_TABLES, "sensitive", "store", "environment"), ignore=chef)
+    fields.only((*_TABLES, "sensitive", "store", "environment", "hiera"), ignore=chef)
     config = Config(
         _lists(fields, "allowed"),
         _lists(fields, "blocked"),
         tuple(_path(fields, index, entry) for index, entry in enumerate(fields.items("sensitive"))),
         fields.text("store") or None,
         fields.text("environment") or None,
+        fields.text("hiera") or None,
     )
     fields.finish()
     return config

@@ -75,7 +75,7 @@ class _Gone:
 
 FILES_ONLY = (*_LEVELS, *_UNLESS, *(f"{level}_full" for level in _LEVELS), "has_attribute")
 """Words that attribute files have and recipes do not."""
-RECIPES_ONLY = ("data_bag", "data_bag_item", "include_recipe", "tag", "tagged", "untag")
+RECIPES_ONLY = ("data_bag", "data_bag_item", "include_recipe", "lookup", "tag", "tagged", "untag")
 """Words that recipes have and attribute files do not."""
 
 _ELSEWHERE: dict[str, dict[str, Any]] = {

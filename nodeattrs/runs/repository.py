@@ -17,7 +17,7 @@ import os
 import pathlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
-from typing import Any, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from nodeattrs.core.claim import Origin, Speaker
 from nodeattrs.core.tree import copied
@@ -39,6 +39,9 @@ from nodeattrs.runs.node_files import NodeFile, read_node
 from nodeattrs.runs.role_scripts import Script
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Environment, Role, read_environment, read_role
 from nodeattrs.texts import documents
+
+if TYPE_CHECKING:
+    from nodeattrs.adapters.hiera import Hiera
 
 __all__ = ["Repository"]
 
@@ -75,6 +78,19 @@ class Repository:
             return Config()
         document = documents.read(path, FILE)
         return self._understood(document, document.speaker("settings", ""), "the settings", read_config)
+
+    @cached_property
+    def hiera(self) -> Hiera | None:
+        """The Hiera tree of the settings, else of a hiera.yaml in the repository; None where there is neither.
+
+        raises: BadArgument, where the settings name one that is not there
+        """
+        named = self.config.hiera
+        if named is None and not (self.root / "hiera.yaml").is_file():
+            return None
+        from nodeattrs.adapters.hiera import Hiera
+
+        return Hiera(self.root / (named or "hiera.yaml"), root=self.root)
 
     def role(self, name: str) -> Role:
         """The role of that name.

@@ -16,6 +16,7 @@ from nodeattrs.node.node import Node
 from nodeattrs.runs.cookbooks import check_versions, cookbook_order
 from nodeattrs.runs.expansion import expand_node
 from nodeattrs.runs.facts import Facts
+from nodeattrs.runs.lookups import lookup_word
 from nodeattrs.runs.recipes import LogLine, RecipeRunner
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run_list import Expansion
@@ -81,7 +82,7 @@ def run_node(
     order = cookbook_order(expansion.recipes, repository.cookbook)
     check_versions(order, repository.cookbook, pins)
     _check_recipes(repository, expansion)
-    runner = RecipeRunner(node, repository.cookbook, _words(repository), log)
+    runner = RecipeRunner(node, repository.cookbook, _words(repository, node), log)
     runner.load_attribute_files(order)
     for recipe in expansion.recipes:
         runner.run_recipe(recipe)
@@ -121,5 +122,9 @@ def _check_recipes(repository: Repository, expansion: Expansion) -> None:
             raise
 
 
-def _words(repository: Repository) -> dict[str, Any]:
-    return {"data_bag": repository.data_bag, "data_bag_item": repository.data_bag_item}
+def _words(repository: Repository, node: Node) -> dict[str, Any]:
+    return {
+        "data_bag": repository.data_bag,
+        "data_bag_item": repository.data_bag_item,
+        "lookup": lookup_word(repository, node),
+    }

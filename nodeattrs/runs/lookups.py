@@ -1,0 +1,83 @@
+"""Hiera in a run: recipes look keys up for their node, and an explanation follows what a line read.
+
+It brings a repository's Hiera tree and a node together; what a lookup answers is the adapter's.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.trace import Trace
+from nodeattrs.core.tree import parse
+from nodeattrs.errors import NodeattrsError, NotFound
+from nodeattrs.node.node import Node
+from nodeattrs.runs.reads import reads_of
+from nodeattrs.runs.repository import Repository
+
+if TYPE_CHECKING:
+    from nodeattrs.adapters.hiera import Explanation, Scope
+
+__all__ = ["Reading", "lookup_word", "readings", "scope_of"]
+
+
+def scope_of(repository: Repository, node: Node) -> Scope:
+    """The node as Hiera sees it: its automatic attributes are the facts.
+
+    raises: NotFound, where the repository has no Hiera tree
+    """
+    hiera = repository.hiera
+    if hiera is None:
+        raise NotFound(
+            "this repository has no Hiera tree to look keys up in",
+            hint='write hiera = "FOLDER" in nodeattrs.toml, or put a hiera.yaml beside it',
+        )
+    return hiera.scope(node.automatic.to_dict(), node=node.name, environment=node.environment)
+
+
+def lookup_word(repository: Repository, node: Node) -> Callable[..., Any]:
+    """The word `lookup` of recipes: a key of Hiera for the node that runs, with the options of `Scope.lookup`."""
+    scopes: list[Scope] = []
+
+    def lookup(name: str | list[str], **options: Any) -> Any:
+        if not scopes:
+            scopes.append(scope_of(repository, node))  # facts stand still while recipes run
+        return scopes[0].lookup(name, **options)
+
+    return lookup
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Something that a line of a recipe read.
+
+    what:  as it is written: a path, or "lookup(key)"
+    trace: why it is what it is: of the node, or of Hiera; None where nobody can say
+    """
+
+    what: str
+    trace: Trace | Explanation | None
+
+
+def readings(repository: Repository, node: Node, origin: Origin) -> Iterator[Reading]:
+    """What the line of a cookbook file that set a value read, each with its own trace, as far as it is written out."""
+    if origin.file is None or origin.line is None or not origin.file.endswith(".py"):
+        return
+    text = "".join(linecache.getlines(str(repository.root / origin.file)))
+    for what in reads_of(text, origin.line):
+        yield Reading(what, _traced(repository, node, what))
+
+
+def _traced(repository: Repository, node: Node, what: str) -> Trace | Explanation | None:
+    word, found, rest = what.partition("(")
+    if not found:
+        return node.trace(parse(what))
+    if word != "lookup" or not rest.removesuffix(")"):
+        return None
+    try:
+        return scope_of(repository, node).explain(rest.removesuffix(")"))
+    except NodeattrsError:
+        return None

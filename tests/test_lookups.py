@@ -1,0 +1,104 @@
+"""Hiera in recipes: `lookup`, and what an explanation says of the line that used it."""
+
+from __future__ import annotations
+
+import pytest
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.errors import NotFound, RecipeFailed
+from nodeattrs.reports.explain import explained
+from nodeattrs.runs.facts import Facts
+from nodeattrs.runs.run import run_node
+from tests.on_disk import repository
+
+FACTS = Facts({"platform": "kilnos", "fqdn": "kiln1.example"}, Origin("facts", "test"))
+
+FILES = {
+    "nodeattrs.toml": 'hiera = "data"\n',
+    "data/hiera.yaml": (
+        "version: 5\n"
+        "defaults: {datadir: ., data_hash: yaml_data}\n"
+        "hierarchy:\n"
+        '  - {name: node, path: "%{trusted.certname}.yaml"}\n'
+        '  - {name: platform, path: "%{facts.platform}-%{environment}.yaml"}\n'
+        "  - {name: common, path: common.yaml}\n"
+    ),
+    "data/common.yaml": "kiln::heat: 900\nkiln::tools: [tongs]\n",
+    "data/kilnos-_default.yaml": "kiln::tools: [gloves]\n",
+    "data/kiln1.yaml": "kiln::heat: 1040\n",
+    "cookbooks/kiln/attributes/default.py": "default['kiln']['margin'] = 10\n",
+    "cookbooks/kiln/recipes/default.py": (
+        "node.default['kiln']['tools'] = lookup('kiln::tools', merge='unique')\n"
+        "limit = lookup('kiln::heat') + node['kiln']['margin']\n"
+        "node.default['kiln']['limit'] = limit\n"
+    ),
+    "nodes/kiln1.json": '{"name": "kiln1", "run_list": ["kiln"]}\n',
+}
+
+
+@pytest.fixture
+def kiln(tmp_path):
+    return lambda **changes: repository(tmp_path, {**FILES, **changes})
+
+
+class TestLookup:
+    def test_it_answers_for_the_node_that_runs(self, kiln):
+        """
+        Its name is the certificate's, its automatic attributes are the facts, its environment is Hiera's.
+        """
+        node = run_node(kiln(), "kiln1", facts=FACTS).node
+
+        assert node["kiln"].to_dict() == {"margin": 10, "tools": ["gloves", "tongs"], "limit": 1050}
+
+    def test_what_it_gives_belongs_to_the_recipe(self, kiln):
+        """
+        A recipe that changes the answer changes nothing in the tree that other nodes read.
+        """
+        code = "lookup('kiln::tools').append('x')\nnode.default['kiln']['tools'] = lookup('kiln::tools')\n"
+        repo = kiln(**{"cookbooks/kiln/recipes/default.py": code})
+
+        assert run_node(repo, "kiln1", facts=FACTS).node["kiln"]["tools"] == ["gloves"]
+
+    def test_a_key_that_is_nowhere_stops_the_recipe_at_its_line(self, kiln):
+        """
+        As any error of a recipe, with the file and the line.
+        """
+        repo = kiln(**{"cookbooks/kiln/recipes/default.py": "\nlookup('kiln::heart')\n"})
+
+        with pytest.raises(RecipeFailed, match=r"cookbooks/kiln/recipes/default\.py:2.*kiln::heart"):
+            run_node(repo, "kiln1", facts=FACTS)
+
+    def test_without_a_tree_the_error_says_where_to_put_one(self, kiln):
+        """
+        A repository need not have one until a recipe asks.
+        """
+        repo = kiln(**{"nodeattrs.toml": ""})
+
+        with pytest.raises(RecipeFailed, match=r"has no Hiera tree(.|\n)*nodeattrs\.toml") as caught:
+            run_node(repo, "kiln1", facts=FACTS)
+        assert isinstance(caught.value.__cause__, NotFound)
+
+
+class TestExplanation:
+    def test_it_lists_what_the_line_read_each_with_its_own_trace(self, kiln):
+        """
+        Through the name that the line before gave it.
+        """
+        repo = kiln()
+        explanation = explained(run_node(repo, "kiln1", facts=FACTS).node, ("kiln", "limit"), repo)
+        data = {one["what"]: one["trace"] for one in explanation.to_dict()["read"]}
+
+        assert list(data) == ["lookup(kiln::heat)", "kiln.margin"]
+        assert data["lookup(kiln::heat)"]["leaves"][0]["said_by"][0]["file"] == "data/kiln1.yaml"
+        assert data["kiln.margin"]["claims"][0]["file"] == "cookbooks/kiln/attributes/default.py"
+        assert data["kiln.margin"]["claims"][0]["line"] == 1
+
+    def test_a_value_that_no_cookbook_wrote_read_nothing(self, kiln):
+        """
+        A document reads nothing; neither does a node whose repository is not at hand.
+        """
+        repo = kiln()
+        node = run_node(repo, "kiln1", facts=FACTS).node
+
+        assert explained(node, ("platform",), repo).readings == ()
+        assert explained(node, ("kiln", "limit")).readings == ()
