@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from nodeattrs.cli.catalog import add_applying, applied, exit_code
 from nodeattrs.cli.options import (
     add_output,
     add_run_options,
@@ -30,6 +31,7 @@ examples:
   nodeattrs run --repo cookbooks_example --node web1 --facts cookbooks_example/facts/web1.json
   nodeattrs run --repo cookbooks_example --all --facts cookbooks_example/facts
   nodeattrs run --repo . --run-list "role[web],recipe[app::db]" -E staging --why-run
+  nodeattrs run --repo . --node web1 --apply --root scratch
 """
 
 
@@ -47,11 +49,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_run_options(parser)
     add_store(parser)
     parser.add_argument("--why-run", "-W", action="store_true", help="run, tell, and save nothing")
+    parser.add_argument("--apply", action="store_true", help="bring the resources of the recipes into their state")
+    parser.add_argument("--force", action="store_true", help="save even over what somebody else has saved meanwhile")
+    add_applying(parser)
     add_output(parser)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Run the nodes one by one; one that fails does not keep the others from running."""
+    from nodeattrs.reports.catalog import AppliedCatalog, AppliedRuns
     from nodeattrs.reports.run import RunReport, RunReports
     from nodeattrs.runs import Repository
     from nodeattrs.runs.recipes import LogLine
@@ -70,7 +76,10 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     )
     if not names:
         raise NotFound("nodes/ describes no node", hint="name one: --node NAME")
-    reports = []
+    if options.why_run and options.apply and not options.noop:
+        options.refuse("--why-run changes nothing: use --noop to see what --apply would do")
+    reports: list[RunReport] = []
+    catalogs: list[AppliedCatalog] = []
     for number, name in enumerate(names, 1):
         if len(names) > 1:
             terminal.progress(f"run {number} of {len(names)}: {name}")
@@ -85,8 +94,11 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
                 environment=options.environment,
                 json_attributes=given,
                 save=not options.why_run,
+                force=options.force,
                 log=log.append,
             )
+            if options.apply or options.noop:
+                catalogs.append(applied(session.run.catalog, name, options, terminal))
         except NodeattrsError as error:
             # What was logged before leads to the fault.
             terminal.remark([*map(str, log), *([f"the run of {name} failed"] if len(names) > 1 else [])])
@@ -95,5 +107,6 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         terminal.warn([*session.run.warnings, *([session.note] if session.note else [])])
         reports.append(RunReport(session))
     if reports:
-        terminal.report(RunReports(reports))
-    return 0 if len(reports) == len(names) else 1
+        runs = RunReports(reports)
+        terminal.report(AppliedRuns(runs, catalogs) if catalogs else runs)
+    return max([int(len(reports) != len(names)), *map(exit_code, catalogs)])

@@ -27,6 +27,7 @@ from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import cookbook_of, qualified
 from nodeattrs.node.values import Sensitive, Symbol, lazy
 from nodeattrs.runs.cookbooks import AttributeFileOrder, Cookbook
+from nodeattrs.runs.resources import RESOURCE_WORDS
 from nodeattrs.runs.role_scripts import compiled, source_of
 
 __all__ = ["ATTRIBUTE_FILE", "FILES_ONLY", "RECIPE", "RECIPES_ONLY", "LogLine", "RecipeRunner", "words_now"]
@@ -75,7 +76,7 @@ class _Gone:
 
 FILES_ONLY = (*_LEVELS, *_UNLESS, *(f"{level}_full" for level in _LEVELS), "has_attribute")
 """Words that attribute files have and recipes do not."""
-RECIPES_ONLY = ("data_bag", "data_bag_item", "include_recipe", "lookup", "tag", "tagged", "untag")
+RECIPES_ONLY = ("data_bag", "data_bag_item", "include_recipe", "lookup", "tag", "tagged", "untag", *RESOURCE_WORDS)
 """Words that recipes have and attribute files do not."""
 
 _ELSEWHERE: dict[str, dict[str, Any]] = {
@@ -92,6 +93,7 @@ class RecipeRunner:
     cookbook:  gives a cookbook by its name, or raises CookbookNotFound
     words:     more names for recipes, such as `data_bag_item`
     on_log:    called with each line a file logs
+    on_recipe: called with the full name of each recipe before it runs
     """
 
     def __init__(
@@ -100,6 +102,7 @@ class RecipeRunner:
         cookbook: Callable[[str], Cookbook],
         words: Mapping[str, Any],
         on_log: Callable[[LogLine], None] | None = None,
+        on_recipe: Callable[[str], None] | None = None,
     ) -> None:
         self.node = node
         self.recipes: list[str] = []
@@ -108,6 +111,7 @@ class RecipeRunner:
         self._order = AttributeFileOrder(cookbook, self._run_attribute_file)
         self._more_words = words
         self._on_log = on_log
+        self._on_recipe = on_recipe
 
     @property
     def attribute_files(self) -> list[str]:
@@ -136,6 +140,8 @@ class RecipeRunner:
             error.said = (f"it is included by {by}",) if by else ("it is on the run-list",)
             raise
         self.recipes.append(full)
+        if self._on_recipe is not None:
+            self._on_recipe(full)
         self._run(cookbook, file, RECIPE, full, self._recipe_words(cookbook.name))
         return True
 

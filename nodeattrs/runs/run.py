@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from nodeattrs.catalog import Catalog
 from nodeattrs.core.claim import Origin, Speaker
 from nodeattrs.errors import DocumentError, NodeattrsError, RecipeNotFound
 from nodeattrs.node.node import Node
@@ -19,6 +20,7 @@ from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.lookups import lookup_word
 from nodeattrs.runs.recipes import LogLine, RecipeRunner
 from nodeattrs.runs.repository import Repository
+from nodeattrs.runs.resources import Resources, finder
 from nodeattrs.runs.run_list import Expansion
 from nodeattrs.texts.documents import Document
 
@@ -35,6 +37,7 @@ class Run:
     recipes:         "cookbook::recipe" in the order in which they began
     log:             what cookbook files logged
     warnings:        what is probably not meant, once each
+    catalog:         the resources that recipes declared; nothing has been applied
     """
 
     node: Node
@@ -43,6 +46,7 @@ class Run:
     recipes: list[str] = field(default_factory=list)
     log: list[LogLine] = field(default_factory=list)
     warnings: list[NodeattrsError] = field(default_factory=list)
+    catalog: Catalog = field(default_factory=Catalog)
 
 
 def run_node(
@@ -82,14 +86,18 @@ def run_node(
     order = cookbook_order(expansion.recipes, repository.cookbook)
     check_versions(order, repository.cookbook, pins)
     _check_recipes(repository, expansion)
-    runner = RecipeRunner(node, repository.cookbook, _words(repository, node), log)
+    resources = Resources(node, root=repository.root, find=finder(repository.cookbook))
+    words = {**_words(repository, node), **resources.words()}
+    runner = RecipeRunner(node, repository.cookbook, words, log, resources.enter)
+    resources.include = runner.run_recipe
     runner.load_attribute_files(order)
     for recipe in expansion.recipes:
         runner.run_recipe(recipe)
+    catalog = resources.finish()
     warnings: list[NodeattrsError] = [*repository.warnings, *facts.warnings]
     if json_attributes is not None:
         warnings.extend(json_attributes.warnings)
-    return Run(node, expansion, runner.attribute_files, runner.recipes, runner.log, warnings)
+    return Run(node, expansion, runner.attribute_files, runner.recipes, runner.log, warnings, catalog)
 
 
 def _hear_before(node: Node, repository: Repository, saved: Node | None) -> None:

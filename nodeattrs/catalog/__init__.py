@@ -1,0 +1,67 @@
+"""Resources, the relationships between them, the order that follows, and refreshes: Puppet's, with reasons.
+
+A room of its own that merges nothing: what a recipe declares becomes a `Catalog`; its `plan()`
+finds what is missing, orders the rest and names every cycle with the line of each edge in it;
+`apply_plan` visits the resources. docs/catalog.md has the rules.
+
+>>> catalog = Catalog()
+>>> catalog.relate("Package['ntp'] -> File['/etc/ntp.conf'] ~> Service['ntpd']")
+>>> for title in ("Service[ntpd]", "File[/etc/ntp.conf]", "Package[ntp]"):
+...     _ = catalog.add(Resource(ref_of(title)))
+>>> catalog.plan().order()
+[Package['ntp'], File['/etc/ntp.conf'], Service['ntpd']]
+"""
+
+from nodeattrs.catalog.chain_text import parsed_chain, parsed_query
+from nodeattrs.catalog.cycles import Cycle
+from nodeattrs.catalog.documents import catalog_from
+from nodeattrs.catalog.errors import (
+    DependencyCycle,
+    DuplicateResource,
+    NoopDoesNotReach,
+    ReferenceNotFound,
+    RefreshComesLater,
+    ResourceFailed,
+)
+from nodeattrs.catalog.graph import Edge, Graph
+from nodeattrs.catalog.plan import Plan
+from nodeattrs.catalog.references import Chain, Collector, Link, Ref, RefMaker, Refs, ref_of, refs
+from nodeattrs.catalog.resources import MAIN_CLASS, MAIN_STAGE, RELATIONS, Catalog, FirstOf, Resource
+from nodeattrs.catalog.transaction import Change, LogLine, Outcome, Received, Report, Subject, apply_plan
+
+__all__ = [
+    "MAIN_CLASS",
+    "MAIN_STAGE",
+    "RELATIONS",
+    "Catalog",
+    "Chain",
+    "Change",
+    "Collector",
+    "Cycle",
+    "DependencyCycle",
+    "DuplicateResource",
+    "Edge",
+    "FirstOf",
+    "Graph",
+    "Link",
+    "LogLine",
+    "NoopDoesNotReach",
+    "Outcome",
+    "Plan",
+    "Received",
+    "Ref",
+    "RefMaker",
+    "ReferenceNotFound",
+    "RefreshComesLater",
+    "Refs",
+    "Report",
+    "Resource",
+    "ResourceFailed",
+    "Subject",
+    "apply_plan",
+    "catalog_from",
+    "parsed_chain",
+    "parsed_query",
+    "ref_of",
+    "refs",
+]

@@ -1,0 +1,232 @@
+"""Cycles: who is in them, the path that Puppet shows for each, and why each edge on it is there.
+
+Puppet walks over paths, breadth first from the first member, until one meets itself; the number
+of paths grows exponentially. The same path is found here in polynomial time: it is the first, by
+the order of edges, among the shortest walks that begin at the first member and end where they
+have been ("lassos": a tail and a ring). d(w) is the distance from the first member, g(w) the
+length of the shortest ring through w, so the length is the least d(w) + g(w); then the walk goes
+forward wherever a completion of exactly that length is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from nodeattrs.catalog.graph import Edge, Graph
+from nodeattrs.core.claim import Origin
+
+__all__ = ["Cycle", "cycles_of", "first_lasso"]
+
+Neighbours = Mapping[int, Sequence[int]]
+
+
+@dataclass(frozen=True, eq=False)
+class Cycle:
+    """One set of vertices that all wait for each other.
+
+    members: vertices, sorted by the names of their references
+    """
+
+    graph: Graph
+    members: tuple[int, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """The members; the anchors of containers are `begin X` and `end X`."""
+        return [self.graph.named(vertex) for vertex in self.members]
+
+    @cached_property
+    def path(self) -> list[int]:
+        """What Puppet shows: from the first member to the first place where the walk meets itself."""
+        among = set(self.members)
+        neighbours = {
+            vertex: [one for one in dict.fromkeys(edge.target for edge in self.graph.out[vertex]) if one in among]
+            for vertex in self.members
+        }
+        return first_lasso(neighbours, self.members[0])
+
+    @property
+    def ring(self) -> list[int]:
+        """A real ring: the end of the path, from where it meets itself."""
+        return self.path[self.path.index(self.path[-1]) :]
+
+    def reasons(self) -> list[tuple[Edge, str, Origin | None]]:
+        """Each edge on the path, why it is there and where it was written; of parallel edges the first."""
+        found = []
+        for source, target in zip(self.path, self.path[1:], strict=False):
+            edge = next(edge for edge in self.graph.out[source] if edge.target == target)
+            found.append((edge, *self.graph.reason(edge)))
+        return found
+
+    def told(self) -> Iterator[str]:
+        """The reasons as lines."""
+        for edge, reason, origin in self.reasons():
+            place = f" at {origin}" if origin else ""
+            yield f"{self.graph.named(edge.source)} => {self.graph.named(edge.target)}: {reason}{place}"
+
+
+def cycles_of(graph: Graph, done: Sequence[int]) -> list[Cycle]:
+    """All cycles of a graph, sorted by the names of their members.
+
+    done: vertices that are known to be in none, since they could be visited
+    cost: one step an edge (Tarjan's strongly connected parts, without recursion)
+    """
+    name = graph.sort_name
+    found = [tuple(sorted(part, key=name)) for part in _parts(graph, set(done))]
+    found.sort(key=lambda members: [name(vertex) for vertex in members])
+    return [Cycle(graph, members) for members in found]
+
+
+def _parts(graph: Graph, done: set[int]) -> Iterator[list[int]]:
+    out = graph.out
+    number: dict[int, int] = {}
+    low: dict[int, int] = {}
+    on_stack: set[int] = set()
+    stack: list[int] = []
+    for root in range(len(out)):
+        if root in number or root in done or not out[root]:
+            continue
+        work = [(root, iter(out[root]))]
+        number[root] = low[root] = len(number)
+        stack.append(root)
+        on_stack.add(root)
+        while work:
+            vertex, edges = work[-1]
+            for edge in edges:
+                target = edge.target
+                if target not in number:
+                    number[target] = low[target] = len(number)
+                    stack.append(target)
+                    on_stack.add(target)
+                    work.append((target, iter(out[target])))
+                    break
+                if target in on_stack and number[target] < low[vertex]:
+                    low[vertex] = number[target]
+            else:
+                work.pop()
+                if work and low[vertex] < low[work[-1][0]]:
+                    low[work[-1][0]] = low[vertex]
+                if low[vertex] == number[vertex]:
+                    part = [stack.pop()]
+                    while part[-1] != vertex:
+                        part.append(stack.pop())
+                    on_stack.difference_update(part)
+                    if len(part) > 1 or any(edge.target == vertex for edge in out[vertex]):
+                        yield part
+
+
+def first_lasso(neighbours: Neighbours, start: int) -> list[int]:
+    """The first of the shortest walks from *start* that end at a vertex they have been at.
+
+    neighbours: the next vertices of each, in order; from every vertex every other can be reached
+    cost:       at most vertices times edges; nearly linear where short rings or few branches are
+    source:     semantics of Puppet's path search; docs/catalog.md, "Cycles"
+    """
+    behind: dict[int, list[int]] = {vertex: [] for vertex in neighbours}
+    for vertex, nexts in neighbours.items():
+        for one in nexts:
+            behind[one].append(vertex)
+    rings, length = _rings(neighbours, behind, start)
+    to_go = _least_to_go(rings, behind, length)
+    path, been = [start], {start}
+    back = _Back(behind)
+    back.reach(start, length)
+    while True:
+        left = length - len(path)  # edges after the next one
+        for one in neighbours[path[-1]]:
+            if one in been:
+                if left == 0:
+                    return [*path, one]
+            elif min(back.distance.get(one, length + 1), to_go.get(one, length + 1)) <= left:
+                break
+        else:  # the sum above said there is one
+            raise AssertionError("the walk lost its lasso")
+        path.append(one)
+        been.add(one)
+        back.reach(one, left)
+
+
+def _rings(neighbours: Neighbours, behind: Neighbours, start: int) -> tuple[dict[int, int], int]:
+    """The shortest ring through each vertex where a lasso may close, and the length of the shortest lasso.
+
+    Rings that are too long to matter are left out. A lasso closes at its start, or where two edges arrive.
+    """
+    best = len(neighbours) + 1
+    rings: dict[int, int] = {}
+    distance, level = 0, [start]
+    seen = {start}
+    while level and distance < best:
+        for vertex in level:
+            if vertex == start or len(behind[vertex]) > 1:
+                ring = _ring(neighbours, behind, vertex, best - distance)
+                if ring is not None:
+                    rings[vertex] = ring
+                    best = min(best, distance + ring)
+        level = list(dict.fromkeys(one for vertex in level for one in neighbours[vertex] if one not in seen))
+        seen.update(level)
+        distance += 1
+    return rings, best
+
+
+def _ring(neighbours: Neighbours, behind: Neighbours, vertex: int, most: int) -> int | None:
+    """The length of the shortest ring through *vertex*, if it is at most *most*; searched from both sides."""
+    ahead, back = {vertex}, {vertex}
+    far_ahead, far_back = [vertex], [vertex]
+    for length in range(1, most + 1):
+        if not far_ahead or not far_back:
+            return None
+        if len(far_ahead) <= len(far_back):
+            reached = {one for last in far_ahead for one in neighbours[last]}
+            if not reached.isdisjoint(back):
+                return length
+            reached -= ahead
+            ahead |= reached
+            far_ahead = list(reached)
+        else:
+            reached = {one for last in far_back for one in behind[last]}
+            if not reached.isdisjoint(ahead):
+                return length
+            reached -= back
+            back |= reached
+            far_back = list(reached)
+    return None
+
+
+def _least_to_go(rings: Mapping[int, int], behind: Neighbours, most: int) -> dict[int, int]:
+    """How many edges the shortest lasso has that begins at each vertex, as far as it is at most *most*."""
+    levels: dict[int, list[int]] = {}
+    for vertex, ring in rings.items():
+        levels.setdefault(ring, []).append(vertex)
+    to_go: dict[int, int] = {}
+    for length in range(1, most + 1):
+        for vertex in levels.pop(length, ()):
+            if vertex not in to_go:
+                to_go[vertex] = length
+                levels.setdefault(length + 1, []).extend(behind[vertex])
+        if not levels:
+            break
+    return to_go
+
+
+class _Back:
+    """How far it is from each vertex to the nearest one that was reached."""
+
+    def __init__(self, behind: Neighbours) -> None:
+        self._behind = behind
+        self.distance: dict[int, int] = {}
+
+    def reach(self, vertex: int, most: int) -> None:
+        """Note that *vertex* is reached; distances above *most* are of no interest."""
+        level, far = [vertex], 0
+        self.distance[vertex] = 0
+        while level and far < most:
+            far += 1
+            nearer = []
+            for one in level:
+                for before in self._behind[one]:
+                    if self.distance.get(before, most + 1) > far:
+                        self.distance[before] = far
+                        nearer.append(before)
+            level = nearer

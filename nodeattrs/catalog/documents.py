@@ -1,0 +1,154 @@
+"""A catalog as plain data: `resources` in catalog order, and `chains` as texts.
+
+    {"settings": {"noop": false},
+     "resources": [{"type": "File", "title": "/etc/ntp.conf", "notify": ["Service[ntpd]"]},
+                   {"type": "Service", "title": "ntpd", "refreshable": true}],
+     "chains": ["Package <| |> -> File <| |>"]}
+
+Fields of a resource beside these: kind, in, require, subscribe, before, auto, virtual, noop, tags;
+`path` and `target` of a File make automatic relations. All others are there for queries.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+from nodeattrs.catalog.references import Ref, made
+from nodeattrs.catalog.resources import CONTAINERS, RELATIONS, Catalog, FirstOf, Resource
+from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.errors import DocumentError
+
+__all__ = ["catalog_from", "nearest_first"]
+
+_NOT_FOR_QUERIES = {"type", "kind", "in", "auto", "virtual"}
+
+
+def catalog_from(
+    tree: Any,
+    subject_of: Callable[[Mapping[str, Any]], Any] | None = None,
+    speaker: Speaker | None = None,
+    file: str | None = None,
+) -> Catalog:
+    """The catalog that plain data describes.
+
+    subject_of: makes what a resource does from its entry; without it nothing can be applied
+    speaker:    knows where each entry was written
+    raises:     DocumentError, DuplicateResource
+    """
+    reader = _Reader(subject_of, speaker, file)
+    top = reader.map_of(tree, ())
+    settings = reader.map_of(top.get("settings", {}), ("settings",))
+    catalog = Catalog(noop=reader.flag(settings, "noop", ("settings",)) or False)
+    for index, entry in enumerate(reader.list_of(top.get("resources", []), ("resources",))):
+        catalog.add(reader.resource(entry, ("resources", index)))
+    for index, said in enumerate(reader.list_of(top.get("chains", []), ("chains",))):
+        text = said.get("text") if isinstance(said, dict) else said
+        if not isinstance(text, str):
+            reader.refuse("a chain must be a text", ("chains", index))
+        catalog.relate(text, reader.origin(("chains", index)))
+    return catalog
+
+
+def nearest_first(path: str) -> FirstOf:
+    """The candidates for a path: what manages the nearest directory above it."""
+    found: list[str] = []
+    above = posixpath.dirname(path.rstrip("/"))
+    while above not in ("", path):
+        found.extend(f"{kind}[{above}]" for kind in ("File", "Directory", "Link"))
+        if above == "/":
+            break
+        above = posixpath.dirname(above)
+    return FirstOf(found)
+
+
+class _Reader:
+    def __init__(
+        self, subject_of: Callable[[Mapping[str, Any]], Any] | None, speaker: Speaker | None, file: str | None
+    ) -> None:
+        self._subject_of = subject_of
+        self._speaker = speaker
+        self._file = file
+
+    def origin(self, path: tuple[Any, ...]) -> Origin | None:
+        return self._speaker.at(path) if self._speaker else None
+
+    def refuse(self, message: str, path: tuple[Any, ...], hint: str | None = None) -> NoReturn:
+        origin = self.origin(path)
+        raise DocumentError(
+            message,
+            file=origin.file if origin else self._file,
+            line=origin.line if origin else None,
+            path=path,
+            hint=hint,
+        )
+
+    def map_of(self, value: Any, path: tuple[Any, ...]) -> Mapping[str, Any]:
+        if not isinstance(value, dict):
+            self.refuse(f"a map was expected, not {type(value).__name__}", path, 'such as {"resources": [...]}')
+        return value
+
+    def list_of(self, value: Any, path: tuple[Any, ...]) -> list[Any]:
+        if not isinstance(value, list):
+            self.refuse(f"a list was expected, not {type(value).__name__}", path)
+        return value
+
+    def flag(self, entry: Mapping[str, Any], name: str, path: tuple[Any, ...]) -> bool | None:
+        value = entry.get(name)
+        if value is not None and not isinstance(value, bool):
+            self.refuse(f"{name} must be true or false", (*path, name))
+        return value
+
+    def texts(self, value: Any, path: tuple[Any, ...]) -> tuple[str, ...]:
+        items = [value] if isinstance(value, str) else self.list_of(value, path)
+        for item in items:
+            if not isinstance(item, str) or "[" not in item or not item.endswith("]"):
+                self.refuse(f"{item!r} is no reference", path, "write Type[title], such as File[/etc/motd]")
+        return tuple(items)
+
+    def resource(self, entry: Any, path: tuple[Any, ...]) -> Resource:
+        entry = self.map_of(entry, path)
+        for name in ("type", "title"):
+            if not isinstance(entry.get(name), str) or not entry[name]:
+                self.refuse(f"a resource needs its {name}, a text", path)
+        ref = made(entry["type"], entry["title"])
+        kind = entry.get("kind", "resource")
+        if kind not in ("resource", *CONTAINERS):
+            self.refuse(f"there is no kind {kind!r}", (*path, "kind"), f"one of {', '.join(CONTAINERS)}, or nothing")
+        relations: dict[str, Any] = {
+            name: self.texts(entry[name], (*path, name)) for name in RELATIONS if name in entry
+        }
+        within = self.texts(entry["in"], (*path, "in")) if "in" in entry else None
+        tags = entry.get("tags") or ()
+        return Resource(
+            ref,
+            kind,
+            within,
+            parameters={name: value for name, value in entry.items() if name not in _NOT_FOR_QUERIES},
+            auto=self._auto(ref, entry, path),
+            virtual=bool(self.flag(entry, "virtual", path)),
+            tags=frozenset(map(str, self.list_of(tags, (*path, "tags")))) if tags else frozenset(),
+            noop=self.flag(entry, "noop", path),
+            origin=self.origin(path),
+            subject=self._subject_of(entry) if self._subject_of and kind == "resource" else None,
+            **relations,
+        )
+
+    def _auto(self, ref: Ref, entry: Mapping[str, Any], path: tuple[Any, ...]) -> dict[str, tuple[str | FirstOf, ...]]:
+        auto: dict[str, tuple[str | FirstOf, ...]] = {}
+        if "auto" in entry:
+            given = self.map_of(entry["auto"], (*path, "auto"))
+            for name in given:
+                if name not in RELATIONS:
+                    self.refuse(f"auto knows {', '.join(RELATIONS)}, not {name}", (*path, "auto"))
+                auto[name] = self.texts(given[name], (*path, "auto", name))
+        if ref.type == "File":
+            more: list[str | FirstOf] = []
+            if isinstance(entry.get("path"), str):
+                more.append(nearest_first(entry["path"]))
+            if isinstance(entry.get("target"), str):
+                more.append(f"File[{entry['target']}]")
+            if more:
+                auto["require"] = (*auto.get("require", ()), *more)
+        return auto

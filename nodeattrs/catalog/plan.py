@@ -1,0 +1,258 @@
+"""From what was declared to a graph: chains resolved, virtual resources dropped, missing references found.
+
+In Puppet's order: collectors, chains, then metaparameters. The one deviation: a collector that
+finds nothing is bridged in both directions, where Puppet relates the left neighbour of a reversed
+arrow to itself. It orders nothing and applies nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import chain
+from typing import NamedTuple
+
+from nodeattrs.catalog.cycles import Cycle, cycles_of
+from nodeattrs.catalog.errors import DependencyCycle, NoopDoesNotReach, ReferenceNotFound
+from nodeattrs.catalog.graph import Graph
+from nodeattrs.catalog.order import in_order
+from nodeattrs.catalog.references import Arrow, Collector, Operand, Ref, near_hint
+from nodeattrs.catalog.resources import MAIN_CLASS, RELATIONS, Catalog, Related, Resource
+from nodeattrs.errors import NodeattrsError
+
+__all__ = ["Plan", "Said"]
+
+_MOST_HINTS = 20
+
+
+class Said(NamedTuple):
+    """A relation by a chain: which resource it leads to, and the chain that says so."""
+
+    ref: str
+    chain: Related
+
+
+class Plan:
+    """What a catalog comes to.
+
+    resources: those that stay, in catalog order
+    before, notify: what chains add to these two metaparameters of a resource
+    missing:   every relationship that leads nowhere, Puppet's first
+    """
+
+    def __init__(self, catalog: Catalog, *, documented: bool = False) -> None:
+        self.catalog = catalog
+        self.documented = documented
+        self.before: dict[str, list[Said]] = {}
+        self.notify: dict[str, list[Said]] = {}
+        self.missing: list[ReferenceNotFound] = []
+        realized = self._relate()
+        self.resources = {
+            ref: resource for ref, resource in catalog.resources.items() if not resource.virtual or ref in realized
+        }
+        for fault in chain(self._unknown(), self._dropped()):
+            self.missing.append(fault)
+
+    # Chains
+
+    def _relate(self) -> set[str]:
+        realized: set[str] = set()
+        found: dict[int, list[Ref]] = {}
+        for said in self.catalog.chains:
+            for operand in (said.link.left, said.link.right):
+                if isinstance(operand, Collector):
+                    found[id(operand)] = self.catalog.collected(operand)
+                    realized.update(found[id(operand)])
+        for said in self.catalog.chains:
+            left, arrow, right = said.link.left, said.link.arrow, said.link.right
+            lefts, rights = self._bridged(left, arrow, found), _resolved(right, found)
+            sources, targets = (lefts, rights) if arrow in ("->", "~>") else (rights, lefts)
+            self._pair(sources, targets, self.before if arrow in ("->", "<-") else self.notify, said)
+        return realized
+
+    def _bridged(self, operand: Operand, arrow: Arrow, found: dict[int, list[Ref]]) -> Iterable[Ref]:
+        """What an operand left of an arrow stands for: if it is empty, the operand left of it, and so on."""
+        resolved = _resolved(operand, found)
+        while not resolved and not self.documented and isinstance(operand, Collector) and operand.before:
+            operand, earlier = operand.before
+            if _is_reversed(earlier) != _is_reversed(arrow):
+                break  # two arrows that point at each other say nothing about their outer sides
+            resolved = _resolved(operand, found)
+        return resolved
+
+    def _pair(self, sources: Iterable[Ref], targets: Iterable[Ref], into: dict[str, list[Said]], said: Related) -> None:
+        catalog = self.catalog
+        for source in sources:
+            for target in targets:
+                if source not in catalog:
+                    self.missing.append(self._not_found(source, target, said, f"on '{target}'"))
+                elif target not in catalog:
+                    self.missing.append(self._not_found(target, source, said, f"from '{source}'"))
+                else:
+                    into.setdefault(source, []).append(Said(target, said))
+
+    # Missing
+
+    def _not_found(self, missing: str, by: str, said: Related, relation: str) -> ReferenceNotFound:
+        place = f" at {said.origin}" if said.origin else ""
+        return ReferenceNotFound(
+            missing,
+            by,
+            compile_message=f"Could not find resource '{missing}' for relationship {relation}",
+            said=[f"the chain {said.text}{place}"],
+            origins=[said.origin] if said.origin else [],
+            hint=self._near(missing),
+        )
+
+    def _unknown(self) -> Iterator[ReferenceNotFound]:
+        known = self.catalog.resources
+        for ref, resource in self.resources.items():
+            for other in resource.require + resource.subscribe + resource.before + resource.notify:
+                if other not in known:
+                    break
+            else:
+                continue
+            for name in _written(resource):
+                for other in getattr(resource, name):
+                    if other not in known:
+                        yield self._absent(other, ref, name, compiled=True)
+
+    def _dropped(self) -> Iterator[ReferenceNotFound]:
+        if len(self.resources) == len(self.catalog):
+            return
+        for ref, resource in self.resources.items():
+            for name in RELATIONS:
+                chained = {"before": self.before, "notify": self.notify}.get(name, {}).get(ref, ())
+                for other in (*getattr(resource, name), *(said.ref for said in chained)):
+                    if other in self.catalog and other not in self.resources:
+                        yield self._absent(other, ref, name, compiled=False)
+
+    def _absent(self, other: str, ref: str, name: str, *, compiled: bool) -> ReferenceNotFound:
+        resource = self.catalog[ref]
+        origin = resource.said.get(f"{name} {other}") or resource.origin
+        word = "dependency" if name in ("require", "subscribe") else "dependent"
+        said = [f"{ref} has it in {name}{f' at {origin}' if origin else ''}"]
+        if not compiled:
+            said.append(f"{other} is virtual, and no collector finds it")
+        return ReferenceNotFound(
+            other,
+            ref,
+            parameter=name,
+            compile_message=f"Could not find resource '{other}' in parameter '{name}'" if compiled else None,
+            apply_message=f"Could not find {word} {other} for {ref}",
+            said=said,
+            origins=[origin] if origin else [],
+            hint=self._near(other) if compiled else None,
+        )
+
+    def _near(self, missing: str) -> str | None:
+        # Each hint looks at all names: a catalog in which half is missing gets few of them.
+        return near_hint(missing, self.catalog.resources) if len(self.missing) < _MOST_HINTS else None
+
+    # What follows
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The relationships, with automatic ones, and the anchors. Relationships that lead nowhere are left out."""
+        return Graph(self)
+
+    @cached_property
+    def _ordered(self) -> list[int]:
+        return in_order(self.graph)
+
+    @cached_property
+    def cycles(self) -> list[Cycle]:
+        """All cycles, sorted by their members; none where everything can be put in an order."""
+        return [] if len(self._ordered) == self.graph.count else cycles_of(self.graph, self._ordered)
+
+    def faults(self) -> list[NodeattrsError]:
+        """Everything for which this catalog cannot be applied: missing references, then the cycles as one error."""
+        cycles = [self.cycle_error()] if self.cycles else []
+        return [*self.missing, *cycles]
+
+    def cycle_error(self) -> DependencyCycle:
+        """The cycles in Puppet's words and, below them, why each edge on the paths is there."""
+        cycles = self.cycles
+        paths = "\n".join(f"({' => '.join(map(self.graph.spelled, cycle.path))})" for cycle in cycles)
+        message = (
+            f"Found {len(cycles)} dependency cycle{'' if len(cycles) == 1 else 's'}:\n{paths}\n"
+            "Try the '--graph' option and opening the resulting '.dot' file in OmniGraffle or GraphViz"
+        )
+        said = [f"{edge}" for cycle in cycles for edge in cycle.told()]
+        return DependencyCycle(message, cycles, said)
+
+    def visit_order(self) -> list[int]:
+        """The vertices of the graph in the order of visiting. raises: the first of the faults"""
+        for fault in self.missing:
+            raise fault
+        if self.cycles:
+            raise self.cycle_error()
+        return self._ordered
+
+    def order(self) -> list[Ref]:
+        """Ordinary resources in the order of visiting. raises: ReferenceNotFound, DependencyCycle"""
+        graph = self.graph
+        return [graph.refs[vertex >> 1] for vertex in self.visit_order() if not graph.is_container[vertex >> 1]]
+
+    # No-op
+
+    @cached_property
+    def noops(self) -> dict[str, bool]:
+        """Whether each is in no-op mode: as written, else as inherited from Class[Main] down, else globally."""
+        graph = self.graph
+        written = {ref: resource.noop for ref, resource in self.resources.items() if resource.noop is not None}
+        if written:
+            waiting: list[str] = [MAIN_CLASS]
+            seen = set(waiting)
+            while waiting:
+                ref = waiting.pop()
+                for content in graph.contents_of(ref):
+                    if ref in written:
+                        written.setdefault(content, written[ref])
+                    if content not in seen:
+                        seen.add(content)
+                        waiting.append(content)
+        return {ref: written.get(ref, self.catalog.noop) for ref in self.resources}
+
+    def warnings(self) -> list[NodeattrsError]:
+        """What is probably not meant: containers in no-op mode whose contents are not."""
+        found = []
+        for ref, resource in self.resources.items():
+            if not (resource.is_container and resource.noop):
+                continue
+            inner = [one for one in self._all_within(ref) if not self.noops[one]]
+            if inner:
+                origin = resource.origin
+                found.append(
+                    NoopDoesNotReach(
+                        f"{ref} is in no-op mode, and its contents are not: {', '.join(inner)} would really be changed",
+                        said=[f"written at {origin}"] if origin else [],
+                        hint="write noop=True on the resources themselves, or run all of it with --noop",
+                        origins=[origin] if origin else [],
+                    )
+                )
+        return [*self.catalog.warnings, *found]
+
+    def _all_within(self, ref: str) -> list[str]:
+        found: dict[str, None] = {}
+        waiting = [ref]
+        while waiting:
+            for content in self.graph.contents_of(waiting.pop()):
+                if content not in found:
+                    found[content] = None
+                    waiting.append(content)
+        return [one for one in self.resources if one in found and not self.resources[one].is_container]
+
+
+def _written(resource: Resource) -> list[str]:
+    """The metaparameters in written order; those that were added later come last."""
+    written = [name for name in resource.parameters if name in RELATIONS]
+    return [*written, *(name for name in RELATIONS if name not in written)]
+
+
+def _resolved(operand: Operand, found: dict[int, list[Ref]]) -> Iterable[Ref]:
+    return found[id(operand)] if isinstance(operand, Collector) else operand
+
+
+def _is_reversed(arrow: Arrow) -> bool:
+    return arrow in ("<-", "<~")

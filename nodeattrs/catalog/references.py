@@ -1,0 +1,277 @@
+"""References to resources, and the chains that are made of them.
+
+A reference is its text, `File[/etc/ntp.conf]`. References, lists of them and collectors are
+put in order with `>>` (Puppet's `->`) and `>> ~` (Puppet's `~>`); `<<` and `<< ~` are the
+reversed forms. It knows no catalog: a link is handed to whoever listens, and a chain can be
+given to a catalog as a whole.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from nodeattrs.errors import BadArgument
+
+__all__ = ["Arrow", "Chain", "Collector", "Link", "Notifying", "Operand", "Ref", "RefMaker", "Refs", "ref_of", "refs"]
+
+Arrow = str
+"""One of "->", "~>", "<-", "<~", as Puppet spells them."""
+
+Query = tuple[Any, ...]
+"""("==", name, value), ("!=", name, value), ("and", query, query) or ("or", query, query)."""
+
+
+class _Chained:
+    """What can stand in a chain: `a >> b`, `a >> ~b`, `a << b`, `a << ~b`."""
+
+    def __rshift__(self, right: Any) -> Chain:
+        return _joined(self, right, "->", "~>")
+
+    def __rrshift__(self, left: Any) -> Chain:
+        return _joined(left, self, "->", "~>")
+
+    def __lshift__(self, right: Any) -> Chain:
+        return _joined(self, right, "<-", "<~")
+
+    def __rlshift__(self, left: Any) -> Chain:
+        return _joined(left, self, "<-", "<~")
+
+    def __invert__(self) -> Notifying:
+        return Notifying(self)
+
+
+class Ref(_Chained, str):
+    """A reference, `Type[title]`: a text that can stand in a chain.
+
+    hear: is told of each link this reference is used in; None where nobody listens
+
+    >>> Ref("Package[ntp]") >> Ref("File[/etc/ntp.conf]") >> ~Ref("Service[ntpd]")
+    <Chain Package[ntp] -> File[/etc/ntp.conf] ~> Service[ntpd]>
+    """
+
+    hear: Callable[[Link], None] | None = None
+
+    @property
+    def type(self) -> str:
+        """The part before the bracket."""
+        return self.partition("[")[0]
+
+    @property
+    def name(self) -> str:
+        """The title: the part between the brackets. (`title` is taken: every text has one.)"""
+        return self.partition("[")[2][:-1]
+
+    def __repr__(self) -> str:
+        return f"{self.type}[{self.name!r}]"
+
+
+class Refs(_Chained, tuple[Ref, ...]):
+    """Several references that stand side by side in a chain. raises: BadArgument, by `refs`"""
+
+    @property
+    def hear(self) -> Callable[[Link], None] | None:
+        """Whoever listens to one of them."""
+        return next((ref.hear for ref in self if ref.hear), None)
+
+    def __repr__(self) -> str:
+        return f"refs({', '.join(map(repr, self))})"
+
+
+@dataclass(frozen=True, eq=False)
+class Collector(_Chained):
+    """All resources of a type that answer a query, wherever they are declared.
+
+    query:  None for all of them
+    before: the operand lexically left of it and the arrow between them, for when it turns out empty
+    """
+
+    type: str
+    query: Query | None = None
+    before: tuple[Operand, Arrow] | None = None
+    hear: Callable[[Link], None] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Notifying:
+    """The right side of an arrow that notifies: what `~` makes of an operand."""
+
+    operand: Any
+
+    def __rrshift__(self, left: Any) -> Chain:
+        return _joined(left, self, "->", "~>")
+
+    def __rlshift__(self, left: Any) -> Chain:
+        return _joined(left, self, "<-", "<~")
+
+    def __rshift__(self, right: Any) -> Chain:
+        raise BadArgument(
+            "a chain cannot begin with ~", hint="write a >> ~b: the ~ stands before the one that refreshes"
+        )
+
+    __lshift__ = __rshift__
+
+
+Operand = Refs | Collector
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """Two operands and the arrow between them."""
+
+    left: Operand
+    arrow: Arrow
+    right: Operand
+
+
+@dataclass(frozen=True, eq=False)
+class Chain(_Chained):
+    """Links, and the operand that the next arrow starts from: the right one, unless that is an empty list."""
+
+    value: Operand
+    links: tuple[Link, ...]
+    hear: Callable[[Link], None] | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        first = self.links[0]
+        return f"<Chain {_text(first.left)}{''.join(f' {link.arrow} {_text(link.right)}' for link in self.links)}>"
+
+
+def linked(left: Operand, arrow: Arrow, right: Operand) -> tuple[Link, Operand]:
+    """The link between two operands, and the operand that the chain goes on from."""
+    if isinstance(right, Collector):
+        right = Collector(right.type, right.query, (left, arrow), right.hear)
+        return Link(left, arrow, right), right
+    return Link(left, arrow, right), right or left
+
+
+def _joined(left: Any, right: Any, plain: Arrow, notifying: Arrow) -> Chain:
+    arrow = plain
+    if isinstance(right, Notifying):
+        arrow, right = notifying, right.operand
+    if isinstance(right, Chain):
+        raise BadArgument("a chain cannot stand right of an arrow", hint="leave the parentheses out: a >> b >> c")
+    earlier = left.links if isinstance(left, Chain) else ()
+    left_operand = left.value if isinstance(left, Chain) else _operand(left)
+    link, value = linked(left_operand, arrow, _operand(right))
+    hear = left.hear if isinstance(left, Chain) else left_operand.hear
+    hear = hear or link.right.hear
+    if hear is not None:
+        hear(link)
+    return Chain(value, (*earlier, link), hear)
+
+
+def _operand(given: Any) -> Operand:
+    return given if isinstance(given, Collector) else refs(given)
+
+
+def refs(*given: Any) -> Refs:
+    """References side by side, once each: from references, texts, and lists of them.
+
+    raises: BadArgument, for what is no reference
+
+    >>> refs("Service[a]", ["Service[b]", "Service[a]"])
+    refs(Service['a'], Service['b'])
+    """
+    found: dict[Ref, None] = {}
+    for one in given:
+        if isinstance(one, Ref):
+            found.setdefault(one)
+        elif isinstance(one, str):
+            found.setdefault(ref_of(one))
+        elif isinstance(one, (list, tuple, set, frozenset)):
+            found.update(dict.fromkeys(refs(*one)))
+        elif isinstance(one, Collector):
+            raise BadArgument("a collector cannot stand in a list", hint="give it an arrow of its own")
+        else:
+            raise BadArgument(f"{one!r} is no reference", hint="such as File['/etc/motd']")
+    return Refs(found)
+
+
+def ref_of(text: str) -> Ref:
+    """The reference that a text spells; type names and the names of classes are capitalised as Puppet does.
+
+    raises: BadArgument
+
+    >>> ref_of("service[ntpd]"), ref_of("class[apache::ssl]")
+    (Service['ntpd'], Class['Apache::Ssl'])
+    """
+    kind, bracket, rest = text.strip().partition("[")
+    if not bracket or not rest.endswith("]") or not kind or not rest[:-1]:
+        raise BadArgument(f"{text!r} is no reference", hint="write Type[title], such as File[/etc/motd]")
+    return made(kind, rest[:-1])
+
+
+def made(kind: str, title: str) -> Ref:
+    """The reference to the resource of that type and title."""
+    type_name = capitalised(kind)
+    return Ref(f"{type_name}[{capitalised(title) if type_name == 'Class' else title}]")
+
+
+def capitalised(name: str) -> str:
+    """`apache::ssl` as references spell it: `Apache::Ssl`."""
+    return "::".join(part.capitalize() for part in name.split("::"))
+
+
+class RefMaker:
+    """`Package['ntp']`, `Package['a', 'b']`, and `Package.where(...)` for all that answer a query.
+
+    hear: is told of each link its references are used in
+
+    >>> RefMaker("Package")["ntp"], RefMaker("Package").where(provider="yum").query
+    (Package['ntp'], ('==', 'provider', 'yum'))
+    """
+
+    def __init__(
+        self, kind: str, hear: Callable[[Link], None] | None = None, title: Callable[[str], str] = lambda text: text
+    ) -> None:
+        self._kind = capitalised(kind)
+        self._hear = hear
+        self._title = title
+
+    def __getitem__(self, titles: str | Iterable[str]) -> Any:
+        if isinstance(titles, str):
+            ref = made(self._kind, self._title(titles))
+            ref.hear = self._hear
+            return ref
+        return Refs(self[title] for title in titles)
+
+    def where(self, text: str | None = None, **values: Any) -> Collector:
+        """All resources of this type, those that answer a query in Puppet's words, or those with these values.
+
+        raises: DocumentError, for a text that is no query
+        """
+        from nodeattrs.catalog.chain_text import parsed_query
+
+        query = parsed_query(text) if text else None
+        for name, value in values.items():
+            one: Query = ("==", name, value)
+            query = one if query is None else ("and", query, one)
+        return Collector(self._kind, query, None, self._hear)
+
+
+def _text(operand: Operand) -> str:
+    if isinstance(operand, Collector):
+        return f"{operand.type} <| {spelled(operand.query) if operand.query else ''} |>"
+    return str(operand[0]) if len(operand) == 1 else f"[{', '.join(operand)}]"
+
+
+def spelled(query: Query) -> str:
+    """A query in Puppet's words."""
+    word, left, right = query
+    if word in ("and", "or"):
+        return f"({spelled(left)} {word} {spelled(right)})"
+    return f"{left} {word} {right!r}" if isinstance(right, str) else f"{left} {word} {str(right).lower()}"
+
+
+def near_hint(missing: str, known: Iterable[str]) -> str | None:
+    """ "did you mean ...?", or None. References are quoted nowhere else, so they are not quoted here."""
+    close = difflib.get_close_matches(missing, list(known), 3, 0.7)
+    return f"did you mean {' or '.join(close)}?" if close else None
+
+
+def link_text(link: Link) -> str:
+    """The link as a chain of two."""
+    return f"{_text(link.left)} {link.arrow} {_text(link.right)}"

@@ -1,0 +1,353 @@
+"""Visit every resource once, bring it into its state, and deliver refreshes.
+
+One queue a target, looked at when its turn comes: all who send have been before, so a refresh
+happens once, however many ask. Failures skip only what depends on them. Nothing is known here of
+files or commands: a subject is asked what differs, told to apply it, and told to refresh.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from nodeattrs.catalog.graph import Edge, Graph
+from nodeattrs.catalog.plan import Plan
+from nodeattrs.catalog.references import Ref
+from nodeattrs.catalog.resources import MAIN_CLASS, MAIN_STAGE
+
+__all__ = ["Change", "LogLine", "Outcome", "Received", "Report", "Subject", "apply_plan"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One property that is not as it was asked for.
+
+    what:  the property: "ensure", "content", "mode", ...
+    told:  what will be done, in words without secrets
+    diff:  the difference as text, where it may be shown
+    """
+
+    what: str
+    told: str = ""
+    diff: str | None = None
+
+
+class Subject(Protocol):
+    """What a resource does to a machine. `site` is what `apply_plan` was given: usually a `types.Site`.
+
+    `check` says what differs and changes nothing; `apply` makes one of these changes; `refresh` is the
+    second action, for those that have one. All may raise: that is a failure of this resource alone.
+    """
+
+    refreshable: bool
+
+    def check(self, site: Any) -> Sequence[Change]:
+        """What differs from what was asked for; nothing where all is well."""
+        ...
+
+    def apply(self, change: Change, site: Any) -> None:
+        """Make one change."""
+        ...
+
+    def refresh(self, site: Any) -> None:
+        """React to a change elsewhere."""
+        ...
+
+
+class LogLine(NamedTuple):
+    """A message about a resource, in the words of Puppet's engine."""
+
+    level: str
+    ref: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.level} {self.ref}: {self.text}"
+
+
+class Received(NamedTuple):
+    """A queue that was looked at: whose, how many events were in it, and whether they were real ("run" or "noop")."""
+
+    target: str
+    events: int
+    how: str
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of one resource.
+
+    changes:   what differed
+    errors:    what went wrong, in words
+    because:   the failed resources for which it was skipped
+    from_refs: whose events it was refreshed for, or would have been
+    """
+
+    ref: Ref
+    noop: bool = False
+    changed: bool = False
+    failed: bool = False
+    skipped: bool = False
+    restarted: bool = False
+    failed_to_restart: bool = False
+    would_change: bool = False
+    would_refresh: bool = False
+    changes: tuple[Change, ...] = ()
+    errors: tuple[str, ...] = ()
+    because: tuple[str, ...] = ()
+    from_refs: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def status(self) -> frozenset[str]:
+        """The words for it: changed, failed, skipped, restarted, failed_to_restart, noop."""
+        names = ("changed", "failed", "skipped", "restarted", "failed_to_restart")
+        found = [name for name in names if getattr(self, name)]
+        return frozenset([*found, "noop"] if self.would_change else found)
+
+
+@dataclass(slots=True)
+class Report:
+    """What a transaction did.
+
+    outcomes:    ordinary resources, in the order of visiting
+    visited:     the same with the anchors of containers, the main ones left out: "begin Class[A]"
+    received:    queues that were looked at, in order
+    log:         messages in order
+    interrupted: somebody stopped it; `left` was not visited then
+    """
+
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    visited: list[str] = field(default_factory=list)
+    received: list[Received] = field(default_factory=list)
+    log: list[LogLine] = field(default_factory=list)
+    interrupted: bool = False
+    left: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def those(self, status: str) -> list[Outcome]:
+        """The outcomes with that word in their status."""
+        return [outcome for outcome in self.outcomes.values() if status in outcome.status]
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything was visited and nothing failed."""
+        return not self.interrupted and not any(outcome.failed or outcome.skipped for outcome in self.outcomes.values())
+
+
+class _Event(NamedTuple):
+    sender: str
+    noop: bool
+
+
+def apply_plan(
+    plan: Plan,
+    site: Any = None,
+    *,
+    on_outcome: Callable[[Outcome], None] | None = None,
+    on_log: Callable[[LogLine], None] | None = None,
+) -> Report:
+    """Visit all resources of a plan; with `catalog.noop`, without changing any.
+
+    site:       handed to the subjects
+    on_outcome: called after each ordinary resource
+    on_log:     called with each message
+    raises:     ReferenceNotFound, DependencyCycle: then nothing was visited
+    """
+    order = plan.visit_order()
+    transaction = _Transaction(plan, site, on_log)
+    report, graph = transaction.report, plan.graph
+    start = time.perf_counter()
+    visited = 0
+    try:
+        for vertex in order:
+            outcome = transaction.visit(vertex)
+            if outcome is not None and on_outcome is not None:
+                on_outcome(outcome)
+            visited += 1
+    except KeyboardInterrupt:
+        report.interrupted = True
+        rest = (graph.refs[vertex >> 1] for vertex in order[visited:] if not graph.is_container[vertex >> 1])
+        report.left = [ref for ref in rest if ref not in report.outcomes]
+    report.seconds = time.perf_counter() - start
+    return report
+
+
+class _Transaction:
+    def __init__(self, plan: Plan, site: Any, on_log: Callable[[LogLine], None] | None) -> None:
+        self.report = Report()
+        self._site = site
+        self._on_log = on_log
+        self._documented = plan.documented
+        self._graph: Graph = plan.graph
+        self._subjects = [plan.resources[ref].subject for ref in self._graph.refs]
+        noops = plan.noops
+        self._noop = [noops[ref] for ref in self._graph.refs]
+        self._all_noop = plan.catalog.noop
+        self._blame: dict[int, set[str]] = {}
+        self._queues: dict[int, list[_Event]] = {}
+        self._told_failed: set[str] = set()
+
+    def visit(self, vertex: int) -> Outcome | None:
+        """Visit a vertex; the outcome of an ordinary resource."""
+        index = vertex >> 1
+        ref = self._graph.refs[index]
+        if self._graph.is_container[index]:
+            if ref not in (MAIN_CLASS, MAIN_STAGE):
+                self.report.visited.append(self._graph.named(vertex))
+            self._visit_anchor(vertex, ref)
+            return None
+        start = time.perf_counter()
+        outcome = Outcome(ref, self._noop[index])
+        self.report.visited.append(ref)
+        self.report.outcomes[ref] = outcome
+        blame = self._blame.get(vertex)
+        if blame:
+            outcome.skipped, outcome.because = True, tuple(sorted(blame))
+            self._tell_skipped(ref, blame)
+            # The language page lets a skipped resource refresh for those that succeeded; the program does not.
+            if self._documented:
+                self._receive(vertex, outcome)
+            else:
+                self._drop(vertex, ref)
+        else:
+            try:
+                self._evaluate(vertex, outcome)
+            except KeyboardInterrupt:
+                outcome.failed, outcome.errors = True, (*outcome.errors, "interrupted")
+                raise
+        if blame or outcome.failed:
+            self._pass_on(vertex, (blame or set()) | ({ref} if outcome.failed else set()))
+        outcome.seconds = time.perf_counter() - start
+        return outcome
+
+    def _visit_anchor(self, vertex: int, ref: str) -> None:
+        blame = self._blame.get(vertex)
+        if blame:
+            self._drop(vertex, ref)
+            self._pass_on(vertex, blame)
+        else:
+            self._receive(vertex, None)
+
+    # Failures
+
+    def _pass_on(self, vertex: int, blame: Iterable[str]) -> None:
+        for edge in self._graph.out[vertex]:
+            self._blame.setdefault(edge.target, set()).update(blame)
+
+    def _tell_skipped(self, ref: str, blame: Iterable[str]) -> None:
+        at = self._graph.at
+        for failed in sorted(blame, key=at.__getitem__):
+            if failed not in self._told_failed:
+                self._told_failed.add(failed)
+                self._say("notice", ref, f"Dependency {failed} has failures: true")
+        self._say("warning", ref, "Skipping because of failed dependencies")
+
+    def _drop(self, vertex: int, ref: str) -> None:
+        if self._queues.pop(vertex, None):
+            self._say("info", ref, f"Unscheduling all events on {ref}")
+
+    # Changes
+
+    def _evaluate(self, vertex: int, outcome: Outcome) -> None:
+        subject = self._subjects[vertex >> 1]
+        events: list[_Event] = []
+        try:
+            changes = tuple(subject.check(self._site)) if subject is not None else ()
+        except Exception as error:
+            self._fail(outcome, f"Could not evaluate: {_first_line(error)}")
+            changes = ()
+        outcome.changes = changes
+        for change in changes:
+            if outcome.noop:
+                outcome.would_change = True
+                events.append(_Event(outcome.ref, True))
+                continue
+            try:
+                subject.apply(change, self._site)
+            except Exception as error:
+                told = f"{change.told or change.what}: {_first_line(error)}"
+                self._fail(outcome, told, "property")
+            else:
+                outcome.changed = True
+                events.append(_Event(outcome.ref, False))
+        if not outcome.failed:
+            self._send(vertex, events)
+        self._receive(vertex, outcome)
+
+    def _fail(self, outcome: Outcome, text: str, kind: str = "engine") -> None:
+        outcome.failed = True
+        outcome.errors = (*outcome.errors, text)
+        if kind == "engine":
+            self._say("err", outcome.ref, text)
+
+    # Events
+
+    def _send(self, vertex: int, events: Sequence[_Event]) -> None:
+        if not events:
+            return
+        refs = self._graph.refs
+        # Edges to one target together, at the place of the first: the order of Puppet's messages.
+        targets: dict[int, int] = {}
+        for edge in self._graph.out[vertex]:
+            heard = edge.refresh and self._receives(edge)
+            targets[edge.target] = targets.get(edge.target, 0) + heard
+        for event in events:
+            for target, times in targets.items():
+                for _ in range(times):
+                    self._queues.setdefault(target, []).append(event)
+                    if not target & 1:
+                        self._say("info", refs[vertex >> 1], f"Scheduling refresh of {refs[target >> 1]}")
+
+    def _receives(self, edge: Edge) -> bool:
+        target = edge.target >> 1
+        if self._graph.is_container[target]:
+            return True
+        subject = self._subjects[target]
+        return subject is not None and bool(subject.refreshable)
+
+    def _receive(self, vertex: int, outcome: Outcome | None) -> None:
+        queue = self._queues.pop(vertex, None)
+        if not queue:
+            return
+        ref = self._graph.refs[vertex >> 1]
+        noop = self._all_noop if outcome is None else outcome.noop
+        would_be = noop or all(event.noop for event in queue)
+        if ref not in (MAIN_CLASS, MAIN_STAGE):
+            how = "noop" if would_be else "run"
+            self.report.received.append(Received(self._graph.named(vertex), len(queue), how))
+        count = f"{len(queue)} event{'' if len(queue) == 1 else 's'}"
+        if outcome is not None:
+            outcome.from_refs = tuple(dict.fromkeys(event.sender for event in queue))
+        if would_be:
+            if outcome is not None:
+                outcome.would_refresh = True
+            self._say("notice", ref, f"Would have triggered 'refresh' from {count}")
+            self._send(vertex, [_Event(ref, True)])
+            return
+        if outcome is not None and not self._refreshed(vertex, outcome, count):
+            return
+        self._send(vertex, [_Event(ref, False)])
+
+    def _refreshed(self, vertex: int, outcome: Outcome, count: str) -> bool:
+        try:
+            self._subjects[vertex >> 1].refresh(self._site)
+        except Exception as error:
+            outcome.failed_to_restart = True
+            self._fail(outcome, f"Failed to call refresh: {_first_line(error)}")
+            return False
+        self._say("notice", outcome.ref, f"Triggered 'refresh' from {count}")
+        outcome.restarted = outcome.changed = True
+        return True
+
+    def _say(self, level: str, ref: str, text: str) -> None:
+        line = LogLine(level, ref, text)
+        self.report.log.append(line)
+        if self._on_log is not None:
+            self._on_log(line)
+
+
+def _first_line(error: BaseException) -> str:
+    return next(iter(str(error).splitlines()), "") or type(error).__name__

@@ -1,0 +1,174 @@
+"""The type `Execute`: a command, run when its conditions ask for it, or when it is refreshed.
+
+A command that takes too long is ended together with everything it has started, whatever process
+group, session or parent that has by now: its children are known by a mark in their environment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shlex
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from nodeattrs.catalog.documents import nearest_first
+from nodeattrs.catalog.errors import ResourceFailed
+from nodeattrs.catalog.resources import FirstOf
+from nodeattrs.catalog.transaction import Change
+from nodeattrs.catalog.types import ResourceType, Site, is_secret, revealed
+from nodeattrs.errors import BadArgument
+
+__all__ = ["Execute"]
+
+_MARK = "NODEATTRS_EXECUTE"
+_MOST_SHOWN = 400
+Command = str | Sequence[str]
+
+
+@dataclass(repr=False)
+class Execute(ResourceType):
+    """A command.
+
+    command:      a text for the shell, or a list of words; the title unless given
+    creates:      it is not run where this path is there
+    unless:       it is not run where this command succeeds
+    only_if:      it is run only where this command succeeds
+    refresh_only: it is run by refreshes alone
+    timeout:      seconds
+    returns:      the exit codes that are no failure
+    cwd:          where it runs; below the root of the run
+    sensitive:    neither command nor output are shown; assumed where a secret is in them
+
+    The command finds the root of the run in NODEATTRS_ROOT.
+    """
+
+    title: str
+    command: Any = None
+    cwd: str | None = None
+    environment: Mapping[str, Any] = field(default_factory=dict)
+    creates: str | None = None
+    unless: Any = None
+    only_if: Any = None
+    refresh_only: bool = False
+    timeout: float = 300.0
+    returns: int | Sequence[int] = 0
+    sensitive: bool = False
+    HIDDEN: ClassVar[frozenset[str]] = frozenset({"command", "environment", "unless", "only_if"})
+
+    refreshable = True
+
+    def __post_init__(self) -> None:
+        self.command = self.title if self.command is None else self.command
+        if not isinstance(self.timeout, (int, float)) or not 0 < self.timeout < 10**9:
+            raise BadArgument(f"Execute[{self.title}]: {self.timeout!r} is no number of seconds")
+        asked = (self.command, self.environment, self.unless, self.only_if)
+        self.sensitive = self.sensitive or any(map(is_secret, asked))
+
+    def automatic(self) -> Mapping[str, tuple[str | FirstOf, ...]]:
+        """The directory it runs in."""
+        if self.cwd is None:
+            return {}
+        return {"require": (FirstOf((f"Directory[{self.cwd}]", f"Link[{self.cwd}]", *nearest_first(self.cwd))),)}
+
+    def check(self, site: Site) -> Sequence[Change]:
+        """Whether it has to run; conditions are asked in no-op mode too."""
+        if self.refresh_only or not self._is_asked_for(site):
+            return []
+        return [Change("run", "ran" if self.sensitive else f"ran {_shown(self.command)}")]
+
+    def apply(self, change: Change, site: Site) -> None:
+        """Run it. raises: ResourceFailed"""
+        self._run(site)
+
+    def refresh(self, site: Site) -> None:
+        """Run it, where its conditions allow it."""
+        if self._is_asked_for(site):
+            self._run(site)
+
+    def _is_asked_for(self, site: Site) -> bool:
+        if self.creates is not None and os.path.lexists(site.path(self.creates)):
+            return False
+        if self.unless is not None and self._ended(self.unless, site)[0] == 0:
+            return False
+        return self.only_if is None or self._ended(self.only_if, site)[0] == 0
+
+    def _run(self, site: Site) -> None:
+        code, output = self._ended(self.command, site)
+        expected = (self.returns,) if isinstance(self.returns, int) else tuple(self.returns)
+        if code not in expected:
+            said = "" if self.sensitive else output.strip()[-_MOST_SHOWN:]
+            what = "the command" if self.sensitive else _shown(self.command)
+            raise ResourceFailed(f"{what} ended with {code}{': ' + ' / '.join(said.splitlines()) if said else ''}")
+
+    def _ended(self, command: Any, site: Site) -> tuple[int, str]:
+        command = revealed(command)
+        words = ["/bin/sh", "-c", command] if isinstance(command, str) else [str(word) for word in command]
+        mark = secrets.token_hex(16)
+        environment = {**os.environ, **{name: str(value) for name, value in revealed(self.environment).items()}}
+        environment |= {_MARK: mark, "NODEATTRS_ROOT": str(site.root)}
+        with tempfile.TemporaryFile() as output:  # not a pipe: one that a child keeps open would keep us waiting
+            try:
+                child = subprocess.Popen(
+                    words,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    cwd=site.path(self.cwd) if self.cwd else None,
+                    env=environment,
+                    start_new_session=True,
+                )
+            except (OSError, ValueError) as error:
+                reason = (error.strerror if isinstance(error, OSError) else None) or "it cannot be started"
+                what = "the command" if self.sensitive else _shown(words)
+                raise ResourceFailed(f"{what}: {reason}") from None
+            try:
+                child.wait(self.timeout)
+            except subprocess.TimeoutExpired:
+                _end(child, mark)
+                what = "the command" if self.sensitive else _shown(command)
+                raise ResourceFailed(f"{what} was ended after {self.timeout:g} seconds") from None
+            except BaseException:
+                _end(child, mark)
+                raise
+            size = output.seek(0, os.SEEK_END)
+            output.seek(max(0, size - 4 * _MOST_SHOWN))
+            return child.returncode, output.read().decode("utf-8", "replace")
+
+
+def _end(child: subprocess.Popen[bytes], mark: str) -> None:
+    """End a command and whatever it started."""
+    with contextlib.suppress(OSError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.kill()
+    child.wait()
+    # One that was just being started may have been missed, so until none is left.
+    for _ in range(20):
+        left = list(_marked(mark))
+        if not left:
+            return
+        for one in left:
+            with contextlib.suppress(OSError):
+                os.kill(one, signal.SIGKILL)
+
+
+def _marked(mark: str) -> Iterator[int]:
+    """The processes whose environment has the mark. Elsewhere than on Linux: none, and the group has to do."""
+    wanted = f"{_MARK}={mark}".encode()
+    with contextlib.suppress(OSError):
+        for name in os.listdir("/proc"):
+            if name.isdigit():
+                with contextlib.suppress(OSError), open(f"/proc/{name}/environ", "rb") as environment:
+                    if wanted in environment.read().split(b"\0"):
+                        yield int(name)
+
+
+def _shown(command: Command) -> str:
+    text = command if isinstance(command, str) else shlex.join(map(str, command))
+    text = " ".join(text.split())
+    return text if len(text) <= 80 else f"{text[:79]}…"

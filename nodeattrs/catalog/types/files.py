@@ -1,0 +1,382 @@
+"""The types `File`, `Directory` and `Link`.
+
+A file is replaced as a whole: written beside its place, flushed, and renamed over it, so that a
+power cut leaves the old one or the new one. What may be secret is never shown, not as a diff and
+not in an error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import hashlib
+import os
+import secrets
+import stat
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from nodeattrs.catalog.documents import nearest_first
+from nodeattrs.catalog.errors import ResourceFailed
+from nodeattrs.catalog.resources import FirstOf
+from nodeattrs.catalog.transaction import Change
+from nodeattrs.catalog.types import ResourceType, Site, is_secret, revealed
+from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.errors import BadArgument, missing_extra
+
+__all__ = ["Directory", "File", "Link", "replace_file"]
+
+_MOST_DIFF_BYTES = 200_000
+_STALE_SECONDS = 3600
+_MARK = ".nodeattrs-"
+
+
+@dataclass
+class _Placed(ResourceType):
+    """Something at a path, with mode and owners."""
+
+    path: str
+    ensure: str = "present"
+    mode: str | int | None = None
+    owner: str | int | None = None
+    group: str | int | None = None
+
+    def __post_init__(self) -> None:
+        if self.ensure not in ("present", "absent"):
+            raise BadArgument(f"{self.path}: ensure is present or absent, not {self.ensure!r}")
+        self._mode()
+        Site().path(self.path)
+
+    @property
+    def manages(self) -> str:
+        """Its path."""
+        return f"path:{self.path.rstrip('/') or '/'}"
+
+    def automatic(self) -> Mapping[str, tuple[str | FirstOf, ...]]:
+        """Whatever manages the nearest directory above it comes first."""
+        return {"require": (nearest_first(self.path),)}
+
+    def apply(self, change: Change, site: Site) -> None:
+        """Mode and owners; the rest is for those who know more."""
+        path = site.path(self.path)
+        if change.what == "mode":
+            os.chmod(path, _required(self._mode()))
+        elif change.what in ("owner", "group"):
+            os.chown(path, self._uid(), self._gid(), follow_symlinks=False)
+
+    def _mode(self) -> int | None:
+        if self.mode is None or (isinstance(self.mode, int) and not isinstance(self.mode, bool)):
+            mode = self.mode
+        else:
+            try:
+                mode = int(str(self.mode), 8)
+            except ValueError:
+                mode = -1
+        if mode is not None and not 0 <= int(mode) <= 0o7777:
+            raise BadArgument(f"{self.path}: {self.mode!r} is no mode", hint='such as "0644"')
+        return mode
+
+    def _uid(self) -> int:
+        return _number(self.owner, _uid_of, "user")
+
+    def _gid(self) -> int:
+        return _number(self.group, _gid_of, "group")
+
+    def _held(self, found: os.stat_result) -> list[Change]:
+        """What differs in mode and owners."""
+        changes = []
+        mode, have = self._mode(), stat.S_IMODE(found.st_mode)
+        if mode is not None and mode != have:
+            changes.append(Change("mode", f"mode {have:04o} -> {mode:04o}"))
+        for what, wanted, now in (("owner", self._uid(), found.st_uid), ("group", self._gid(), found.st_gid)):
+            if wanted not in (-1, now):
+                changes.append(Change(what, f"{what} {now} -> {wanted}"))
+        return changes
+
+
+@dataclass(repr=False)
+class File(_Placed):
+    """A file.
+
+    content:   its text or bytes, or
+    source:    a file to copy, or
+    template:  a Jinja2 template, with `variables`
+    sensitive: what it holds is never shown; assumed where a secret is in content or variables
+    backup:    the content that is replaced is kept, where the run keeps backups
+    """
+
+    content: Any = None
+    source: str | None = None
+    template: str | None = None
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    sensitive: bool = False
+    backup: bool = True
+    HIDDEN: ClassVar[frozenset[str]] = frozenset({"content", "variables"})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        given = [name for name in ("content", "source", "template") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise BadArgument(f"{self.path}: {' and '.join(given)} cannot both be meant", hint="give one of them")
+        if isinstance(self.content, str) and repr(Sensitive(None)) in self.content:
+            raise BadArgument(
+                f"{self.path}: a secret was made part of a text, where it shows itself as {Sensitive(None)!r}",
+                hint="hand it to a template in variables=, or write content=secret.map(lambda it: f'password={it}')",
+            )
+        self.sensitive = self.sensitive or is_secret(self.content) or is_secret(self.variables)
+
+    def check(self, site: Site) -> Sequence[Change]:
+        """Whether it is there, its content, mode and owners."""
+        path, found = _found(site, self.path)
+        if found is not None and stat.S_ISDIR(found.st_mode):
+            raise ResourceFailed(f"{self.path} is a directory", hint="take it away first; a file never replaces one")
+        if self.ensure == "absent":
+            return [] if found is None else [Change("ensure", "removed")]
+        wanted = self._wanted()
+        if found is None or not stat.S_ISREG(found.st_mode):
+            told = "created" if found is None else "replaced by a file"
+            return [Change("ensure", told, self._diff(b"", wanted or b""))]
+        changes = []
+        if wanted is not None:
+            now = path.read_bytes()
+            if now != wanted:
+                digests = "" if self.sensitive else f" {_digest(now)} -> {_digest(wanted)}"
+                changes.append(Change("content", f"content{digests}", self._diff(now, wanted)))
+        return [*changes, *self._held(found)]
+
+    def apply(self, change: Change, site: Site) -> None:
+        """Remove it, write all of it, or set its mode and owners."""
+        path, found = _found(site, self.path)
+        if change.what == "ensure" and self.ensure == "absent":
+            self._keep(path, found, site)
+            path.unlink(missing_ok=True)
+        elif change.what in ("ensure", "content"):
+            self._keep(path, found, site)
+            mode = self._mode()
+            if mode is None:
+                regular = found is not None and stat.S_ISREG(found.st_mode)
+                mode = stat.S_IMODE(found.st_mode) if found and regular else 0o600 if self.sensitive else 0o644
+            uid, gid = self._uid(), self._gid()
+            if found is not None:
+                uid, gid = found.st_uid if uid < 0 else uid, found.st_gid if gid < 0 else gid
+            replace_file(path, self._wanted() or b"", mode, uid, gid)
+        else:
+            super().apply(change, site)
+
+    def _wanted(self) -> bytes | None:
+        if self.source is not None:
+            return Path(self.source).read_bytes()
+        value = revealed(self.content) if self.template is None else self._rendered(Path(self.template))
+        if value is None or isinstance(value, bytes):
+            return value
+        return str(value).encode("utf-8")
+
+    def _rendered(self, template: Path) -> str:
+        try:
+            import jinja2
+        except ImportError as error:
+            raise missing_extra("jinja2", "templates", "a template") from error
+        text = template.read_text(encoding="utf-8")
+        environment = jinja2.Environment(
+            undefined=jinja2.StrictUndefined, keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True
+        )
+        try:
+            return environment.from_string(text).render(revealed(self.variables))
+        except Exception as error:
+            line = getattr(error, "lineno", None)
+            place = f"{template.name}:{line}" if line else template.name
+            # What a template raises may quote what it was given.
+            reason = type(error).__name__ if self.sensitive else f"{error}"
+            raise ResourceFailed(f"the template {place} failed: {reason}") from (None if self.sensitive else error)
+
+    def _diff(self, before: bytes, after: bytes) -> str | None:
+        if self.sensitive or len(before) + len(after) > _MOST_DIFF_BYTES:
+            return None
+        try:
+            old, new = before.decode("utf-8").splitlines(), after.decode("utf-8").splitlines()
+        except UnicodeDecodeError:
+            return None
+        return "\n".join(list(difflib.unified_diff(old, new, self.path, self.path, lineterm="", n=2))) or None
+
+    def _keep(self, path: Path, found: os.stat_result | None, site: Site) -> None:
+        if not self.backup or site.backups is None or found is None or not stat.S_ISREG(found.st_mode):
+            return
+        content = path.read_bytes()
+        site.backups.mkdir(mode=0o700, parents=True, exist_ok=True)
+        kept = site.backups / f"{hashlib.sha256(self.path.encode()).hexdigest()[:16]}-{_digest(content)}"
+        if not kept.exists():
+            replace_file(kept, content, 0o600, -1, -1)
+
+
+@dataclass
+class Directory(_Placed):
+    """A directory; those above it are made too. Absent: it is removed if it is empty."""
+
+    def check(self, site: Site) -> Sequence[Change]:
+        """Whether it is there, its mode and owners."""
+        _, found = _found(site, self.path)
+        if self.ensure == "absent":
+            return [] if found is None else [Change("ensure", "removed")]
+        if found is None:
+            return [Change("ensure", "created")]
+        if not stat.S_ISDIR(found.st_mode):
+            raise ResourceFailed(f"{self.path} is there, and it is no directory")
+        return self._held(found)
+
+    def apply(self, change: Change, site: Site) -> None:
+        """Make or remove it, or set its mode and owners."""
+        path = site.path(self.path)
+        if change.what == "ensure" and self.ensure == "absent":
+            path.rmdir()
+        elif change.what == "ensure":
+            path.mkdir(parents=True)
+            mode = self._mode()
+            if mode is not None:
+                path.chmod(mode)
+            if (self._uid(), self._gid()) != (-1, -1):
+                os.chown(path, self._uid(), self._gid())
+        else:
+            super().apply(change, site)
+
+
+@dataclass
+class Link(ResourceType):
+    """A symbolic link.
+
+    to: where it leads, as it is written into the link
+    """
+
+    path: str
+    to: str = ""
+    ensure: str = "present"
+
+    def __post_init__(self) -> None:
+        Site().path(self.path)
+        if self.ensure not in ("present", "absent") or (self.ensure == "present" and not self.to):
+            raise BadArgument(f"Link[{self.path}] needs to=, where it leads", hint="or ensure='absent'")
+
+    @property
+    def manages(self) -> str:
+        """Its path."""
+        return f"path:{self.path.rstrip('/')}"
+
+    def automatic(self) -> Mapping[str, tuple[str | FirstOf, ...]]:
+        """The directory it is in, and what it leads to."""
+        target = os.path.normpath(os.path.join(os.path.dirname(self.path), self.to)) if self.to else ""
+        candidates = FirstOf(f"{kind}[{target}]" for kind in ("File", "Directory", "Link"))
+        return {"require": (nearest_first(self.path), candidates)}
+
+    def check(self, site: Site) -> Sequence[Change]:
+        """Whether it is there and leads where it should."""
+        path, found = _found(site, self.path)
+        if found is not None and not stat.S_ISLNK(found.st_mode):
+            raise ResourceFailed(f"{self.path} is there, and it is no link", hint="take it away first")
+        if self.ensure == "absent":
+            return [] if found is None else [Change("ensure", "removed")]
+        if found is None:
+            return [Change("ensure", f"created, leads to {self.to}")]
+        now = os.readlink(path)
+        return [] if now == self.to else [Change("to", f"to {now} -> {self.to}")]
+
+    def apply(self, change: Change, site: Site) -> None:
+        """Make, replace or remove it."""
+        path = site.path(self.path)
+        if self.ensure == "absent":
+            path.unlink(missing_ok=True)
+            return
+        beside = _beside(path)
+        os.symlink(self.to, beside)
+        _rename(beside, path)
+
+
+def replace_file(path: Path, content: bytes, mode: int, uid: int, gid: int) -> None:
+    """Put a file in its place, whole: whoever looks, now or after a power cut, sees the old one or the new one.
+
+    uid, gid: -1 leaves them to the system
+    """
+    _sweep(path)
+    beside = _beside(path)
+    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            if (uid, gid) != (-1, -1):
+                now = os.fstat(file.fileno())
+                if (uid, gid) != (now.st_uid, now.st_gid):
+                    os.fchown(file.fileno(), uid, gid)
+            os.fchmod(file.fileno(), mode)
+            file.flush()
+            os.fsync(file.fileno())
+        _rename(beside, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+        raise
+
+
+def _rename(beside: Path, path: Path) -> None:
+    os.replace(beside, path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f".{path.name[:200]}{_MARK}{secrets.token_hex(6)}")
+
+
+def _sweep(path: Path) -> None:
+    """Remove what runs that were killed have left beside the file, an hour later."""
+    prefix = f".{path.name[:200]}{_MARK}"
+    before = time.time() - _STALE_SECONDS
+    with contextlib.suppress(OSError), os.scandir(path.parent) as entries:
+        for entry in entries:
+            if entry.name.startswith(prefix) and entry.stat(follow_symlinks=False).st_mtime < before:
+                os.unlink(entry.path)
+
+
+def _found(site: Site, name: str) -> tuple[Path, os.stat_result | None]:
+    path = site.path(name)
+    try:
+        return path, path.lstat()
+    except FileNotFoundError:
+        return path, None
+
+
+def _number(name: str | int | None, find: Callable[[str], int], kind: str) -> int:
+    if name is None:
+        return -1
+    if isinstance(name, int):
+        return name
+    if name.isdigit():
+        return int(name)
+    try:
+        return find(name)
+    except KeyError:
+        raise ResourceFailed(f"there is no {kind} {name}") from None
+
+
+def _uid_of(name: str) -> int:
+    import pwd  # not everywhere: asked for where an owner is named
+
+    return pwd.getpwnam(name).pw_uid
+
+
+def _gid_of(name: str) -> int:
+    import grp
+
+    return grp.getgrnam(name).gr_gid
+
+
+def _required(mode: int | None) -> int:
+    assert mode is not None
+    return mode
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:12]

@@ -1,0 +1,274 @@
+"""`nodeattrs catalog`: check, order, draw and question a node's catalog, and apply it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from nodeattrs.cli.options import add_output, add_run_options
+from nodeattrs.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from nodeattrs.catalog import Catalog, Outcome, Plan
+    from nodeattrs.reports.catalog import AppliedCatalog
+    from nodeattrs.runs.run import Run
+
+__all__ = [
+    "DESCRIPTION",
+    "EXAMPLES",
+    "NAME",
+    "SUMMARY",
+    "add_applying",
+    "add_options",
+    "applied",
+    "exit_code",
+    "perform",
+]
+
+NAME = "catalog"
+SUMMARY = "the resources of a node: check, order, graph, why, explain, impact, apply"
+DESCRIPTION = """\
+What the recipes of a node declare: check it and ask about it without touching anything, or apply it.
+The catalog comes from a run made now (--repo and --node), or from a file (--from)."""
+EXAMPLES = """\
+examples:
+  nodeattrs catalog check --repo cookbooks_example --node web1 --facts cookbooks_example/facts
+  nodeattrs catalog order --from catalog.json
+  nodeattrs catalog why 'File[/etc/ntp.conf]' 'Service[ntpd]' --from catalog.json
+  nodeattrs catalog graph --as mermaid --from catalog.json
+  nodeattrs catalog apply --repo cookbooks_example --node web1 --root scratch --noop
+"""
+
+_ACTIONS = {
+    "check": "find everything that is missing, and all cycles, with the line of each edge",
+    "order": "list the resources in the order in which they are visited",
+    "graph": "draw the relationships",
+    "why": "say why one resource comes before another",
+    "explain": "say where a resource was declared, what relates it, and who set the attributes that its line read",
+    "impact": "say what refreshes if a resource changes, and what is skipped if it fails",
+    "apply": "bring every resource into its state",
+}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The words of this command: seven of its own."""
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
+    for name, summary in _ACTIONS.items():
+        one = actions.add_parser(
+            name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False
+        )
+        if name == "why":
+            one.add_argument("first", metavar="A", help="such as 'File[/etc/ntp.conf]'")
+            one.add_argument("then", metavar="B", help="such as 'Service[ntpd]'")
+        elif name in ("impact", "explain"):
+            one.add_argument("resource", metavar="RESOURCE", help="such as 'File[/etc/ntp.conf]'")
+        _add_source(one)
+        if name == "apply":
+            add_applying(one)
+        else:
+            one.add_argument("--documented", action="store_true", help="by the letter of the language page")
+        if name == "graph":
+            one.add_argument("--as", dest="drawing", choices=("dot", "mermaid"), default="dot", help="(default: dot)")
+        add_output(one)
+
+
+def _add_source(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("which catalog")
+    group.add_argument("--from", dest="source", metavar="FILE", help="a catalog as JSON, YAML or TOML")
+    group.add_argument("--repo", metavar="DIR", help="run a node of this repository")
+    group.add_argument("--node", metavar="NAME", help="which node")
+    add_run_options(parser)
+
+
+def add_applying(parser: argparse.ArgumentParser) -> None:
+    """How a catalog is applied."""
+    group = parser.add_argument_group("applying")
+    group.add_argument("--noop", action="store_true", help="change nothing, say what would be changed")
+    group.add_argument("--root", metavar="DIR", default="/", help="the folder that stands for / (default: /)")
+    group.add_argument("--backups", metavar="DIR", help="keep what files held before they were replaced")
+    group.add_argument("--report", metavar="FILE", help="the report (default: .nodeattrs/reports/NODE.jsonl)")
+    group.add_argument("--no-diff", action="store_true", help="do not show how files differ")
+    group.add_argument(
+        "--documented",
+        action="store_true",
+        help="by the letter of the language page, where Puppet differs from it",
+    )
+
+
+def applied(catalog: Catalog, name: str, options: argparse.Namespace, terminal: Terminal) -> AppliedCatalog:
+    """Apply a catalog as the options of `add_applying` say; what that did.
+
+    name:   of the node, under which its report is kept; "" keeps one only where --report says so
+    raises: ReferenceNotFound, DependencyCycle, StoreError: nothing was touched then
+    """
+    from pathlib import Path
+
+    from nodeattrs.catalog.types import Site
+    from nodeattrs.reports.catalog import AppliedCatalog
+    from nodeattrs.runs.applying import apply_catalog, report_place
+
+    catalog.noop = catalog.noop or options.noop
+    kept = Path(options.report) if options.report else report_place(name) if name else None
+    count, done = sum(not one.is_container for one in catalog), 0
+
+    def progress(outcome: Outcome) -> None:
+        nonlocal done
+        done += 1
+        terminal.progress(f"{done} of {count}  {outcome.ref}"[:100])
+
+    site = Site(Path(options.root), Path(options.backups) if options.backups else None)
+    terminal.warn(catalog.plan(documented=options.documented).warnings())
+    plan, report = apply_catalog(
+        catalog, site, node=name, documented=options.documented, journal=kept, on_outcome=progress
+    )
+    shown = name or str(options.source)
+    return AppliedCatalog(plan, report, shown, str(kept) if kept else None, not options.no_diff)
+
+
+def exit_code(one: AppliedCatalog) -> int:
+    """130 for a run that somebody stopped, 1 where something failed or was skipped."""
+    return 130 if one.report.interrupted else 0 if one.report.ok else 1
+
+
+def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Do one of the seven."""
+    return _PERFORM[options.action](options, terminal)
+
+
+def _check(options: argparse.Namespace, terminal: Terminal) -> int:
+    from nodeattrs.reports.catalog import CheckedCatalog
+
+    checked = CheckedCatalog(_plan(options, terminal), _name(options))
+    terminal.report(checked)
+    return 1 if checked.faults else 0
+
+
+def _order(options: argparse.Namespace, terminal: Terminal) -> int:
+    from nodeattrs.reports.catalog import CatalogOrder
+
+    terminal.report(CatalogOrder(_plan(options, terminal), _name(options)))
+    return 0
+
+
+def _graph(options: argparse.Namespace, terminal: Terminal) -> int:
+    from nodeattrs.catalog.drawing import dot, mermaid
+
+    plan = _plan(options, terminal)
+    terminal.warn(plan.faults())
+    terminal.text((dot if options.drawing == "dot" else mermaid)(plan))
+    return 0
+
+
+def _why(options: argparse.Namespace, terminal: Terminal) -> int:
+    from nodeattrs.catalog.questions import known_ref, why_before
+    from nodeattrs.reports.catalog import WhyReport
+
+    plan = _plan(options, terminal)
+    first, then = known_ref(plan, options.first), known_ref(plan, options.then)
+    steps = why_before(plan, first, then)
+    if not steps:
+        steps = why_before(plan, then, first)
+        if steps or plan.graph.at[then] < plan.graph.at[first]:
+            first, then = then, first
+    terminal.report(WhyReport(first, then, steps))
+    return 0
+
+
+def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
+    from nodeattrs.catalog.questions import known_ref
+    from nodeattrs.reports.catalog import ResourceExplained
+    from nodeattrs.runs import Repository
+    from nodeattrs.runs.lookups import readings
+
+    if options.source is not None:
+        plan = _plan(options, terminal)
+        terminal.report(ResourceExplained(plan, known_ref(plan, options.resource)))
+        return 0
+    run = _run(options, terminal)
+    plan = run.catalog.plan(documented=options.documented)
+    ref = known_ref(plan, options.resource)
+    origin = plan.resources[ref].origin
+    read = tuple(readings(Repository(options.repo), run.node, origin)) if origin else ()
+    terminal.report(ResourceExplained(plan, ref, read))
+    return 0
+
+
+def _impact(options: argparse.Namespace, terminal: Terminal) -> int:
+    from nodeattrs.catalog.questions import impact_of, known_ref
+    from nodeattrs.reports.catalog import ImpactReport
+
+    plan = _plan(options, terminal)
+    terminal.report(ImpactReport(impact_of(plan, known_ref(plan, options.resource))))
+    return 0
+
+
+def _apply(options: argparse.Namespace, terminal: Terminal) -> int:
+    one = applied(_catalog(options, terminal), options.node or "", options, terminal)
+    terminal.report(one)
+    return exit_code(one)
+
+
+def _plan(options: argparse.Namespace, terminal: Terminal) -> Plan:
+    return _catalog(options, terminal).plan(documented=options.documented)
+
+
+def _name(options: argparse.Namespace) -> str:
+    return str(options.node or options.source)
+
+
+def _catalog(options: argparse.Namespace, terminal: Terminal) -> Catalog:
+    if options.source is not None:
+        if options.repo or options.node:
+            options.refuse("--from is a catalog of its own: leave --repo and --node out")
+        return _from_file(options.source)
+    return _run(options, terminal).catalog
+
+
+def _from_file(file: str) -> Catalog:
+    from pathlib import Path
+
+    from nodeattrs.catalog import catalog_from
+    from nodeattrs.texts.documents import read
+
+    document = read(Path(file))
+    return catalog_from(document.tree, _subject, document.speaker("catalog", ""), file)
+
+
+def _subject(entry: Any) -> Any:
+    """What an entry does: only those with `parameters` act, so that a bare list of names can be asked about."""
+    from nodeattrs.catalog.types import subject_of
+
+    if not isinstance(entry.get("parameters"), dict):
+        return None
+    return subject_of(entry["type"], entry["title"], entry["parameters"])
+
+
+def _run(options: argparse.Namespace, terminal: Terminal) -> Run:
+    from nodeattrs.cli.options import facts_from, json_attributes, run_list
+    from nodeattrs.runs import Repository
+    from nodeattrs.runs.run import run_node
+
+    if not options.repo or not options.node:
+        options.refuse("which catalog? --repo DIR and --node NAME, or --from FILE")
+    repository = Repository(options.repo)
+    run = run_node(
+        repository,
+        options.node,
+        facts=facts_from(options.facts, options.node, repository),
+        run_list=run_list(options),
+        environment=options.environment,
+        json_attributes=json_attributes(options, repository),
+    )
+    terminal.warn(run.warnings)
+    return run
+
+
+_PERFORM = {
+    "check": _check,
+    "order": _order,
+    "graph": _graph,
+    "why": _why,
+    "explain": _explain,
+    "impact": _impact,
+    "apply": _apply,
+}

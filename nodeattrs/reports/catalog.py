@@ -1,0 +1,378 @@
+"""What a catalog comes to, and what applying it did: as data, and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nodeattrs.catalog import DependencyCycle, Outcome, Plan, Ref, ReferenceNotFound, Report
+from nodeattrs.catalog.questions import Impact, Step
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.trace import Trace
+from nodeattrs.errors import NodeattrsError
+from nodeattrs.reports.explain import Explanation
+from nodeattrs.reports.run import RunReports
+from nodeattrs.reports.screen import Screen, printable
+from nodeattrs.runs.applying import outcome_data
+from nodeattrs.runs.lookups import Reading
+
+__all__ = [
+    "AppliedCatalog",
+    "AppliedRuns",
+    "CatalogOrder",
+    "CheckedCatalog",
+    "ImpactReport",
+    "ResourceExplained",
+    "WhyReport",
+]
+
+_SIGNS = {"failed": "!", "skipped": "-", "restarted": "↻", "changed": "~", "noop": "?"}
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedCatalog:
+    """A plan, with all that is wrong with it or probably not meant."""
+
+    plan: Plan
+    name: str
+
+    @property
+    def faults(self) -> list[NodeattrsError]:
+        """Everything for which it cannot be applied."""
+        return self.plan.faults()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The faults as data, cycles with the reason of each edge."""
+        graph = self.plan.graph
+        return {
+            "version": 1,
+            "catalog": self.name,
+            "resources": sum(not one for one in graph.is_container),
+            "containers": sum(graph.is_container),
+            "relationships": len(graph.edges),
+            "faults": [_fault_dict(fault) for fault in self.faults],
+            "warnings": [str(warning) for warning in self.plan.warnings()],
+        }
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """A line of numbers, then fault by fault."""
+        data = self.to_dict()
+        yield (
+            f"{screen.paint(printable(self.name), 'strong')}: {data['resources']} resources in "
+            f"{data['containers']} containers, {data['relationships']} relationships"
+        )
+        for fault in self.faults:
+            first, *rest = str(fault).splitlines()
+            yield f"{screen.paint('fault:', 'error')} {printable(first)}"
+            yield from (printable(line) for line in rest)
+        for warning in self.plan.warnings():
+            first, *rest = str(warning).splitlines()
+            yield f"{screen.paint('warning:', 'warning')} {printable(first)}"
+            yield from (printable(line) for line in rest)
+        if not self.faults:
+            yield "  nothing is missing, and there is no cycle"
+
+
+def _fault_dict(fault: NodeattrsError) -> dict[str, Any]:
+    if isinstance(fault, ReferenceNotFound):
+        return {
+            "kind": "missing",
+            "missing": str(fault.missing),
+            "by": str(fault.by),
+            "parameter": fault.parameter,
+            "compile_message": fault.compile_message,
+            "apply_message": fault.apply_message,
+            "origins": [_origin_dict(origin) for origin in fault.origins if isinstance(origin, Origin)],
+        }
+    if isinstance(fault, DependencyCycle):
+        return {
+            "kind": "cycle",
+            "message": fault.message,
+            "cycles": [
+                {
+                    "members": cycle.names,
+                    "path": [cycle.graph.named(vertex) for vertex in cycle.path],
+                    "edges": [
+                        {
+                            "before": cycle.graph.named(edge.source),
+                            "after": cycle.graph.named(edge.target),
+                            "because": reason,
+                            "origin": _origin_dict(origin),
+                        }
+                        for edge, reason, origin in cycle.reasons()
+                    ],
+                }
+                for cycle in fault.cycles
+            ],
+        }
+    return {"kind": "other", "message": str(fault)}
+
+
+def _origin_dict(origin: Origin | None) -> dict[str, Any] | None:
+    if origin is None:
+        return None
+    return {"kind": origin.kind, "name": origin.name, "file": origin.file, "line": origin.line}
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogOrder:
+    """The resources in the order of visiting."""
+
+    plan: Plan
+    name: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """References with where they were declared, and what their lines read."""
+        rows = []
+        for ref in self.plan.order():
+            resource = self.plan.resources[ref]
+            rows.append({"resource": str(ref), "origin": _origin_dict(resource.origin), "reads": list(resource.reads)})
+        return {"version": 1, "catalog": self.name, "order": rows}
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """One numbered line a resource."""
+        order = self.plan.order()
+        width = len(str(len(order)))
+        for number, ref in enumerate(order, 1):
+            resource = self.plan.resources[ref]
+            place = f"  {resource.origin.place}" if resource.origin and resource.origin.place else ""
+            yield f"{number:{width}}  {printable(ref)}{screen.paint(printable(place), 'faint')}"
+            if resource.reads:
+                yield f"{'':{width}}    {screen.paint(printable('reads ' + ', '.join(resource.reads)), 'faint')}"
+
+
+@dataclass(frozen=True, slots=True)
+class WhyReport:
+    """Why one resource comes before another: the edges between them, or their positions alone."""
+
+    first: Ref
+    then: Ref
+    steps: Sequence[Step]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The way as data; no edges: only the positions in the catalog decide."""
+        return {
+            "version": 1,
+            "before": str(self.first),
+            "after": str(self.then),
+            "edges": [
+                {
+                    "before": step.before,
+                    "after": step.after,
+                    "kind": "refresh" if step.refresh else "order",
+                    "because": step.reason,
+                    "origin": _origin_dict(step.origin),
+                }
+                for step in self.steps
+            ],
+        }
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """One line an edge."""
+        if not self.steps:
+            yield f"nothing relates {printable(self.first)} and {printable(self.then)}: their positions alone decide"
+            yield f"  {printable(self.first)} comes first, since it was declared first"
+            return
+        yield f"{screen.paint(printable(self.first), 'strong')} comes before {printable(self.then)}"
+        for step in self.steps:
+            arrow = "~>" if step.refresh else "->"
+            place = f"  {step.origin.place}" if step.origin and step.origin.place else ""
+            yield f"  {printable(step.before)} {arrow} {printable(step.after)}"
+            yield f"      {printable(step.reason)}{screen.paint(printable(place), 'faint')}"
+
+
+@dataclass(frozen=True, slots=True)
+class ImpactReport:
+    """What a change of one resource comes to."""
+
+    impact: Impact
+
+    def to_dict(self) -> dict[str, Any]:
+        """Two lists of references, in the order of visiting."""
+        impact = self.impact
+        return {
+            "version": 1,
+            "resource": str(impact.ref),
+            "refreshed": [str(ref) for ref in impact.refreshed],
+            "after": [str(ref) for ref in impact.after],
+        }
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """What would refresh, and what waits."""
+        yield screen.paint(printable(self.impact.ref), "strong")
+        for title, refs in (("if it changes, these refresh", self.impact.refreshed),
+                            ("if it fails, these are skipped", self.impact.after)):  # fmt: skip
+            yield f"  {title}: {len(refs) or 'none'}"
+            yield from (f"    {printable(ref)}" for ref in refs)
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceExplained:
+    """A resource: where it was declared, what relates it to others, and who set what its line read.
+
+    readings: what the line read, each with its trace
+    """
+
+    plan: Plan
+    ref: Ref
+    readings: Sequence[Reading] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Relations with reasons, and readings with traces."""
+        return {
+            "version": 1,
+            "resource": str(self.ref),
+            "origin": _origin_dict(self.plan.resources[self.ref].origin),
+            "relations": [
+                {"before": before, "after": after, "because": reason, "origin": _origin_dict(origin)}
+                for before, after, reason, origin in self._relations()
+            ],
+            "read": [
+                {
+                    "what": reading.what,
+                    "trace": Explanation(reading.trace).to_dict() if isinstance(reading.trace, Trace) else None,
+                }
+                for reading in self.readings
+            ],
+        }
+
+    def _relations(self) -> Iterator[tuple[str, str, str, Origin | None]]:
+        graph = self.plan.graph
+        vertex = 2 * graph.at[self.ref]
+        for edge in graph.edges:
+            if vertex in (edge.source, edge.target):
+                yield graph.spelled(edge.source), graph.spelled(edge.target), *graph.reason(edge)
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """The relations, then one explanation after the other."""
+        origin = self.plan.resources[self.ref].origin
+        place = f"  {origin.place}" if origin and origin.place else ""
+        yield f"{screen.paint(printable(self.ref), 'strong')}{printable(place)}"
+        for before, after, reason, said in self._relations():
+            other = f"after {before}" if after == self.ref else f"before {after}"
+            where = f"  {said.place}" if said and said.place else ""
+            yield f"  {printable(f'{other}: {reason}')}{screen.paint(printable(where), 'faint')}"
+        for reading in self.readings:
+            yield ""
+            if isinstance(reading.trace, Trace):
+                yield from Explanation(reading.trace).lines(screen)
+            else:
+                text = reading.what if reading.trace is None else str(reading.trace)
+                yield from map(printable, text.splitlines())
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedCatalog:
+    """What applying a catalog did.
+
+    diffs: whether the differences of files are shown
+    kept:  where the report is kept, or None
+    """
+
+    plan: Plan
+    report: Report
+    name: str
+    kept: str | None = None
+    diffs: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every resource with its status, and the messages."""
+        report = self.report
+        return {
+            "version": 1,
+            "catalog": self.name,
+            "noop": self.plan.catalog.noop,
+            "ok": report.ok,
+            "interrupted": report.interrupted,
+            "counts": self.counts(),
+            "resources": [self._resource(outcome) for outcome in report.outcomes.values()],
+            "not_visited": [str(ref) for ref in report.left],
+            "log": [str(line) for line in report.log],
+            "seconds": round(report.seconds, 6),
+            "report": self.kept,
+        }
+
+    def _resource(self, outcome: Outcome) -> dict[str, Any]:
+        resource = self.plan.resources[outcome.ref]
+        diffs = [change.diff for change in outcome.changes if change.diff]
+        return {
+            **outcome_data(outcome),
+            "origin": _origin_dict(resource.origin),
+            "reads": list(resource.reads),
+            **({"diff": "\n".join(diffs)} if diffs and self.diffs else {}),
+        }
+
+    def counts(self) -> dict[str, int]:
+        """How many were changed, refreshed, failed, skipped, and would be changed."""
+        names = {"changed": "changed", "refreshed": "restarted", "failed": "failed", "skipped": "skipped"}
+        counts = {name: len(self.report.those(status)) for name, status in names.items()}
+        return {**counts, "would_change": len(self.report.those("noop")), "visited": len(self.report.outcomes)}
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """What was not as it should be, with reasons; then one line of numbers."""
+        for outcome in self.report.outcomes.values():
+            yield from self._told(outcome, screen)
+        counts = self.counts()
+        told = [f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count and name != "visited"]
+        mode = " in no-op mode" if self.plan.catalog.noop else ""
+        yield (
+            f"{screen.paint(printable(self.name), 'strong')}: {counts['visited']} resources{mode}, "
+            f"{', '.join(told) or 'nothing to do'}, {self.report.seconds:.2f} s"
+        )
+        if self.report.interrupted:
+            yield f"  interrupted: {len(self.report.left)} resources were not visited"
+        if self.kept:
+            yield f"  the report is kept in {printable(self.kept)}"
+
+    def _told(self, outcome: Outcome, screen: Screen) -> Iterator[str]:
+        status = outcome.status | ({"noop"} if outcome.would_refresh else set())
+        shown = next((name for name in _SIGNS if name in status), None)
+        if shown is None:
+            return
+        resource = self.plan.resources[outcome.ref]
+        style = {"failed": "error", "skipped": "warning"}.get(shown, "changed")
+        place = f"  {resource.origin.place}" if resource.origin and resource.origin.place else ""
+        yield f"{screen.paint(_SIGNS[shown], style)} {printable(outcome.ref)}{screen.paint(printable(place), 'faint')}"
+        would = "would be " if outcome.noop and outcome.would_change else ""
+        for change in outcome.changes:
+            yield f"    {would}{printable(change.told or change.what)}"
+            if change.diff and self.diffs:
+                for line in change.diff.splitlines():
+                    yield f"      {screen.paint(printable(line), _diff_style(line))}"
+        for error in outcome.errors:
+            yield f"    {screen.paint('failed:', 'error')} {printable(error)}"
+        if outcome.because:
+            yield f"    skipped because of {printable(', '.join(outcome.because))}"
+        if outcome.restarted or outcome.would_refresh:
+            word = "refreshed" if outcome.restarted else "would be refreshed"
+            yield f"    {word} for {printable(', '.join(outcome.from_refs))}"
+        if resource.reads and (outcome.changes or outcome.errors):
+            yield f"    {screen.paint(printable('reads ' + ', '.join(resource.reads)), 'faint')}"
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedRuns:
+    """The sessions of one command, and what applying their catalogs did."""
+
+    runs: RunReports
+    applied: Sequence[AppliedCatalog]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The runs as data, each with its catalog."""
+        data = self.runs.to_dict()
+        found = {one.name: one.to_dict() for one in self.applied}
+        for run in data["runs"]:
+            run["catalog"] = found.get(run["node"])
+        return data
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """The runs, then the catalogs."""
+        yield from self.runs.lines(screen)
+        for one in self.applied:
+            yield ""
+            yield from one.lines(screen)
+
+
+def _diff_style(line: str) -> str:
+    return "added" if line.startswith("+") else "removed" if line.startswith("-") else "faint"

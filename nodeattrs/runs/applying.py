@@ -1,0 +1,156 @@
+"""Apply the catalog of a run, and keep a truthful report of it whatever happens.
+
+The report is a file of one JSON object a line: a head, one line for each resource as soon as it
+is done, and a last line. A report without a last line is one of a run that was cut off.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TextIO
+
+from nodeattrs.catalog import Catalog, LogLine, Outcome, Plan, Report, apply_plan
+from nodeattrs.catalog.types import Site
+from nodeattrs.errors import DocumentError, StoreError
+from nodeattrs.keep.names import checked_name
+
+__all__ = ["DEFAULT_REPORTS", "Journal", "Kept", "apply_catalog", "outcome_data", "read_journal", "report_place"]
+
+VERSION = 1
+
+
+DEFAULT_REPORTS = os.path.join(".nodeattrs", "reports")
+"""Where reports are kept, below the current directory, when nobody says anything else."""
+
+
+def report_place(name: str, folder: str | os.PathLike[str] = DEFAULT_REPORTS) -> Path:
+    """The file of a node's last report. raises: BadName"""
+    return Path(folder) / f"{checked_name(name, 'node')}.jsonl"
+
+
+def apply_catalog(
+    catalog: Catalog,
+    site: Site,
+    *,
+    node: str = "",
+    documented: bool = False,
+    journal: Path | None = None,
+    on_outcome: Callable[[Outcome], None] | None = None,
+    on_log: Callable[[LogLine], None] | None = None,
+) -> tuple[Plan, Report]:
+    """Apply a catalog, or with `catalog.noop` say what would be changed.
+
+    documented: by the letter of the language page, where Puppet differs from it
+    journal:    where the report is kept
+    raises:     ReferenceNotFound, DependencyCycle: nothing was visited; StoreError
+    """
+    plan = catalog.plan(documented=documented)
+    plan.visit_order()
+    if journal is None:
+        return plan, apply_plan(plan, site, on_outcome=on_outcome, on_log=on_log)
+    with Journal(journal, node, catalog.noop) as kept:
+
+        def tell(outcome: Outcome) -> None:
+            kept.note(outcome)
+            if on_outcome is not None:
+                on_outcome(outcome)
+
+        report = apply_plan(plan, site, on_outcome=tell, on_log=on_log)
+        kept.end(report)
+    return plan, report
+
+
+def outcome_data(outcome: Outcome) -> dict[str, Any]:
+    """An outcome as plain data."""
+    return {
+        "resource": str(outcome.ref),
+        "status": sorted(outcome.status),
+        "changes": [change.told or change.what for change in outcome.changes],
+        "errors": list(outcome.errors),
+        "skipped_because": list(outcome.because),
+        "refreshed_for": list(outcome.from_refs),
+        "seconds": round(outcome.seconds, 6),
+    }
+
+
+class Journal:
+    """A report that is being written. raises: StoreError, where it cannot be"""
+
+    def __init__(self, file: Path, node: str, noop: bool) -> None:
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            self._file: TextIO = file.open("w", encoding="utf-8")
+        except OSError as error:
+            raise StoreError(f"the report {file} cannot be written: {error.strerror}") from error
+        self._write({"version": VERSION, "node": node, "noop": noop, "began": _now()})
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def note(self, outcome: Outcome) -> None:
+        """One resource is done."""
+        self._write(outcome_data(outcome))
+
+    def end(self, report: Report) -> None:
+        """All of it is done, or somebody stopped it."""
+        self._write(
+            {
+                "ended": _now(),
+                "interrupted": report.interrupted,
+                "not_visited": [str(ref) for ref in report.left],
+                "seconds": round(report.seconds, 6),
+            }
+        )
+
+    def _write(self, data: dict[str, Any]) -> None:
+        self._file.write(json.dumps(data, ensure_ascii=False) + "\n")
+        self._file.flush()
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A report that was read back.
+
+    complete: its last line is there and says that nobody stopped the run
+    """
+
+    head: dict[str, Any]
+    outcomes: list[dict[str, Any]]
+    complete: bool
+
+
+def read_journal(file: Path) -> Kept:
+    """Read a report back; a last line that was cut off is left out. raises: DocumentError, StoreError"""
+    try:
+        *lines, _ = file.read_text(encoding="utf-8", errors="replace").split("\n")  # one without its end was cut off
+    except OSError as error:
+        raise StoreError(f"the report {file} cannot be read: {error.strerror}") from error
+    entries: list[dict[str, Any]] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            entry = json.loads(line)
+            if not isinstance(entry, dict):
+                raise ValueError("an object was expected")
+        except (ValueError, RecursionError) as error:
+            raise DocumentError(f"this is no line of a report: {error}", file=str(file), line=number) from error
+        entries.append(entry)
+    if not entries or entries[0].get("version") != VERSION:
+        raise DocumentError("this is no report of a run", file=str(file), line=1)
+    last = entries[-1]
+    ended = "ended" in last
+    return Kept(entries[0], entries[1:-1] if ended else entries[1:], ended and not last.get("interrupted"))
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

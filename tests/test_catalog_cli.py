@@ -1,0 +1,259 @@
+"""`nodeattrs catalog` on a catalog in a file, its reports, and the report that a run leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nodeattrs.catalog import Catalog, Resource, ref_of
+from nodeattrs.catalog.types import Site
+from nodeattrs.catalog.types.files import File
+from nodeattrs.cli import main
+from nodeattrs.errors import BadName, DocumentError, StoreError
+from nodeattrs.runs.applying import apply_catalog, read_journal, report_place
+
+NTP = {
+    "resources": [
+        {"type": "Service", "title": "ntpd", "refreshable": True},
+        {"type": "File", "title": "/etc/ntp.conf", "require": ["Package[ntp]"], "notify": ["Service[ntpd]"]},
+        {"type": "Package", "title": "ntp"},
+    ]
+}
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(tree: Any, name: str = "catalog.json") -> str:
+    Path(name).write_text(json.dumps(tree, indent=1))
+    return name
+
+
+@pytest.mark.usefixtures("desk")
+class TestCommand:
+    def test_order_lists_the_resources(self, capsys):
+        """
+        With the line of each declaration.
+        """
+        assert main(["catalog", "order", "--from", write(NTP)]) == 0
+        assert (
+            "1  Package[ntp]  catalog.json:18\n2  File[/etc/ntp.conf]  catalog.json:8\n"
+            "3  Service[ntpd]  catalog.json:3\n"
+        ) == capsys.readouterr().out
+
+    def test_check_is_quiet_about_a_sound_catalog(self, capsys):
+        """
+        And ends with 0.
+        """
+        assert main(["catalog", "check", "--from", write(NTP)]) == 0
+        assert (
+            "catalog.json: 3 resources in 2 containers, 2 relationships\n  nothing is missing, and there is no cycle\n"
+        ) == capsys.readouterr().out
+
+    def test_check_names_every_fault_and_ends_with_1(self, capsys):
+        """
+        What is missing, and the cycle with the reason of each edge.
+        """
+        tree = {
+            "resources": [
+                {"type": "File", "title": "/a", "before": ["File[/b]", "File[/x]"]},
+                {"type": "File", "title": "/b"},
+            ],
+            "chains": ["File['/b'] ~> File['/a']"],
+        }
+
+        assert main(["catalog", "check", "--from", write(tree)]) == 1
+        said = capsys.readouterr().out
+        assert "Could not find resource 'File[/x]' in parameter 'before'" in said
+        assert "(File[/a] => File[/b] => File[/a])" in said
+        assert "  File[/a] => File[/b]: before of File[/a] at catalog.json:3 (catalog)" in said
+        assert "  File[/b] => File[/a]: the chain File['/b'] ~> File['/a'] at catalog.json:" in said
+
+        assert main(["catalog", "check", "--format", "json", "--from", "catalog.json"]) == 1
+        missing, cycle = json.loads(capsys.readouterr().out)["faults"]
+        assert ("missing", "File[/x]", "before") == (missing["kind"], missing["missing"], missing["parameter"])
+        assert ["before of File[/a]", "the chain File['/b'] ~> File['/a']"] == [
+            edge["because"] for edge in cycle["cycles"][0]["edges"]
+        ]
+
+    @pytest.mark.parametrize("turned", [False, True])
+    def test_why_says_what_lies_between(self, turned, capsys):
+        """
+        Whichever is named first.
+        """
+        pair = ["package[ntp]", "Service[ntpd]"][:: -1 if turned else 1]
+
+        assert main(["catalog", "why", *pair, "--from", write(NTP)]) == 0
+        said = capsys.readouterr().out
+        assert said.startswith("Package[ntp] comes before Service[ntpd]\n  Package[ntp] -> File[/etc/ntp.conf]\n")
+        assert "      notify of File[/etc/ntp.conf]  catalog.json:8\n" in said
+
+    def test_impact_and_graph(self, capsys):
+        """
+        What refreshes, and two sorts of drawing.
+        """
+        write(NTP)
+        assert main(["catalog", "impact", "File[/etc/ntp.conf]", "--from", "catalog.json"]) == 0
+        assert "if it changes, these refresh: 1\n    Service[ntpd]" in capsys.readouterr().out
+        assert main(["catalog", "graph", "--from", "catalog.json"]) == 0
+        assert '"File[/etc/ntp.conf]" -> "Service[ntpd]";' in capsys.readouterr().out
+        assert main(["catalog", "graph", "--as", "mermaid", "--from", "catalog.json"]) == 0
+        assert capsys.readouterr().out.startswith("flowchart LR\n")
+
+    def test_apply_writes_below_the_root_and_keeps_a_report(self, capsys):
+        """
+        In no-op mode it says what it would do.
+        """
+        Path("scratch").mkdir()
+        tree = {"resources": [{"type": "File", "title": "/motd", "parameters": {"content": "hello\n"}}]}
+        words = ["catalog", "apply", "--root", "scratch", "--report", "report.jsonl", "--from", write(tree)]
+
+        assert main([*words, "--noop"]) == 0
+        assert "? File[/motd]  catalog.json:3\n    would be created\n" in capsys.readouterr().out
+        assert not Path("scratch/motd").exists()
+        assert main(words) == 0
+        assert "catalog.json: 1 resources, 1 changed" in capsys.readouterr().out
+        assert "hello\n" == Path("scratch/motd").read_text()
+        assert [["changed"]] == [outcome["status"] for outcome in read_journal(Path("report.jsonl")).outcomes]
+
+    def test_a_failure_ends_with_1(self, capsys):
+        """
+        And says which resources were skipped for it.
+        """
+        Path("scratch").mkdir()
+        rows = [
+            {"type": "Execute", "title": "exit 3", "parameters": {}, "before": ["Execute[true]"]},
+            {"type": "Execute", "title": "true", "parameters": {}},
+        ]
+
+        assert main(["catalog", "apply", "--root", "scratch", "--from", write({"resources": rows})]) == 1
+        said = capsys.readouterr().out
+        assert "failed: ran exit 3: exit 3 ended with 3" in said
+        assert "skipped because of Execute[exit 3]" in said
+
+    @pytest.mark.parametrize(
+        ("text", "said"),
+        [
+            ("{", "catalog.json:1"),
+            ("[]", "a map was expected"),
+            ('{"resources": [{"type": "File"}]}', "needs its title"),
+            ('{"resources": [\n{"type": "File", "title": "a", "notify": "b"}]}', "catalog.json:2"),
+            ('{"chains": ["File"]}', "chain:1:5"),
+            ('{"resources": [{"type": "Nope", "title": "a", "parameters": {}}]}', "no resource type Nope"),
+        ],
+    )
+    def test_a_file_that_is_no_catalog_is_an_error_with_its_line(self, text, said, capsys):
+        """
+        No traceback, exit code 1.
+        """
+        Path("catalog.json").write_text(text)
+
+        assert main(["catalog", "check", "--from", "catalog.json"]) == 1
+        assert said in capsys.readouterr().err
+
+    @pytest.mark.parametrize(
+        "words",
+        [["check"], ["check", "--repo", "."], ["check", "--from", "x", "--node", "n"], ["why", "A"], ["nothing"]],
+    )
+    def test_what_is_not_understood_ends_with_2(self, words, capsys):
+        """
+        As everywhere.
+        """
+        assert main(["catalog", *words]) == 2
+
+
+class TestJournal:
+    def catalog(self) -> Catalog:
+        catalog = Catalog()
+        for name in ("/a", "/b"):
+            catalog.add(Resource(ref_of(f"File[{name}]"), subject=File(name, content="x")))
+        return catalog
+
+    def test_it_is_read_back(self, tmp_path):
+        """
+        Head, outcomes, and that it is complete.
+        """
+        apply_catalog(self.catalog(), Site(tmp_path), node="web1", journal=tmp_path / "r" / "web1.jsonl")
+        kept = read_journal(tmp_path / "r" / "web1.jsonl")
+
+        assert ("web1", True) == (kept.head["node"], kept.complete)
+        assert ["File[/a]", "File[/b]"] == [outcome["resource"] for outcome in kept.outcomes]
+
+    def test_one_that_was_cut_off_says_so(self, tmp_path):
+        """
+        Wherever it was cut: whole lines count, and it is not complete.
+        """
+        file = tmp_path / "r.jsonl"
+        apply_catalog(self.catalog(), Site(tmp_path), journal=file)
+        text = file.read_text()
+        first = text.index("\n") + 1
+        for end in range(first, len(text) - 1, 7):
+            file.write_text(text[:end])
+            kept = read_journal(file)
+
+            assert len(kept.outcomes) == min(2, text[:end].count("\n") - 1)
+            assert not kept.complete
+
+    def test_a_run_that_is_killed_leaves_a_truthful_report(self, tmp_path):
+        """
+        What was done is in it, what was not is not.
+        """
+        script = (
+            "import sys\nfrom pathlib import Path\nfrom nodeattrs.catalog import Catalog, Resource, ref_of\n"
+            "from nodeattrs.catalog.types import Site\nfrom nodeattrs.catalog.types.commands import Execute\n"
+            "from nodeattrs.runs.applying import apply_catalog\ncatalog = Catalog()\n"
+            "for command in ('touch $NODEATTRS_ROOT/begun', 'sleep 60', 'true'):\n"
+            "    catalog.add(Resource(ref_of(f'Execute[{command}]'), subject=Execute(command)))\n"
+            "root = Path(sys.argv[1])\napply_catalog(catalog, Site(root), journal=root / 'r.jsonl')\n"
+        )
+        child = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], start_new_session=True)
+        while not ((tmp_path / "r.jsonl").exists() and (tmp_path / "r.jsonl").read_text().count("\n") == 2):
+            assert child.poll() is None
+            time.sleep(0.02)
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait()
+        for name in filter(str.isdigit, os.listdir("/proc")) if sys.platform == "linux" else ():
+            try:
+                environment = Path(f"/proc/{name}/environ").read_bytes()
+            except OSError:
+                continue
+            if f"NODEATTRS_ROOT={tmp_path}".encode() in environment.split(b"\0"):
+                os.kill(int(name), signal.SIGKILL)
+        kept = read_journal(tmp_path / "r.jsonl")
+
+        assert [["changed"]] == [outcome["status"] for outcome in kept.outcomes]
+        assert not kept.complete
+
+    def test_what_is_no_report_is_an_error(self, tmp_path):
+        """
+        With file and line.
+        """
+        file = tmp_path / "r.jsonl"
+        file.write_text("[]\n{}\n{}\n")
+        with pytest.raises(DocumentError, match=r"r\.jsonl:1"):
+            read_journal(file)
+        with pytest.raises(StoreError):
+            read_journal(tmp_path / "none.jsonl")
+        with pytest.raises(BadName):
+            report_place("../x")
+
+    def test_a_report_that_cannot_be_written_stops_the_run_before_it_begins(self, tmp_path):
+        """
+        Nothing is changed that nobody could tell of.
+        """
+        (tmp_path / "file").touch()
+        with pytest.raises(StoreError):
+            apply_catalog(self.catalog(), Site(tmp_path), journal=tmp_path / "file" / "r.jsonl")
+
+        assert not (tmp_path / "a").exists()
