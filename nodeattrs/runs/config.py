@@ -47,6 +47,7 @@ class Config:
     store:       where nodes are kept, or None
     environment: of nodes that name none, or None
     hiera:       the Hiera tree that recipes look keys up in: a hiera.yaml or a folder with one, or None
+    bindings:    the site of bindings that recipes inject from: a folder, or None
     """
 
     allowed: Mapping[str, list[Entry]] = field(default_factory=dict)
@@ -55,6 +56,7 @@ class Config:
     store: str | None = None
     environment: str | None = None
     hiera: str | None = None
+    bindings: str | None = None
 
 
 def read_config(fields: Fields) -> Config:
@@ -63,7 +65,7 @@ def read_config(fields: Fields) -> Config:
     raises: DocumentError, with everything that is wrong with it
     """
     chef = [name for table in _TABLES for level in LEVELS for name in _chef_names(table, level)]
-    fields.only((*_TABLES, "sensitive", "store", "environment", "hiera"), ignore=chef)
+    fields.only((*_TABLES, "sensitive", "store", "environment", "hiera", "bindings"), ignore=chef)
     config = Config(
         _lists(fields, "allowed"),
         _lists(fields, "blocked"),
@@ -71,6 +73,7 @@ def read_config(fields: Fields) -> Config:
         fields.text("store") or None,
         fields.text("environment") or None,
         fields.text("hiera") or None,
+        fields.text("bindings") or None,
     )
     fields.finish()
     return config

@@ -15,6 +15,7 @@ from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import parse
 from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.node.node import Node
+from nodeattrs.runs.injection import Injection
 from nodeattrs.runs.reads import reads_of
 from nodeattrs.runs.repository import Repository
 
@@ -55,7 +56,7 @@ class Reading:
     """Something that a line of a recipe read.
 
     what:  as it is written: a path, or "lookup(key)"
-    trace: why it is what it is: of the node, or of Hiera; None where nobody can say
+    trace: why it is what it is: of the node, of Hiera, of bindings; None where nobody can say
     """
 
     what: str
@@ -75,9 +76,13 @@ def _traced(repository: Repository, node: Node, what: str) -> Trace | Explanatio
     word, found, rest = what.partition("(")
     if not found:
         return node.trace(parse(what))
-    if word != "lookup" or not rest.removesuffix(")"):
+    key = rest.removesuffix(")")
+    if not key:
         return None
     try:
-        return scope_of(repository, node).explain(rest.removesuffix(")"))
+        if word == "lookup":
+            return scope_of(repository, node).explain(key)
+        injector = Injection(repository, node).injector if word == "inject" else None
+        return None if injector is None else injector.explain(key).trace
     except NodeattrsError:
         return None

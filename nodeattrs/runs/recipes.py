@@ -76,7 +76,10 @@ class _Gone:
 
 FILES_ONLY = (*_LEVELS, *_UNLESS, *(f"{level}_full" for level in _LEVELS), "has_attribute")
 """Words that attribute files have and recipes do not."""
-RECIPES_ONLY = ("data_bag", "data_bag_item", "include_recipe", "lookup", "tag", "tagged", "untag", *RESOURCE_WORDS)
+RECIPES_ONLY = (
+    *("data_bag", "data_bag_item", "include_recipe", "inject", "lookup", "parameters", "tag", "tagged", "untag"),
+    *RESOURCE_WORDS,
+)
 """Words that recipes have and attribute files do not."""
 
 _ELSEWHERE: dict[str, dict[str, Any]] = {

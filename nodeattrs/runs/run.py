@@ -17,6 +17,7 @@ from nodeattrs.node.node import Node
 from nodeattrs.runs.cookbooks import check_versions, cookbook_order
 from nodeattrs.runs.expansion import expand_node
 from nodeattrs.runs.facts import Facts
+from nodeattrs.runs.injection import Injection
 from nodeattrs.runs.lookups import lookup_word
 from nodeattrs.runs.recipes import LogLine, RecipeRunner
 from nodeattrs.runs.repository import Repository
@@ -81,19 +82,35 @@ def run_node(
     if json_attributes is not None:
         given, speaker = _map(json_attributes), json_attributes.speaker("JSON attributes", "")
     node.consume_external(facts.tree, given, facts_speaker=facts.speaker, json_speaker=speaker)
-    expansion = expand_node(node, repository.role, repository.environment, run_list, environment)
+    if environment is not None:
+        node.environment = environment
+    if run_list is not None:
+        node.run_list = list(run_list)
+    listed = node.run_list
+    lookup = lookup_word(repository, node)
+    injection = Injection(repository, node, lookup if repository.hiera is not None else None)
+    expansion = expand_node(node, repository.role, repository.environment, injection.run_list(listed))
+    node.run_list = listed  # what bindings include is worked out anew in each run
     pins = [*expansion.pins(), *repository.environment(node.environment).pins()]
     order = cookbook_order(expansion.recipes, repository.cookbook)
     check_versions(order, repository.cookbook, pins)
     _check_recipes(repository, expansion)
     resources = Resources(node, root=repository.root, find=finder(repository.cookbook))
-    words = {**_words(repository, node), **resources.words()}
+    words = {
+        "data_bag": repository.data_bag,
+        "data_bag_item": repository.data_bag_item,
+        "lookup": lookup,
+        "inject": injection.inject,
+        "parameters": injection.parameters,
+        **resources.words(),
+    }
     runner = RecipeRunner(node, repository.cookbook, words, log, resources.enter)
     resources.include = runner.run_recipe
     runner.load_attribute_files(order)
     for recipe in expansion.recipes:
         runner.run_recipe(recipe)
     catalog = resources.finish()
+    injection.relate(catalog)
     warnings: list[NodeattrsError] = [*repository.warnings, *facts.warnings]
     if json_attributes is not None:
         warnings.extend(json_attributes.warnings)
@@ -128,11 +145,3 @@ def _check_recipes(repository: Repository, expansion: Expansion) -> None:
         except RecipeNotFound as error:
             error.said = ("it is on the run-list",)
             raise
-
-
-def _words(repository: Repository, node: Node) -> dict[str, Any]:
-    return {
-        "data_bag": repository.data_bag,
-        "data_bag_item": repository.data_bag_item,
-        "lookup": lookup_word(repository, node),
-    }

@@ -106,4 +106,3 @@ def _lagom() -> Callable[[], object]:
 
 
 _CONTAINERS = {"injector": _injector, "punq": _punq, "lagom": _lagom}
-

@@ -10,10 +10,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from tests.vectors import chef, cloudinit, hiera
+from tests.vectors import bindings, chef, cloudinit, hiera, ordering, search
 from tests.vectors.cases import run
 
-KINDS = {**chef.KINDS, **cloudinit.KINDS, **hiera.KINDS}
+KINDS = {**bindings.KINDS, **chef.KINDS, **cloudinit.KINDS, **hiera.KINDS, **ordering.KINDS, **search.KINDS}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -34,6 +34,9 @@ def main(arguments: list[str] | None = None) -> int:
     passed, failures = run(KINDS[asked.kind]["split" if asked.split else "whole"], asked.file)
     for failure in failures:
         print(failure)
+    if "log" in KINDS[asked.kind]:
+        agreeing, others = run(KINDS[asked.kind]["log"], asked.file)
+        print(f"log: {agreeing} of {agreeing + len(others)} agree")
     print(f"{passed} passed, {len(failures)} failed")
     return 1 if failures else 0
 

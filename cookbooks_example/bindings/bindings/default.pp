@@ -1,0 +1,21 @@
+# What this site decides. Everything it demands or overrides is checked before anything runs.
+bindings default {
+  bind override 'ssh::banner' to "$fqdn: authorised users only"
+
+  when node 'web1.example.com' {
+    bind override 'ssh::port' to 2222
+  }
+
+  when role web and virtual true {
+    bind 'anna' to { shell => 'zsh' } in 'ssh::users'
+    bind override 'shop::workers' to 8
+  }
+
+  include [ntp, ssh]
+  when role db { exclude ntp }
+
+  bind parameters ntp to {
+    servers => ['ntp1.example.com', 'ntp2.example.com'],
+    enable  => true,
+  }
+}

@@ -1,0 +1,108 @@
+"""Bindings and injection: values that are declared, layered, demanded and explained.
+
+    >>> ssh = Bindings("ssh::default")
+    >>> _ = ssh.bind("ssh::port", int).to(22)
+    >>> site = Bindings("default")
+    >>> _ = site.when(node="kermit").bind("ssh::port").override().to(2222)
+    >>> injector = Injector([Layer("site", [site]), Layer("modules", [ssh])], State([("node", "kermit")]))
+    >>> injector.inject("ssh::port", int)
+    2222
+
+Sets are written as Python, as JSON or YAML, or in a text language; docs/bindings.md
+specifies all three, who wins, and what is refused.
+"""
+
+from nodeattrs.adapters.bindings.builder import Bindings, Block
+from nodeattrs.adapters.bindings.composition import PROVIDERS, Composition, Provider, Request, read_sets
+from nodeattrs.adapters.bindings.data_form import (
+    VERSION,
+    schema,
+    sets_from_data,
+    sets_from_document,
+    site_from_document,
+    to_data,
+)
+from nodeattrs.adapters.bindings.explain import Explanation
+from nodeattrs.adapters.bindings.faults import (
+    BindingError,
+    BindingErrors,
+    LookupLoop,
+    NotBound,
+    TypeMismatch,
+    kinds_of,
+)
+from nodeattrs.adapters.bindings.graph import Edge, Graph, graph
+from nodeattrs.adapters.bindings.injector import Handle, Injector
+from nodeattrs.adapters.bindings.joins import Filled, extended_run_list, fill_parameters
+from nodeattrs.adapters.bindings.language import (
+    parse_expression,
+    parse_inject_call,
+    parse_items,
+    parse_sets,
+    parse_site,
+)
+from nodeattrs.adapters.bindings.model import BindingSet
+from nodeattrs.adapters.bindings.names import map_key, parameter_key, variable_key
+from nodeattrs.adapters.bindings.producers import Asked, Producer
+from nodeattrs.adapters.bindings.references import Inventory, layer_references
+from nodeattrs.adapters.bindings.resolution import Layer, Warned
+from nodeattrs.adapters.bindings.sites import Environment, Site, environment_of
+from nodeattrs.adapters.bindings.state import State, effective_categories
+from nodeattrs.adapters.bindings.types import Classes, Reference, Type, parse_type
+from nodeattrs.adapters.bindings.world import World
+
+__all__ = [
+    "PROVIDERS",
+    "VERSION",
+    "Asked",
+    "BindingError",
+    "BindingErrors",
+    "BindingSet",
+    "Bindings",
+    "Block",
+    "Classes",
+    "Composition",
+    "Edge",
+    "Environment",
+    "Explanation",
+    "Filled",
+    "Graph",
+    "Handle",
+    "Injector",
+    "Inventory",
+    "Layer",
+    "LookupLoop",
+    "NotBound",
+    "Producer",
+    "Provider",
+    "Reference",
+    "Request",
+    "Site",
+    "State",
+    "Type",
+    "TypeMismatch",
+    "Warned",
+    "World",
+    "effective_categories",
+    "environment_of",
+    "extended_run_list",
+    "fill_parameters",
+    "graph",
+    "kinds_of",
+    "layer_references",
+    "map_key",
+    "parameter_key",
+    "parse_expression",
+    "parse_inject_call",
+    "parse_items",
+    "parse_sets",
+    "parse_site",
+    "parse_type",
+    "read_sets",
+    "schema",
+    "sets_from_data",
+    "sets_from_document",
+    "site_from_document",
+    "to_data",
+    "variable_key",
+]

@@ -1,0 +1,390 @@
+"""Composition: the layers of a site, read by reference from a directory, a classifier and providers.
+
+    <root>/environments.pp              which environments there are (may be absent)
+    <envdir>/manifests/site.pp          categories and layers (may be absent)
+    <envdir>/bindings/windows/x.pp      the set windows::x, `confdir:/windows::x`
+    <modulepath>/ssh/bindings/default.pp the set ssh::default, `module:/ssh::default`
+
+Each file may be text (.pp, .bindings) or data (.yaml, .yml, .json). Files are found by
+walking the directories; no name from outside ever becomes a path.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import Any
+
+from nodeattrs.adapters.bindings.builder import Bindings
+from nodeattrs.adapters.bindings.data_form import sets_from_document, site_from_document
+from nodeattrs.adapters.bindings.faults import BindingError, BindingErrors
+from nodeattrs.adapters.bindings.injector import Injector
+from nodeattrs.adapters.bindings.model import BindingSet, Inclusion, Item, Parameters, Variables, When
+from nodeattrs.adapters.bindings.names import target_of
+from nodeattrs.adapters.bindings.producers import Constant
+from nodeattrs.adapters.bindings.references import Inventory, layer_references
+from nodeattrs.adapters.bindings.resolution import Layer
+from nodeattrs.adapters.bindings.sites import DEFAULT_LAYERS, Environment, Site, environment_of
+from nodeattrs.adapters.bindings.state import State, effective_categories
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import near
+from nodeattrs.errors import DocumentError, NodeattrsError
+from nodeattrs.texts.documents import MAX_BYTES, Document, parse, read
+
+__all__ = ["PROVIDERS", "Composition", "Provider", "Request", "read_sets"]
+
+PROVIDERS = "nodeattrs.bindings_providers"
+"""The entry points that provide further schemes: the name is the scheme, the object a `Provider`."""
+
+_TEXTS = (".pp", ".bindings")
+_ENDINGS = (*_TEXTS, ".yaml", ".yml", ".json")
+_CLASSIFIER_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What providers know of the request: the node, its environment, its categories and facts."""
+
+    node: str
+    environment: str
+    categories: tuple[tuple[str, str | None], ...]
+    facts: Mapping[str, Any]
+
+
+Provider = Callable[[list[str], Request], Iterable["BindingSet | Bindings"]]
+"""Gives the sets for the references of one layer; called once a layer."""
+
+Classifier = Mapping[str, Any] | str | os.PathLike[str] | Sequence[str] | Callable[[str], Any]
+"""An external node classifier: its data, a YAML file of it, a command that is given the node, or a callable."""
+
+
+def read_sets(path: str | os.PathLike[str], file: str | None = None) -> list[BindingSet]:
+    """The sets of one file, text or data. raises: BindingError, DocumentError
+
+    file: its name in messages
+    """
+    where = pathlib.Path(path)
+    name = where.as_posix() if file is None else file
+    if where.suffix in _TEXTS:
+        from nodeattrs.adapters.bindings.language import parse_sets
+
+        return parse_sets(_text(where, name), name)
+    return sets_from_document(read(where, name))
+
+
+def _text(path: pathlib.Path, name: str) -> str:
+    try:
+        if not path.is_file():
+            raise DocumentError("is not a regular file", file=name)
+        with path.open("rb") as stream:
+            content = stream.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
+            raise DocumentError(f"is larger than {MAX_BYTES // 1_000_000} MB", file=name)
+        return content.decode("utf-8")
+    except OSError as error:
+        raise DocumentError(f"cannot be read: {error.strerror or error}", file=name) from error
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise DocumentError("this is not UTF-8 text", file=name, line=line, hint="save the file as UTF-8") from error
+
+
+class Composition:
+    """What one node gets: environment, categories and layers, read from disk.
+
+    layers: highest first
+    faults: everything that could not be read; the injector reports it with the rest
+    """
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str],
+        *,
+        node: str = "",
+        facts: Mapping[str, Any] | None = None,
+        environment: str | None = None,
+        layers: Iterable[Mapping[str, Any]] | None = None,
+        classifier: Classifier | None = None,
+        providers: Mapping[str, Provider] | None = None,
+        mode: str = "tuple",
+    ) -> None:
+        self.root = pathlib.Path(root)
+        self.facts = dict(facts or {})
+        self.node = node or str(self.facts.get("fqdn", ""))
+        self._wanted = environment
+        self._layers = None if layers is None else [dict(layer) for layer in layers]
+        self._classifier = classifier
+        self._providers = dict(providers or {})
+        self._mode = mode
+        self._cache: dict[pathlib.Path, tuple[tuple[int, int], Any]] = {}
+        self._changed = False
+        self.layers: tuple[Layer, ...] = ()
+        self.faults: list[BindingError] = []
+        self.environment: Environment | None = None
+        self.state = State(mode=mode)
+        self.refresh()
+
+    def refresh(self) -> bool:
+        """Read again what has changed on disk; whether anything has. An injector that was built stays as it is."""
+        before = (self.layers, [str(fault) for fault in self.faults], self.state.categories)
+        self.faults = []
+        self.layers = ()
+        try:
+            self._compose()
+        except BindingError as error:
+            self._note(error)
+        except DocumentError as error:
+            self._note(_of_document(error))
+        return before != (self.layers, [str(fault) for fault in self.faults], self.state.categories)
+
+    def injector(self, **options: Any) -> Injector:
+        """An injector over the layers; options as of `Injector`. raises: BindingErrors, with all faults together"""
+        return Injector(self.layers, self.state, faults=self.faults, **options)
+
+    # --- reading ---------------------------------------------------------------------------------
+
+    def _compose(self) -> None:
+        if not self.root.is_dir():
+            raise BindingError("no-such-directory", f"{self.root.name or self.root} is not a directory")
+        classified = self._classified()
+        variables = {**self.facts, **classified.variables(), "confdir": "/"}
+        variables.setdefault("fqdn", self.node)
+        asked = self.facts.get("environment")
+        variables["agent_environment"] = asked
+        variables.pop("environment", None)
+        if classified.environment:
+            variables["environment"] = classified.environment
+        site, selected = self._site(self.root, "environments").evaluated(variables)
+        # Paths of a site are seen from its root: nothing outside of it is read.
+        self.environment = environment_of(
+            site, self._wanted or selected, confdir="/", directories=lambda path: self._inside(path).is_dir()
+        )
+        name = self.environment.name
+        manifest = self._inside(self.environment.manifest)
+        described = self._site(manifest.parent, manifest.stem)
+        listed = described.listed_categories({**variables, "environment": name})
+        categories = effective_categories(listed, fqdn=self.node, environment=name)
+        bound = {key: value for key, value in variables.items() if key not in ("confdir", "agent_environment")}
+        self.state = State(categories, {**bound, "environment": name}, mode=self._mode)
+        request = Request(self.node, name, self.state.categories, self.facts)
+        said = DEFAULT_LAYERS if described.layers is None else described.layers
+        layers = [one.to_dict() for one in said] if self._layers is None else self._layers
+        self._read_layers(layers, classified, request)
+
+    def _inside(self, path: str) -> pathlib.Path:
+        inner = self.root / path.lstrip("/")
+        if ".." in pathlib.PurePosixPath(path).parts:
+            raise BindingError("bad-path", f"the path {path!r} leaves the site", hint="write paths without ..")
+        return inner
+
+    def _read_layers(self, layers: Iterable[Mapping[str, Any]], classified: _Classified, request: Request) -> None:
+        assert self.environment is not None
+        confdir = self._files(self._inside(self.environment.bindingsdir), "")
+        modules: dict[str, dict[str, pathlib.Path]] = {}
+        for directory in self.environment.modulepath:
+            for name in _directories(self._inside(directory)):
+                modules.setdefault(name, self._files(self._inside(directory) / name / "bindings", name))
+        offered = {point.name: point for point in entry_points(group=PROVIDERS)}
+        schemes = ["enc", *self._providers, *offered]
+        inventory = Inventory({name: list(files) for name, files in modules.items()}, list(confdir), schemes)
+        found = {
+            "confdir": confdir,
+            "module": {name: file for files in modules.values() for name, file in files.items()},
+        }
+        composed = []
+        for name, references in layer_references(layers, inventory):
+            by_scheme: dict[str, list[str]] = {}
+            for reference in references:
+                by_scheme.setdefault(reference.partition(":")[0], []).append(reference)
+            sets: list[BindingSet] = []
+            for scheme, several in by_scheme.items():
+                if scheme in found:
+                    sets += self._named_sets(several, found[scheme])
+                elif scheme == "enc":
+                    sets += classified.sets(several, self.state.value("node"))
+                else:
+                    provider = self._providers.get(scheme) or offered[scheme].load()
+                    sets += self._provided(scheme, provider, several, request)
+            composed.append(Layer(name, tuple(sets)))
+        self.layers = tuple(composed)
+
+    def _files(self, directory: pathlib.Path, module: str) -> dict[str, pathlib.Path]:
+        files: dict[str, pathlib.Path] = {}
+        for folder, inner, names in os.walk(directory):
+            inner.sort()
+            for name in sorted(names):
+                path = pathlib.Path(folder, name)
+                if path.suffix not in _ENDINGS or name.startswith("."):
+                    continue
+                segments = path.relative_to(directory).with_suffix("").parts
+                called = "::".join((*((module,) if module else ()), *segments))
+                if called in files:
+                    message = f"the set {called} has two files: {files[called].name} and {name}"
+                    self._note(BindingError("two-files", message, origins=(self._origin(path),)))
+                files.setdefault(called, path)
+        return files
+
+    def _named_sets(self, references: list[str], files: Mapping[str, pathlib.Path]) -> Iterator[BindingSet]:
+        for reference in references:
+            name = reference.partition(":/")[2]
+            if name not in files:
+                close = near(name, files)
+                hint = f"did you mean {', '.join(close)}?" if close else "?optional allows that it is not there"
+                self._note(BindingError("no-such-set", f"{reference}: there is no such set", hint=hint))
+                continue
+            for one in self._read(files[name], lambda path, shown: read_sets(path, shown)) or ():
+                if one.name.removeprefix("::") == name:
+                    yield one
+                else:
+                    message = f"the set {one.name} is in the file of {name}: nobody would find it there"
+                    self._note(BindingError("set-name", message, origins=(one.origin,), said=(f"at {one.origin}",)))
+
+    def _provided(self, scheme: str, provider: Provider, references: list[str], request: Request) -> list[BindingSet]:
+        try:
+            given = list(provider(references, request))
+        except NodeattrsError as error:
+            self._note(error if isinstance(error, BindingError) else BindingError("provider-failed", str(error)))
+            return []
+        except Exception as error:
+            message = f"the provider of {scheme}: has failed: {type(error).__name__}: {error}"
+            self._note(BindingError("provider-failed", message))
+            return []
+        return [one.to_set() if isinstance(one, Bindings) else one for one in given]
+
+    def _site(self, directory: pathlib.Path, stem: str) -> Site:
+        for ending in _ENDINGS:
+            path = directory / f"{stem}{ending}"
+            if path.is_file():
+                return self._read(path, _read_site) or Site()
+        return Site()
+
+    def _read(self, path: pathlib.Path, reader: Callable[[pathlib.Path, str], Any]) -> Any:
+        """What a file says, read again only when it has changed; its faults are noted each time."""
+        try:
+            status = path.stat()
+            stamp = (status.st_mtime_ns, status.st_size)
+        except OSError:
+            stamp = (0, 0)
+        known = self._cache.get(path)
+        if known is None or known[0] != stamp:
+            try:
+                found: Any = reader(path, self._shown(path))
+            except (BindingError, DocumentError) as error:
+                found = error
+            known = self._cache[path] = (stamp, found)
+        if isinstance(known[1], DocumentError):
+            self._note(_of_document(known[1]))
+        elif isinstance(known[1], BindingError):
+            self._note(known[1])
+        else:
+            return known[1]
+        return None
+
+    def _classified(self) -> _Classified:
+        given = self._classifier
+        if given is None:
+            return _Classified({}, None)
+        if callable(given):
+            try:
+                given = given(self.node)
+            except Exception as error:
+                message = f"the classifier has failed: {type(error).__name__}: {error}"
+                raise BindingError("classifier-failed", message) from error
+            return _Classified(given, None)
+        if isinstance(given, Mapping):
+            return _Classified(dict(given), None)
+        if isinstance(given, (str, os.PathLike)):
+            document = read(pathlib.Path(given), pathlib.Path(given).name)
+        else:
+            document = _asked_command(list(given), self.node)
+        return _Classified(document.tree or {}, document)
+
+    def _note(self, error: BindingError) -> None:
+        self.faults.extend(error.errors if isinstance(error, BindingErrors) else [error])
+
+    def _shown(self, path: pathlib.Path) -> str:
+        return path.relative_to(self.root).as_posix()
+
+    def _origin(self, path: pathlib.Path) -> Origin:
+        return Origin("bindings", "", self._shown(path))
+
+
+def _read_site(path: pathlib.Path, name: str) -> Site:
+    if path.suffix in _TEXTS:
+        from nodeattrs.adapters.bindings.language import parse_site
+
+        return parse_site(_text(path, name), name)
+    return site_from_document(read(path, name))
+
+
+def _directories(path: pathlib.Path) -> list[str]:
+    try:
+        return sorted(entry.name for entry in os.scandir(path) if entry.is_dir() and not entry.name.startswith("."))
+    except OSError:
+        return []
+
+
+def _of_document(error: DocumentError) -> BindingError:
+    origin = Origin("bindings", "", error.file, error.line, error.column)
+    return BindingError("format", error.message, origins=(origin,), said=error.said, hint=error.hint)
+
+
+def _asked_command(command: list[str], node: str) -> Document:
+    if not command or node.startswith("-"):
+        raise BindingError("classifier-failed", "the classifier is no command, or the node's name is no word")
+    name = os.path.basename(command[0])
+    try:
+        done = subprocess.run([*command, node], capture_output=True, timeout=_CLASSIFIER_SECONDS, check=False)
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        raise BindingError("classifier-failed", f"the classifier {name} cannot be asked: {error}") from error
+    if done.returncode:
+        last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or [""]
+        raise BindingError("classifier-failed", f"the classifier {name} ended with {done.returncode}: {last[0]}")
+    return parse(done.stdout.decode("utf-8", "replace"), name, "yaml")
+
+
+class _Classified:
+    """What a classifier said about the node: classes with their parameters, and top scope variables."""
+
+    def __init__(self, data: Any, document: Document | None) -> None:
+        self._document = document
+        if not isinstance(data, dict):
+            raise BindingError("classifier-failed", "what the classifier said is no map")
+        self._classes = data.get("classes") or {}
+        # What a classifier calls parameters are top scope variables; those of classes stand below the classes.
+        self._variables = {**(data.get("parameters") or {}), **(data.get("variables") or {})}
+        self.environment = data.get("environment")
+        if not isinstance(self._classes, (dict, list)):
+            raise BindingError("classifier-failed", "the classes of the classifier are neither a list nor a map")
+
+    def variables(self) -> dict[str, Any]:
+        """The top scope variables."""
+        return {str(name): value for name, value in self._variables.items()}
+
+    def sets(self, references: list[str], node: str | None) -> list[BindingSet]:
+        """A set with the parts that are referred to, in the category of the node."""
+        parts = {reference.partition(":/")[2] for reference in references}
+        items: list[Item] = []
+        names = [str(name) for name in self._classes]
+        if parts & {"*", "classes"} and names:
+            items.append(Inclusion(origin=self._at("classes"), names=tuple(names)))
+        if parts & {"*", "parameters"} and isinstance(self._classes, dict):
+            for name, values in self._classes.items():
+                if isinstance(values, dict) and values:
+                    at = self._at("classes", name)
+                    items.append(Parameters(origin=at, target=target_of(str(name).lower()), to=Constant(values)))
+        if parts & {"*", "variables"} and self._variables:
+            constants = {name: Constant(value) for name, value in self.variables().items()}
+            items.append(Variables(origin=self._at("parameters"), values=constants))
+        if node is None or not items:
+            return []
+        when = When(origin=self._at(), alternatives=((("node", node),),), items=tuple(items))
+        return [BindingSet("enc", (when,), self._at())]
+
+    def _at(self, *path: str) -> Origin:
+        if self._document is None:
+            return Origin("classifier", "enc")
+        return self._document.speaker("classifier", "enc").at(path)

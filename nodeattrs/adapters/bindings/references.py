@@ -1,0 +1,124 @@
+"""References to binding sets: `confdir:/windows::default`, `module:/*::default`, `enc:/classes`.
+
+Which sets a layer is made of is a matter of names alone: what is included, minus what is
+excluded, each once. Loading what a reference names is for the composition.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from nodeattrs.adapters.bindings.faults import BindingError
+from nodeattrs.core.tree import near
+
+__all__ = ["Inventory", "layer_references", "parse_reference"]
+
+_REFERENCE = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9_+.-]*):(?P<path>.*)", re.DOTALL)
+_SEGMENT = re.compile(r"\*\*?|\w[\w.-]*")
+_ENC_PARTS = ("classes", "parameters", "variables")
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """Which sets exist.
+
+    modules: the name of a module -> the names of the sets it ships
+    confdir: the names of the sets of the configuration directory
+    schemes: further schemes that somebody provides
+    """
+
+    modules: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    confdir: Sequence[str] = ()
+    schemes: Sequence[str] = ()
+
+    def names(self, scheme: str) -> Iterator[str]:
+        """The sets that a scheme reaches."""
+        if scheme == "confdir":
+            yield from self.confdir
+        for names in self.modules.values() if scheme == "module" else ():
+            yield from names
+
+
+@dataclass(frozen=True, slots=True)
+class _Reference:
+    scheme: str
+    name: str
+    optional: bool
+
+    def __str__(self) -> str:
+        return f"{self.scheme}:/{self.name}" if self.name else f"{self.scheme}:"
+
+
+def parse_reference(text: Any, schemes: Iterable[str]) -> _Reference:
+    """A reference in its parts. raises: BindingError ("bad-uri", "unknown-scheme")
+
+    >>> parse_reference("module:/::apache::default?optional", [])
+    _Reference(scheme='module', name='apache::default', optional=True)
+    """
+    found = _REFERENCE.fullmatch(text) if isinstance(text, str) else None
+    if found is None:
+        raise BindingError("bad-uri", f"{text!r} is no reference", hint="write module:/name::default")
+    scheme = found["scheme"]
+    known = ("confdir", "module", *schemes)
+    if scheme not in known:
+        close = near(scheme, known)
+        hint = f"did you mean {', '.join(close)}?" if close else f"known are {', '.join(known)}"
+        raise BindingError("unknown-scheme", f"{text!r}: nobody provides the scheme {scheme}", hint=hint)
+    path, mark, query = found["path"].partition("?")
+    if mark and query not in ("", "optional"):
+        raise BindingError("bad-uri", f"{text!r}: the query {query!r} means nothing", hint="known is ?optional")
+    name = path.strip("/").removeprefix("::")
+    if scheme in ("confdir", "module"):
+        segments = name.split("::")
+        if not name or not all(_SEGMENT.fullmatch(segment) for segment in segments):
+            raise BindingError("bad-uri", f"{text!r} names no set", hint=f"write {scheme}:/name::default")
+    elif scheme == "enc":
+        name = name or "*"
+        if name not in ("*", *_ENC_PARTS):
+            raise BindingError("bad-uri", f"{text!r}: a classifier has no part {name!r}")
+    return _Reference(scheme, name, bool(mark))
+
+
+def layer_references(config: Iterable[Mapping[str, Any]], inventory: Inventory) -> list[tuple[str, list[str]]]:
+    """The references of each layer, sorted: what its includes give minus what its excludes give.
+
+    config: layers as data: {"name", "include"?, "exclude"?}, a reference or a list of them
+    raises: BindingError ("bad-uri", "unknown-scheme", "bad-layer")
+
+    >>> layer_references([{"name": "modules", "include": "module:/*::default"}], Inventory({"a": ["a::default"]}))
+    [('modules', ['module:/a::default'])]
+    """
+    layers = []
+    for layer in config:
+        if not isinstance(layer, Mapping) or not isinstance(layer.get("name"), str):
+            raise BindingError("bad-layer", f"a layer is a map with a name, and this is {layer!r}")
+        if unknown := set(layer) - {"name", "include", "exclude"}:
+            raise BindingError("bad-layer", f"layer {layer['name']!r} has no field {sorted(unknown)[0]!r}")
+        included = dict.fromkeys(_expanded(layer.get("include"), inventory, keeps=True))
+        excluded = set(_expanded(layer.get("exclude"), inventory, keeps=False))
+        layers.append((layer["name"], sorted(one for one in included if one not in excluded)))
+    return layers
+
+
+def _expanded(given: Any, inventory: Inventory, keeps: bool) -> Iterator[str]:
+    for text in given if isinstance(given, (list, tuple)) else () if given is None else (given,):
+        reference = parse_reference(text, inventory.schemes)
+        if reference.scheme not in ("confdir", "module"):
+            yield str(reference)
+        elif "*" in reference.name:
+            pattern = _pattern(reference)
+            names = sorted(inventory.names(reference.scheme))
+            yield from (f"{reference.scheme}:/{name}" for name in names if pattern.fullmatch(name))
+        elif not (keeps and reference.optional) or reference.name in set(inventory.names(reference.scheme)):
+            yield str(reference)
+
+
+def _pattern(reference: _Reference) -> re.Pattern[str]:
+    segment, several = r"[^:]+", r"[^:]+(?:::[^:]+)*"
+    parts = [
+        several if one == "**" else segment if one == "*" else re.escape(one) for one in reference.name.split("::")
+    ]
+    return re.compile("::".join(parts))

@@ -1,0 +1,179 @@
+"""`nodeattrs bindings`: check, inject, explain, list and draw bindings."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from nodeattrs.cli.options import add_output
+from nodeattrs.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from nodeattrs.adapters.bindings import Asked, Composition, Injector
+
+__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
+
+NAME = "bindings"
+SUMMARY = "check, inject and explain bindings of a site"
+DESCRIPTION = """\
+Read the bindings of a site in their layers, for one node: find everything that is wrong before anything
+runs, give the value of a key, and say why it won. docs/bindings.md says how they are written."""
+EXAMPLES = """\
+examples:
+  nodeattrs bindings check --site cookbooks_example/bindings --node web1.example.com
+  nodeattrs bindings inject ssh::port --site cookbooks_example/bindings --node web1.example.com
+  nodeattrs bindings explain ssh::port --site cookbooks_example/bindings --node web1.example.com
+  nodeattrs bindings graph --site cookbooks_example/bindings | dot -Tsvg > bindings.svg
+"""
+
+_SUMMARIES = {
+    "check": "say everything that is wrong, at once; the exit code says whether anything is",
+    "inject": "print the value of a key",
+    "explain": "say who bound a key, whom that shadows and by which rule",
+    "list": "print every key, with what it gives and where that stands",
+    "graph": "print who looks up whom, in the language of Graphviz",
+}
+_CHECK_CODES = """\
+exit codes:
+  0 nothing is wrong; there may be warnings    1 something is    2 not understood
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The words of this command: five of its own."""
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
+    for name, summary in _SUMMARIES.items():
+        one = actions.add_parser(
+            name,
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            epilog=_CHECK_CODES if name == "check" else None,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        if name in ("inject", "explain"):
+            one.add_argument(
+                "key", metavar="KEY", help='a name such as ssh::port or /classes; "" with --type is the type alone'
+            )
+            one.add_argument("--type", metavar="TYPE", help="such as Integer, Array[String]: the value must conform")
+        if name == "inject":
+            one.add_argument(
+                "--default", metavar="TEXT", help="what to print where nothing is bound (default: an error)"
+            )
+        if name == "list":
+            one.add_argument("prefix", metavar="PREFIX", nargs="?", default="", help="only keys that begin so")
+        _add_site(one)
+        add_output(one)
+
+
+def _add_site(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("site")
+    group.add_argument(
+        "--site", metavar="DIR", default=".", help="where bindings, modules and manifests are (default: .)"
+    )
+    group.add_argument("--node", metavar="NAME", default="", help="whose bindings (default: fqdn of the facts)")
+    group.add_argument("--environment", "-E", metavar="NAME", help="its environment (default: what the site selects)")
+    group.add_argument("--facts", metavar="FILE", help="facts of the node, JSON or YAML; categories are made of them")
+    group.add_argument("--classifier", metavar="FILE", help="what an external node classifier wrote, for enc:")
+    group.add_argument(
+        "--documented", action="store_true", help="the letter of ARM-8: of several categories the highest alone ranks"
+    )
+
+
+def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Do one of the five."""
+    return {"check": _check, "inject": _inject, "explain": _explain, "list": _list, "graph": _graph}[options.action](
+        options, terminal
+    )
+
+
+def _check(options: argparse.Namespace, terminal: Terminal) -> int:
+    from nodeattrs.adapters.bindings import BindingError
+    from nodeattrs.reports.bindings import checked_bindings
+
+    outcome: Injector | BindingError
+    try:
+        outcome = _composition(options).injector()
+    except BindingError as error:
+        outcome = error
+    checked = checked_bindings(outcome)
+    terminal.report(checked)
+    return 0 if checked.is_clean else 1
+
+
+def _inject(options: argparse.Namespace, terminal: Terminal) -> int:
+    from nodeattrs.reports.bindings import InjectedValue
+
+    injector, asked = _injector(options, terminal), _asked(options)
+    value = injector.inject(asked) if options.default is None else injector.get(asked, default=options.default)
+    terminal.report(InjectedValue(str(asked), value))
+    return 0
+
+
+def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
+    from nodeattrs.adapters.bindings import NotBound
+    from nodeattrs.reports.bindings import ExplainedBinding
+
+    injector, asked = _injector(options, terminal), _asked(options)
+    explanation = injector.explain(asked)
+    if explanation.problem is not None and not explanation.trace.heard:
+        injector.inject(asked)  # says what is missing, with near misses
+        raise NotBound("missing", explanation.problem)
+    terminal.report(ExplainedBinding(explanation))
+    return 0
+
+
+def _list(options: argparse.Namespace, terminal: Terminal) -> int:
+    from nodeattrs.reports.bindings import ListedBindings
+
+    terminal.report(ListedBindings(_injector(options, terminal), options.prefix))
+    return 0
+
+
+def _graph(options: argparse.Namespace, terminal: Terminal) -> int:
+    from nodeattrs.reports.bindings import BindingGraph
+
+    terminal.report(BindingGraph(_injector(options, terminal).graph()))
+    return 0
+
+
+def _injector(options: argparse.Namespace, terminal: Terminal) -> Injector:
+    injector = _composition(options).injector()
+    terminal.warn(injector.warnings)
+    return injector
+
+
+def _asked(options: argparse.Namespace) -> Asked:
+    from nodeattrs.adapters.bindings import Asked, parse_type
+
+    of = parse_type(options.type) if options.type else None
+    if of is None and not options.key:
+        options.refuse("an empty KEY needs --type")
+    return Asked(of, options.key or None)
+
+
+def _composition(options: argparse.Namespace) -> Composition:
+    from nodeattrs.adapters.bindings import Composition
+
+    return Composition(
+        options.site,
+        node=options.node,
+        facts=_facts(options.facts),
+        environment=options.environment,
+        classifier=options.classifier,
+        mode="documented" if options.documented else "tuple",
+    )
+
+
+def _facts(place: str | None) -> dict[str, Any]:
+    import pathlib
+
+    from nodeattrs.errors import DocumentError
+    from nodeattrs.texts.documents import read
+
+    if place is None:
+        return {}
+    document = read(pathlib.Path(place))
+    if not isinstance(document.tree, dict):
+        raise DocumentError("facts are a map", file=document.file)
+    return document.tree

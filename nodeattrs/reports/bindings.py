@@ -1,0 +1,196 @@
+"""Reports about bindings: what is wrong, what a key is worth and why, what there is, who needs whom.
+
+The adapter finds all of it; here it becomes data and lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from nodeattrs.adapters.bindings import BindingError, BindingErrors, Explanation, Graph, Injector, Warned
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.trace import shown
+from nodeattrs.core.tree import copied
+from nodeattrs.errors import BadKey, BadValue
+from nodeattrs.reports.screen import Screen, cut, in_columns, printable
+
+__all__ = [
+    "BindingGraph",
+    "CheckedBindings",
+    "ExplainedBinding",
+    "InjectedValue",
+    "ListedBindings",
+    "checked_bindings",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedBindings:
+    """Everything that is wrong or doubtful about a composition."""
+
+    errors: tuple[BindingError, ...]
+    warnings: tuple[Warned, ...]
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing is wrong; warnings may be left."""
+        return not self.errors
+
+    def to_dict(self) -> dict[str, Any]:
+        """Errors and warnings with their places."""
+        return {
+            "version": 1,
+            "ok": self.is_clean,
+            "errors": [_error(error) for error in self.errors],
+            "warnings": [
+                {"kind": one.kind, "message": one.message, "file": one.origin.file, "line": one.origin.line}
+                for one in self.warnings
+            ],
+        }
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """The errors, then the warnings, then the count."""
+        for error in self.errors:
+            head, *rest = str(error).splitlines()
+            yield screen.paint(printable(f"{head} [{error.kind}]"), "error")
+            yield from map(printable, rest)
+        for warning in self.warnings:
+            yield screen.paint(printable(f"{warning} [{warning.kind}]"), "warning")
+        yield f"{_count(len(self.errors), 'error')}, {_count(len(self.warnings), 'warning')}"
+
+
+def _error(error: BindingError) -> dict[str, Any]:
+    return {
+        "kind": error.kind,
+        "message": error.message,
+        "said": list(error.said),
+        "hint": error.hint,
+        "places": [
+            {"file": origin.file, "line": origin.line, "column": origin.column, "who": origin.who}
+            for origin in error.origins
+            if isinstance(origin, Origin)
+        ],
+    }
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def checked_bindings(outcome: Injector | BindingError) -> CheckedBindings:
+    """The report about an injector, or about why there is none."""
+    if isinstance(outcome, BindingErrors):
+        return CheckedBindings(outcome.errors, ())
+    if isinstance(outcome, BindingError):
+        return CheckedBindings((outcome,), ())
+    return CheckedBindings(tuple(outcome.check()), tuple(outcome.warnings))
+
+
+def _plain(value: Any) -> Any:
+    try:
+        return copied(value)
+    except (BadKey, BadValue):
+        return str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class InjectedValue:
+    """The value of a key."""
+
+    key: str
+    value: Any
+
+    def to_dict(self) -> dict[str, Any]:
+        """Key and value."""
+        return {"version": 1, "key": self.key, "value": _plain(self.value)}
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """A text as it is, anything else as JSON."""
+        value = _plain(self.value)
+        text = value if isinstance(value, str) else shown(value, 100_000)
+        yield from map(printable, text.splitlines() or [""])
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedBinding:
+    """Why a key has its value."""
+
+    explanation: Explanation
+
+    def to_dict(self) -> dict[str, Any]:
+        """The explanation as data."""
+        return self.explanation.to_dict()
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """The explanation; who wins stands out, who loses is faint."""
+        head, *rest = self.explanation.lines()
+        yield screen.paint(cut(printable(head), max(screen.width, 40)), "strong")
+        for line in rest:
+            text = printable(line.lstrip())
+            indent = line[: len(line) - len(line.lstrip())]
+            style = line.split()[0] if line.split()[0] in ("wins", "loses") else ""
+            wrapped = screen.wrapped(text, f"{indent}    ", indent)
+            yield from (screen.paint(one, style) for one in wrapped) if style else wrapped
+
+
+@dataclass(frozen=True, slots=True)
+class ListedBindings:
+    """Every key that is bound, with what it gives and where that stands."""
+
+    injector: Injector
+    prefix: str = ""
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        resolution = self.injector.resolution
+        for key in sorted(resolution.winners):
+            if not key[1].startswith(self.prefix):
+                continue
+            winner = resolution.winners[key]
+            yield {
+                "kind": key[0],
+                "name": key[1],
+                "gives": winner.describe(),
+                "layer": winner.place.layer,
+                "when": resolution.when(winner),
+                "place": winner.origin.place or "",
+                "shadows": len(resolution.declared[key]) - 1,
+            }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The keys, and the classes."""
+        return {"version": 1, "classes": self.injector.classes(), "keys": list(self._rows())}
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """A row a key."""
+        rows = [
+            [
+                printable(f"{row['kind']}, {row['name']}" if row["name"] else row["kind"]),
+                printable(f"{row['layer']}, {row['when']}"),
+                printable(row["place"]),
+                printable(row["gives"]),
+            ]
+            for row in self._rows()
+        ]
+        for *head, gives in in_columns(rows) if rows else ():
+            start = "  ".join(head)
+            yield f"{start}  {cut(gives, max(screen.width - len(start) - 2, 20))}"
+        classes = self.injector.classes()
+        if classes and not self.prefix:
+            yield f"classes: {', '.join(map(printable, classes))}"
+
+
+@dataclass(frozen=True, slots=True)
+class BindingGraph:
+    """Who needs whom. The text is DOT, for Graphviz."""
+
+    graph: Graph
+
+    def to_dict(self) -> dict[str, Any]:
+        """Nodes and edges."""
+        return self.graph.to_dict()
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """DOT, line by line."""
+        yield from map(printable, self.graph.to_dot().splitlines())

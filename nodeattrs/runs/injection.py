@@ -1,0 +1,93 @@
+"""Bindings in a run: recipes inject values, classes join the run-list, dependencies the catalog.
+
+It brings a repository's site of bindings and a node together: the node's facts give the state.
+What is bound, and why, is the adapter's affair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from nodeattrs.catalog import Catalog, ref_of
+from nodeattrs.errors import NotFound
+from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
+from nodeattrs.runs.repository import Repository
+
+if TYPE_CHECKING:
+    from nodeattrs.adapters.bindings import Injector
+
+__all__ = ["Injection"]
+
+
+class Injection:
+    """The injector of one run, built when somebody first needs it.
+
+    lookup: asked for parameters that nothing is bound to: (key, default_value=...), or None
+    """
+
+    def __init__(self, repository: Repository, node: Node, lookup: Callable[..., Any] | None = None) -> None:
+        self._repository = repository
+        self._node = node
+        self._lookup = lookup
+
+    @cached_property
+    def injector(self) -> Injector | None:
+        """None where the settings of the repository name no site of bindings.
+
+        raises: BindingErrors, with everything that contradicts itself
+        """
+        place = self._repository.config.bindings
+        if place is None:
+            return None
+        from nodeattrs.adapters.bindings import Composition
+
+        node = self._node
+        site = Composition(
+            self._repository.root / place,
+            node=node.name,
+            facts=node.automatic.to_dict(),
+            environment=None if node.environment == DEFAULT_ENVIRONMENT else node.environment,
+        )
+        return site.injector()
+
+    def inject(self, key: Any, type: Any = None, /, **args: Any) -> Any:
+        """The word `inject` of recipes: the value bound to a key for this node. raises: NotFound, NotBound, ..."""
+        if self.injector is None:
+            raise NotFound(
+                "this repository has no site of bindings to inject from",
+                hint='write bindings = "FOLDER" in nodeattrs.toml',
+            )
+        return self.injector.inject(key, type, **args)
+
+    def parameters(self, target: str, /, **defaults: Any) -> dict[str, Any]:
+        """The word `parameters` of recipes: each from the bindings, else from Hiera, else as it is given here."""
+        if self.injector is None:
+            return {name: self._asked(f"{target}::{name}", value) for name, value in defaults.items()}
+        from nodeattrs.adapters.bindings import fill_parameters
+
+        filled = fill_parameters(self.injector, target, defaults, lookup=self._asked, defaults=defaults)
+        return {name: one.value for name, one in filled.items()}
+
+    def _asked(self, key: str, otherwise: Any) -> Any:
+        return otherwise if self._lookup is None else self._lookup(key, otherwise=lambda _: otherwise)
+
+    def run_list(self, items: list[str]) -> list[str]:
+        """A run-list with the included classes behind it, as recipes."""
+        if self.injector is None:
+            return items
+        from nodeattrs.adapters.bindings import extended_run_list
+
+        return extended_run_list(self.injector, items)
+
+    def relate(self, catalog: Catalog) -> None:
+        """Give the catalog the dependencies that are bound, where both sides are declared."""
+        for left, arrow, right in self.injector.dependencies() if self.injector is not None else ():
+            if _ref(left) in catalog and _ref(right) in catalog:
+                catalog.relate(f"{left} {arrow} {right}")
+
+
+def _ref(text: str) -> str:
+    """A reference as the catalog knows it: the language of bindings quotes titles."""
+    return ref_of(text.replace("['", "[").replace("']", "]"))

@@ -1,0 +1,278 @@
+"""Compositions: layers read from a directory, a classifier and providers, and the command line over them."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from nodeattrs.adapters.bindings import (
+    PROVIDERS,
+    BindingError,
+    BindingErrors,
+    Bindings,
+    Composition,
+    Request,
+    composition,
+    environment_of,
+)
+from nodeattrs.cli import bindings, main, program
+
+EXAMPLE = Path(__file__).parents[1] / "cookbooks_example" / "bindings"
+WEB1 = {"fqdn": "web1.example.com", "role": "web", "is_virtual": True}
+
+
+def site(root: Path, **files: str) -> Path:
+    """A site on disk: `a__b` in a name is a directory, `_dot_` the ending's dot."""
+    for name, text in files.items():
+        path = root / name.replace("__", "/").replace("_dot_", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return root
+
+
+class TestTheExample:
+    def test_it_is_right_for_its_node(self):
+        """Text, data, categories, layers, a resolution, classes and parameters."""
+        injector = Composition(EXAMPLE, facts=WEB1).injector()
+
+        assert injector.inject("ssh::port", int) == 2222
+        assert injector.inject("ssh::banner") == "web1.example.com: authorised users only"
+        assert injector.inject("ssh::users")["anna"] == {"shell": "zsh", "groups": ["ops"]}
+        assert injector.inject("ntp::drift") == "/srv/ntp/drift"
+        assert injector.inject("shop::workers") == 8
+        assert injector.parameters("ntp")["enable"] is True
+        assert injector.classes() == ["ntp", "ssh"]
+        assert injector.check() == []
+
+    def test_it_differs_for_another_node(self):
+        """Nothing of the first one's categories holds."""
+        injector = Composition(EXAMPLE, node="db1.example.com", facts={"role": "db"}).injector()
+
+        assert injector.inject("ssh::port") == 22
+        assert injector.classes() == ["ssh"]
+
+
+class TestReading:
+    def test_every_fault_of_every_file_is_in_one_report(self, tmp_path):
+        """Syntax, shape, names and what the injector finds."""
+        root = site(
+            tmp_path,
+            bindings__default_dot_pp="bindings default {\n  bind 'a' too 1\n}",
+            modules__x__bindings__default_dot_yaml="name: x::default\nitems: [{kind: bnd}]\n",
+            modules__y__bindings__default_dot_pp="bindings z::default { }",
+            modules__w__bindings__default_dot_pp="bindings w::default { bind abstract 'open' }",
+        )
+
+        with pytest.raises(BindingErrors) as caught:
+            Composition(root, node="n").injector()
+        assert caught.value.kinds == {"syntax", "format", "set-name", "abstract-not-overridden"}
+        assert [error.place for error in caught.value.errors] == [
+            "bindings/default.pp:2",
+            "modules/w/bindings/default.pp:1",
+            "modules/x/bindings/default.yaml:2",
+            "modules/y/bindings/default.pp:1",
+        ]
+
+    def test_refresh_reads_again_what_has_changed(self, tmp_path):
+        """And says whether anything has."""
+        root = site(tmp_path, bindings__default_dot_pp="bindings default { bind 'a' to 1 }")
+        composition = Composition(root, node="n")
+
+        assert not composition.refresh()
+        assert composition.injector().inject("a") == 1
+        file = root / "bindings/default.pp"
+        file.write_text("bindings default { bind 'a' to 2 }")
+        os.utime(file, ns=(1, 1))
+        assert composition.refresh()
+        assert composition.injector().inject("a") == 2
+
+    def test_environments_choose_directories(self, tmp_path):
+        """Static, dynamic, wished, unknown."""
+        root = site(
+            tmp_path,
+            environments_dot_pp='site { dynamic_environments { "$confdir/envs": } }',
+            bindings__default_dot_pp="bindings default { bind 'a' to 'production' }",
+            envs__test__bindings__default_dot_pp="bindings default { bind 'a' to \"$environment\" }",
+        )
+
+        assert Composition(root, node="n").injector().inject("a") == "production"
+        assert Composition(root, node="n", environment="test").injector().inject("a") == "test"
+        with pytest.raises(BindingErrors, match="unknown environment"):
+            Composition(root, node="n", environment="tset").injector()
+
+    def test_the_site_may_be_data(self, tmp_path):
+        """Categories, layers and assignments."""
+        root = site(
+            tmp_path,
+            manifests__site_dot_yaml=(
+                "site:\n  categories: [[rack, {variable: rack}]]\n  layers: [{name: own, include: ['confdir:/**']}]\n"
+            ),
+            bindings__deep__er__x_dot_pp="bindings deep::er::x { when rack r1 { bind 'a' to 1 } }",
+        )
+
+        assert Composition(root, node="n", facts={"rack": "R1"}).injector().inject("a") == 1
+
+    @pytest.mark.parametrize(
+        ("layers", "kind"),
+        [
+            ([{"name": "x", "include": "confdir:/none"}], "no-such-set"),
+            ([{"name": "x", "include": "ldap:/none"}], "unknown-scheme"),
+            ([{"name": "x", "include": "module:/../../etc/passwd"}], "bad-uri"),
+            ([{"name": "x", "include": 3}], "bad-uri"),
+            ([{"include": "confdir:/x"}], "bad-layer"),
+        ],
+    )
+    def test_references_that_lead_nowhere(self, tmp_path, layers, kind):
+        """Names never become paths."""
+        with pytest.raises(BindingErrors) as caught:
+            Composition(tmp_path, node="n", layers=layers).injector()
+        assert kind in caught.value.kinds
+
+    def test_a_site_cannot_leave_its_root(self, tmp_path):
+        """Nothing outside of it is read."""
+        site(tmp_path / "x", bindings__default_dot_pp="bindings default { bind 'a' to 1 }")
+        root = site(tmp_path / "s", environments_dot_pp="site { Environment { bindingsdir => '../../x/bindings' } }")
+
+        with pytest.raises(BindingErrors, match="leaves the site"):
+            Composition(root, node="n").injector()
+
+    @pytest.mark.parametrize("content", [b"\xff\xfe", b"bindings default { bind 'a' to 'x", b"\x00", b"}" * 10])
+    def test_a_file_that_is_no_text_is_an_error_with_its_name(self, tmp_path, content):
+        """Never a traceback."""
+        root = site(tmp_path, bindings__default_dot_pp="")
+        (root / "bindings/default.pp").write_bytes(content)
+
+        with pytest.raises(BindingErrors, match=r"bindings/default\.pp"):
+            Composition(root, node="n").injector()
+
+
+class TestClassifiersAndProviders:
+    DATA: ClassVar[dict[str, Any]] = {
+        "classes": {"ntp": {"servers": ["a"]}, "ssh": None},
+        "parameters": {"dc": "ber"},
+        "environment": "production",
+    }
+
+    def test_what_a_classifier_says_lands_in_the_category_of_the_node(self, tmp_path):
+        """Classes, their parameters and top scope variables; in parts, too."""
+        layers = [{"name": "enc", "include": "enc:"}]
+        injector = Composition(tmp_path, node="n", layers=layers, classifier=self.DATA).injector()
+
+        assert injector.classes() == ["ntp", "ssh"]
+        assert injector.parameters("ntp") == {"servers": ["a"]}
+        assert injector.variables() == {"dc": "ber"}
+        only = [{"name": "enc", "include": "enc:/classes"}]
+        assert Composition(tmp_path, node="n", layers=only, classifier=self.DATA).injector().variables() == {}
+
+    def test_a_classifier_is_a_file_a_command_or_a_callable(self, tmp_path):
+        """A command is given the node's name."""
+        file = tmp_path / "enc.yaml"
+        file.write_text(json.dumps(self.DATA))
+        script = tmp_path / "enc.sh"
+        script.write_text('#!/bin/sh\necho "classes: [$1]"\n')
+        script.chmod(0o755)
+        layers = [{"name": "enc", "include": "enc:"}]
+
+        for classifier, classes in [
+            (str(file), ["ntp", "ssh"]),
+            ([str(script)], ["n"]),
+            (lambda node: {"classes": [node]}, ["n"]),
+        ]:
+            composition = Composition(tmp_path, node="n", layers=layers, classifier=classifier)
+            assert composition.injector().classes() == classes
+
+    @pytest.mark.parametrize(
+        "classifier", [["/no/such/program"], ["false"], {"classes": 3}, lambda node: 3, lambda node: 1 / 0]
+    )
+    def test_a_classifier_that_fails_is_a_fault_of_the_composition(self, tmp_path, classifier):
+        """Not a traceback."""
+        with pytest.raises(BindingErrors) as caught:
+            Composition(tmp_path, node="n", classifier=classifier).injector()
+        assert caught.value.kinds == {"classifier-failed"}
+
+    def test_a_provider_is_called_once_a_layer(self, tmp_path):
+        """With all references of its scheme, and the request."""
+        calls = []
+
+        def people(references: list[str], request: Request) -> list[Bindings]:
+            calls.append((references, request.node, request.environment))
+            return [Bindings.of_values("people", {"boss": "Ada"})]
+
+        layers = [{"name": "a", "include": ["ldap:/x", "ldap:/y"]}, {"name": "b", "include": "confdir:/none?optional"}]
+        composition = Composition(tmp_path, node="n", layers=layers, providers={"ldap": people})
+
+        assert composition.injector().inject("boss") == "Ada"
+        assert calls == [(["ldap:/x", "ldap:/y"], "n", "production")]
+
+    def test_a_provider_may_be_an_entry_point(self, tmp_path, monkeypatch):
+        """It is loaded when its scheme is used, and not before."""
+        loaded = []
+
+        class Point:
+            name = "crm"
+
+            def load(self) -> Any:
+                loaded.append(self.name)
+                return lambda references, request: [Bindings.of_values("crm", {"at": references})]
+
+        monkeypatch.setattr(composition, "entry_points", lambda group: [Point()] if group == PROVIDERS else [])
+        layers = [{"name": "a", "include": "crm:/x"}]
+
+        assert Composition(tmp_path, node="n", layers=[]).injector().get("at") is None
+        assert loaded == []
+        assert Composition(tmp_path, node="n", layers=layers).injector().inject("at") == ["crm:/x"]
+
+    def test_a_provider_that_raises_is_a_fault_with_its_scheme(self, tmp_path):
+        """The others are still read."""
+
+        def broken(references: list[str], request: Request) -> list[Bindings]:
+            raise OSError("no line")
+
+        layers = [{"name": "a", "include": "ldap:/x"}]
+        with pytest.raises(BindingErrors, match="the provider of ldap: has failed: OSError: no line"):
+            Composition(tmp_path, node="n", layers=layers, providers={"ldap": broken}).injector()
+
+
+class TestTheCommand:
+    @pytest.fixture(autouse=True)
+    def _registered(self, monkeypatch):
+        if bindings not in program.COMMANDS:
+            monkeypatch.setattr(program, "COMMANDS", (*program.COMMANDS, bindings))
+
+    def ask(self, capsys, *words: str) -> tuple[int, str, str]:
+        """The exit code, and what was written."""
+        code = main(["bindings", *words, "--site", str(EXAMPLE), "--facts", str(EXAMPLE / "web1.yaml")])
+        out = capsys.readouterr()
+        return code, out.out, out.err
+
+    def test_check_inject_explain_list_graph(self, capsys):
+        """Each says its thing."""
+        assert self.ask(capsys, "check") == (0, "0 errors, 0 warnings\n", "")
+        assert self.ask(capsys, "inject", "shop::url")[1] == "https://shop.example.com/\n"
+        assert "a higher layer hides what lies below" in " ".join(self.ask(capsys, "explain", "ssh::port")[1].split())
+        assert "classes: ntp, ssh" in self.ask(capsys, "list")[1]
+        assert self.ask(capsys, "graph")[1].startswith("digraph bindings {")
+
+    def test_reports_are_data_too(self, capsys):
+        """JSON with a version."""
+        for words in (["check"], ["inject", "ssh::users"], ["explain", "/classes"], ["list"], ["graph"]):
+            assert json.loads(self.ask(capsys, *words, "--format", "json")[1])["version"] == 1
+
+    def test_what_is_missing_or_wrong_is_exit_1(self, capsys, tmp_path):
+        """With a near miss; and every error at once."""
+        code, _, err = self.ask(capsys, "inject", "ssh::prot")
+        assert (code, "did you mean ssh::port?" in err) == (1, True)
+        root = site(tmp_path, bindings__default_dot_pp="bindings default { bind abstract 'a' bind override 'b' to 1 }")
+        code = main(["bindings", "check", "--site", str(root)])
+        assert (code, "2 errors" in capsys.readouterr().out) == (1, True)
+
+
+def test_an_environment_refuses_what_is_no_attribute():
+    """Left open: an environment without envdir takes the default."""
+    assert environment_of({"environments": {"e": {}}}, "e", confdir="/c").envdir == "/c"
+    with pytest.raises(BindingError, match="no attribute 'colour'"):
+        environment_of({"environments": {"e": {"colour": "red"}}}, "e", confdir="/c")

@@ -1,0 +1,165 @@
+"""The data form: what it refuses, that the schema says the same, and that it survives a round trip."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nodeattrs.adapters.bindings import (
+    BindingError,
+    BindingErrors,
+    Bindings,
+    Injector,
+    parse_sets,
+    schema,
+    sets_from_data,
+    sets_from_document,
+    to_data,
+)
+from nodeattrs.texts.documents import parse
+from tests.vectors.cases import HERE, cases_of
+
+jsonschema = pytest.importorskip("jsonschema")
+
+
+def valid(data: Any) -> bool:
+    """Whether the schema takes it."""
+    return bool(jsonschema.Draft202012Validator(schema()).is_valid(data))
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"kind": "bnd", "name": "x"}, "did you mean bind?"),
+    ({"name": "x"}, "has the kind None"),
+    ({"kind": "bind", "nmae": "x"}, "did you mean name?"),
+    ({"kind": "bind", "name": 3}, "name is a number, not text"),
+    ({"kind": "bind", "name": "x", "abstract": "yes"}, "abstract is true or false"),
+    ({"kind": "bind", "name": "x", "to": 1}, "a producer is a map"),
+    ({"kind": "bind", "name": "x", "to": {}}, "a producer has one of these"),
+    ({"kind": "bind", "name": "x", "to": {"value": 1, "literal": 1}}, "a producer has one of these"),
+    ({"kind": "bind", "name": "x", "to": {"value": 1, "args": []}}, "has no field 'args'"),
+    ({"kind": "bind", "name": "x", "to": {"lookup": {}}}, "a key needs a type or a name"),
+    ({"kind": "bind", "name": "x", "to": {"hash_lookup": {"name": "h"}}}, "needs a key"),
+    ({"kind": "when", "if": [], "items": []}, "a condition is a list of alternatives"),
+    ({"kind": "when", "if": [["node", "x"]], "items": []}, "a condition is a list of alternatives"),
+    ({"kind": "include", "names": []}, "a list of class names"),
+    ({"kind": "map", "lhs": "A", "rhs": "B", "map": {"a": 1}}, "a map of parameter names"),
+    ({"kind": "variables", "to": {"value": 1}}, "a hash of values"),
+    ({"kind": "dependency", "chain": ["A[a]"]}, "on both sides"),
+    ({"kind": "bind", "name": "x", "to": {"query": {"type": "S", "where": [["a", "=", 1]]}}}, "operators are"),
+]
+SHAPELY = [
+    ({"kind": "bind", "type": "Hash[", "name": "x"}, "lacks a type"),
+    ({"kind": "bind", "name": "x", "to": {"value": {"regex": "("}}}, "cannot be read"),
+    ({"kind": "bind", "name": "x", "to": {"value": {"expression": "1 +"}}}, "cannot be read"),
+]
+
+
+@pytest.mark.parametrize(("item", "message"), [*BAD, *SHAPELY])
+def test_a_malformed_item_says_what_is_wrong(item, message):
+    """In words, with a near miss where there is one."""
+    with pytest.raises(BindingErrors) as caught:
+        sets_from_data({"name": "s", "items": [item]})
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("item", [item for item, _ in BAD])
+def test_the_schema_refuses_what_we_refuse(item):
+    """Another language can check before it sends."""
+    assert not valid({"name": "s", "items": [item]})
+
+
+@pytest.mark.parametrize("data", [None, [], 3, {"sets": 3}, {"version": 2, "sets": []}, {"sets": [{"items": []}]}])
+def test_a_document_that_is_none_is_refused(data):
+    """By both."""
+    with pytest.raises(BindingErrors):
+        sets_from_data(data)
+    assert not valid(data)
+
+
+def test_all_faults_are_said_at_once_each_with_its_line():
+    """One reading finds them all."""
+    text = "name: s\nitems:\n  - kind: bnd\n  - kind: bind\n    nmae: x\n  - {kind: bind, name: x, abstract: 1}\n"
+
+    with pytest.raises(BindingErrors) as caught:
+        sets_from_document(parse(text, "s.yaml", "yaml"))
+    assert [error.place for error in caught.value.errors] == ["s.yaml:3", "s.yaml:5", "s.yaml:6"]
+
+
+def test_items_know_their_lines():
+    """As in the text language."""
+    document = parse("name: s\nitems:\n  - kind: bind\n    name: x\n    to: {value: 1}\n", "s.yaml", "yaml")
+
+    assert str(sets_from_document(document)[0].items[0].origin) == "s.yaml:3 (bindings s)"
+
+
+def every_form() -> list[dict[str, Any]]:
+    """The sets of all vectors: every form that there is."""
+    found = []
+    for case in cases_of(HERE / "bindings.jsonl"):
+        if case["op"] == "inject":
+            found += [one for layer in case["layers"] for one in layer["bindings"]]
+    return found
+
+
+def test_every_form_survives_a_round_trip_and_fits_the_schema():
+    """What is read and written is read again as the same."""
+    for data in every_form():
+        sets = sets_from_data(data)
+        written = json.loads(json.dumps(to_data(sets)))
+
+        assert sets_from_data(written) == sets
+        if not any(item.get("kind") == "rebind" and "to" in item for item in data["items"]):
+            assert valid(written), data
+
+
+def test_what_looks_special_and_is_none_is_written_as_a_literal():
+    """A map with the one key `variable` is data like any other."""
+    one = Bindings("s")
+    one.bind("x").to({"variable": "y"})
+    data = to_data(one.to_set())
+
+    assert data["items"][0]["to"] == {"literal": {"variable": "y"}}
+    assert Injector([sets_from_data(data)]).inject("x") == {"variable": "y"}
+
+
+def test_texts_with_expressions_and_lambdas_survive():
+    """They carry their source."""
+    sets = parse_sets(
+        """bindings s {
+          bind 'x' to ["$a", $b, f($c + 1), /re/, { k => !true }]
+          multibind Array, 'm' { combinator => |$memo, $n| { $x = $n $memo + $x } }
+        }"""
+    )
+    data = json.loads(json.dumps(to_data(sets)))
+
+    assert sets_from_data(data) == sets
+    assert valid(data)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda one: one.bind("x").to(object()),
+        lambda one: one.bind("x").to_factory(dict),
+        lambda one: one.bind("x").to(1).transform(str),
+    ],
+)
+def test_callables_and_objects_have_no_data_form(write):
+    """The error says how to name them."""
+    one = Bindings("s")
+    write(one)
+
+    with pytest.raises(BindingError) as caught:
+        to_data(one.to_set())
+    assert caught.value.kind == "not-data"
+    assert caught.value.hint
+
+
+def test_the_schema_is_valid_and_ships_with_the_package():
+    """Its version is the one that is written."""
+    jsonschema.Draft202012Validator.check_schema(schema())
+    assert to_data([])["version"] == schema()["anyOf"][0]["properties"]["version"]["const"]
+    assert (Path(__file__).parents[1] / "nodeattrs/adapters/bindings/schema.json").is_file()

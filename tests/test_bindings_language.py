@@ -1,0 +1,570 @@
+"""The text language: every form of the document, retold with our own names, is read, and run where it can be."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+
+from nodeattrs.adapters.bindings import (
+    BindingError,
+    Classes,
+    Injector,
+    Layer,
+    Producer,
+    State,
+    World,
+    language,
+    parse_expression,
+    parse_inject_call,
+    parse_items,
+    parse_sets,
+    parse_site,
+    parse_type,
+    sets_from_data,
+    to_data,
+)
+from nodeattrs.errors import MissingExtra
+
+
+def items(text: str) -> list[dict[str, Any]]:
+    """The data form of some items."""
+    return to_data(parse_items(text))["items"]
+
+
+def run(*texts: str, state: dict[str, str] | None = None, **options: Any) -> Injector:
+    """An injector with one layer a text, the highest first."""
+    layers = [Layer(f"layer {number}", (parse_items(text, f"set{number}"),)) for number, text in enumerate(texts, 1)]
+    return Injector(layers, State((state or {}).items()), **options)
+
+
+class Lamp:
+    pass
+
+
+class BrightLamp(Lamp):
+    def __init__(self, watts: int = 100) -> None:
+        self.watts = watts
+
+
+class Tickets(Producer):
+    def __init__(self, first: int = 1) -> None:
+        self.next = first - 1
+
+    def produce(self) -> int:
+        self.next += 1
+        return self.next
+
+
+CLASSES = {"Lamp": Lamp, "BrightLamp": BrightLamp, "Tickets": Tickets}
+
+
+class TestSetsAndBlocks:
+    def test_a_set_has_a_name_and_items(self):
+        """Comments, several sets in a text, names with segments."""
+        sets = parse_sets("# the site\nbindings default { }\nbindings garden::default { bind 'a' to 1 # one\n}")
+
+        assert [one.name for one in sets] == ["default", "garden::default"]
+
+    @pytest.mark.parametrize(
+        ("text", "held"),
+        [
+            ("when node 'fern.example.com' { bind 'a' to 2 }", True),
+            ("when node 'moss.example.com' { bind 'a' to 2 }", False),
+            ("when shade true { when node 'fern.example.com' { bind 'a' to 2 } }", True),
+            ("when shade true and node 'fern.example.com' { bind 'a' to 2 }", True),
+            ("when shade true and node 'moss.example.com' { bind 'a' to 2 }", False),
+            ("when shade false or node 'fern.example.com' { bind 'a' to 2 }", True),
+            ("when shade false or node moss and shade true { bind 'a' to 2 }", False),
+            ("when bed 12 { bind 'a' to 2 }", True),
+            ("when common '' { bind override 'a' to 2 }", False),
+        ],
+    )
+    def test_a_block_is_in_effect_when_an_alternative_holds(self, text, held):
+        """`and` binds tighter than `or`; nesting is `and`; numbers, booleans and words are values."""
+        state = {"node": "fern.example.com", "shade": "true", "bed": "12"}
+        if "common" in text:
+            with pytest.raises(BindingError):
+                run(f"bind 'a' to 1 {text}", state=state)
+            return
+
+        assert run(f"bind 'a' to 1 {text}", state=state).inject("a") == (2 if held else 1)
+
+
+class TestBinding:
+    @pytest.mark.parametrize(
+        ("text", "key", "value"),
+        [
+            ("bind \"main url\" to 'http://garden.example.org'", "main url", "http://garden.example.org"),
+            ("bind 'size' to 42", "size", 42),
+            ("bind 'depth' to -7", "depth", -7),
+            ("bind 'mask' to 0x1F", "mask", 31),
+            ("bind 'ratio' to 2.5e1", "ratio", 25.0),
+            ("bind 'on' to true", "on", True),
+            ("bind Integer, 'garden::size' to 42", "garden::size", 42),
+            ("bind Hash, 'beds' to {'a' => 10, b => [1, 2,],}", "beds", {"a": 10, "b": [1, 2]}),
+            ("bind Array[Integer], 'list' to [1, 2]", "list", [1, 2]),
+            ("bind Hash[String, Array[Integer]], 'deep' to {x => [1]}", "deep", {"x": [1]}),
+            ("bind 'odd' to {1 => 'one', '1' => 'text'}", "odd", {1: "one", "1": "text"}),
+            (r"bind 'quotes' to 'it\'s \n'", "quotes", "it's \\n"),
+            (r'bind "tab" to "a\tb\"c"', "tab", 'a\tb"c'),
+            ("bind abstract 'x' bind override 'x2' to 1", "", None),
+        ],
+    )
+    def test_a_name_is_bound_to_a_literal(self, text, key, value):
+        """With a type and without."""
+        if not key:
+            assert [item.get("abstract", False) for item in items(text)] == [True, False]
+            return
+
+        assert run(text).inject(key) == value
+        assert type(run(text).inject(key)) is type(value)
+
+    def test_a_type_is_bound_to_a_sub_type(self):
+        """Asking for the type gives an object of the class it is bound to."""
+        assert type(run("bind Type[Lamp] to Type[BrightLamp]", classes=CLASSES).inject(Lamp)) is BrightLamp
+
+    def test_classes_and_resource_types_are_bound_to_each_other(self):
+        """The value is a reference."""
+        injector = run("bind class hedge to class hedge2\nbind Simple to Better")
+
+        assert injector.inject(parse_type("class hedge")) == "Class[hedge2]"
+        assert injector.inject(parse_type("Simple")) == "Better"
+
+    def test_an_abstract_array_of_classes_is_filled_by_references(self):
+        """The document's own example of a typed abstract binding."""
+        abstract = "bind abstract Array[class hedge], 'hedges'"
+
+        with pytest.raises(BindingError, match="must be bound"):
+            run(abstract)
+        assert run("bind Array[class hedge], 'hedges' to [Class[hedge], class hedge]", abstract).inject(
+            "hedges", "Array[class hedge]"
+        ) == ["Class[hedge]", "Class[hedge]"]
+
+    @pytest.mark.parametrize(
+        ("text", "flags"),
+        [
+            ("bind abstract 'a'", {"abstract"}),
+            ("bind override 'a' to 1", {"override"}),
+            ("bind abstract override 'a'", {"abstract", "override"}),
+            ("bind override abstract 'a'", {"abstract", "override"}),
+            ("bind final 'a' to 1", {"final"}),
+            ("bind 'a' to optional producer 'p'", {"optional"}),
+        ],
+    )
+    def test_flags_stand_in_any_order(self, text, flags):
+        """Any number of them."""
+        (item,) = items(text)
+
+        assert {flag for flag in ("abstract", "override", "final", "optional") if item.get(flag)} == flags
+
+    def test_abstract_and_override_demand_and_need(self):
+        """Both at once hide what is below and demand something above."""
+        assert (
+            run("bind override 'life' to 42", "bind abstract override 'life'", "bind 'life' to 43").inject("life") == 42
+        )
+
+
+class TestRebinding:
+    BELOW = "bind 'the meaning of life' to 42"
+
+    def test_alias_renamed_and_rebind(self):
+        """A second name, another name, a better place."""
+        alias = run("bind alias 'the meaning of life' as 'love'", self.BELOW)
+        renamed = run("bind renamed 'the meaning of life' AS 'love'", self.BELOW)
+        rebound = run("rebind 'the meaning of life'", self.BELOW)
+
+        assert (alias.inject("love"), alias.inject("the meaning of life")) == (42, 42)
+        assert (renamed.inject("love"), renamed.get("the meaning of life")) == (42, None)
+        assert rebound.inject("the meaning of life") == 42
+
+    def test_typed_keys_and_abstract(self):
+        """Flags stand behind `as`."""
+        assert items("bind renamed Type[Lamp], 'a' as abstract Type[Lamp], 'c'") == [
+            {
+                "kind": "renamed",
+                "key": {"type": "Type[Lamp]", "name": "a"},
+                "as": {"type": "Type[Lamp]", "name": "c"},
+                "abstract": True,
+            }
+        ]
+
+
+class TestMultibind:
+    def test_arrays_concatenate(self):
+        """Fragments need neither type nor name."""
+        text = """
+            multibind Array[String], 'gardeners' AS 'garden::all'
+            bind to 'Ada' in 'garden::all'
+            bind to ['Bo', 'Cy'] IN 'garden::all'
+        """
+
+        assert run(text).inject("gardeners") == ["Ada", "Bo", "Cy"]
+
+    def test_hashes_collect_by_name(self):
+        """A value may be a list."""
+        text = """
+            multibind Hash[Data], 'tasks' as 'garden::tasks'
+            bind 'Ada' to 'hedges' in 'garden::tasks'
+            bind 'Bo' to ['beds', 'lawn'] in 'garden::tasks'
+        """
+
+        assert run(text).inject("tasks") == {"Ada": "hedges", "Bo": ["beds", "lawn"]}
+
+    def test_an_override_under_another_id_starts_empty(self):
+        """The fragments follow the id."""
+        below = "multibind Hash[Data], 'syntax' AS 'checks' bind 'xml' to 1 IN 'checks'"
+
+        assert run("multibind override Hash[Data], 'syntax'", below).inject("syntax") == {}
+
+    def test_a_lambda_combines_an_array(self):
+        """The one that flattens each fragment."""
+        text = """
+            multibind Array[Data], 'flat' AS 'example' { combinator => |$memo, $x| { $memo + flatten($x) } }
+            bind to [1, 2, [3]] in 'example'
+            bind to [4, [[5, 6]]] in 'example'
+        """
+
+        assert run(text).inject("flat") == [1, 2, 3, 4, 5, 6]
+
+    def test_a_lambda_combines_a_hash_name_by_name(self):
+        """It gets the name, what is there so far or undef, and the new value."""
+        text = """
+            multibind Hash[Data], 'merged' AS 'example' {
+              combinator => |$key, $current, $value| {
+                unless !$current { $current + $value } else { $value }
+              }
+            }
+            bind 'fruits' to ['apple', 'plum'] in 'example'
+            bind 'fruits' to ['pear'] in 'example'
+            bind 'berries' to ['currant'] in 'example'
+        """
+
+        assert run(text).inject("merged") == {"fruits": ["apple", "plum", "pear"], "berries": ["currant"]}
+
+
+class TestClasses:
+    def test_include_and_exclude(self):
+        """One name, several, a trailing comma, leading colons."""
+        injector = run("include hedge include [lawn, pond::deep,] exclude ::lawn exclude [ghost, other]")
+
+        assert injector.classes() == ["hedge", "pond::deep"]
+
+
+class TestParameters:
+    WORLD = World(
+        {"Web": ["dbuser", "url"], "Sql": ["user", "url"]},
+        {"Sql[one]": {"user": "app", "url": "sql://one"}, "Sql[two]": {"user": "two", "url": "sql://two"}},
+    )
+
+    def test_from_a_hash(self):
+        """A bare lower-case name is a class; each parameter is bound alone."""
+        injector = run(
+            "bind parameters hedge to { height => 2 }",
+            "bind parameters class hedge to { height => 1, kinds => ['box', 'yew'] }",
+        )
+
+        assert injector.parameters("hedge") == {"height": 2, "kinds": ["box", "yew"]}
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "bind parameters Web[one] to Sql[one] { map => {dbuser => user} }",
+            "bind map Web to Sql { dbuser => user } bind parameters Web[one] to Sql[one]",
+            "bind map Web to Sql { map => {dbuser => user} } bind parameters Web[one] to Sql[one]",
+            "bind parameters Web[one] to Sql[?? name == one] { map => {dbuser => user} }",
+            "bind parameters Web[one] to Sql[?? user == app and url =~ 'one$'] { map => {dbuser => user} }",
+            "bind parameters Web[one] to Sql[?? !(user == two) or name == zero] { map => {dbuser => user} }",
+            "bind parameters Web[one] to Sql[??] { map => {dbuser => user}, select_result => |$found| { $found[0] } }",
+        ],
+    )
+    def test_from_an_instance_by_a_map(self, text):
+        """On the spot, for the pair of types, or by a query."""
+        assert run(text, world=self.WORLD).parameters("Web[one]") == {"dbuser": "app"}
+
+    def test_a_unit_map_names_each_once(self):
+        """`{ map => [a, b] }`, which the document proposes and does not need."""
+        text = "bind map Web to Sql { map => [url] } bind parameters Web[one] to Sql[one]"
+
+        assert run(text, world=self.WORLD).parameters("Web[one]") == {"url": "sql://one"}
+
+    def test_an_optional_instance_may_be_absent(self):
+        """What is bound below speaks then."""
+        injector = run(
+            "bind parameters Web[one] to optional Sql[none]", "bind parameters Web[one] to { url => 'below' }",
+            world=self.WORLD,
+        )  # fmt: skip
+
+        assert injector.parameters("Web[one]") == {"url": "below"}
+
+
+class TestVariablesAndDependencies:
+    def test_variables(self):
+        """With a type and without; abstract ones by name or in a list."""
+        above = """
+            bind variables to { mainurl => 'x', must => 1, too => 2, admins => ['a'] }
+            bind variables Integer to { n => 3 }
+        """
+        below = """
+            bind variables abstract to 'mainurl'
+            bind abstract variables to ['must', 'too']
+            bind abstract variable Array[String] to ['admins']
+        """
+
+        assert run(above, below).variables() == {"mainurl": "x", "must": 1, "too": 2, "admins": ["a"], "n": 3}
+
+    def test_dependencies(self):
+        """Chains, lists, both arrows."""
+        text = """
+            bind dependency File['/etc/ssh'] ~> Service['sshd']
+            bind dependency [Package[a], Package['b']] -> Service[c]
+        """
+
+        assert run(text).dependencies() == [
+            ("File['/etc/ssh']", "~>", "Service[sshd]"),
+            ("Package[a]", "->", "Service[c]"),
+            ("Package[b]", "->", "Service[c]"),
+        ]
+
+
+class TestProducers:
+    def test_a_class_of_producers_and_its_arguments(self):
+        """It is asked each time; `producer_args` are those of its constructor."""
+        text = """
+            bind Integer, 'ticket' to producer Type[Tickets] { producer_args => { 'first' => 10 } }
+            bind 'answer' to producer Type[ConstantProducer] { producer_args => { 'value' => 42 }, singleton => true }
+        """
+        injector = run(text, classes=CLASSES)
+
+        assert [injector.inject("ticket") for _ in range(3)] == [10, 11, 12]
+        assert injector.inject("answer") == 42
+
+    def test_a_producer_by_name(self):
+        """The registration and its use."""
+        registered = "bind Type[Producer], 'garden::ids' to Type[Tickets]"
+        injector = run(f"{registered} bind Integer, 'id' to producer 'garden::ids'", classes=CLASSES)
+
+        assert [injector.inject("id"), injector.inject("id")] == [1, 2]
+
+    def test_series_and_lists_hold_variables(self):
+        """Texts, lists and hashes are worked out when they are injected."""
+        text = """
+            bind 'host' to 'fern'
+            bind 'port' to 80
+            bind 'url' to "http://${host}:$port/"
+            bind 'both' to [$host, { p => $port }, "\\$host"]
+        """
+        injector = run(text)
+
+        assert injector.inject("url") == "http://fern:80/"
+        assert injector.inject("both") == ["fern", {"p": 80}, "$host"]
+
+    def test_patterns_are_values_and_types(self):
+        """A regular expression, and a reference to one."""
+        injector = run("bind Pattern, 'word' to /a.c/ bind Pattern, 'other' to Pattern['a+']")
+
+        assert injector.inject("word", "Pattern").fullmatch("abc")
+        assert injector.inject("other", "Pattern").fullmatch("aaa")
+
+
+class TestSites:
+    def test_environments(self):
+        """Defaults, static and dynamic ones, and the one that is chosen."""
+        site = parse_site(
+            """
+            site {
+              Environment { modulepath => 'modules/dist:modules/site' }
+              dynamic_environments { "$confdir/environments": }
+              environment { 'production': envdir => "$confdir/master", }
+            }
+            $environment = 'production'
+            """
+        )
+        said, selected = site.evaluated({"confdir": "/etc/garden"})
+
+        assert selected == "production"
+        assert said == {
+            "defaults": {"modulepath": "modules/dist:modules/site"},
+            "environments": {"production": {"envdir": "/etc/garden/master"}},
+            "dynamic": {"dir": "/etc/garden/environments", "attrs": {}},
+        }
+
+    def test_other_statements_may_choose(self):
+        """`if`, comparisons, and what the node asked for under another name."""
+        site = parse_site(
+            "if $agent_environment == 'test' { $x = 1 }\n$environment = downcase($agent_environment)\nsite { }"
+        )
+
+        assert site.evaluated({"agent_environment": "TEST"})[1] == "test"
+
+    def test_categories_and_layers(self):
+        """With the word `layer` and without; one reference or a list."""
+        site = parse_site(
+            """
+            site {
+              categories { node => "$::fqdn", environment => true, shade => $::shade, rack => undef }
+              bindings => [
+                layer { 'site': include => "confdir:/default" },
+                { 'modules': include => ["module:/*::default", "module:/a::b"], exclude => "module:/a::default" },
+              ]
+            }
+            """
+        )
+
+        assert site.listed_categories({"fqdn": "fern"}) == [
+            ("node", "fern"), ("environment", True), ("shade", None), ("rack", None),
+        ]  # fmt: skip
+        assert [layer.to_dict() for layer in site.layers] == [
+            {"name": "site", "include": ["confdir:/default"]},
+            {
+                "name": "modules",
+                "include": ["module:/*::default", "module:/a::b"],
+                "exclude": ["module:/a::default"],
+            },
+        ]
+
+    def test_a_second_list_of_categories_is_an_error(self):
+        """There is one order of precedence."""
+        with pytest.raises(BindingError) as caught:
+            parse_site("site { categories { } } site { categories { } }", "site.pp")
+
+        assert caught.value.kind == "categories-twice"
+        assert str(caught.value).startswith("site.pp:1:")
+
+
+class TestCallsAndExpressions:
+    @pytest.mark.parametrize(
+        ("text", "call"),
+        [
+            ("inject('x')", {"inject": {"name": "x"}}),
+            ("inject(Lamp)", {"inject": {"type": "Lamp"}}),
+            ("inject(String, 'x')", {"inject": {"type": "String", "name": "x"}}),
+            ("inject('x', { size => 3 })", {"inject": {"name": "x"}, "args": {"size": 3}}),
+        ],
+    )
+    def test_calls(self, text, call):
+        """A type, a name, arguments."""
+        assert parse_inject_call(text) == call
+
+    @pytest.mark.parametrize(
+        ("text", "value"),
+        [
+            ("1 + 2 * 3", 7), ("(1 + 2) * 3", 9), ("7 / 2", 3), ("7.0 / 2", 3.5), ("7 % 4", 3), ("5 - 2 - 1", 2),
+            ("[1] + 2", [1, 2]), ("[1] + [[2]]", [1, [2]]), ("{a => 1} + {b => 2}", {"a": 1, "b": 2}),
+            ("1 < 2 and 'b' >= 'a'", True), ("1 == '1'", False), ("1 == 1.0", True), ("true == 1", False),
+            ("!true or false", False), ("$x[0]", "a"), ("$x[9]", None), ("$h['k']", 1), ("'abc' =~ /b/", True),
+            ("'abc' !~ 'z'", True), ("upcase('a')", "A"), ("join(['a', 'b'], '-')", "a-b"), ("size($x)", 2),
+            ("if $h { 1 } else { 2 }", 1), ("unless $h { 1 } else { 2 }", 2), ("default", "default"),
+            ("if false { 1 } else if true { 3 }", 3),
+        ],
+    )  # fmt: skip
+    def test_expressions(self, text, value):
+        """The subset that the document's examples need."""
+        known = {"x": ["a", "b"], "h": {"k": 1}}
+        functions = Injector().functions
+
+        assert parse_expression(text).evaluate(known.__getitem__, functions) == value
+
+    @pytest.mark.parametrize("text", ["1 / 0", "'a' + 1", "nobody(1)", "{[1] + [2] => 1}", "size(1)", "1[2]"])
+    def test_what_means_nothing_is_an_error_that_shows_it(self, text):
+        """Never a raw traceback."""
+        with pytest.raises(BindingError):
+            parse_expression(text).evaluate(lambda name: None, Injector().functions)
+
+
+class TestSyntaxErrors:
+    @pytest.mark.parametrize(
+        ("text", "place", "hint"),
+        [
+            ("bind answer to 42", "1:6", "a text is quoted: 'answer'"),
+            ("multbind Array, 'x'", "1:1", "did you mean multibind?"),
+            ("bind 'x' too 1", "1:10", "did you mean to?"),
+            ("bind 'a to 1", "1:6", "is a quote still open?"),
+            ("when node { }", "1:11", "expected here"),
+            ("bindd 'a' to 1", "1:1", "did you mean bind"),
+            ("rebind 'a' to 1", "1:12", "expected here"),
+            ("bind 'x' to", "1:12", "expected here"),
+            ("include", "1:8", "expected here"),
+            ("bind Hash[a], 'x' to 1", "1:6", "capital letter"),
+            ("bind 'x' to /a(/", "1:13", "cannot be read"),
+            ("bind variables to 1", "1:16", "bound to a hash"),
+            ("bind variables abstract to { a => 1 }", "1:25", "a list of names"),
+            ("bind 'x' to 1e999", "1:13", "too large"),
+        ],
+    )
+    def test_the_place_is_shown_with_a_caret_and_a_guess(self, text, place, hint):
+        """The line, a caret below the place, and the way out."""
+        with pytest.raises(BindingError) as caught:
+            parse_items(text)
+        message = str(caught.value)
+
+        assert message.startswith(f"{place}: ")
+        assert f"  {text}\n" in message
+        assert message.splitlines()[2].index("^") == int(place.split(":")[1]) + 1
+        assert hint in message
+
+    @pytest.mark.parametrize("deep", ["[" * 5000, "[" * 2000 + "]" * 2000, "when a b {" * 3000 + "}" * 3000])
+    def test_deep_nesting_is_an_error_like_any_other(self, deep):
+        """Not a RecursionError."""
+        with pytest.raises(BindingError):
+            parse_items(f"bind 'a' to {deep}" if deep[0] == "[" else deep)
+
+    def test_items_know_their_places(self):
+        """File, line and column, inside blocks too."""
+        (one,) = parse_sets("bindings a {\n  when x y {\n    bind 'a' to 1\n  }\n}", "a.pp")
+
+        assert [(item.origin.line, item.origin.column) for item in one.every()] == [(2, 3), (3, 5)]
+        assert str(next(one.every()).origin) == "a.pp:2 (bindings a)"
+
+
+def test_the_register_of_classes_refuses_two_of_one_name():
+    """Names are how texts and data find classes."""
+    other = type("Lamp", (), {})
+
+    with pytest.raises(BindingError, match="two classes are called Lamp"):
+        Classes({"Lamp": Lamp}).add(other)
+
+
+class TestFormsSeenOnce:
+    """Forms that the document shows in one place only."""
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "bind Type[Producer[String]], 'garden::uuid' to Type[Tickets] in 'producers'",
+            "bind Type[Checker], 'xml' to Type[MyXmlChecker]",
+            "bind 'my_ldap' to Type[MyLdapProvider] in 'bindings_providers'",
+            "bind parameters X to Y[some_y] bind parameters X to Z[some_z]",
+            "bind map X to Z { b => b, c => c }",
+            "bind parameters Web[one] to optional LimitedServices[web]",
+            "bind parameters File['foo/bar[x]'] to { mode => '0644' }",
+            "bind 'r' to producer Type[Slow] { singleton => false, 'producer_args' => {}, }",
+            "multibind Hash[TypeChecker], 'syntax' AS 'checks' bind 'xml' to Type[MyXml] IN 'checks'",
+            "bind abstract Array[class hedge], 'hedges' bind class hedge to class hedge2",
+            "bind Array[Class[hedge]], 'hedges' to [Class[hedge]] { transformer => |$x| { $x } }",
+            "bind 'nothing' to undef bind 'some' to default",
+            "bind parameters hedge to Kind[?? height >= 2 and !(name ~= '^dwarf') or age != 1 and age < 9]",
+        ],
+    )
+    def test_it_is_read_and_written_as_data(self, text):
+        """And read back as the same."""
+        found = parse_items(text)
+
+        assert sets_from_data(to_data(found)) == [found]
+
+    def test_a_hundred_lines_of_comments_and_blanks_mean_nothing(self):
+        """Windows line ends and a byte order mark neither."""
+        (one,) = parse_sets("\ufeff" + "# x\r\n" * 100 + "bindings a {\r\n\tbind 'x' to 1 # y\r\n}\r\n# end")
+
+        assert (one.items[0].origin.line, one.items[0].origin.column) == (102, 2)
+
+    def test_without_lark_the_error_names_the_extra(self, monkeypatch):
+        """The other two ways to write need nothing."""
+        monkeypatch.setitem(sys.modules, "lark", None)
+        language._parser.cache_clear()
+
+        with pytest.raises(MissingExtra, match=r"nodeattrs\[bindings\]"):
+            parse_items("bind 'a' to 1")
+        monkeypatch.undo()
+        assert parse_items("bind 'a' to 1").items
