@@ -2,7 +2,7 @@
 
 A test module makes a class of `StoreExam` and gives it the fixture `place`: where a
 store that nobody used yet can be opened. Run as a program this module is the other
-process: `python -m tests.store_exam writer|victim PLACE ...`.
+process: `python -m tests.store_exam writer|counter|victim PLACE ...`.
 """
 
 import itertools
@@ -15,13 +15,16 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nodeattrs.errors import BadName, BadValue
-from nodeattrs.keep import Saved, open_store
+from nodeattrs.errors import BadArgument, BadName, BadValue, DocumentError
+from nodeattrs.keep import NewerRevision, Noted, Saved, open_store, retried
+from nodeattrs.keep.search import parse_query
 
 ROOT = pathlib.Path(__file__).parent.parent
 
@@ -192,7 +195,9 @@ class StoreExam:
     def test_endless_depth_is_an_error_and_no_crash(self, store):
         tree = loop = {}
         loop["a"] = loop
-        for bad in (tree, deep(2_000)):
+        doubled = {}
+        doubled["a"] = [doubled, doubled]
+        for bad in (tree, doubled, deep(2_000)):
             for saved in (Saved("web1", {"name": "web1", "normal": bad}), Saved("web1", {"name": "web1"}, bad)):
                 with pytest.raises(BadValue):
                     store.save(saved)
@@ -208,7 +213,8 @@ class StoreExam:
     def test_it_says_where_it_is(self, store, place):
         assert place.rpartition("://")[2] in store.describe()
 
-    @settings(max_examples=25)
+    # Every store has a class of its own for this exam, and none of them minds the others.
+    @settings(max_examples=25, suppress_health_check=[HealthCheck.differing_executors])
     @given(data=st.data())
     def test_it_behaves_like_a_dict(self, tmp_path_factory, data):
         """Random saves and deletes; a plain dict is the judge."""
@@ -230,6 +236,193 @@ class StoreExam:
         """A place for tests that need many."""
         raise NotImplementedError("say where a fresh store can be opened")
 
+    def test_each_save_has_a_number_of_its_own(self, store):
+        numbers = [store.save(pair(mark)).number for mark in (1, 1, 2)]
+
+        assert [1, 2, 3] == numbers
+        assert 3 == store.load("web1").revision.number
+        assert 3 == store.history("web1")[0].number
+        assert [("web1", 3)] == [(name, revision.number) for name, revision in store.latest()]
+
+    def test_a_revision_tells_what_was_noted_of_the_run(self, store, place):
+        noted = Noted(False, "RecipeFailed", "4f1c09e", "0.1", {"resources": 7})
+        before = datetime.now(UTC)
+        given = store.save(replace(pair(1), noted=noted))
+
+        kept = open_store(place).load("web1")
+        assert noted == kept.noted == kept.revision.noted
+        assert given == kept.revision
+        assert before <= kept.revision.at <= datetime.now(UTC)
+
+    def test_saving_over_somebody_elses_revision_is_refused_and_shows_both(self, store, place):
+        store.save(pair(1))
+        ours = store.load("web1").revision.number
+        open_store(place).save(pair("theirs"))
+
+        with pytest.raises(NewerRevision, match=r"there is revision 2, saved .*\n.* began with revision 1") as caught:
+            store.save(pair("ours"), after=ours)
+        assert (1, 2) == (caught.value.expected, caught.value.found.number)
+        assert "theirs" == mark_of(store.load("web1"))
+        assert 3 == store.save(pair("ours"), after=2).number
+        assert "ours" == mark_of(store.load("web1"))
+
+    def test_a_first_revision_is_first_only_once(self, store):
+        store.save(pair(1), after=0)
+
+        with pytest.raises(NewerRevision):
+            store.save(pair(2), after=0)
+        assert 1 == mark_of(store.load("web1"))
+
+    def test_the_latest_revision_can_be_had_by_number_and_by_time(self, store):
+        before = datetime.now(UTC)
+        store.save(pair(1))
+
+        assert 1 == mark_of(store.load("web1", 1))
+        assert 1 == mark_of(store.load("web1", datetime.now(UTC)))
+        assert store.load("web1", before) is None
+        assert store.load("web1", 7) is None
+
+    def test_the_latest_revision_is_found(self, store):
+        store.save(Saved("web1", {"name": "web1", "default": {"nginx": {"port": 80}}}))
+        store.save(Saved("web2", {"name": "web2", "default": {"nginx": {"port": 443}}}))
+        store.save(Saved("web1", {"name": "web1", "default": {"nginx": {"port": 8080}}}))
+
+        found = {query: store.search(parse_query(query)) for query in ("port:80", "nginx_port:8080", "nginx.port>=443")}
+        assert {"port:80": [], "nginx_port:8080": ["web1"], "nginx.port>=443": ["web1", "web2"]} == found
+        store.delete("web1")
+        assert ["web2"] == store.search(parse_query("*:*"))
+        assert [] == store.check()
+
+    def test_pruning_leaves_the_latest(self, store):
+        for mark in (1, 2, 3):
+            store.save(pair(mark))
+        store.prune(1)
+
+        assert [3] == [revision.number for revision in store.history("web1")]
+        assert 3 == mark_of(store.load("web1"))
+        assert ["web1"] == store.search(parse_query("mark:3"))
+        assert [] == store.check()
+        with pytest.raises(BadArgument):
+            store.prune(0)
+
+    def test_it_can_be_used_after_it_was_closed(self, store):
+        store.save(pair(1))
+        store.close()
+
+        assert 1 == mark_of(store.load("web1"))
+
+
+class HistoryExam:
+    """What a store that keeps older revisions promises besides."""
+
+    @pytest.fixture
+    def store(self, place):
+        return open_store(place)
+
+    def damage(self, place, statement, *values):
+        raise NotImplementedError("say how a statement is carried out behind the store's back")
+
+    def test_every_revision_comes_back(self, store):
+        for mark in (1, 2, 3):
+            store.save(pair(mark))
+
+        assert [3, 2, 1] == [revision.number for revision in store.history("web1")]
+        assert [1, 2, 3] == [mark_of(store.load("web1", number)) for number in (1, 2, 3)]
+        times = {revision.number: revision.at for revision in store.history("web1")}
+        assert 2 == mark_of(store.load("web1", times[2]))
+        assert times[1] < times[2] < times[3]
+
+    def test_search_can_look_back(self, store):
+        store.save(pair(1))
+        then = store.history("web1")[0].at
+        store.save(pair(2))
+
+        assert (["web1"], []) == (store.search(parse_query("mark:1"), then), store.search(parse_query("mark:1")))
+
+    def test_a_number_is_never_given_twice(self, store):
+        """
+        So that whoever loaded a node before it was deleted does not take the new one for it.
+        """
+        store.save(pair(1))
+        store.delete("web1")
+
+        assert [] == store.history("web1")
+        assert 2 == store.save(pair(1)).number
+        with pytest.raises(NewerRevision):
+            store.save(pair(2), after=1)
+
+    def test_what_did_not_change_is_kept_once(self, store):
+        """
+        A thousand revisions have the size of one and a thousand short notes.
+        """
+        facts = {str(number): {"value": f"{number} " * 50} for number in range(200)}
+        saved = Saved("web1", {"name": "web1", "automatic": facts}, {"slots": facts})
+        store.save(saved)
+        first = self.counted(store)
+        for _ in range(20):
+            store.save(saved)
+        assert first == self.counted(store)
+
+        facts["7"]["value"] = "another"
+        store.save(Saved("web1", {"name": "web1", "automatic": facts}, {"slots": facts}))
+        texts, pieces, *_ = (now - then for now, then in zip(self.counted(store), first, strict=True))
+        assert 2 == texts
+        assert pieces <= 6
+
+    def counted(self, store):
+        with store._reading("count") as talk:
+            tables = ("text", "piece", "part", "entry", "node_part")
+            return [talk.all(f"SELECT count(*) FROM {table}")[0][0] for table in tables]
+
+    def test_what_nobody_needs_any_more_is_gone_after_pruning(self, store):
+        for mark in range(5):
+            store.save(pair(mark))
+        assert 4 == store.prune(1)
+        pruned = self.counted(store)
+        store.delete("web1")
+
+        assert 2 == pruned[0]
+        assert [0, 0, 0, 0, 0] == self.counted(store)
+
+    @pytest.mark.parametrize(
+        ("statement", "fault"),
+        [
+            ("DELETE FROM piece", "a piece of it is gone"),
+            ("DELETE FROM text", "its text is gone"),
+            ("UPDATE piece SET body = pieces FROM text", "a piece of it is damaged"),
+        ],
+    )
+    def test_damage_is_found_and_never_handed_out(self, store, place, statement, fault):
+        store.save(pair(1))
+        store.close()
+        self.damage(place, statement)
+
+        faults = open_store(place).check()
+        assert [f"the document of web1, revision 1: {fault}", f"the snapshot of web1, revision 1: {fault}"] == faults
+        with pytest.raises(DocumentError, match="the document of the node 'web1' is damaged"):
+            open_store(place).load("web1")
+
+    def test_an_index_that_lost_something_is_noticed_and_made_again(self, store, place):
+        store.save(pair(1))
+        store.close()
+        self.damage(place, "DELETE FROM node_part")
+
+        assert "search does not know web1 as it is" in "".join(open_store(place).check())
+        assert "made the index again" == open_store(place).migrate()
+        assert [] == open_store(place).check()
+        assert ["web1"] == open_store(place).search(parse_query("mark:1"))
+
+    def test_queries_and_values_never_become_sql(self, store):
+        nasty = "x'; DROP TABLE node; -- \" ? %s {0} :name"
+        store.save(Saved("web1", {"name": "web1", "normal": {nasty: {"inner": nasty}, "p" * 10_000: 1}}))
+
+        assert ["web1"] == store.search(parse_query('inner:"DROP TABLE node"'))
+        assert ["web1"] == store.search(parse_query(f"{'p' * 9_000}*:1"))
+        for query in ("inner:'\\;\\ DROP*", "x'*:*", "name:'\\ OR\\ 1=1", "*\\;*:a"):
+            store.search(parse_query(query))
+        assert ["web1"] == store.names()
+        assert nasty in store.load("web1").document["normal"]
+
 
 class TwoAtOnceExam:
     """What happens when others save, or die while they do."""
@@ -247,6 +440,21 @@ class TwoAtOnceExam:
         who, count = mark_of(store.load("web1"))
         assert who in ("ann", "bob")
         assert 39 == count
+
+    def test_two_writers_who_heed_each_other_lose_no_update(self, place):
+        """
+        Each adds one to a counter again and again, and begins anew where the other one was faster.
+        """
+        store = open_store(place)
+        store.save(Saved("web1", {"name": "web1", "normal": {"count": 0}}, {}))
+        store.close()
+        writers = [other_process("counter", place, 500) for _ in range(2)]
+        for writer in writers:
+            _, complaint = writer.communicate()
+            assert 0 == writer.returncode, complaint
+
+        assert 1_000 == store.load("web1").document["normal"]["count"]
+        assert [] == store.check()
 
     def test_two_threads_may_save_one_node(self, place):
         store = open_store(place)
@@ -279,6 +487,17 @@ def write(store, who, count):
         store.save(pair([who, number], size=2_000 + 37 * number))
 
 
+def count_up(store, times):
+    for _ in range(times):
+        saved = retried(store, "web1", one_more)
+        assert saved.number
+
+
+def one_more(saved):
+    saved.document["normal"]["count"] += 1
+    return saved
+
+
 def victim(place, rounds):
     """Fork a child that saves in a loop, kill it, and see what it left; *rounds* times.
 
@@ -308,6 +527,7 @@ def victim(place, rounds):
         found = mark_of(store.load("web1"))
         assert found in (last, last + 1), f"acknowledged {last}, found {found}"
         last = found
+    assert [] == store.check()
     print(f"{rounds} killed, none lost")
 
 
@@ -315,5 +535,7 @@ if __name__ == "__main__":
     task, where, *rest = sys.argv[1:]
     if task == "writer":
         write(open_store(where), rest[0], int(rest[1]))
+    elif task == "counter":
+        count_up(open_store(where), int(rest[0]))
     else:
         victim(where, int(rest[0]))

@@ -185,7 +185,7 @@ class TestRun:
             "  changes          this is the first run",
             "  log",
             "    info: ready  (cookbooks/app/recipes/default.py:3)",
-            "  saved            files in .nodeattrs/nodes",
+            "  saved            .nodeattrs/nodes.db",
         ]
 
     def test_the_second_run_tells_what_changed(self, say: Say, desk: Path):
@@ -236,7 +236,7 @@ class TestRun:
         say(*RUN, "--node", "web1")
 
         assert before == sorted(path for path in (desk / "repo").rglob("*") if "__pycache__" not in str(path))
-        assert (desk / "work" / ".nodeattrs" / "nodes" / "web1.json").exists()
+        assert (desk / "work" / ".nodeattrs" / "nodes.db").exists()
 
     def test_the_settings_say_where_nodes_are_kept(self, say: Say, desk: Path):
         """
@@ -470,7 +470,7 @@ class TestShow:
         said = say("show", "web11")
 
         assert said.code == 1
-        assert "there is no saved node web11 in files in .nodeattrs/nodes\n  did you mean web1?" in said.err
+        assert "there is no saved node web11 in .nodeattrs/nodes.db\n  did you mean web1?" in said.err
 
 
 class TestFacts:

@@ -13,6 +13,8 @@ from nodeattrs.cli.terminal import FORMATS, Terminal
 from nodeattrs.errors import BadArgument, MissingExtra
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from nodeattrs.core.tree import Path
     from nodeattrs.keep import Store
     from nodeattrs.node.node import Node
@@ -21,12 +23,15 @@ if TYPE_CHECKING:
     from nodeattrs.texts.documents import Document
 
 __all__ = [
+    "add_at",
     "add_output",
     "add_run_options",
     "add_store",
     "facts_from",
     "is_directory",
     "json_attributes",
+    "kept_in",
+    "moment",
     "named_node",
     "path_of",
     "run_list",
@@ -34,8 +39,8 @@ __all__ = [
 ]
 
 _STORE_HELP = (
-    "where nodes are kept, a directory or file:// (default: `store` in nodeattrs.toml of the repository, "
-    "else .nodeattrs/nodes in the current directory)"
+    "where nodes are kept: a directory, a file that ends in .db, file://, sqlite:// or postgresql:// (default: "
+    "`store` in nodeattrs.toml of the repository, else .nodeattrs/nodes.db in the current directory)"
 )
 
 
@@ -55,6 +60,13 @@ def add_output(parser: argparse.ArgumentParser) -> None:
 def add_store(parser: argparse.ArgumentParser) -> None:
     """Where nodes are kept."""
     parser.add_argument("--store", metavar="PLACE", help=_STORE_HELP)
+
+
+def add_at(parser: argparse.ArgumentParser) -> None:
+    """Which revision is meant."""
+    parser.add_argument(
+        "--at", metavar="WHEN", help="a revision by its number, or the one at a time: 7, 2030-01-31, 2030-01-31T12:00Z"
+    )
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
@@ -92,6 +104,37 @@ def run_list(options: argparse.Namespace) -> list[str] | None:
     if not items:
         raise BadArgument("--run-list names no item", hint='write --run-list "role[web],recipe[app::db]"')
     return items
+
+
+def moment(text: str | None) -> int | datetime | None:
+    """What --at says: the number of a revision, or a time (a day is its end; in UTC, unless it says otherwise).
+
+    raises: BadArgument
+
+    >>> moment("7"), moment("2030-01-31T12:00+01:00").isoformat()
+    (7, '2030-01-31T11:00:00+00:00')
+    """
+    from datetime import UTC, date, datetime, time
+
+    if text is None:
+        return None
+    if text.isascii() and text.isdigit() and len(text) < 8:
+        return int(text)
+    try:
+        if len(text) == len("2030-01-31"):
+            return datetime.combine(date.fromisoformat(text), time.max, UTC)
+        at = datetime.fromisoformat(text)
+        return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise BadArgument(
+            f"{text!r} is neither the number of a revision nor a time", hint="write 7, 2030-01-31 or 2030-01-31T12:00Z"
+        ) from None
+
+
+def kept_in(options: argparse.Namespace) -> tuple[Store, Any]:
+    """The store that a command without --repo means, and the sensitive paths of the repository here."""
+    repository = _here()
+    return store_of(options, repository), repository.config.sensitive if repository else ()
 
 
 def store_of(options: argparse.Namespace, repository: Repository | None) -> Store:
@@ -160,11 +203,12 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> Node:
         for word in ("run_list", "environment", "facts", "json_attributes"):
             if getattr(options, word) is not None:
                 options.refuse(f"--{word.replace('_', '-')} is about a run, so it needs --repo")
-        repository = _here()
-        sensitive: Any = repository.config.sensitive if repository else ()
-        found = required(store_of(options, repository), options.node, sensitive)
+        store, sensitive = kept_in(options)
+        found = required(store, options.node, sensitive, moment(getattr(options, "at", None)))
         terminal.warn([found.note] if found.note else [])
         return found.node
+    if getattr(options, "at", None) is not None:
+        options.refuse("--at is about what was saved, and --repo about a run made now")
     repository = Repository(options.repo)
     session = perform(
         repository,

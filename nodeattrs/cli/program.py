@@ -7,7 +7,24 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from nodeattrs.cli import cloud_config, completion, explain, facts, run_command, show
+from nodeattrs.cli import (
+    bindings,
+    catalog,
+    cloud_config,
+    completion,
+    diff,
+    explain,
+    facts,
+    fleet,
+    history,
+    lookup,
+    node_command,
+    run_command,
+    search,
+    show,
+    status,
+    store_command,
+)
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import InternalError, NodeattrsError
 
@@ -19,7 +36,24 @@ __all__ = ["COMMANDS", "parser", "run"]
 # The package is imported before any of its modules; of the face above us only the version is asked.
 _PACKAGE = __name__.partition(".")[0]
 
-COMMANDS = (run_command, show, explain, facts, cloud_config, completion)
+COMMANDS = (
+    run_command,
+    show,
+    explain,
+    facts,
+    lookup,
+    bindings,
+    catalog,
+    cloud_config,
+    history,
+    diff,
+    search,
+    status,
+    node_command,
+    store_command,
+    fleet,
+    completion,
+)
 """In the order in which people meet them."""
 
 DONE, FAILED, NOT_UNDERSTOOD, INTERRUPTED, READER_GONE = 0, 1, 2, 130, 141
@@ -74,8 +108,11 @@ def precedence_table() -> str:
     return "\n".join(["precedence, the strongest first (maps meet key by key; docs/merging.md):", *rows, ""])
 
 
-def parser() -> argparse.ArgumentParser:
-    """All commands with their options."""
+def parser(only: str | None = None) -> argparse.ArgumentParser:
+    """All commands with their options.
+
+    only: of this command; the others are named, without options that nobody asks for in this call
+    """
     program = _Program(
         prog="nodeattrs",
         description="Node attributes in layers: why is this value what it is?",
@@ -94,7 +131,8 @@ def parser() -> argparse.ArgumentParser:
             formatter_class=_Help,
             allow_abbrev=False,
         )
-        command.add_options(one)
+        if only is None or only == command.NAME:
+            command.add_options(one)
         one.set_defaults(perform=command.perform, refuse=one.error)
     return program
 
@@ -106,7 +144,7 @@ def run(argv: Sequence[str] | None = None) -> int:
     try:
         try:
             with terminal.writing():
-                parser().parse_args(argv, options)
+                parser(_command_in(sys.argv[1:] if argv is None else argv)).parse_args(argv, options)
             terminal = Terminal(getattr(options, "color", "auto"), getattr(options, "format", "text"))
             code: int = options.perform(options, terminal)
         except SystemExit as end:
@@ -120,6 +158,10 @@ def run(argv: Sequence[str] | None = None) -> int:
         return READER_GONE
     except Exception as error:
         return _failed(error, options, terminal)
+
+
+def _command_in(argv: Sequence[str]) -> str | None:
+    return next((word for word in argv if not word.startswith("-")), "")
 
 
 def _failed(error: Exception, options: argparse.Namespace, terminal: Terminal) -> int:

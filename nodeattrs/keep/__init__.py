@@ -3,9 +3,12 @@
 from nodeattrs.keep.filters import allowed, blocked, saved_document
 from nodeattrs.keep.names import checked_name
 from nodeattrs.keep.snapshots import filtered_snapshot
-from nodeattrs.keep.stores import Saved, Store, open_store
+from nodeattrs.keep.stores import NewerRevision, Noted, Revision, Saved, Store, open_store, retried
 
 __all__ = [
+    "NewerRevision",
+    "Noted",
+    "Revision",
     "Saved",
     "Store",
     "allowed",
@@ -13,5 +16,6 @@ __all__ = [
     "checked_name",
     "filtered_snapshot",
     "open_store",
+    "retried",
     "saved_document",
 ]

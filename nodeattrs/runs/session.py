@@ -6,15 +6,19 @@ the run itself to `runs.run` and the files to the store. It prints nothing.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from nodeattrs.core.tree import Path, near
-from nodeattrs.errors import BadArgument, DocumentError, NodeNotFound
-from nodeattrs.keep import Saved, Store, filtered_snapshot, saved_document
+from nodeattrs.core.tree import ABSENT, Path, copied, dig, near, parse
+from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NodeNotFound
+from nodeattrs.keep import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
+from nodeattrs.keep.search import parse_query, read_tree
 from nodeattrs.node.node import Node
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.recipes import LogLine
@@ -30,11 +34,12 @@ __all__ = [
     "perform",
     "remembered",
     "required",
+    "search_word",
     "shown_in",
     "store_place",
 ]
 
-DEFAULT_STORE = os.path.join(".nodeattrs", "nodes")
+DEFAULT_STORE = os.path.join(".nodeattrs", "nodes.db")
 """Where nodes are kept, below the current directory, when nobody says anything else. A repository is not written to
 unless its own settings ask for it."""
 
@@ -43,11 +48,13 @@ unless its own settings ask for it."""
 class Remembered:
     """A node as the last run left it.
 
-    note: what a reader should be told: that its origins are not known; empty where all is well
+    note:  what a reader should be told: that its origins are not known; empty where all is well
+    saved: as the store gave it
     """
 
     node: Node
-    note: str = ""
+    note: str
+    saved: Saved
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +66,7 @@ class Session:
     after:  the merged tree as far as it is kept, to compare with it
     note:   what is odd about where the node began; empty where all is well
     saved:  where the node is kept now, or None where nothing was saved
+    revision: what it is there, or None
     """
 
     run: Run
@@ -66,6 +74,7 @@ class Session:
     after: dict[Any, Any]
     note: str = ""
     saved: str | None = None
+    revision: Revision | None = None
 
 
 def store_place(given: str | None, repository: Repository | None) -> str:
@@ -100,26 +109,35 @@ def name_in(facts: Facts) -> str:
     raise BadArgument("these facts name no machine", hint="say which node is meant: --node NAME")
 
 
-def remembered(store: Store, name: str, sensitive: Iterable[Path] = ()) -> Remembered | None:
+def remembered(
+    store: Store, name: str, sensitive: Iterable[Path] = (), at: int | datetime | None = None
+) -> Remembered | None:
     """The node as the last run left it: from its snapshot, else from Chef's document; None where there is none.
 
+    at:     a revision by its number, or the latest one at a time
     raises: BadName, DocumentError, StoreError
     """
-    saved = store.load(name)
+    saved = store.load(name, at)
     if saved is None:
         return None
     try:
         if saved.snapshot is not None:
-            return Remembered(Node.restore(saved.snapshot, sensitive=sensitive), saved.note)
-        return Remembered(Node.from_chef(saved.document, sensitive=sensitive), saved.note)
+            return Remembered(Node.restore(saved.snapshot, sensitive=sensitive), saved.note, saved)
+        return Remembered(Node.from_chef(saved.document, sensitive=sensitive), saved.note, saved)
     except DocumentError as error:
         error.said = (*error.said, f"it was read from the node {name!r} in {store.describe()}")
         raise
 
 
-def required(store: Store, name: str, sensitive: Iterable[Path] = ()) -> Remembered:
+def required(store: Store, name: str, sensitive: Iterable[Path] = (), at: int | datetime | None = None) -> Remembered:
     """As `remembered`. raises: NodeNotFound, with near misses"""
-    found = remembered(store, name, sensitive)
+    found = remembered(store, name, sensitive, at)
+    if found is None and at is not None and (kept := store.history(name)):
+        oldest, latest = kept[-1], kept[0]
+        raise NodeNotFound(
+            f"there is no revision {at} of the node {name} in {store.describe()}",
+            hint=f"kept are {oldest.number} to {latest.number}, since {oldest.at:%Y-%m-%dT%H:%M:%SZ}",
+        )
     if found is None:
         close = near(name, store.names())
         raise NodeNotFound(
@@ -139,33 +157,111 @@ def perform(
     environment: str | None = None,
     json_attributes: Document | None = None,
     save: bool = True,
+    force: bool = False,
     log: Callable[[LogLine], None] | None = None,
 ) -> Session:
     """Run a node, starting from what the last run saved, and save what it came to.
 
+    A run that fails leaves a revision too, where older ones are kept: the node as it was, and
+    what sort of error it was.
+
     save:   False leaves the store as it is
-    raises: as `run_node` and the store; then what was saved before is still there
+    force:  save even over what somebody else has saved meanwhile
+    raises: as `run_node` and the store; then what was saved before is still there;
+            NewerRevision, where somebody else has saved the node since this run began
     """
     config = repository.config
     last = remembered(store, name, config.sensitive)
     before = last.node.to_dict(evaluate=False) if last else None
-    run = run_node(
-        repository,
-        name,
-        facts=facts,
-        run_list=run_list,
-        environment=environment,
-        json_attributes=json_attributes,
-        saved=last.node if last else None,
-        log=log,
-    )
+    after_revision = _number_of(last)
+    try:
+        run = run_node(
+            repository,
+            name,
+            facts=facts,
+            run_list=run_list,
+            environment=environment,
+            json_attributes=json_attributes,
+            saved=last.node if last else None,
+            log=log,
+        )
+    except NodeattrsError as error:
+        if save and last is not None and store.keeps_history:
+            failed = _noted(repository, ok=False, error=type(error).__name__)
+            with contextlib.suppress(NodeattrsError):  # what went wrong first is what counts
+                store.save(Saved(name, last.saved.document, last.saved.snapshot, noted=failed), after_revision)
+        raise
     document = saved_document(run.node, config.allowed, config.blocked)
     snapshot = filtered_snapshot(run.node.snapshot(), config.allowed, config.blocked)
     after = Node.restore(snapshot).to_dict(evaluate=False)
+    revision = None
     if save:
-        store.save(Saved(name, document, snapshot))
+        saved = Saved(name, document, snapshot, noted=_noted(repository))
+        revision = store.save(saved, None if force else after_revision)
     note = last.note if last else _unheard_of(run.node, repository)
-    return Session(run, before, after, note, store.describe() if save else None)
+    return Session(run, before, after, note, store.describe() if save else None, revision)
+
+
+def _number_of(last: Remembered | None) -> int | None:
+    """The revision that the next one follows; None where it has no number."""
+    if last is None:
+        return 0
+    return last.saved.revision.number if last.saved.revision else None
+
+
+def _noted(repository: Repository, *, ok: bool = True, error: str = "") -> Noted:
+    # Of the face above us only the version is asked.
+    version = getattr(sys.modules[__name__.partition(".")[0]], "__version__", "")
+    return Noted(ok, error, _commit_of(repository.root), version)
+
+
+def _commit_of(root: pathlib.Path) -> str:
+    """The commit that a repository kept in git is at; "" where that cannot be told. Starts no program."""
+    for folder in (root, *root.parents):
+        git = folder / ".git"
+        if git.is_dir():
+            break
+    else:
+        return ""
+    try:
+        head = (git / "HEAD").read_text(encoding="utf-8").strip()
+        kind, _, name = head.partition("ref: ")
+        if kind or not name:
+            return _as_commit(head)
+        with contextlib.suppress(FileNotFoundError):
+            return _as_commit((git / name).read_text(encoding="utf-8").strip())
+        for line in (git / "packed-refs").read_text(encoding="utf-8").splitlines():
+            commit, _, its = line.partition(" ")
+            if its == name:
+                return _as_commit(commit)
+    except (OSError, ValueError):
+        pass
+    return ""
+
+
+def _as_commit(text: str) -> str:
+    return text if 40 <= len(text) <= 64 and set(text) <= set("0123456789abcdef") else ""
+
+
+def search_word(store: Store) -> Callable[..., list[dict[str, Any]]]:
+    """The word `search` of recipes: kept nodes, by name, in Chef's query language or our own terms."""
+
+    def search(index: str, query: str = "*:*", attributes: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
+        """What each of the nodes reads, as plain data; with *attributes* (name -> path) only these, None where absent.
+
+        raises: BadArgument, QueryNotUnderstood, QueryNotSupported, MissingExtra
+        """
+        if index != "node":
+            raise BadArgument(f"{index!r} cannot be searched, only nodes", hint='write search("node", "role:db")')
+        names = store.search(parse_query(query))
+        trees = [read_tree(saved.document) for saved in map(store.load, names) if saved is not None]
+        if attributes is None:
+            return [copied(tree) for tree in trees]
+        paths = {title: parse(path) for title, path in attributes.items()}
+        found = [{title: dig(tree, path) for title, path in paths.items()} for tree in trees]
+        return [{title: None if value is ABSENT else copied(value) for title, value in one.items()} for one in found]
+
+    return search
 
 
 def _unheard_of(node: Node, repository: Repository) -> str:

@@ -11,12 +11,21 @@ import platform
 import sys
 from collections.abc import Iterable, Iterator
 
+from tests.benchmarks.bindings import bindings_figures
 from tests.benchmarks.cloudinit import cloudinit_figures
 from tests.benchmarks.figures import Figure, node_figures
 from tests.benchmarks.hiera import hiera_figures
 from tests.benchmarks.ordering import catalog_figures
+from tests.benchmarks.search import keep_figures
 
-KINDS = {"catalog": catalog_figures, "cloudinit": cloudinit_figures, "hiera": hiera_figures, "node": node_figures}
+KINDS = {
+    "bindings": bindings_figures,
+    "catalog": catalog_figures,
+    "cloudinit": cloudinit_figures,
+    "hiera": hiera_figures,
+    "keep": keep_figures,
+    "node": node_figures,
+}
 
 
 def table(figures: Iterable[Figure]) -> Iterator[str]:

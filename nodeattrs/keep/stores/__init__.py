@@ -1,22 +1,86 @@
 """Where saved nodes live: one protocol, however many places.
 
 A store keeps, for each node, Chef's node document and the snapshot of the run that
-made it: a pair that is replaced as a whole. It does not know what a document or a
-snapshot says, only that both are JSON and that the document names its node.
+made it: a pair that is replaced as a whole, and is one revision of the node. It does
+not know what a document or a snapshot says, only that both are JSON and that the
+document names its node.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Protocol
 
-from nodeattrs.errors import StoreError
+from nodeattrs.errors import NodeNotFound, StoreError
 
-__all__ = ["Saved", "Store", "open_store"]
+if TYPE_CHECKING:
+    from nodeattrs.keep.search import Query
+
+__all__ = ["NewerRevision", "Noted", "Revision", "Saved", "Store", "now", "open_store", "retried"]
 
 JsonMap = dict[str, Any]
+
+
+class NewerRevision(StoreError):
+    """Somebody else has saved the node since it was loaded.
+
+    expected: the number of the revision that was loaded; 0 where there was none
+    found:    the revision that is there now, or None where the node is gone
+    """
+
+    expected: int
+    found: Revision | None
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """What is noted of a run beside what it came to.
+
+    ok:         whether it went well; a run that failed left the node as it was
+    error:      the kind of what went wrong; never its message, which may quote a secret
+    repository: the revision of the repository, as its version control calls it
+    version:    of nodeattrs
+    report:     the catalog's, if there is one
+    """
+
+    ok: bool = True
+    error: str = ""
+    repository: str = ""
+    version: str = ""
+    report: JsonMap | None = None
+
+    def to_dict(self) -> JsonMap:
+        """What is not as usual."""
+        told = {name: getattr(self, name) for name in ("ok", "error", "repository", "version", "report")}
+        return {name: value for name, value in told.items() if value != getattr(_USUAL, name)}
+
+    @classmethod
+    def from_dict(cls, told: JsonMap) -> Noted:
+        """The reverse. raises: ValueError"""
+        kinds = {"ok": bool, "error": str, "repository": str, "version": str, "report": dict}
+        for name, value in told.items():
+            if not isinstance(value, kinds.get(name, ())):
+                raise ValueError(f"{name} is {value!r}")
+        return cls(**told)
+
+
+_USUAL = Noted()
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One save of a node.
+
+    number: counts from 1, and is never given twice
+    at:     when it was saved, in UTC
+    """
+
+    number: int
+    at: datetime
+    noted: Noted = _USUAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +92,16 @@ class Saved:
     snapshot: what the run left behind, or None where it is not known
     note:     what a reader should be told: why there is no snapshot, what is odd about
               the document; empty where all is well. A store writes it, and never keeps it.
+    noted:    what is noted of the run
+    revision: which one this is; a store writes it, None where it is not known
     """
 
     name: str
     document: JsonMap
     snapshot: JsonMap | None = None
     note: str = ""
+    noted: Noted = field(default=_USUAL, compare=False)
+    revision: Revision | None = field(default=None, compare=False)
 
 
 class Store(Protocol):
@@ -43,50 +111,111 @@ class Store(Protocol):
     for a name that no node can have.
     """
 
+    keeps_history: bool
+    """Whether older revisions are kept. Where not, the latest is all there is."""
+
     def names(self) -> list[str]:
         """The saved nodes, sorted."""
         ...
 
-    def load(self, name: str) -> Saved | None:
+    def load(self, name: str, at: int | datetime | None = None) -> Saved | None:
         """The node as it was last saved, or None where it never was.
 
+        at:     a revision by its number, or the latest one at a time; None where there is none
         raises: DocumentError, where what was saved cannot be read any more
         """
         ...
 
-    def save(self, saved: Saved) -> None:
-        """Keep *saved* instead of what was kept under its name: all of it, or none.
+    def save(self, saved: Saved, after: int | None = None) -> Revision:
+        """Keep *saved* as the node's latest revision: all of it, or none.
 
-        Of two who save at once the last wins, whole. Neither of the two parts may
-        change between the call and its return.
+        Neither of the two parts may change between the call and its return.
 
-        raises: BadValue, where `load` could not give back what is saved
+        after:  the number of the revision that this one follows, 0 for none. With None, of two
+                who save at once the last wins, whole.
+        raises: NewerRevision, where another one is the latest;
+                BadValue, where `load` could not give back what is saved
         """
         ...
 
     def delete(self, name: str) -> bool:
-        """Forget a node; whether there was one."""
+        """Forget a node with all its revisions; whether there was one."""
+        ...
+
+    def history(self, name: str) -> list[Revision]:
+        """The revisions that are kept, the latest first."""
+        ...
+
+    def latest(self) -> Iterator[tuple[str, Revision | None]]:
+        """Each node's latest revision, by name; None where nothing is known of it."""
+        ...
+
+    def search(self, query: Query, at: datetime | None = None) -> list[str]:
+        """The nodes whose latest revision (or the latest one at a time) a query asks for, sorted."""
+        ...
+
+    def prune(self, keep: int) -> int:
+        """Forget all but the latest *keep* revisions of each node; how many were forgotten."""
+        ...
+
+    def check(self) -> list[str]:
+        """What is wrong with what is kept, in words; nothing where all is well."""
+        ...
+
+    def migrate(self) -> str:
+        """Bring an older store to what this program writes; what was done, in words."""
         ...
 
     def describe(self) -> str:
         """Where this is, for people; never with a password in it."""
         ...
 
+    def close(self) -> None:
+        """Let go of what is held open. Whoever goes on using the store opens it again."""
+        ...
+
+
+def retried(store: Store, name: str, change: Callable[[Saved], Saved], times: int = 1_000) -> Revision:
+    """Load a node, change it and save it; again where somebody else was faster.
+
+    change: is given the node as it is saved, and gives what to save; asked again each time
+    raises: NewerRevision, after so many *times*; NodeNotFound
+    """
+    while True:
+        times -= 1
+        saved = store.load(name)
+        if saved is None:
+            raise NodeNotFound(f"there is no saved node {name} in {store.describe()}")
+        after = saved.revision.number if saved.revision else 0
+        try:
+            return store.save(change(saved), after=after)
+        except NewerRevision:
+            if not times:
+                raise
+
+
+def now() -> datetime:
+    """The time as revisions have it."""
+    return datetime.now(UTC)
+
 
 def open_store(place: str | os.PathLike[str]) -> Store:
-    """The store at *place*: `file:///dir`, or the path of a directory.
+    """The store at *place*: `sqlite:///file.db`, `postgresql://...`, `file:///dir`, or a path.
 
-    Nothing is made on disk before the first save.
+    A path that ends in .db is a SQLite store, any other path a directory. Nothing is made on
+    disk before the first save.
 
-    raises: StoreError, where no store can be at *place*
+    raises: StoreError, where no store can be at *place*; MissingExtra
 
     >>> open_store("file:///srv/nodes").describe()
     'files in /srv/nodes'
+    >>> open_store("nodes.db").describe()
+    'nodes.db'
     """
     text = os.fspath(place)
     scheme, mark, rest = text.partition("://")
     if not mark:
-        return _files(text)
+        return _sqlite(text) if text.endswith(".db") else _files(text)
     if scheme not in _SCHEMES:
         # Only the scheme is shown: the rest may hold a password.
         raise StoreError(
@@ -103,14 +232,39 @@ def _files(directory: str) -> Store:
     return FileStore(directory)
 
 
+def _sqlite(file: str) -> Store:
+    from nodeattrs.keep.stores.sqlite import SqliteStore
+
+    return SqliteStore(file)
+
+
 def _file_url(rest: str) -> Store:
+    return _files(_local("file", rest))
+
+
+def _sqlite_url(rest: str) -> Store:
+    return _sqlite(_local("sqlite", rest))
+
+
+def _postgresql_url(rest: str) -> Store:
+    from nodeattrs.keep.stores.postgresql import PostgresqlStore
+
+    return PostgresqlStore(f"postgresql://{rest}")
+
+
+def _local(scheme: str, rest: str) -> str:
     from urllib.parse import unquote
 
     if not rest.startswith("/"):
+        what = "directory: file:///srv/nodes" if scheme == "file" else "file: sqlite:///srv/nodes.db"
         raise StoreError(
-            f"file://{rest} names a machine, not a directory", hint="write three slashes: file:///srv/nodes"
+            f"{scheme}://{rest} names a machine, and no path on this one", hint=f"write three slashes and a {what}"
         )
-    return _files(unquote(rest))
+    return unquote(rest)
 
 
-_SCHEMES: dict[str, Callable[[str], Store]] = {"file": _file_url}
+_SCHEMES: dict[str, Callable[[str], Store]] = {
+    "file": _file_url,
+    "postgresql": _postgresql_url,
+    "sqlite": _sqlite_url,
+}

@@ -14,6 +14,9 @@ Chef wrote, simply has no snapshot.
 A name keeps its ":", as in Chef's own directories. Where the file system does not
 tell capitals apart, the second of two such names is refused.
 
+A node has one revision here, the latest: its number and what is noted of the run stand
+in the head of the snapshot, so a document without one has neither.
+
 Saving takes an advisory lock (`flock` on the directory itself) for as long as the
 files are written. Reading takes none, unless a pair looks torn.
 """
@@ -27,11 +30,17 @@ import json
 import os
 import stat
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from nodeattrs.errors import BadName, BadValue, DocumentError, StoreError
+from nodeattrs.errors import BadArgument, BadName, BadValue, DocumentError, NodeattrsError, StoreError
 from nodeattrs.keep.names import checked_name
-from nodeattrs.keep.stores import JsonMap, Saved
+from nodeattrs.keep.search.answer import answer
+from nodeattrs.keep.search.memory import MemoryIndex
+from nodeattrs.keep.search.query import Query
+from nodeattrs.keep.stores import JsonMap, NewerRevision, Noted, Revision, Saved, now
+from nodeattrs.keep.stores.pieces import json_text
 from nodeattrs.texts import documents
 
 __all__ = ["FileStore"]
@@ -57,6 +66,8 @@ class FileStore:
     raises: StoreError, where *directory* cannot be the path of a directory
     """
 
+    keeps_history = False
+
     def __init__(self, directory: str) -> None:
         if not directory or "\0" in directory:
             raise StoreError(f"{directory!r} is not the path of a directory")
@@ -73,8 +84,17 @@ class FileStore:
         with self._failing("list the nodes"):
             return sorted(filter(None, map(_node_of, self._listing())))
 
-    def load(self, name: str) -> Saved | None:
-        checked_name(name, "node")
+    def load(self, name: str, at: int | datetime | None = None) -> Saved | None:
+        saved = self._load(checked_name(name, "node"))
+        if at is None or saved is None:
+            return saved
+        # The one revision there is, if it is that one.
+        revision = saved.revision
+        if revision is None:
+            return None
+        return saved if (revision.at <= at if isinstance(at, datetime) else revision.number == at) else None
+
+    def _load(self, name: str) -> Saved | None:
         with self._failing(f"read the node {name!r}"):
             document, snapshot = self._read_pair(name)
             if document is not None and snapshot is None:
@@ -90,19 +110,89 @@ class FileStore:
             reason = f"{name}.json was changed after it was saved" if unbound else "no snapshot stands beside it"
             return Saved(name, tree, None, "\n".join([f"saved, origin unknown: {reason}", *notes]))
         try:
-            return Saved(name, tree, _unsealed(name, document, snapshot), "\n".join(notes))
+            head, body = _unsealed(name, document, snapshot)
+            return Saved(name, tree, body, "\n".join(notes), head.noted, head.revision)
         except _Unusable as reason:
             file = _snapshot_file(name, document)
             return Saved(name, tree, None, "\n".join([f"saved, origin unknown: {file} {reason}", *notes]))
 
-    def save(self, saved: Saved) -> None:
+    def save(self, saved: Saved, after: int | None = None) -> Revision:
         name = checked_name(saved.name, "node")
         document = self._written(name, saved.document)
-        snapshot = None if saved.snapshot is None else _sealed(name, document, saved.snapshot)
+        body = None if saved.snapshot is None else json_text(saved.snapshot, f"the snapshot of the node {name!r}")
         with self._failing(f"save the node {name!r}", "what was saved before is still there"):
             os.makedirs(self._directory, mode=0o700, exist_ok=True)
             with self._locked(exclusive=True) as directory:
+                before = self._revision(name)
+                if after is not None and after != before[0]:
+                    raise self._stale(name, after, before[1])
+                revision = Revision(before[0] + 1, now(), saved.noted)
+                snapshot = None if body is None else _sealed(name, document, body, revision)
                 self._save(name, document, snapshot, directory)
+        return revision
+
+    def _revision(self, name: str) -> tuple[int, Revision | None]:
+        """The number of what is kept, 0 for nothing and for what has none; and its revision, if it is known."""
+        document, snapshot = self._read_pair(name)
+        if document is None or snapshot is None:
+            return 0, None
+        try:
+            revision = _unsealed(name, document, snapshot)[0].revision
+        except _Unusable:
+            return 0, None
+        return (revision.number if revision else 0), revision
+
+    def _stale(self, name: str, after: int, found: Revision | None) -> NewerRevision:
+        there = f"revision {found.number}, saved {found.at:%Y-%m-%d %H:%M:%S} UTC" if found else "none that is known"
+        error = NewerRevision(
+            f"somebody else has saved the node {name!r} in {self.describe()}",
+            said=[f"there is {there}", f"this run began with revision {after}"],
+            hint="run it again, or save over it with --force",
+        )
+        error.expected, error.found = after, found
+        return error
+
+    def history(self, name: str) -> list[Revision]:
+        saved = self.load(name)
+        return [saved.revision] if saved is not None and saved.revision is not None else []
+
+    def latest(self) -> Iterator[tuple[str, Revision | None]]:
+        for name in self.names():
+            saved = self.load(name)
+            if saved is not None:
+                yield name, saved.revision
+
+    def search(self, query: Query, at: datetime | None = None) -> list[str]:
+        index, names = MemoryIndex(), []
+        for name in self.names():
+            saved = self.load(name, at)
+            if saved is not None:
+                index.add(saved.document)
+                names.append(name)
+        return sorted(names[number] for number in answer(index, query))
+
+    def prune(self, keep: int) -> int:
+        if keep < 1:
+            raise BadArgument(f"{keep} revisions cannot be kept", hint="the latest one always is: --keep 1")
+        return 0
+
+    def check(self) -> list[str]:
+        faults = []
+        for name in self.names():
+            try:
+                saved = self.load(name)
+            except NodeattrsError as error:
+                faults.append(error.message)
+                continue
+            if saved is not None and "damaged" in saved.note:
+                faults.append(f"{name}: {saved.note}")
+        return faults
+
+    def migrate(self) -> str:
+        return "files are as they were: there is nothing to bring up to date"
+
+    def close(self) -> None:
+        pass
 
     def delete(self, name: str) -> bool:
         checked_name(name, "node")
@@ -290,20 +380,33 @@ class _Unusable(Exception):
     """Why a snapshot cannot be used, as the end of a sentence about it."""
 
 
-def _sealed(name: str, document: bytes, snapshot: JsonMap) -> bytes:
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """What the first line of a snapshot says beside what it belongs to."""
+
+    revision: Revision | None
+    noted: Noted
+
+
+def _sealed(name: str, document: bytes, body: str, revision: Revision) -> bytes:
     """A snapshot as it is written: a line that says what it belongs to, then itself."""
+    head = {
+        **_FORMAT,
+        "node": name,
+        "document": _hash(document),
+        "snapshot": _hash(body.encode()),
+        "revision": revision.number,
+        "at": revision.at.isoformat(),
+        "noted": revision.noted.to_dict(),
+    }
     try:
-        body = json.dumps(snapshot, separators=(",", ":"), allow_nan=False)
-        back = json.loads(body)
+        first = json.dumps(head, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise BadValue(f"the snapshot of the node {name!r} cannot be kept: {_first_line(error)}") from error
-    if back != snapshot:
-        raise BadValue(f"the snapshot of the node {name!r} is not JSON: reading it back gives something else")
-    head = {**_FORMAT, "node": name, "document": _hash(document), "snapshot": _hash(body.encode())}
-    return f"{json.dumps(head)}\n{body}\n".encode()
+        raise BadValue(f"what is noted of the node {name!r} cannot be kept: {_first_line(error)}") from error
+    return f"{first}\n{body}\n".encode()
 
 
-def _unsealed(name: str, document: bytes, content: bytes) -> JsonMap:
+def _unsealed(name: str, document: bytes, content: bytes) -> tuple[_Head, JsonMap]:
     first, _, body = content.removesuffix(b"\n").partition(b"\n")
     try:
         head: Any = json.loads(first)
@@ -314,11 +417,15 @@ def _unsealed(name: str, document: bytes, content: bytes) -> JsonMap:
         if (head["node"], head["document"]) != (name, _hash(document)):
             raise _Unusable("belongs to another document")
         snapshot = json.loads(body)
-    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        noted = Noted.from_dict(head.get("noted", {}))
+        # Earlier heads had no revisions.
+        number = head.get("revision")
+        revision = Revision(int(number), datetime.fromisoformat(head["at"]), noted) if number else None
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise _Unusable("is damaged: it cannot be read") from error
     if not isinstance(snapshot, dict):
         raise _Unusable("is damaged: it holds no snapshot")
-    return snapshot
+    return _Head(revision, noted), snapshot
 
 
 def _first_line(error: BaseException) -> str:

@@ -1,0 +1,69 @@
+"""`nodeattrs diff`: what differs between two kept nodes, or two revisions of one."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from nodeattrs.cli.options import add_output, add_store, kept_in, moment, path_of
+from nodeattrs.cli.terminal import Terminal
+from nodeattrs.errors import NodeNotFound
+
+if TYPE_CHECKING:
+    from nodeattrs.keep import Store
+    from nodeattrs.reports.diff import Side
+
+__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
+
+NAME = "diff"
+SUMMARY = "say what differs between two nodes, or two revisions of one, and who said each side"
+DESCRIPTION = """\
+Compare two kept nodes, or two revisions of one: NODE is its latest revision, NODE@3 the third,
+NODE@2030-01-31 the one at that time. With one NODE, its latest revision and the one before."""
+EXAMPLES = """\
+examples:
+  nodeattrs diff web1
+  nodeattrs diff web1@3 web1@5
+  nodeattrs diff web1 web2 --path apache2
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The words of this command."""
+    parser.add_argument("before", metavar="NODE", help="its name, or NODE@REVISION, or NODE@TIME")
+    parser.add_argument("after", metavar="OTHER", nargs="?", help="the same (default: NODE as it is now)")
+    parser.add_argument("--path", metavar="PATH", help="only what is there")
+    add_store(parser)
+    add_output(parser)
+
+
+def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Compare them."""
+    from nodeattrs.reports.diff import Difference
+
+    store, sensitive = kept_in(options)
+    before, after = options.before, options.after
+    if after is None:
+        name, mark, _ = before.partition("@")
+        after = name
+        if not mark:
+            revisions = store.history(name)
+            if len(revisions) == 1:
+                raise NodeNotFound(
+                    f"the store has one revision of the node {name}, so there is none to compare it with",
+                    hint="name another node, or run it again",
+                )
+            before = f"{name}@{revisions[1].number}" if revisions else name
+    left, right = (_side(store, sensitive, text, terminal) for text in (before, after))
+    terminal.report(Difference(left, right, path_of(options.path)))
+    return 0
+
+
+def _side(store: Store, sensitive: Any, text: str, terminal: Terminal) -> Side:
+    from nodeattrs.reports.diff import Side
+    from nodeattrs.runs.session import required
+
+    name, mark, when = text.partition("@")
+    found = required(store, name, sensitive, moment(when) if mark else None)
+    terminal.warn([found.note] if found.note else [])
+    return Side(text, found.node)

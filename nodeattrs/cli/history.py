@@ -1,0 +1,46 @@
+"""`nodeattrs history`: the revisions of a node."""
+
+from __future__ import annotations
+
+import argparse
+
+from nodeattrs.cli.options import add_output, add_store, kept_in
+from nodeattrs.cli.terminal import Terminal
+
+__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
+
+NAME = "history"
+SUMMARY = "list the revisions of a node"
+DESCRIPTION = """\
+List what the store keeps of a node, the latest first: the number of each revision, when it was
+saved (in UTC), how the run went, and the commit of the repository. The other commands take such a
+number, or a time, with --at."""
+EXAMPLES = """\
+examples:
+  nodeattrs history web1
+  nodeattrs show web1 app --at 3
+  nodeattrs diff web1@3 web1
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The words of this command."""
+    parser.add_argument("node", metavar="NODE", help="its name")
+    parser.add_argument("--limit", metavar="N", type=int, help="only the latest N")
+    add_store(parser)
+    add_output(parser)
+
+
+def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+    """List them."""
+    from nodeattrs.reports.history import History
+    from nodeattrs.runs.session import required
+
+    if options.limit is not None and options.limit < 1:
+        options.refuse("--limit is at least 1")
+    store, sensitive = kept_in(options)
+    revisions = store.history(options.node)
+    if not revisions:
+        terminal.warn(filter(None, [required(store, options.node, sensitive).note]))
+    terminal.report(History(options.node, revisions[: options.limit]))
+    return 0

@@ -1,0 +1,78 @@
+"""`nodeattrs node`: change what is stored of a node, as `knife node` does."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from nodeattrs.cli.options import add_output, add_store, kept_in, moment, path_of
+from nodeattrs.cli.terminal import Terminal
+from nodeattrs.errors import BadArgument
+
+__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
+
+NAME = "node"
+SUMMARY = "set or remove a stored normal attribute, or go back to an older revision"
+DESCRIPTION = """\
+set:      store a normal attribute; VALUE is JSON, and what is no JSON is text
+rm:       remove a stored normal attribute
+restore:  make an older revision (a number, or a time) the latest again
+delete:   forget the node with all its revisions
+
+Each of the first three is a new revision. The next run starts from it."""
+EXAMPLES = """\
+examples:
+  nodeattrs node set web1 app.tier gold
+  nodeattrs node set web1 app.ports '[80, 443]'
+  nodeattrs node rm web1 app.tier
+  nodeattrs node restore web1 3
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The words of this command."""
+    parser.add_argument("task", choices=("set", "rm", "restore", "delete"), help="what to do")
+    parser.add_argument("node", metavar="NODE", help="its name")
+    parser.add_argument("what", metavar="PATH", nargs="?", help="the attribute; for restore the revision")
+    parser.add_argument("value", metavar="VALUE", nargs="?", help="for set: what it is to be")
+    add_store(parser)
+    add_output(parser)
+
+
+def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Change it."""
+    from nodeattrs.keep.care import remove_normal, restore, set_normal
+    from nodeattrs.runs.session import required
+
+    wanted = {"set": 2, "rm": 1, "restore": 1, "delete": 0}[options.task]
+    given = sum(word is not None for word in (options.what, options.value))
+    if given != wanted:
+        words = ("a path and a value", "a revision" if options.task == "restore" else "a path", "nothing more")
+        options.refuse(f"node {options.task} NODE is followed by {words[2 - wanted]}")
+    store, sensitive = kept_in(options)
+    name = options.node
+    required(store, name, sensitive)  # with near misses where there is none
+    if options.task == "delete":
+        store.delete(name)
+        terminal.text(f"{name} is forgotten\n")
+        return 0
+    if options.task == "set":
+        revision = set_normal(store, name, path_of(options.what), _value(options.value), sensitive)
+    elif options.task == "rm":
+        revision = remove_normal(store, name, path_of(options.what), sensitive)
+    else:
+        at = moment(options.what)
+        if at is None:
+            raise BadArgument("an empty text is no revision")
+        revision = restore(store, name, at)
+    terminal.text(f"{name} is at revision {revision.number} in {store.describe()}\n")
+    return 0
+
+
+def _value(text: str) -> Any:
+    import json
+
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text

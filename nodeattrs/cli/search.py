@@ -1,0 +1,82 @@
+"""`nodeattrs search`: which of the kept nodes have something."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import datetime
+
+from nodeattrs.cli.options import add_at, add_output, add_store, kept_in, moment, path_of
+from nodeattrs.cli.terminal import Terminal
+
+__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
+
+NAME = "search"
+SUMMARY = "find kept nodes by what they have"
+DESCRIPTION = """\
+Find nodes in Chef's query language (field:value, AND, OR, NOT, "a phrase", * and ?, [a TO b]), or by
+path and type in our own: path=80, path>=8, path~"regex". docs/search.md tells all of it."""
+EXAMPLES = """\
+examples:
+  nodeattrs search 'role:web AND chef_environment:production'
+  nodeattrs search 'apache2.listen_ports=443' --attribute ip=ipaddress --attribute app.workers
+  nodeattrs search '*:*' --sort cpu.total --limit 10 --json-lines
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The words of this command."""
+    parser.add_argument("query", metavar="QUERY", help="what to look for; *:* finds every node")
+    parser.add_argument(
+        "--attribute",
+        "-a",
+        metavar="[NAME=]PATH",
+        action="append",
+        default=[],
+        help="tell this attribute of each node, under that name; may be repeated",
+    )
+    parser.add_argument("--sort", metavar="PATH", help="order by this attribute (default: by name)")
+    parser.add_argument("--reverse", action="store_true", help="the other way round")
+    parser.add_argument("--limit", metavar="N", type=int, help="at most N nodes")
+    parser.add_argument("--offset", metavar="N", type=int, default=0, help="leave out the first N")
+    parser.add_argument("--json-lines", action="store_true", help="one JSON document a node")
+    add_at(parser)
+    add_store(parser)
+    add_output(parser)
+
+
+def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Find them."""
+    from nodeattrs.keep.search import parse_query
+    from nodeattrs.reports.search import Finding, Findings, finding, in_order
+
+    if options.offset < 0 or (options.limit is not None and options.limit < 0):
+        options.refuse("--limit and --offset are not negative")
+    at = moment(options.at)
+    if at is not None and not isinstance(at, datetime):
+        options.refuse("--at is a time here: the number of a revision means one node")
+    query = parse_query(options.query)
+    attributes = {}
+    for text in options.attribute:
+        name, mark, path = text.partition("=")
+        attributes[name] = path_of(path if mark else name)
+    store, _ = kept_in(options)
+    names = store.search(query, at if isinstance(at, datetime) else None)
+
+    def found(name: str, wanted: dict[str, tuple[object, ...]]) -> Finding:
+        saved = store.load(name, at)
+        return finding(saved.document if saved else {"name": name}, wanted)
+
+    if options.sort is not None:
+        sorted_by = [found(name, {options.sort: path_of(options.sort)}) for name in names]
+        names = [one.name for one in in_order(sorted_by, options.sort)]
+    if options.reverse:
+        names.reverse()
+    end = None if options.limit is None else options.offset + options.limit
+    page = [found(name, attributes) if attributes else Finding(name, {}) for name in names[options.offset : end]]
+    findings = Findings(options.query, len(names), options.offset, page)
+    if options.json_lines:
+        for line in findings.json_lines():
+            terminal.text(line)
+    else:
+        terminal.report(findings)
+    return 0

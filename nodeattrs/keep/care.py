@@ -1,0 +1,171 @@
+"""What people do with kept nodes: go back, change a stored attribute, take nodes out and bring them in.
+
+It knows stores and nodes, and no repository.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import ABSENT, Path, dig, spell
+from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NodeNotFound
+from nodeattrs.keep.filters import saved_document
+from nodeattrs.keep.stores import JsonMap, Noted, Revision, Saved, Store, retried
+from nodeattrs.node.node import Node
+from nodeattrs.node.values import Sensitive
+
+__all__ = ["exported", "import_nodes", "node_of", "remove_normal", "restore", "set_normal"]
+
+
+def node_of(saved: Saved, sensitive: Iterable[Path] = ()) -> Node:
+    """The node as it was saved: from its snapshot, else from Chef's document.
+
+    sensitive: paths whose values are never shown or stored
+    raises:    DocumentError
+    """
+    if saved.snapshot is None:
+        return Node.from_chef(saved.document, sensitive=sensitive)
+    return Node.restore(saved.snapshot, sensitive=sensitive)
+
+
+def restore(store: Store, name: str, at: int | datetime) -> Revision:
+    """Make an older revision the latest again, as a new one.
+
+    raises: NodeNotFound, where there is no such revision
+    """
+    old = store.load(name, at)
+    if old is None:
+        raise NodeNotFound(
+            f"there is no revision {at} of the node {name} in {store.describe()}",
+            hint=f"nodeattrs history {name} shows what there is",
+        )
+    return retried(store, name, lambda _: Saved(name, old.document, old.snapshot))
+
+
+def set_normal(store: Store, name: str, path: Path, value: Any, sensitive: Iterable[Path] = ()) -> Revision:
+    """Store a normal attribute of a node, as `knife node` does. Maps on the way are made.
+
+    sensitive: paths whose values are never stored
+    raises:    NodeNotFound; TypeConflict, where something that is no map stands in the way;
+               BadArgument, where the value, or a part of it, is not to be stored
+    """
+    if not path:
+        raise BadArgument("a normal attribute has a path", hint="nodeattrs node set NODE tier gold")
+
+    def change(node: Node) -> None:
+        node.normal.write_strict(*path, value)
+        if _has_secret(dig(node.normal.to_dict(), path)):
+            raise BadArgument(
+                f"{spell(path)} is sensitive, and what is sensitive is not stored",
+                path=path,
+                hint="let a cookbook fetch it in each run",
+            )
+
+    return _changed(store, name, "node set", change, sensitive)
+
+
+def _has_secret(value: Any) -> bool:
+    if isinstance(value, dict | list):
+        return any(map(_has_secret, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, Sensitive)
+
+
+def remove_normal(store: Store, name: str, path: Path, sensitive: Iterable[Path] = ()) -> Revision:
+    """Remove a stored normal attribute.
+
+    raises: NodeNotFound; BadArgument, where there is none at that path
+    """
+
+    def change(node: Node) -> None:
+        if not path or dig(node.normal.to_dict(), path) is ABSENT:
+            raise BadArgument(f"the node {name} has no normal attribute {spell(path)}", path=path)
+        node.normal.unlink_strict(*path)
+
+    return _changed(store, name, "node rm", change, sensitive)
+
+
+def _changed(
+    store: Store, name: str, command: str, change: Callable[[Node], None], sensitive: Iterable[Path]
+) -> Revision:
+    sensitive = tuple(sensitive)
+
+    def changed(saved: Saved) -> Saved:
+        node = node_of(saved, sensitive)
+        with node.speaking("command", command, Origin("command", command)):
+            change(node)
+        # Filtered lists were filtered when the node was saved; nothing comes back here.
+        return Saved(name, saved_document(node), node.snapshot())
+
+    return retried(store, name, changed)
+
+
+def exported(
+    store: Store, names: Iterable[str], at: int | datetime | None = None, *, snapshots: bool = False
+) -> Iterator[str]:
+    """The nodes as JSON Lines: Chef's node JSON, or with *snapshots* all that is kept of them.
+
+    raises: NodeNotFound
+    """
+    for name in names:
+        saved = store.load(name, at)
+        if saved is None:
+            if at is None:
+                raise NodeNotFound(f"there is no saved node {name} in {store.describe()}")
+            continue  # it was not there yet
+        told: JsonMap = saved.document
+        if snapshots:
+            told = {"document": saved.document, "snapshot": saved.snapshot, "noted": saved.noted.to_dict()}
+        yield json.dumps(told, ensure_ascii=False) + "\n"
+
+
+def import_nodes(store: Store, lines: Iterable[str], file: str, sensitive: Iterable[Path] = ()) -> list[str]:
+    """Save the nodes of JSON Lines, or of one JSON document; the names, in their order.
+
+    Everything is read, and understood, before the first one is saved.
+    sensitive: paths whose values are not stored: a marker takes their place
+    raises:    DocumentError with file and line; as `Store.save`
+    """
+    nodes = list(_read(lines, file, tuple(sensitive)))
+    for saved in nodes:
+        store.save(saved)
+    return [saved.name for saved in nodes]
+
+
+def _read(lines: Iterable[str], file: str, sensitive: tuple[Path, ...]) -> Iterator[Saved]:
+    for number, line in _documents(list(lines)):
+        try:
+            told = json.loads(line)
+            if not isinstance(told, dict):
+                raise DocumentError("a node is a map")
+            if isinstance(told.get("document"), dict):
+                noted = Noted.from_dict(told.get("noted") or {})
+                saved = Saved(told["document"].get("name"), told["document"], told.get("snapshot"), noted=noted)
+            else:
+                saved = Saved(told.get("name", ""), told)
+            node = node_of(saved, sensitive)
+            described = Node.from_chef(saved.document, sensitive=sensitive)
+            if node.name != saved.name:
+                raise DocumentError(f"the snapshot is of the node {node.name!r}, the document of {saved.name!r}")
+        except NodeattrsError as error:
+            raise DocumentError(error.message, file=file, line=number, hint=error.hint) from error
+        except (ValueError, TypeError, RecursionError) as error:
+            raise DocumentError(f"this is no node: {error}", file=file, line=number) from None
+        if sensitive:
+            snapshot = None if saved.snapshot is None else node.snapshot()
+            saved = replace(saved, document=saved_document(described), snapshot=snapshot)
+        yield saved
+
+
+def _documents(lines: list[str]) -> Iterator[tuple[int, str]]:
+    whole = "".join(lines)
+    try:
+        json.loads(whole)
+    except (ValueError, RecursionError):
+        yield from ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+    else:
+        yield 1, whole  # one document, which may have lines of its own

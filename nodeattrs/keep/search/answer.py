@@ -1,0 +1,111 @@
+"""A query asked of an index: one way of answering for every index, so that all give one answer.
+
+An index finds entries, by field or path and by a part of their text, and the nodes that have
+them. Whether an entry is meant is judged here, and sets of nodes are joined here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+from nodeattrs.keep.search.fields import CHEF, OWN, Steps
+from nodeattrs.keep.search.query import Query
+from nodeattrs.keep.search.terms import All, And, Asked, Not, Or, Pattern, Range, Term
+from nodeattrs.keep.search.terms import Own as OwnTerm
+
+__all__ = ["Index", "answer"]
+
+Found = tuple[int, int, str, str]
+"""An entry: its number, the number of its path, its kind, its text."""
+
+
+class Index(Protocol):
+    """What an index can be asked. Nodes, paths and entries are numbers of its own."""
+
+    def everyone(self) -> set[int]:
+        """All nodes."""
+        ...
+
+    def names(self) -> Iterable[str]:
+        """All fields there are."""
+        ...
+
+    def below(self, names: Iterable[str]) -> dict[int, tuple[Steps, int]]:
+        """The paths that these fields show: the steps, and how deep the field stands (see `fields.names_of`)."""
+        ...
+
+    def path(self, steps: Steps) -> int | None:
+        """The path with these steps."""
+        ...
+
+    def entries(self, paths: Iterable[int], part: str = "", between: Range | None = None) -> Iterable[Found]:
+        """Entries at these paths.
+
+        part:    each of them has it in its casefolded text
+        between: each of them lies in it
+        """
+        ...
+
+    def nodes(self, entries: Iterable[int], view: int) -> set[int]:
+        """The nodes whose tree, Chef's or our own, has any of these entries."""
+        ...
+
+
+def answer(index: Index, query: Query) -> set[int]:
+    """The nodes that a query asks for."""
+    return _answer(index, query.asked)
+
+
+def _answer(index: Index, asked: Asked) -> set[int]:
+    if isinstance(asked, And):
+        wanted, *others = asked.inner
+        found = _answer(index, wanted)
+        for other in others:
+            if not found:
+                break
+            found = found & _answer(index, other)
+        return found
+    if isinstance(asked, Or):
+        return set().union(*(_answer(index, one) for one in asked.inner))
+    if isinstance(asked, Not):
+        return index.everyone() - _answer(index, asked.inner)
+    if isinstance(asked, All):
+        return index.everyone()
+    if isinstance(asked, OwnTerm):
+        return _own(index, asked)
+    return _term(index, asked)
+
+
+def _own(index: Index, asked: OwnTerm) -> set[int]:
+    path = index.path(asked.path)
+    if path is None:
+        return set()
+    between = None if asked.exact is None else Range(asked.exact, asked.exact)
+    found = [number for number, _, kind, text in index.entries([path], "", between) if asked.holds(kind, text)]
+    return index.nodes(found, OWN)
+
+
+def _term(index: Index, asked: Term) -> set[int]:
+    field, value = asked.field, asked.value
+    names = [field.plain] if field.plain is not None else list(filter(field.is_name, index.names()))
+    shown = index.below(names)
+    found = _ranged(index, value, shown) if isinstance(value, Range) else _matched(index, value, shown)
+    return index.nodes(found, CHEF)
+
+
+def _ranged(index: Index, value: Range, shown: Mapping[int, tuple[Steps, int]]) -> list[int]:
+    # Only values themselves are compared: a whole map or list has no place among texts.
+    leaves = [path for path, (steps, depth) in shown.items() if depth == len(steps)]
+    return [number for number, _, kind, _ in index.entries(leaves, "", value) if kind != "e"]
+
+
+def _matched(index: Index, value: Pattern, shown: Mapping[int, tuple[Steps, int]]) -> list[int]:
+    keyed = {
+        path for path, (steps, depth) in shown.items() if any(value.in_text(key.casefold()) for key in steps[depth:])
+    }
+    found = [number for number, *_ in index.entries(keyed)] if keyed else []
+    rest = [path for path in shown if path not in keyed]
+    return found + [
+        number for number, _, _, text in index.entries(rest, value.longest) if value.in_text(text.casefold())
+    ]

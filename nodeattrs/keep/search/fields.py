@@ -1,0 +1,193 @@
+"""What of a node can be found: the tree that is searched, flattened to fields and values.
+
+Chef searches another merge than a node reads: default, normal, override, automatic, with lists
+united and null never replacing. Our own terms ask the tree that the node reads. Both are made
+from the four levels of the node document. It knows no query and no index.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from nodeattrs.core.meeting import meet
+from nodeattrs.core.part import Part, unite
+from nodeattrs.core.policy import ANY, KEEP, LIST, MAP, MEET, NULL, SAID, TAKE, Line, Policy
+from nodeattrs.node.slots import ACROSS
+
+__all__ = ["BOTH", "CHEF", "OWN", "Entry", "IndexPart", "fields_of", "index_parts", "indexed", "names_of", "read_tree"]
+
+JsonMap = dict[str, Any]
+Steps = tuple[str, ...]
+
+CHEF, OWN, BOTH = 1, 2, 3
+"""Which of the two trees says an entry."""
+
+SEARCHED = Policy(
+    "what Chef searches",
+    Line(MAP, MAP, MEET, "two maps meet key by key"),
+    Line(LIST, LIST, unite, "two lists unite"),
+    Line(SAID, NULL, KEEP, "null never replaces"),
+    Line(ANY, SAID, TAKE, "the stronger level replaces the weaker one"),
+)
+"""Lists unite even across levels here, unlike on the node."""
+
+_LEVELS = ("default", "normal", "override", "automatic")
+_BIG = 1_000
+_NO_NUL = "\ufffd"
+"""PostgreSQL's texts hold no NUL, and all indexes are to give one answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One value that can be found.
+
+    steps: the keys that lead there; the place in a list is no step
+    kind:  s text, n number, b true or false, z null, e a map or list that is empty
+    text:  the value as text
+    """
+
+    steps: Steps
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class IndexPart:
+    """A part of what can be found, the same for all nodes that say the same there.
+
+    key:   the hash of its content
+    steps: where it stands; the two trees have what is said there
+    """
+
+    key: bytes
+    steps: Steps
+    chef: JsonMap
+    own: JsonMap
+
+    def entries(self) -> dict[Entry, int]:
+        """Each entry, and which of the two trees says it."""
+        found = dict.fromkeys(_flat(self.chef, self.steps), CHEF) if self.chef else {}
+        for entry in _flat(self.own, self.steps) if self.own else ():
+            found[entry] = found.get(entry, 0) | OWN
+        return found
+
+
+def _merged(document: JsonMap, policy: Policy) -> JsonMap:
+    part = Part({}, None)
+    for name in _LEVELS:
+        if isinstance(level := document.get(name), dict):
+            part = meet(policy, part, Part(level, None))
+    return dict(part.value)
+
+
+def read_tree(document: JsonMap) -> JsonMap:
+    """The tree that the node of a document reads; parts are shared with the document."""
+    return _merged(document, ACROSS)
+
+
+def indexed(document: JsonMap) -> JsonMap:
+    """The tree that Chef searches: the levels, the run-list as `recipe` and `role`, and the document's own fields.
+
+    >>> indexed({"name": "a", "run_list": ["role[web]"], "default": {"l": [1]}, "override": {"l": [2]}})["l"]
+    [1, 2]
+    """
+    tree = _merged(document, SEARCHED)
+    for item in document.get("run_list") or ():
+        kind, _, rest = str(item).partition("[")
+        if kind in ("recipe", "role") and rest.endswith("]"):
+            tree[kind] = [*_listed(tree.get(kind)), rest[:-1]]
+    fields = {key: value for key, value in document.items() if key not in _LEVELS}
+    fields.setdefault("json_class", "Chef::Node")
+    fields.setdefault("chef_type", "node")
+    return tree | fields
+
+
+def _listed(value: Any) -> list[Any]:
+    return [] if value is None else list(value) if isinstance(value, list) else [value]
+
+
+def index_parts(document: JsonMap) -> Iterator[IndexPart]:
+    """What can be found of a node, in parts by content; a big map is several."""
+    chef, own = indexed(document), read_tree(document)
+    chef["X_CHEF_id_CHEF_X"] = document.get("name")
+    yield from _parts((), chef, own)
+
+
+_NONE: JsonMap = {}
+_encoded = json.JSONEncoder(separators=(",", ":")).encode
+
+
+def _parts(steps: Steps, chef: JsonMap, own: JsonMap) -> Iterator[IndexPart]:
+    """The big maps inside are parts of their own; what is left is one part."""
+    small: tuple[JsonMap, JsonMap] = {}, {}
+    texts: tuple[list[str], list[str]] = [], []
+    for key in chef if chef is own else {**chef, **own}:
+        sides = chef.get(key, _NONE), own.get(key, _NONE)
+        told = [_encoded(sides[0]) if key in chef else ""]
+        told.append((told[0] if sides[0] is sides[1] else _encoded(sides[1])) if key in own else "")
+        if max(map(len, told)) > _BIG and all(isinstance(side, dict) for side in sides):
+            yield from _parts((*steps, key), *sides)
+            continue
+        for tree, side, text, its in zip(small, sides, told, texts, strict=True):
+            if text:
+                tree[key] = side
+                its.append(f"{_encoded(key)}:{text}")
+    if small[0] or small[1]:
+        content = "\n".join([_encoded(steps), *map(",".join, texts)]).encode()
+        yield IndexPart(hashlib.sha256(content).digest(), steps, *small)
+
+
+def _flat(value: Any, steps: Steps) -> Iterator[Entry]:
+    if isinstance(value, dict):
+        if not value:
+            yield Entry(steps, "e", "{}")
+        for key, inner in value.items():
+            yield from _flat(inner, (*steps, str(key)))
+    elif isinstance(value, list):
+        if not value:
+            yield Entry(steps, "e", "[]")
+        for inner in value:
+            yield from _flat(inner, steps)
+    elif value is None:
+        yield Entry(steps, "z", "")
+    elif isinstance(value, bool):
+        yield Entry(steps, "b", "true" if value else "false")
+    elif isinstance(value, int | float):
+        yield Entry(steps, "n", str(value))
+    else:
+        yield Entry(steps, "s", value.replace("\0", _NO_NUL))
+
+
+def names_of(steps: Steps) -> Iterator[tuple[str, int]]:
+    """The fields that a value at *steps* can be found under, each with how deep it stands in the steps.
+
+    A key is a field of its own, and joined with all its parents by "_" another one. Of a map the
+    whole content can be found: its keys, and the values inside.
+
+    >>> list(names_of(("nginx", "port")))
+    [('nginx', 1), ('port', 2), ('nginx_port', 2)]
+    """
+    steps = tuple(step.replace("\0", _NO_NUL) for step in steps)
+    for depth in range(1, len(steps) + 1):
+        yield steps[depth - 1], depth
+        if depth > 1:
+            yield "_".join(steps[:depth]), depth
+
+
+def fields_of(document: JsonMap) -> dict[str, list[str]]:
+    """The flattened document: each field and its scalar values.
+
+    >>> fields_of({"name": "a", "default": {"nginx": {"port": 80}}})["nginx_port"]
+    ['80']
+    """
+    fields: dict[str, list[str]] = {}
+    for entry in _flat(indexed(document), ()):
+        if entry.kind != "e":
+            for name, depth in names_of(entry.steps):
+                if depth == len(entry.steps):
+                    fields.setdefault(name, []).append(entry.text)
+    return fields

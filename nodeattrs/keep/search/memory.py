@@ -1,0 +1,101 @@
+"""The index in memory: for stores of files, and for documents at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from sortedcontainers import SortedDict
+
+from nodeattrs.keep.search.answer import Found, Index
+from nodeattrs.keep.search.fields import Entry, JsonMap, Steps, index_parts, names_of
+from nodeattrs.keep.search.terms import Range
+
+__all__ = ["MemoryIndex"]
+
+
+class MemoryIndex(Index):
+    """Documents by number, in the order in which they were added. Parts are shared by content.
+
+    >>> index = MemoryIndex([{"name": "a", "default": {"port": 80}}, {"name": "b"}])
+    >>> index.everyone()
+    {0, 1}
+    """
+
+    def __init__(self, documents: Iterable[JsonMap] = ()) -> None:
+        self._count = 0
+        self._parts: dict[bytes, int] = {}
+        self._nodes_of: list[list[int]] = []
+        self._paths: dict[Steps, int] = {}
+        self._named: dict[str, dict[int, tuple[Steps, int]]] = {}
+        self._numbers: dict[Entry, int] = {}
+        self._found: list[Found] = []
+        self._parts_of: list[list[tuple[int, int]]] = []
+        self._at: list[Any] = []  # by path: a SortedDict from texts to the numbers of entries
+        for document in documents:
+            self.add(document)
+
+    def add(self, document: JsonMap) -> None:
+        """One more node."""
+        number, self._count = self._count, self._count + 1
+        for part in index_parts(document):
+            known = self._parts.get(part.key)
+            if known is None:
+                known = self._parts[part.key] = len(self._nodes_of)
+                self._nodes_of.append([])
+                for entry, view in part.entries().items():
+                    self._parts_of[self._entry(entry)].append((known, view))
+            self._nodes_of[known].append(number)
+
+    def _entry(self, entry: Entry) -> int:
+        number = self._numbers.get(entry)
+        if number is None:
+            path = self._path(entry.steps)
+            number = self._numbers[entry] = len(self._found)
+            self._found.append((number, path, entry.kind, entry.text))
+            self._parts_of.append([])
+            self._at[path].setdefault(entry.text, []).append(number)
+        return number
+
+    def _path(self, steps: Steps) -> int:
+        path = self._paths.get(steps)
+        if path is None:
+            path = self._paths[steps] = len(self._at)
+            self._at.append(SortedDict())
+            for name, depth in reversed(list(names_of(steps))):
+                self._named.setdefault(name, {})[path] = (steps, depth)
+        return path
+
+    def everyone(self) -> set[int]:
+        return set(range(self._count))
+
+    def names(self) -> Iterable[str]:
+        return self._named
+
+    def below(self, names: Iterable[str]) -> dict[int, tuple[Steps, int]]:
+        shown: dict[int, tuple[Steps, int]] = {}
+        for name in names:
+            for path, (steps, depth) in self._named.get(name, {}).items():
+                if path not in shown or depth < shown[path][1]:
+                    shown[path] = steps, depth
+        return shown
+
+    def path(self, steps: Steps) -> int | None:
+        return self._paths.get(steps)
+
+    def entries(self, paths: Iterable[int], part: str = "", between: Range | None = None) -> Iterator[Found]:
+        for path in paths:
+            texts = self._at[path]
+            if between is not None:
+                texts = {
+                    text: texts[text]
+                    for text in texts.irange(between.low, between.high, (between.with_low, between.with_high))
+                }
+            for text, numbers in texts.items():
+                if part in text.casefold():
+                    for number in numbers:
+                        yield self._found[number]
+
+    def nodes(self, entries: Iterable[int], view: int) -> set[int]:
+        parts = {part for entry in entries for part, seen in self._parts_of[entry] if seen & view}
+        return {node for part in parts for node in self._nodes_of[part]}

@@ -1,0 +1,224 @@
+"""The store in PostgreSQL: for a team. Needs the extra "postgresql" (psycopg 3).
+
+Everything stands in a schema of its own, "nodeattrs", in the database that the URL names. Each
+process has a pool of connections. Those who save different nodes do not wait for each other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import weakref
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+from nodeattrs.errors import StoreError, missing_extra
+from nodeattrs.keep.stores.sql import VERSION, SqlStore, Talk
+
+__all__ = ["PostgresqlStore"]
+
+_SCHEMA = "nodeattrs"
+_LOCK = 0x6E617474
+"""The number of our advisory lock. Savers share it; pruning and migrating have it alone."""
+
+POOL_SIZE = 4
+PATIENCE_SECONDS = 60.0
+"""How long to wait for a connection."""
+
+# A pool that came along in a fork belongs to the parent: it is neither used nor closed here.
+_PARENTS: list[object] = []
+
+
+class PostgresqlStore(SqlStore):
+    """The store in the database of a `postgresql://` URL. Made by the first save.
+
+    raises: StoreError, where the URL cannot be read; MissingExtra
+    """
+
+    holds = "strpos({}, {}) > 0"
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        try:
+            import psycopg
+            import psycopg_pool  # noqa: F401
+        except ImportError as error:
+            raise missing_extra("psycopg", "postgresql", "a PostgreSQL store") from error
+        self._url = url
+        self._psycopg = psycopg
+        self._pools: dict[int, Any] = {}
+        try:
+            told = psycopg.conninfo.conninfo_to_dict(url)
+        except psycopg.Error:
+            # What it says may quote the URL, and the password in it.
+            raise StoreError(
+                "this is no URL of a PostgreSQL database", hint="write postgresql://user@host:5432/database"
+            ) from None
+        where = ":".join(str(told[name]) for name in ("host", "port") if told.get(name))
+        user = f"{told['user']}@" if told.get("user") else ""
+        self._shown = f"postgresql://{user}{where}/{told.get('dbname', '')}"
+        weakref.finalize(self, _close, self._pools)
+
+    def __repr__(self) -> str:
+        return f"PostgresqlStore({self._shown!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PostgresqlStore, (self._url,)
+
+    def describe(self) -> str:
+        return self._shown
+
+    def close(self) -> None:
+        with self._lock:
+            _close(self._pools)
+
+    def _spelled_here(self, statement: str) -> str:
+        # Texts compare by their code points, as they do everywhere else.
+        statement = statement.replace("BIGKEY", "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY")
+        return statement.replace("BLOB", "BYTEA").replace(" TEXT", ' TEXT COLLATE "C"')
+
+    def migrate(self) -> str:
+        with self._failing("migrate"), self._connected() as connection:
+            talk = _PostgresqlTalk(connection)
+            version = self._version(talk)
+            if version is None:
+                return "there is no store yet"
+            self._alone(talk)
+            self._refuse_newer(version)
+            self._built(talk, version, secrets.token_bytes(32))
+            talk.all("UPDATE version SET number = ?", VERSION)
+        return f"brought version {version} to {VERSION}" if version < VERSION else "made the index again"
+
+    @contextlib.contextmanager
+    def _reading(self, task: str) -> Iterator[Talk | None]:
+        with self._failing(task), self._connected() as connection:
+            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            talk = _PostgresqlTalk(connection)
+            version = self._version(talk)
+            if version is None:
+                yield None
+                return
+            self._refuse_other(version)
+            yield talk
+
+    @contextlib.contextmanager
+    def _writing(self, task: str, alone: bool = False) -> Iterator[Talk]:
+        with self._failing(task, "what was saved before is still there"), self._connected() as connection:
+            talk = _PostgresqlTalk(connection)
+            if self._version(talk) is None:
+                self._alone(talk)
+                if self._version(talk) is None:
+                    self._made(talk)
+            elif alone:
+                self._alone(talk)
+            else:
+                talk.all("SELECT pg_advisory_xact_lock_shared(?)", _LOCK)
+            version = self._version(talk)
+            assert version is not None
+            self._refuse_other(version)
+            yield talk
+
+    def _alone(self, talk: Talk) -> None:
+        talk.all("SELECT pg_advisory_xact_lock(?)", _LOCK)
+
+    def _made(self, talk: Talk) -> None:
+        talk.all(f"CREATE SCHEMA IF NOT EXISTS {_SCHEMA}")
+        talk.all("CREATE TABLE version (number INTEGER NOT NULL)")
+        talk.all("INSERT INTO version (number) VALUES (?)", VERSION)
+        self._built(talk, 0, secrets.token_bytes(32))
+
+    def _version(self, talk: Talk) -> int | None:
+        if talk.all("SELECT to_regclass(?)", f"{_SCHEMA}.version") == [(None,)]:
+            return None
+        ((version,),) = talk.all("SELECT number FROM version")
+        return int(version)
+
+    def _refuse_newer(self, version: int) -> None:
+        if version > VERSION:
+            raise StoreError(
+                f"{self._shown} was written by a newer nodeattrs: its version is {version}, ours {VERSION}",
+                hint="upgrade nodeattrs, or name another place for the store",
+            )
+
+    def _refuse_other(self, version: int) -> None:
+        self._refuse_newer(version)
+        if version < VERSION:
+            raise StoreError(
+                f"{self._shown} was written by an older nodeattrs: its version is {version}, ours {VERSION}",
+                hint="bring it up to date: nodeattrs store migrate",
+            )
+
+    @contextlib.contextmanager
+    def _connected(self) -> Iterator[Any]:
+        """A connection, inside of one transaction."""
+        with self._pool().connection() as connection:
+            yield connection
+
+    def _pool(self) -> Any:
+        from psycopg_pool import ConnectionPool
+
+        with self._lock:
+            pid = os.getpid()
+            for other in [other for other in self._pools if other != pid]:
+                _PARENTS.append(self._pools.pop(other))
+            if pid not in self._pools:
+                pool = ConnectionPool(
+                    self._url,
+                    min_size=0,
+                    max_size=POOL_SIZE,
+                    timeout=PATIENCE_SECONDS,
+                    kwargs={"options": f"-c search_path={_SCHEMA}"},
+                    open=False,
+                )
+                self._reached()
+                pool.open()
+                self._pools[pid] = pool
+            return self._pools[pid]
+
+    def _reached(self) -> None:
+        # A pool tries for a long time; whether there is a server at all is said at once.
+        self._psycopg.connect(self._url, connect_timeout=10).close()
+
+    @contextlib.contextmanager
+    def _failing(self, task: str, *said: str) -> Iterator[None]:
+        from psycopg_pool import PoolTimeout
+
+        try:
+            yield
+        except StoreError:
+            raise
+        except (self._psycopg.Error, PoolTimeout) as error:
+            # The first line says what, and has no password in it.
+            reason = str(error).strip().partition("\n")[0] or type(error).__name__
+            hint = "is the server running, and may you use this database?" if "connect" in reason else None
+            raise StoreError(f"cannot {task} in {self._shown}: {reason}", said=said, hint=hint) from error
+
+
+class _PostgresqlTalk(Talk):
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    def all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        cursor = self._connection.execute(sql.replace("?", "%s"), values)
+        return cursor.fetchall() if cursor.description else []
+
+    def each(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        rows = list(rows)
+        if rows:
+            with self._connection.cursor() as cursor:
+                cursor.executemany(sql.replace("?", "%s"), rows)
+
+    def among(self, column: str, numbers: Collection[Any]) -> tuple[str, Any]:
+        numbers = list(numbers)
+        kind = "text" if numbers and isinstance(numbers[0], str) else "bigint"
+        return f"{column} = ANY(?::{kind}[])", numbers
+
+
+def _close(pools: dict[int, Any]) -> None:
+    while pools:
+        pid, pool = pools.popitem()
+        if pid == os.getpid():
+            pool.close()
+        else:
+            _PARENTS.append(pool)

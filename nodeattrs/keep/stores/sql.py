@@ -1,0 +1,662 @@
+"""What the stores in databases have in common: revisions, pieces by content, the index for search.
+
+It speaks the SQL that SQLite and PostgreSQL share, with "?" for each value; no value and no
+query ever becomes SQL text. How to connect, to begin and to end is theirs.
+
+    text      a whole document or snapshot: its hash, and the hashes of its pieces; and the hash of
+              the value it was made of, so that what did not change is not even written out again
+    piece     a part of a text, stored once however many texts have it
+    node      a name, and the number of its latest revision, which outlives a delete
+    revision  which document and snapshot a save left
+    path, field, entry, part, part_entry, node_part
+              what can be found: fields lead to paths, paths to entries (values), entries to the
+              parts that say them, parts to nodes. A part is stored once for all nodes that say
+              the same there. Their numbers are hashes under a key of the store's own, so that
+              nobody can make two of them meet.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import marshal
+import threading
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from operator import itemgetter
+from typing import Any, Protocol
+
+from nodeattrs.errors import BadArgument, BadValue, DocumentError
+from nodeattrs.keep.names import checked_name
+from nodeattrs.keep.search.answer import Found, Index, answer
+from nodeattrs.keep.search.fields import Entry, IndexPart, Steps, index_parts, names_of
+from nodeattrs.keep.search.memory import MemoryIndex
+from nodeattrs.keep.search.query import Query
+from nodeattrs.keep.search.terms import Range
+from nodeattrs.keep.stores import JsonMap, NewerRevision, Noted, Revision, Saved, now
+from nodeattrs.keep.stores.pieces import HASH, hashed, joined, json_text, packed, pieces_of
+
+__all__ = ["MIGRATIONS", "VERSION", "SqlStore", "Talk"]
+
+NO_SNAPSHOT = "saved, origin unknown: no snapshot was saved with it"
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        "CREATE TABLE piece (hash BLOB PRIMARY KEY, body BLOB NOT NULL)",
+        "CREATE TABLE text (hash BLOB PRIMARY KEY, pieces BLOB NOT NULL, form BLOB)",
+        "CREATE INDEX text_form ON text (form)",
+        "CREATE TABLE node (id BIGKEY, name TEXT NOT NULL UNIQUE, last INTEGER NOT NULL)",
+        "CREATE TABLE revision (node BIGINT NOT NULL, number INTEGER NOT NULL, at TEXT NOT NULL, "
+        "noted TEXT NOT NULL, document BLOB NOT NULL, snapshot BLOB, PRIMARY KEY (node, number))",
+        "CREATE TABLE secret (value BLOB NOT NULL)",
+    ),
+    (
+        "CREATE TABLE path (id BIGINT PRIMARY KEY, steps TEXT NOT NULL)",
+        "CREATE TABLE field (id BIGINT NOT NULL, name TEXT NOT NULL, path BIGINT NOT NULL, depth INTEGER NOT NULL, "
+        "PRIMARY KEY (id, path, depth))",
+        "CREATE TABLE entry (id BIGINT PRIMARY KEY, path BIGINT NOT NULL, kind TEXT NOT NULL, "
+        "text TEXT NOT NULL, folded TEXT)",
+        "CREATE INDEX entry_path ON entry (path)",
+        "CREATE TABLE part (id BIGINT PRIMARY KEY)",
+        "CREATE TABLE part_entry (entry BIGINT NOT NULL, part BIGINT NOT NULL, view INTEGER NOT NULL, "
+        "PRIMARY KEY (entry, part))",
+        "CREATE INDEX part_entry_part ON part_entry (part)",
+        "CREATE TABLE node_part (part BIGINT NOT NULL, node BIGINT NOT NULL, PRIMARY KEY (part, node))",
+        "CREATE INDEX node_part_node ON node_part (node)",
+    ),
+)
+"""What each version added to the one before; the number of a version is how many of them it has.
+BIGKEY and BLOB are spelled by the database's own module."""
+
+VERSION = len(MIGRATIONS)
+
+_SEARCHABLE = 2
+"""The version that brought the index."""
+
+
+class Talk(Protocol):
+    """A conversation with the database, inside of one transaction."""
+
+    def all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """The rows of a query; none of a statement that gives none."""
+        ...
+
+    def each(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """One statement for each of the rows."""
+        ...
+
+    def among(self, column: str, numbers: Collection[Any]) -> tuple[str, Any]:
+        """A condition that a column is one of these, and its value."""
+        ...
+
+
+class SqlStore(ABC):
+    """A store in a database. What a module for one database has to say is abstract here."""
+
+    keeps_history = True
+    holds = ""
+    """SQL for "the first text has the second in it", with two holes."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    # --- of the database ------------------------------------------------------------
+
+    @abstractmethod
+    def _reading(self, task: str) -> AbstractContextManager[Talk | None]:
+        """A look at one moment of the store; None where nothing was ever saved.
+
+        raises: StoreError, also for a store of another version
+        """
+
+    @abstractmethod
+    def _writing(self, task: str, alone: bool = False) -> AbstractContextManager[Talk]:
+        """A transaction: all of it happens, or none.
+
+        alone: nobody else writes meanwhile
+        """
+
+    @abstractmethod
+    def migrate(self) -> str: ...
+
+    @abstractmethod
+    def describe(self) -> str: ...
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    # --- nodes ----------------------------------------------------------------------
+
+    def names(self) -> list[str]:
+        with self._reading("list the nodes") as talk:
+            return [] if talk is None else [name for name, _ in _nodes(talk)]
+
+    def load(self, name: str, at: int | datetime | None = None) -> Saved | None:
+        checked_name(name, "node")
+        with self._reading(f"read the node {name!r}") as talk:
+            return None if talk is None else self._load(talk, name, at)
+
+    def _load(self, talk: Talk, name: str, at: int | datetime | None) -> Saved | None:
+        condition, values = _when(at)
+        rows = talk.all(
+            "SELECT r.number, r.at, r.noted, r.document, r.snapshot FROM revision r JOIN node n ON n.id = r.node "
+            f"WHERE n.name = ?{condition} ORDER BY r.number DESC LIMIT 1",
+            name,
+            *values,
+        )
+        if not rows:
+            return None
+        *told, document, snapshot = rows[0]
+        revision = _revision(name, told)
+        tree = self._read(talk, document, name, "document")
+        kept = None if snapshot is None else self._read(talk, snapshot, name, "snapshot")
+        return Saved(name, tree, kept, NO_SNAPSHOT if kept is None else "", revision.noted, revision)
+
+    def _read(self, talk: Talk, name_of_text: bytes, node: str, what: str) -> JsonMap:
+        try:
+            text = _text(talk, bytes(name_of_text))
+            tree = json.loads(text)
+        except (LookupError, ValueError, zlib.error, RecursionError) as error:
+            raise DocumentError(
+                f"the {what} of the node {node!r} is damaged in {self.describe()}",
+                hint="an older revision may be whole: nodeattrs history; nodeattrs store check says what is damaged",
+            ) from error
+        assert isinstance(tree, dict)
+        return tree
+
+    def save(self, saved: Saved, after: int | None = None) -> Revision:
+        name = checked_name(saved.name, "node")
+        try:
+            return self._save(name, saved, after)
+        except RecursionError:
+            raise BadValue(f"the document of the node {name!r} cannot be kept: it is nested too deeply") from None
+
+    def _save(self, name: str, saved: Saved, after: int | None) -> Revision:
+        if not isinstance(saved.document, dict) or saved.document.get("name") != name:
+            raise BadValue(f"the document of the node {name!r} does not name it")
+        texts = {"document": _Text(saved.document, f"the document of the node {name!r}")}
+        if saved.snapshot is not None:
+            texts["snapshot"] = _Text(saved.snapshot, f"the snapshot of the node {name!r}")
+        parts = _Parts(saved.document)
+        task = f"save the node {name!r}"
+        if not self._is_known(task, texts.values()):
+            for text in texts.values():
+                text.written()
+        # Most of the work is done before anybody is kept waiting; it is looked at again below.
+        with self._reading(task) as talk:
+            if talk is not None:
+                for text in texts.values():
+                    _unknown(talk, text)
+                if _document_of(talk, name) != texts["document"].hash():
+                    for part in _unknown_parts(talk, parts, _secret(talk)):
+                        parts.entries(part)
+        with self._writing(task) as talk:
+            talk.all("INSERT INTO node (name, last) VALUES (?, 0) ON CONFLICT DO NOTHING", name)
+            # The row is locked by writing to it, so that of two who save at once one waits.
+            talk.all("UPDATE node SET last = last + 1 WHERE name = ?", name)
+            ((node, number),) = talk.all("SELECT id, last FROM node WHERE name = ?", name)
+            before = talk.all(
+                "SELECT number, at, noted, document FROM revision WHERE node = ? ORDER BY number DESC LIMIT 1", node
+            )
+            if after is not None and after != (before[0][0] if before else 0):
+                raise _stale(name, after, _revision(name, before[0][:3]) if before else None, self.describe())
+            for text in texts.values():
+                _write(talk, text)
+            revision = Revision(number, now(), saved.noted)
+            hashes = [text.hash() for text in texts.values()]
+            talk.all(
+                "INSERT INTO revision (node, number, at, noted, document, snapshot) VALUES (?, ?, ?, ?, ?, ?)",
+                node,
+                number,
+                _spelled(revision.at),
+                json_text(saved.noted.to_dict(), f"what is noted of the node {name!r}"),
+                hashes[0],
+                hashes[1] if len(hashes) > 1 else None,
+            )
+            if not before or bytes(before[0][3]) != hashes[0]:
+                _index(talk, node, parts)
+        return revision
+
+    def _is_known(self, task: str, texts: Collection[_Text]) -> bool:
+        """Whether all of these were saved before, just as they are."""
+        with self._reading(task) as talk:
+            return talk is not None and sum(text.found(talk) for text in texts) == len(texts)
+
+    def delete(self, name: str) -> bool:
+        checked_name(name, "node")
+        task = f"delete the node {name!r}"
+        with self._reading(task) as talk:
+            if talk is None:
+                return False
+        with self._writing(task, alone=True) as talk:
+            rows = talk.all("SELECT DISTINCT n.id FROM node n JOIN revision r ON r.node = n.id WHERE n.name = ?", name)
+            for (node,) in rows:
+                talk.all("DELETE FROM revision WHERE node = ?", node)
+                talk.all("DELETE FROM node_part WHERE node = ?", node)
+                _sweep(talk)
+        return bool(rows)
+
+    def history(self, name: str) -> list[Revision]:
+        checked_name(name, "node")
+        with self._reading(f"read the history of {name!r}") as talk:
+            if talk is None:
+                return []
+            rows = talk.all(
+                "SELECT r.number, r.at, r.noted FROM revision r JOIN node n ON n.id = r.node "
+                "WHERE n.name = ? ORDER BY r.number DESC",
+                name,
+            )
+        return [_revision(name, row) for row in rows]
+
+    def latest(self) -> Iterator[tuple[str, Revision | None]]:
+        with self._reading("list the nodes") as talk:
+            rows = (
+                []
+                if talk is None
+                else talk.all(
+                    "SELECT n.name, r.number, r.at, r.noted FROM node n JOIN revision r ON r.node = n.id "
+                    "AND r.number = (SELECT max(o.number) FROM revision o WHERE o.node = n.id) ORDER BY n.name"
+                )
+            )
+        for name, *told in rows:
+            yield name, _revision(name, told)
+
+    # --- search ---------------------------------------------------------------------
+
+    def search(self, query: Query, at: datetime | None = None) -> list[str]:
+        with self._reading("search") as talk:
+            if talk is None:
+                return []
+            if at is not None:
+                return self._search_then(talk, query, at)
+            found = answer(_SqlIndex(talk, self.holds), query)
+            condition, numbers = talk.among("id", found)
+            return sorted(name for (name,) in talk.all(f"SELECT name FROM node WHERE {condition}", numbers))
+
+    def _search_then(self, talk: Talk, query: Query, at: datetime) -> list[str]:
+        # The index knows the latest revisions only.
+        index, names = MemoryIndex(), []
+        for name, _ in _nodes(talk):
+            saved = self._load(talk, name, at)
+            if saved is not None:
+                index.add(saved.document)
+                names.append(name)
+        return sorted(names[number] for number in answer(index, query))
+
+    # --- care -----------------------------------------------------------------------
+
+    def prune(self, keep: int) -> int:
+        if keep < 1:
+            raise BadArgument(f"{keep} revisions cannot be kept", hint="the latest one always is: --keep 1")
+        with self._reading("prune") as talk:
+            if talk is None:
+                return 0
+        with self._writing("prune", alone=True) as talk:
+            gone = [
+                (node, number)
+                for node, number, rank in talk.all(
+                    "SELECT node, number, row_number() OVER (PARTITION BY node ORDER BY number DESC) FROM revision"
+                )
+                if rank > keep
+            ]
+            talk.each("DELETE FROM revision WHERE node = ? AND number = ?", gone)
+            _sweep(talk)
+        return len(gone)
+
+    def check(self) -> list[str]:
+        with self._reading("check") as talk:
+            return [] if talk is None else list(self._faults(talk))
+
+    def _faults(self, talk: Talk) -> Iterator[str]:
+        sound: dict[bytes, str] = {}
+        for name, number, document, snapshot in talk.all(
+            "SELECT n.name, r.number, r.document, r.snapshot FROM revision r LEFT JOIN node n ON n.id = r.node "
+            "ORDER BY n.name, r.number"
+        ):
+            for what, text in (("document", document), ("snapshot", snapshot)):
+                if text is None:
+                    continue
+                text = bytes(text)
+                if text not in sound:
+                    sound[text] = _fault_of(talk, text)
+                if sound[text]:
+                    yield f"the {what} of {name}, revision {number}: {sound[text]}"
+        for name, node in _nodes(talk):
+            text = _document_of(talk, name)
+            if text is None or sound.get(text):
+                continue
+            wanted = set(_Parts(json.loads(_text(talk, text))).numbered(_secret(talk)))
+            kept = {part for (part,) in talk.all("SELECT part FROM node_part WHERE node = ?", node)}
+            if wanted != kept:
+                yield f"search does not know {name} as it is; nodeattrs store migrate makes the index again"
+        for (lost,) in talk.all("SELECT count(*) FROM node_part WHERE part NOT IN (SELECT id FROM part)"):
+            if lost:
+                yield f"{lost} parts that search should know are gone; nodeattrs store migrate makes the index again"
+
+    def _built(self, talk: Talk, version: int, key: bytes) -> None:
+        """Bring the tables from a version to ours, and make the index where it was none, or again."""
+        for step in MIGRATIONS[version:]:
+            for statement in step:
+                talk.all(self._spelled_here(statement))
+        if version == 0:
+            talk.all("INSERT INTO secret (value) VALUES (?)", key)
+        else:
+            self._reindex(talk)
+
+    def _reindex(self, talk: Talk) -> None:
+        for table in ("node_part", "part_entry", "part", "entry", "field", "path"):
+            talk.all(f"DELETE FROM {table}")
+        for name, node in _nodes(talk):
+            text = _document_of(talk, name)
+            assert text is not None
+            if not _fault_of(talk, text):
+                _index(talk, node, _Parts(json.loads(_text(talk, text))))
+
+    @abstractmethod
+    def _spelled_here(self, statement: str) -> str:
+        """A statement of MIGRATIONS as this database spells its types."""
+
+
+# --- revisions ----------------------------------------------------------------------
+
+
+def _nodes(talk: Talk) -> list[tuple[str, int]]:
+    rows = talk.all("SELECT name, id FROM node n WHERE EXISTS (SELECT 1 FROM revision r WHERE r.node = n.id)")
+    return sorted((name, node) for name, node in rows)
+
+
+def _spelled(at: datetime) -> str:
+    """A time as text whose order is that of time."""
+    return at.isoformat(timespec="microseconds")
+
+
+def _when(at: int | datetime | None) -> tuple[str, list[Any]]:
+    if at is None:
+        return "", []
+    if isinstance(at, datetime):
+        return " AND r.at <= ?", [_spelled(at)]
+    return " AND r.number = ?", [at]
+
+
+def _revision(name: str, row: Sequence[Any]) -> Revision:
+    number, at, noted = row
+    try:
+        return Revision(number, datetime.fromisoformat(at), Noted.from_dict(json.loads(noted)))
+    except (ValueError, TypeError, AttributeError) as error:
+        raise DocumentError(f"revision {number} of the node {name!r} has a damaged note: {error}") from None
+
+
+def _stale(name: str, after: int, found: Revision | None, where: str) -> NewerRevision:
+    there = f"revision {found.number}, saved {found.at:%Y-%m-%d %H:%M:%S} UTC" if found else "no revision any more"
+    ours = f"revision {after}" if after else "no revision at all"
+    error = NewerRevision(
+        f"somebody else has saved the node {name!r} in {where}",
+        said=[f"there is {there}", f"this run began with {ours}"],
+        hint="run it again, or save over it with --force",
+    )
+    error.expected, error.found = after, found
+    return error
+
+
+def _document_of(talk: Talk, name: str) -> bytes | None:
+    rows = talk.all(
+        "SELECT r.document FROM revision r JOIN node n ON n.id = r.node WHERE n.name = ? "
+        "ORDER BY r.number DESC LIMIT 1",
+        name,
+    )
+    return bytes(rows[0][0]) if rows else None
+
+
+# --- texts in pieces ----------------------------------------------------------------
+
+
+class _Text:
+    """A text to be written, and its pieces once they are asked for.
+
+    form: the hash of the value itself, types and all; None for a value that is no plain data
+    """
+
+    def __init__(self, value: JsonMap, what: str) -> None:
+        self._value, self._what = value, what
+        self._hash = b""
+        self._text = b""
+        self._pieces: dict[bytes, bytes] | None = None
+        self.names = b""
+        self.form: bytes | None = None
+        with contextlib.suppress(ValueError):
+            # Of the first version: it writes one value in one way. Nothing is ever read back from it.
+            self.form = hashed(marshal.dumps(value, 0))
+
+    def found(self, talk: Talk) -> bool:
+        rows = [] if self.form is None else talk.all("SELECT hash FROM text WHERE form = ?", self.form)
+        if rows:
+            self._hash = bytes(rows[0][0])
+        return bool(rows)
+
+    def written(self) -> bytes:
+        """raises: BadValue"""
+        if not self._text:
+            self._text = json_text(self._value, self._what).encode("utf-8")
+        return self._text
+
+    def hash(self) -> bytes:
+        if not self._hash:
+            self._hash = hashed(self.written())
+        return self._hash
+
+    def pieces(self) -> dict[bytes, bytes]:
+        if self._pieces is None:
+            pieces = [(hashed(piece), packed(piece)) for piece in pieces_of(self.written())]
+            self.names, self._pieces = b"".join(name for name, _ in pieces), dict(pieces)
+        return self._pieces
+
+
+def _unknown(talk: Talk, text: _Text) -> bool:
+    if talk.all("SELECT 1 FROM text WHERE hash = ?", text.hash()):
+        return False
+    text.pieces()
+    return True
+
+
+def _write(talk: Talk, text: _Text) -> None:
+    if _unknown(talk, text):
+        talk.each("INSERT INTO piece (hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING", sorted(text.pieces().items()))
+        talk.all(
+            "INSERT INTO text (hash, pieces, form) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+            text.hash(),
+            text.names,
+            text.form,
+        )
+
+
+def _text(talk: Talk, name: bytes) -> bytes:
+    """raises: LookupError, zlib.error, ValueError, where it is damaged"""
+    ((names,),) = talk.all("SELECT pieces FROM text WHERE hash = ?", name) or [(None,)]
+    if names is None:
+        raise LookupError("its text is gone")
+    names = bytes(names)
+    bodies: dict[bytes, bytes] = {}
+    for at in range(0, len(names), HASH):
+        piece = names[at : at + HASH]
+        for (body,) in talk.all("SELECT body FROM piece WHERE hash = ?", piece) if piece not in bodies else ():
+            bodies[piece] = bytes(body)
+    text = joined(names, bodies)
+    if hashed(text) != name:
+        raise ValueError("its checksum does not fit")
+    return text
+
+
+def _fault_of(talk: Talk, name: bytes) -> str:
+    try:
+        _text(talk, name)
+    except KeyError:
+        return "a piece of it is gone"
+    except LookupError as error:
+        return str(error)
+    except zlib.error:
+        return "a piece of it is damaged"
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _sweep(talk: Talk) -> None:
+    """Remove what no revision has any more."""
+    talk.all(
+        "DELETE FROM text WHERE hash NOT IN (SELECT document FROM revision) "
+        "AND hash NOT IN (SELECT snapshot FROM revision WHERE snapshot IS NOT NULL)"
+    )
+    used = {
+        bytes(names)[at : at + HASH]
+        for (names,) in talk.all("SELECT pieces FROM text")
+        for at in range(0, len(names), HASH)
+    }
+    lost = [(bytes(name),) for (name,) in talk.all("SELECT hash FROM piece") if bytes(name) not in used]
+    talk.each("DELETE FROM piece WHERE hash = ?", lost)
+    talk.all("DELETE FROM part WHERE id NOT IN (SELECT part FROM node_part)")
+    talk.all("DELETE FROM part_entry WHERE part NOT IN (SELECT id FROM part)")
+    talk.all("DELETE FROM entry WHERE id NOT IN (SELECT entry FROM part_entry)")
+    talk.all("DELETE FROM path WHERE id NOT IN (SELECT path FROM entry)")
+    talk.all("DELETE FROM field WHERE path NOT IN (SELECT id FROM path)")
+
+
+# --- the index ----------------------------------------------------------------------
+
+
+class _Parts:
+    """The parts of a document, and their entries once they are asked for."""
+
+    def __init__(self, document: JsonMap) -> None:
+        self._document = document
+        self._parts: list[IndexPart] | None = None
+        self._entries: dict[bytes, dict[Entry, int]] = {}
+
+    def numbered(self, secret: bytes) -> dict[int, IndexPart]:
+        if self._parts is None:
+            self._parts = list(index_parts(self._document))
+        return {_number(secret, b"part", part.key): part for part in self._parts}
+
+    def entries(self, part: IndexPart) -> dict[Entry, int]:
+        if part.key not in self._entries:
+            self._entries[part.key] = part.entries()
+        return self._entries[part.key]
+
+
+def _secret(talk: Talk) -> bytes:
+    ((value,),) = talk.all("SELECT value FROM secret")
+    return bytes(value)
+
+
+def _number(secret: bytes, kind: bytes, content: bytes) -> int:
+    digest = hashlib.blake2b(content, digest_size=8, key=secret, person=kind).digest()
+    return int.from_bytes(digest, signed=True)
+
+
+def _path_text(steps: Steps) -> str:
+    return json.dumps(steps)
+
+
+def _unknown_parts(talk: Talk, parts: _Parts, secret: bytes) -> list[IndexPart]:
+    numbered = parts.numbered(secret)
+    condition, numbers = talk.among("id", list(numbered))
+    known = {part for (part,) in talk.all(f"SELECT id FROM part WHERE {condition}", numbers)}
+    return [part for number, part in numbered.items() if number not in known]
+
+
+def _index(talk: Talk, node: int, parts: _Parts) -> None:
+    secret = _secret(talk)
+    unknown = _unknown_parts(talk, parts, secret)
+    path_rows: dict[int, str] = {}
+    field_rows: list[tuple[int, str, int, int]] = []
+    entry_rows, part_rows, said_rows = [], [], []
+    numbers: dict[Steps, int] = {}
+    for part in unknown:
+        number = _number(secret, b"part", part.key)
+        part_rows.append((number,))
+        for entry, view in parts.entries(part).items():
+            path = numbers.get(entry.steps)
+            spelled = _path_text(entry.steps)
+            if path is None:
+                path = numbers[entry.steps] = _number(secret, b"path", spelled.encode())
+                path_rows[path] = spelled
+                field_rows += [(_field(secret, name), name, path, depth) for name, depth in names_of(entry.steps)]
+            content = "\n".join((spelled, entry.kind, entry.text)).encode("utf-8")
+            its = _number(secret, b"entry", content)
+            folded = entry.text.casefold()
+            entry_rows.append((its, path, entry.kind, entry.text, None if folded == entry.text else folded))
+            said_rows.append((its, number, view))
+    # In one order for all who write, so that no two of them wait for each other.
+    talk.each("INSERT INTO path (id, steps) VALUES (?, ?) ON CONFLICT DO NOTHING", sorted(path_rows.items()))
+    talk.each(
+        "INSERT INTO field (id, name, path, depth) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", sorted(field_rows)
+    )
+    talk.each(
+        "INSERT INTO entry (id, path, kind, text, folded) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        sorted(entry_rows, key=itemgetter(0)),
+    )
+    talk.each("INSERT INTO part (id) VALUES (?) ON CONFLICT DO NOTHING", sorted(part_rows))
+    talk.each("INSERT INTO part_entry (entry, part, view) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", sorted(said_rows))
+    wanted = set(parts.numbered(secret))
+    kept = {part for (part,) in talk.all("SELECT part FROM node_part WHERE node = ?", node)}
+    talk.each("DELETE FROM node_part WHERE part = ? AND node = ?", [(part, node) for part in sorted(kept - wanted)])
+    talk.each("INSERT INTO node_part (part, node) VALUES (?, ?)", [(part, node) for part in sorted(wanted - kept)])
+
+
+def _field(secret: bytes, name: str) -> int:
+    return _number(secret, b"field", name.encode("utf-8"))
+
+
+class _SqlIndex(Index):
+    """The index as a query asks it."""
+
+    def __init__(self, talk: Talk, holds: str) -> None:
+        self._talk = talk
+        self._holds = holds
+        self._secret = _secret(talk)
+
+    def everyone(self) -> set[int]:
+        return {node for _, node in _nodes(self._talk)}
+
+    def names(self) -> Iterable[str]:
+        return [name for (name,) in self._talk.all("SELECT DISTINCT name FROM field")]
+
+    def below(self, names: Iterable[str]) -> dict[int, tuple[Steps, int]]:
+        condition, wanted = self._talk.among("f.id", [_field(self._secret, name) for name in names])
+        rows = self._talk.all(
+            "SELECT f.path, p.steps, min(f.depth) FROM field f JOIN path p ON p.id = f.path "
+            f"WHERE {condition} GROUP BY f.path, p.steps",
+            wanted,
+        )
+        return {path: (tuple(json.loads(steps)), depth) for path, steps, depth in rows}
+
+    def path(self, steps: Steps) -> int | None:
+        path = _number(self._secret, b"path", _path_text(steps).encode())
+        return path if self._talk.all("SELECT 1 FROM path WHERE id = ?", path) else None
+
+    def entries(self, paths: Iterable[int], part: str = "", between: Range | None = None) -> Iterable[Found]:
+        condition, wanted = self._talk.among("path", list(paths))
+        conditions, values = [condition], [wanted]
+        if part:
+            conditions.append(self._holds.format("coalesce(folded, text)", "?"))
+            values.append(part)
+        if between is not None:
+            ends = ((between.low, ">", between.with_low), (between.high, "<", between.with_high))
+            for end, sign, with_it in ends:
+                if end is not None:
+                    conditions.append(f"text {sign}{'=' if with_it else ''} ?")
+                    values.append(end)
+        return self._talk.all(f"SELECT id, path, kind, text FROM entry WHERE {' AND '.join(conditions)}", *values)
+
+    def nodes(self, entries: Iterable[int], view: int) -> set[int]:
+        condition, wanted = self._talk.among("pe.entry", list(entries))
+        rows = self._talk.all(
+            "SELECT DISTINCT np.node FROM part_entry pe JOIN node_part np ON np.part = pe.part "
+            f"WHERE {condition} AND (pe.view & ?) <> 0",
+            wanted,
+            view,
+        )
+        return {node for (node,) in rows}

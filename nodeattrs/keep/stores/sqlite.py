@@ -1,0 +1,245 @@
+"""The store in a SQLite file: the one that is there without asking.
+
+Each thread of each process has a connection of its own; nothing is shared across a fork.
+Readers see one moment and keep nobody waiting (write-ahead log); writers take turns, and
+wait for each other for a while before they say so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import sqlite3
+import stat
+import threading
+import weakref
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+from nodeattrs.errors import StoreError
+from nodeattrs.keep.stores.sql import VERSION, SqlStore, Talk
+
+__all__ = ["SqliteStore"]
+
+_APPLICATION = 0x6E617474
+"""What SQLite's header says of whose file it is."""
+
+PATIENCE_SECONDS = 60.0
+"""How long a writer waits for the others."""
+
+_WAYS_OUT = (
+    ("full", "free some space there and try again; what was saved before is still there"),
+    ("readonly", "make it writable, or name another place for the store"),
+    ("unable to open", "make it readable and writable, or name another place for the store"),
+    ("locked", "somebody has been writing for a long time; try again"),
+)
+
+# A connection that came along in a fork belongs to the parent: it is neither used nor closed here.
+_PARENTS: list[object] = []
+
+
+class SqliteStore(SqlStore):
+    """The store in *file*, which is made by the first save, readable by its owner only.
+
+    raises: StoreError, where *file* cannot be the path of a file
+    """
+
+    holds = "instr({}, {}) > 0"
+
+    def __init__(self, file: str) -> None:
+        super().__init__()
+        if not file or "\0" in file:
+            raise StoreError(f"{file!r} is not the path of a file")
+        self._shown = file
+        # Absolute from the start: a recipe may change the working directory.
+        self._file = os.path.abspath(file)
+        if os.path.isdir(self._file):
+            raise StoreError(f"{file} is a directory, so it is no SQLite store", hint=f"name a file: {file}/nodes.db")
+        self._open: dict[tuple[int, int], sqlite3.Connection] = {}
+        weakref.finalize(self, _close, self._open)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SqliteStore, (self._file,)
+
+    def describe(self) -> str:
+        return self._shown
+
+    def _spelled_here(self, statement: str) -> str:
+        return statement.replace("BIGKEY", "INTEGER PRIMARY KEY")
+
+    def close(self) -> None:
+        with self._lock:
+            _close(self._open)
+
+    def migrate(self) -> str:
+        with self._failing("migrate"):
+            if not self._is_there():
+                return "there is no store yet"
+            connection = self._connected()
+            with self._transaction(connection) as talk:
+                version = self._version(connection)
+                self._refuse_newer(version)
+                self._built(talk, version, secrets.token_bytes(32))
+                connection.execute(f"PRAGMA user_version = {VERSION}")
+        return f"brought version {version} to {VERSION}" if version < VERSION else "made the index again"
+
+    @contextlib.contextmanager
+    def _reading(self, task: str) -> Iterator[Talk | None]:
+        with self._failing(task):
+            if not self._is_there():
+                yield None
+                return
+            connection = self._connected()
+            connection.execute("BEGIN")
+            try:
+                if self._version(connection) == 0:
+                    yield None  # somebody is about to make it
+                    return
+                self._refuse_other_version(connection)
+                yield _SqliteTalk(connection)
+            finally:
+                connection.execute("ROLLBACK")
+
+    @contextlib.contextmanager
+    def _writing(self, task: str, alone: bool = False) -> Iterator[Talk]:
+        # Writers are always alone here.
+        with self._failing(task, "what was saved before is still there"):
+            self._made()
+            connection = self._connected()
+            with self._transaction(connection) as talk:
+                if self._version(connection) == 0:
+                    self._built(talk, 0, secrets.token_bytes(32))
+                    connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+                    connection.execute(f"PRAGMA user_version = {VERSION}")
+                self._refuse_other_version(connection)
+                yield talk
+
+    def check(self) -> list[str]:
+        with self._failing("check"):
+            if not self._is_there():
+                return []
+            faults = [str(row[0]) for row in self._connected().execute("PRAGMA integrity_check(10)")]
+        return [f"SQLite says: {fault}" for fault in faults if fault != "ok"] or super().check()
+
+    @contextlib.contextmanager
+    def _transaction(self, connection: sqlite3.Connection) -> Iterator[Talk]:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield _SqliteTalk(connection)
+            connection.execute("COMMIT")
+        except BaseException:
+            with contextlib.suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+            raise
+
+    def _is_there(self) -> bool:
+        try:
+            status = os.stat(self._file)
+        except FileNotFoundError:
+            return False
+        if not stat.S_ISREG(status.st_mode):
+            raise StoreError(f"{self._shown} is not a file", hint="name another place for the store")
+        return status.st_size > 0
+
+    def _made(self) -> None:
+        """The file, empty; SQLite gives what it puts beside it the same rights."""
+        os.makedirs(os.path.dirname(self._file), mode=0o700, exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+
+    def _version(self, connection: sqlite3.Connection) -> int:
+        ((version,),) = connection.execute("PRAGMA user_version").fetchall()
+        ((application,),) = connection.execute("PRAGMA application_id").fetchall()
+        ((tables,),) = connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
+        if tables and application != _APPLICATION:
+            raise StoreError(f"{self._shown} is a SQLite file of another program", hint="name another place")
+        return int(version)
+
+    def _refuse_newer(self, version: int) -> None:
+        if version > VERSION:
+            raise StoreError(
+                f"{self._shown} was written by a newer nodeattrs: its version is {version}, ours {VERSION}",
+                hint="upgrade nodeattrs, or name another place for the store",
+            )
+
+    def _refuse_other_version(self, connection: sqlite3.Connection) -> None:
+        version = self._version(connection)
+        self._refuse_newer(version)
+        if version < VERSION:
+            raise StoreError(
+                f"{self._shown} was written by an older nodeattrs: its version is {version}, ours {VERSION}",
+                hint=f"bring it up to date: nodeattrs store migrate --store {self._shown}",
+            )
+
+    def _connected(self) -> sqlite3.Connection:
+        key = os.getpid(), threading.get_ident()
+        connection = self._open.get(key)
+        if connection is None:
+            with self._lock:
+                for pid, thread in list(self._open):
+                    if pid != key[0]:
+                        _PARENTS.append(self._open.pop((pid, thread)))
+                connection = self._open[key] = self._connect()
+        return connection
+
+    def _connect(self) -> sqlite3.Connection:
+        # `isolation_level=None`: transactions begin where we say so.
+        writable = os.access(self._file, os.W_OK) and os.access(os.path.dirname(self._file), os.W_OK)
+        place = f"file:{_quoted(self._file)}{'' if writable else '?mode=ro&immutable=1'}"
+        connection = sqlite3.connect(
+            place, uri=True, timeout=PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        try:
+            self._version(connection)  # a file of somebody else is left as it is
+            if writable:
+                connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA trusted_schema = OFF")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    @contextlib.contextmanager
+    def _failing(self, task: str, *said: str) -> Iterator[None]:
+        try:
+            yield
+        except StoreError:
+            raise
+        except (sqlite3.Error, OSError) as error:
+            reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            hint = next((way for sign, way in _WAYS_OUT if sign in reason), None)
+            raise StoreError(f"cannot {task} in {self._shown}: {reason}", said=said, hint=hint) from error
+
+
+class _SqliteTalk(Talk):
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        return self._connection.execute(sql, values).fetchall()
+
+    def each(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        self._connection.executemany(sql, rows)
+
+    def among(self, column: str, numbers: Collection[Any]) -> tuple[str, Any]:
+        return f"{column} IN (SELECT value FROM json_each(?))", json.dumps(list(numbers))
+
+
+def _quoted(path: str) -> str:
+    from urllib.parse import quote
+
+    return quote(path)
+
+
+def _close(connections: dict[tuple[int, int], sqlite3.Connection]) -> None:
+    pid = os.getpid()
+    while connections:
+        (owner, _), connection = connections.popitem()
+        if owner == pid:
+            with contextlib.suppress(sqlite3.Error):
+                connection.close()
+        else:
+            _PARENTS.append(connection)

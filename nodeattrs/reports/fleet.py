@@ -1,0 +1,49 @@
+"""What came of many nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nodeattrs.reports.screen import Screen, printable
+from nodeattrs.runs.fleet import Outcome
+
+__all__ = ["FleetReport"]
+
+
+@dataclass(frozen=True, slots=True)
+class FleetReport:
+    """The outcomes, by name.
+
+    seconds: how long all of it took
+    skipped: how many nodes had been done before
+    """
+
+    outcomes: Sequence[Outcome]
+    seconds: float
+    skipped: int = 0
+
+    @property
+    def failed(self) -> list[Outcome]:
+        """Those that failed."""
+        return [one for one in self.outcomes if one.error]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As data."""
+        nodes = [
+            {"name": one.name, "ok": not one.error, "error": one.error or None, "revision": one.revision}
+            for one in self.outcomes
+        ]
+        return {"version": 1, "nodes": nodes, "failed": len(self.failed), "skipped": self.skipped}
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """What failed and why, then how many there were."""
+        for one in self.failed:
+            first, *rest = [printable(line) for line in one.error.splitlines()]
+            yield f"{screen.paint(f'{one.name}:', 'error')} {first}"
+            yield from (f"  {line.strip()}" for line in rest)
+        done = len(self.outcomes)
+        rate = f", {done / self.seconds:.0f} a second" if self.seconds >= 1 else ""
+        skipped = f", {self.skipped} skipped" if self.skipped else ""
+        yield f"{done} node{'' if done == 1 else 's'}{rate}, {len(self.failed)} failed{skipped}"

@@ -1,0 +1,88 @@
+"""The nodes that a search found, with the attributes that were asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nodeattrs.core.tree import ABSENT, Path, dig
+from nodeattrs.keep.search import read_tree
+from nodeattrs.reports.screen import Screen, cut, in_columns, printable
+from nodeattrs.reports.values import on_one_line
+
+__all__ = ["Finding", "Findings", "finding", "in_order"]
+
+_WIDEST = 60
+_ORDER = {bool: 0, int: 1, float: 1, str: 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One node, and its value for each attribute that was asked for; ABSENT where it has none."""
+
+    name: str
+    values: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As data: an attribute that the node does not have is null, as in Chef's partial search."""
+        values = {title: None if value is ABSENT else value for title, value in self.values.items()}
+        return {"name": self.name, "values": values} if values else {"name": self.name}
+
+
+def finding(document: dict[str, Any], attributes: dict[str, Path]) -> Finding:
+    """What a node's document says of some attributes, as the node reads them."""
+    tree = read_tree(document) if attributes else {}
+    return Finding(str(document["name"]), {title: dig(tree, path) for title, path in attributes.items()})
+
+
+def in_order(findings: Sequence[Finding], title: str) -> list[Finding]:
+    """By the value of an attribute: true and false, numbers, texts, anything else, nothing; then by name."""
+
+    def key(one: Finding) -> tuple[Any, ...]:
+        value = one.values[title]
+        kind = 9 if value is ABSENT or value is None else _ORDER.get(type(value), 3)
+        return kind, on_one_line(value) if kind in (3, 9) else value, one.name
+
+    return sorted(findings, key=key)
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """A page of what was found.
+
+    total:  how many nodes were found in all
+    offset: how many of them stand before this page
+    """
+
+    query: str
+    total: int
+    offset: int
+    page: Sequence[Finding]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The page as data."""
+        nodes = [one.to_dict() for one in self.page]
+        return {"version": 1, "query": self.query, "total": self.total, "offset": self.offset, "nodes": nodes}
+
+    def json_lines(self) -> Iterator[str]:
+        """One JSON document a node."""
+        for one in self.page:
+            yield json.dumps(one.to_dict(), ensure_ascii=False) + "\n"
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """One line a node."""
+        if not self.page:
+            yield "no node was found" if not self.total else f"there are {self.total} nodes, none on this page"
+            return
+        titles = list(self.page[0].values)
+        rows = [["node", *map(printable, titles)]] if titles else []
+        for one in self.page:
+            shown = ["" if value is ABSENT else cut(on_one_line(value), _WIDEST) for value in one.values.values()]
+            rows.append([one.name, *shown])
+        for number, row in enumerate(in_columns(rows)):
+            line = "  ".join(row).rstrip()
+            yield screen.paint(line, "strong") if titles and not number else line
+        if len(self.page) < self.total:
+            yield f"({self.offset + 1} to {self.offset + len(self.page)} of {self.total})"

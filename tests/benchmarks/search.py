@@ -1,0 +1,100 @@
+"""Search over a fleet: the median time of some queries on each engine, and the size of the index."""
+
+from __future__ import annotations
+
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from nodeattrs.keep import Store, open_store
+from nodeattrs.keep.search import MemoryIndex, answer, parse_query
+from nodeattrs.runs import Repository
+from tests import postgresql_server
+from tests.benchmarks.figures import Figure
+from tests.benchmarks.fleet import SIZE, example, facts_of, fleet_figures, machine, resolved
+
+EQUALITY = "fqdn:n7.example.com"
+QUERIES = {
+    "equality, one node": EQUALITY,
+    "our own equality, one node": "uptime_seconds=119",
+    "wildcard": "fqdn:n12*",
+    "range of texts": "macaddress:[02\\:00\\:00\\:00\\:01\\:00 TO 02\\:00\\:00\\:00\\:02\\:00]",
+    "range of numbers": "cpu.total>=30",
+    "nine nodes of ten": "site:main",
+    "any field": "*:spare",
+}
+INDEX = ("path", "field", "entry", "entry_path", "part", "part_entry", "part_entry_part", "node_part", "node_part_node")
+
+
+def keep_figures(rounds: int) -> Iterator[Figure]:
+    """Everything about what is kept: the fleet, then search."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield from fleet_figures(Path(folder))
+    with tempfile.TemporaryDirectory() as folder:
+        yield from search_figures(Path(folder), rounds)
+
+
+def search_figures(folder: Path, rounds: int) -> Iterator[Figure]:
+    """Each query on each engine. The nodes are made from one of each sort, with facts of their own."""
+    stores: dict[str, Store] = {"SQLite": open_store(folder / "fleet.db")}
+    if not postgresql_server.why_not():
+        stores["PostgreSQL"] = open_store(postgresql_server.fresh())
+    memory = MemoryIndex()
+    repository, base = Repository(example(folder)), machine()
+    # All levels but the facts are the same for all nodes of one role and environment.
+    sorts = [resolved(repository, number, base) for number in range(4)]
+    for number in range(SIZE):
+        kind = sorts[number % len(sorts)]
+        name = f"n{number}"
+        automatic = kind.document["automatic"] | facts_of(number, base).tree | {"name": name}
+        saved = type(kind)(name, kind.document | {"name": name, "automatic": automatic})
+        memory.add(saved.document)
+        for store in stores.values():
+            store.save(saved)
+    for title, text in QUERIES.items():
+        query = parse_query(text)
+        expected = len(answer(memory, query))
+        told = f"{expected:,} of {SIZE:,} nodes"
+        yield Figure(
+            f"{title}, in memory", _median(lambda q=query: len(answer(memory, q)), expected, rounds), "ms", of=told
+        )
+        for engine, store in stores.items():
+            milliseconds = _median(lambda q=query, s=store: len(s.search(q)), expected, rounds)
+            bar = 50.0 if engine == "SQLite" and text == EQUALITY else None
+            yield Figure(f"{title}, {engine}", milliseconds, "ms", bar, told)
+    for store in stores.values():
+        store.close()
+    yield from _index_size(folder / "fleet.db")
+
+
+def _median(work: Callable[[], int], expected: int, rounds: int) -> float:
+    times = []
+    for _ in range(rounds):
+        began = time.perf_counter()
+        found = work()
+        times.append(time.perf_counter() - began)
+        if found != expected:
+            raise RuntimeError(f"found {found} nodes, and {expected} in memory")
+    return 1e3 * statistics.median(times)
+
+
+def _index_size(file: Path) -> Iterator[Figure]:
+    connection = sqlite3.connect(file)
+    try:
+        marks = ", ".join("?" * len(INDEX))
+        # Also the tables' own indexes, which SQLite names after them.
+        ((size,),) = connection.execute(
+            f"SELECT sum(pgsize) FROM dbstat WHERE name IN ({marks}) OR name LIKE 'sqlite_autoindex_%' "
+            "AND name NOT LIKE '%\\_piece\\_%' ESCAPE '\\' AND name NOT LIKE '%\\_text\\_%' ESCAPE '\\'",
+            INDEX,
+        ).fetchall()
+    except sqlite3.OperationalError:
+        return  # this SQLite was built without that table
+    finally:
+        connection.close()
+    yield Figure(
+        "the index, for a node", size / SIZE / 1024, "KiB", of=f"{file.stat().st_size / SIZE / 1024:,.0f} KiB in all"
+    )

@@ -1,0 +1,421 @@
+"""What is kept outlives the run: revisions, going back, stored attributes, export and import, and their commands."""
+
+import io
+import json
+import shutil
+import sys
+import types
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from nodeattrs import Node, Sensitive, __version__
+from nodeattrs.cli import main
+from nodeattrs.cli.options import moment
+from nodeattrs.errors import BadArgument, BadName, DocumentError, NodeNotFound, RecipeFailed, TypeConflict
+from nodeattrs.keep import NewerRevision, Noted, Saved, open_store, saved_document
+from nodeattrs.keep.care import exported, import_nodes, node_of, remove_normal, restore, set_normal
+from nodeattrs.runs import Repository
+from nodeattrs.runs.facts import load_facts
+from nodeattrs.runs.session import perform, search_word
+from tests.on_disk import repository
+
+FILES = {
+    "cookbooks/app/attributes/default.py": 'default["app"]["workers"] = 2\n',
+    "cookbooks/app/recipes/default.py": "node.normal['runs'] = (node.read('runs') or 0) + 1\n",
+    "nodes/web1.json": {"name": "web1", "run_list": ["recipe[app]"]},
+    "nodes/web2.json": {"name": "web2", "run_list": ["recipe[app]"]},
+    "facts.json": {"platform": "ubuntu", "fqdn": "web1.example.com", "cpu": {"total": 4}},
+}
+
+
+@pytest.fixture
+def desk(tmp_path, monkeypatch):
+    repository(tmp_path / "repo", FILES)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(params=["nodes.db", "nodes"])
+def store(request, tmp_path):
+    return open_store(tmp_path / request.param)
+
+
+def kept(name="web1", **normal):
+    node = Node(name, sensitive=["secret"])
+    node.default["app"]["workers"] = 2
+    node.normal = normal
+    return Saved(name, saved_document(node), node.snapshot())
+
+
+def a_run(desk, store, **options):
+    here = Repository(desk / "repo")
+    return perform(here, store, "web1", facts=load_facts(desk / "repo" / "facts.json"), **options)
+
+
+class TestARun:
+    def test_each_run_is_a_revision_that_tells_of_the_run(self, desk):
+        git = desk / "repo" / ".git"
+        (git / "refs" / "heads").mkdir(parents=True)
+        (git / "HEAD").write_text("ref: refs/heads/main\n")
+        (git / "refs" / "heads" / "main").write_text("4f1c09e0" * 5 + "\n")
+        store = open_store("nodes.db")
+
+        sessions = [a_run(desk, store) for _ in range(3)]
+
+        assert [1, 2, 3] == [session.revision.number for session in sessions]
+        assert Noted(repository="4f1c09e0" * 5, version=__version__) == store.history("web1")[0].noted
+        assert [1, 2, 3] == [store.load("web1", number).document["normal"]["runs"] for number in (1, 2, 3)]
+
+    @pytest.mark.parametrize("head", ["ref: refs/heads/gone\n", "nonsense\n", "", "ref: ../../etc/passwd\n"])
+    def test_a_strange_repository_has_no_revision(self, desk, head):
+        (desk / "repo" / ".git").mkdir()
+        (desk / "repo" / ".git" / "HEAD").write_text(head)
+
+        assert "" == a_run(desk, open_store("nodes.db")).revision.noted.repository
+
+    def test_a_run_that_failed_is_kept_as_such_and_the_node_as_it_was(self, desk):
+        """
+        Of the error its kind only: its message may quote a secret.
+        """
+        store = open_store("nodes.db")
+        a_run(desk, store)
+        (desk / "repo/cookbooks/app/recipes/default.py").write_text("raise ValueError('s3cret')\n")
+        with pytest.raises(RecipeFailed):
+            a_run(desk, store)
+
+        latest = store.load("web1")
+        assert (2, False, "RecipeFailed") == (latest.revision.number, latest.noted.ok, latest.noted.error)
+        assert store.load("web1", 1).document == latest.document
+        assert b"s3cret" not in (desk / "nodes.db").read_bytes()
+
+    def test_a_run_does_not_save_over_what_somebody_else_saved_meanwhile(self, desk, store):
+        a_run(desk, store)
+        (desk / "repo/cookbooks/app/recipes/default.py").write_text("import sys; sys.modules['desk'].interfere()\n")
+        tiers = iter(["gold", "silver"])
+        interfere = lambda: set_normal(store, "web1", ("tier",), next(tiers))  # noqa: E731
+        sys.modules["desk"] = types.SimpleNamespace(interfere=interfere)
+        try:
+            with pytest.raises(NewerRevision, match="run it again, or save over it with --force"):
+                a_run(desk, store)
+            assert "gold" == store.load("web1").document["normal"]["tier"]
+            a_run(desk, store, force=True)
+        finally:
+            del sys.modules["desk"]
+        assert "gold" == store.load("web1").document["normal"]["tier"]
+
+
+class TestCare:
+    def test_a_normal_attribute_can_be_set_and_removed(self, store):
+        store.save(kept(runs=1))
+        set_normal(store, "web1", ("app", "tier"), {"colour": "gold"})
+        node = node_of(store.load("web1"))
+
+        assert {"colour": "gold"} == node.read("app", "tier")
+        assert "command node set" in node.explain("app.tier.colour")
+        assert 2 == node.read("app", "workers")
+
+        remove_normal(store, "web1", ("app", "tier"))
+        assert {"runs": 1, "app": {}} == store.load("web1").document["normal"]
+
+    def test_what_is_in_the_way_is_not_replaced(self, store):
+        store.save(kept(app=1))
+
+        with pytest.raises(TypeConflict):
+            set_normal(store, "web1", ("app", "tier"), "gold")
+        with pytest.raises(BadArgument, match=r"has no normal attribute app\.tier"):
+            remove_normal(store, "web1", ("app", "tier"))
+        with pytest.raises(NodeNotFound):
+            set_normal(store, "web7", ("app",), 1)
+        assert {"app": 1} == store.load("web1").document["normal"]
+
+    def test_an_older_revision_can_be_made_the_latest(self, tmp_path):
+        store = open_store(tmp_path / "nodes.db")
+        for runs in (1, 2, 3):
+            store.save(kept(runs=runs))
+        revision = restore(store, "web1", 1)
+
+        assert 4 == revision.number
+        assert {"runs": 1} == store.load("web1").document["normal"]
+        with pytest.raises(NodeNotFound, match="there is no revision 9"):
+            restore(store, "web1", 9)
+
+    @pytest.mark.parametrize("snapshots", [True, False])
+    def test_what_is_exported_can_be_imported_elsewhere(self, store, tmp_path, snapshots):
+        for name in ("web1", "web2"):
+            store.save(kept(name, runs=1))
+        lines = list(exported(store, store.names(), snapshots=snapshots))
+        other = open_store(tmp_path / "other.db")
+
+        assert ["web1", "web2"] == import_nodes(other, lines, "nodes.jsonl")
+        for name in ("web1", "web2"):
+            here, there = store.load(name), other.load(name)
+            assert here.document == there.document
+            assert there.snapshot == (here.snapshot if snapshots else None)
+
+    def test_a_node_as_chef_writes_it_can_be_imported(self, store):
+        text = json.dumps({"name": "web1", "normal": {"a": 1}}, indent=2)
+
+        assert ["web1"] == import_nodes(store, io.StringIO(text), "web1.json")
+        assert {"a": 1} == store.load("web1").document["normal"]
+
+    @pytest.mark.parametrize(
+        ("line", "words"),
+        [
+            ("{", "nodes.jsonl:2: this is no node"),
+            ("[]", "nodes.jsonl:2: a node is a map"),
+            ("{}", "nodes.jsonl:2: "),
+            ('{"name": "web9", "normal": 5}', "nodes.jsonl:2: normal must be a map"),
+            ('{"document": {"name": "web9"}, "snapshot": {}}', "nodes.jsonl:2: this is no snapshot"),
+            ('{"document": {"name": "web9"}, "noted": {"ok": 7}}', "nodes.jsonl:2: this is no node: ok is 7"),
+            ('{"document": {"name": "web9"}, "noted": {"so": 7}}', "nodes.jsonl:2: this is no node: so is 7"),
+        ],
+    )
+    def test_of_a_bad_file_nothing_is_imported(self, store, line, words):
+        lines = [json.dumps({"name": "web1"}) + "\n", line + "\n"]
+
+        with pytest.raises(DocumentError, match=words):
+            import_nodes(store, lines, "nodes.jsonl")
+        assert [] == store.names()
+
+    def test_a_name_that_points_elsewhere_is_not_imported(self, store):
+        with pytest.raises((BadName, DocumentError), match="no node can be called"):
+            import_nodes(store, ['{"name": "../../web1"}\n'], "nodes.jsonl")
+
+    def test_a_secret_is_in_no_file_of_the_store(self, store, tmp_path):
+        node = Node("web1", sensitive=["db.password"])
+        node.default["db"]["password"] = "s3cret-one"
+        node.normal["token"] = Sensitive("s3cret-two")
+        store.save(Saved("web1", saved_document(node), node.snapshot()))
+        store.close()
+
+        files = [path for path in tmp_path.rglob("*") if path.is_file()]
+        assert files
+        assert [] == [path for path in files if b"s3cret" in path.read_bytes()]
+        assert "s3cret" not in "".join(exported(store, ["web1"], snapshots=True))
+
+    def test_a_secret_is_not_stored_by_hand_either(self, store):
+        store.save(kept())
+        for path, value in ((("secret",), "s3cret"), (("deep",), {"secret": "s3cret"})):
+            with pytest.raises(BadArgument, match="is sensitive, and what is sensitive is not stored"):
+                set_normal(store, "web1", path, value, [("secret",), ("deep", "secret")])
+        import_nodes(store, ['{"name": "web9", "normal": {"secret": "s3cret"}}'], "nodes.jsonl", [("secret",)])
+
+        assert "s3cret" not in "".join(exported(store, store.names(), snapshots=True))
+        assert {"$sensitive": "withheld"} == store.load("web9").document["normal"]["secret"]
+
+    def test_a_secret_changes_no_content_hash(self, tmp_path):
+        """
+        Two values of a secret are kept as one text, so that nothing can be told from it.
+        """
+        store = open_store(tmp_path / "nodes.db")
+        for value in ("one", "two"):
+            node = Node("web1", sensitive=["db.password"])
+            node.default["db"]["password"] = value
+            store.save(Saved("web1", saved_document(node), node.snapshot()))
+        with store._reading("count") as talk:
+            assert [(1,)] == talk.all("SELECT count(DISTINCT document) FROM revision")
+            assert [(1,)] == talk.all("SELECT count(DISTINCT snapshot) FROM revision")
+
+
+class TestTheWordOfRecipes:
+    def test_it_gives_what_the_nodes_read(self, store):
+        store.save(kept("web1", tier="gold"))
+        store.save(kept("web2"))
+        search = search_word(store)
+
+        assert [["app"], ["app", "tier"]] == sorted(sorted(tree) for tree in search("node", "app.workers=2"))
+        assert [{"t": "gold", "w": 2}, {"t": None, "w": 2}] == search("node", "*:*", {"t": "tier", "w": "app.workers"})
+        assert [] == search("node", "nosuch:*")
+        with pytest.raises(BadArgument, match="only nodes"):
+            search("role", "*:*")
+
+
+class TestAMoment:
+    @pytest.mark.parametrize(
+        ("text", "at"),
+        [
+            (None, None),
+            ("7", 7),
+            ("2030-01-31", datetime(2030, 1, 31, 23, 59, 59, 999999, UTC)),
+            ("2030-01-31T12:00", datetime(2030, 1, 31, 12, tzinfo=UTC)),
+            ("2030-01-31T12:00+01:00", datetime(2030, 1, 31, 11, tzinfo=UTC)),
+        ],
+    )
+    def test_it_is_a_number_or_a_time(self, text, at):
+        assert at == moment(text)
+
+    @pytest.mark.parametrize("text", ["", "-1", "yesterday", "2030-02-31", "1.5", "\u0661", "9" * 30])
+    def test_anything_else_is_an_error(self, text):
+        with pytest.raises(BadArgument, match="neither the number of a revision nor a time"):
+            moment(text)
+
+
+@pytest.fixture
+def say(desk, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    def said(*words):
+        code = main(words)
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    said("run", "--repo", "repo", "--node", "web1", "--facts", "repo/facts.json")
+    said("run", "--repo", "repo", "--node", "web1", "--facts", "repo/facts.json", "-E", "_default")
+    said("run", "--repo", "repo", "--node", "web2", "--facts", "repo/facts.json")
+    return said
+
+
+class TestTheCommands:
+    def test_history_lists_the_latest_first(self, say):
+        code, out, _ = say("history", "web1", "--format", "json")
+        told = json.loads(out)
+
+        assert (0, [2, 1], [True, True]) == (
+            code,
+            [one["number"] for one in told["revisions"]],
+            [one["ok"] for one in told["revisions"]],
+        )
+        assert 1 == len(say("history", "web1", "--limit", "1")[1].splitlines())
+
+    def test_show_and_explain_look_back(self, say):
+        assert "1\n" == say("show", "web1", "runs", "--at", "1")[1]
+        assert "2\n" == say("show", "web1", "runs")[1]
+        assert "runs = 1" in say("explain", "web1", "runs", "--at", "1")[1]
+        code, _, err = say("show", "web1", "--at", "9")
+        assert (1, True) == (code, "there is no revision 9 of the node web1" in err)
+
+    def test_diff_shows_both_sides_and_who_said_them(self, say):
+        code, out, _ = say("diff", "web1")
+
+        assert 0 == code
+        assert out.splitlines() == [
+            "web1@1 -> web1",
+            "  ~ runs",
+            "      - 1  (cookbooks/app/recipes/default.py:1 (recipe app::default))",
+            "      + 2  (cookbooks/app/recipes/default.py:1 (recipe app::default))",
+        ]
+        assert "  no difference" in say("diff", "web1@2", "web1")[1]
+        told = json.loads(say("diff", "web1@1", "web2", "--format", "json")[1])
+        assert ["name"] == [change["path"] for change in told["changes"] if change["path"] == "name"] or told[
+            "changes"
+        ] == []
+
+    def test_diff_of_a_single_revision_says_so(self, say):
+        code, _, err = say("diff", "web2")
+
+        assert (1, True) == (code, "has one revision of the node web2" in err)
+
+    def test_search_tells_the_attributes_that_were_asked_for(self, say):
+        assert "web1\nweb2\n" == say("search", "recipe:app")[1]
+        assert say("search", "runs=2", "-a", "cpus=cpu.total", "-a", "nosuch")[1].splitlines() == [
+            "node  cpus  nosuch",
+            "web1  4",
+        ]
+        told = json.loads(say("search", "*:*", "-a", "runs", "--sort", "runs", "--format", "json")[1])
+        assert [{"name": "web2", "values": {"runs": 1}}, {"name": "web1", "values": {"runs": 2}}] == told["nodes"]
+        lines = say("search", "*:*", "--reverse", "--limit", "1", "--json-lines")[1]
+        assert '{"name": "web2"}\n' == lines
+        assert "(2 to 2 of 2)" in say("search", "*:*", "--offset", "1")[1]
+
+    def test_search_can_look_back(self, say):
+        then = (datetime.now(UTC) - timedelta(days=1)).isoformat()
+
+        assert "no node was found\n" == say("search", "*:*", "--at", then)[1]
+        assert 2 == say("search", "*:*", "--at", "7")[0]
+
+    def test_a_bad_query_is_an_error_with_a_way_out(self, say):
+        code, out, err = say("search", "role:(web")
+
+        assert (1, "") == (code, out)
+        assert err.startswith("error: the query ends too early")
+
+    def test_status_says_how_it_went(self, say, desk):
+        (desk / "repo/cookbooks/app/recipes/default.py").write_text("1 / 0\n")
+        say("run", "--repo", "repo", "--node", "web1", "--facts", "repo/facts.json")
+
+        out = say("status")[1]
+        assert "revision 3  failed: RecipeFailed" in out
+        assert out.endswith("2 nodes, 1 failed\n")
+        told = json.loads(say("status", "--failed", "--format", "json")[1])
+        assert ["web1"] == [node["name"] for node in told["nodes"]]
+
+    def test_node_sets_removes_restores_and_forgets(self, say):
+        assert say("node", "set", "web1", "app.tier", "gold")[0] == 0
+        assert say("node", "set", "web1", "app.ports", "[80, 443]")[0] == 0
+        assert json.loads(say("show", "web1", "app", "--format", "json")[1])["value"] == {
+            "workers": 2,
+            "tier": "gold",
+            "ports": [80, 443],
+        }
+        assert "web1 is at revision 5" in say("node", "rm", "web1", "app.tier")[1]
+        assert "web1 is at revision 6" in say("node", "restore", "web1", "3")[1]
+        assert "gold\n" == say("show", "web1", "app.tier")[1]
+        assert "web1 is forgotten\n" == say("node", "delete", "web1")[1]
+        assert "web2\n" == say("search", "*:*")[1]
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ("node", "set", "web1", "a"),
+            ("node", "rm", "web1"),
+            ("node", "delete", "web1", "a"),
+            ("store", "prune"),
+            ("store", "import"),
+            ("store", "check", "--keep", "1"),
+            ("store", "export", "file"),
+            ("store", "export", "--at", "3"),
+            ("fleet", "resolve", "--jobs", "0"),
+            ("fleet", "resolve", "--since", "7"),
+            ("history", "web1", "--limit", "0"),
+            ("search", "*:*", "--limit", "-1"),
+        ],
+    )
+    def test_words_that_do_not_fit_together_are_not_understood(self, say, words):
+        assert 2 == say(*words)[0]
+
+    def test_a_near_miss_is_named(self, say):
+        for words in (("history", "web11"), ("diff", "web11", "web1"), ("node", "set", "web11", "a", "1")):
+            code, _, err = say(*words)
+            assert (1, True) == (code, "did you mean web1" in err), words
+
+    def test_the_store_is_checked_pruned_exported_and_imported(self, say, desk):
+        assert "2 nodes in .nodeattrs/nodes.db, 0 damaged\n" == say("store", "check")[1]
+        assert "1 revision forgotten in .nodeattrs/nodes.db\n" == say("store", "prune", "--keep", "1")[1]
+        (desk / "nodes.jsonl").write_text(say("store", "export", "--snapshots")[1])
+        assert "2 nodes saved in other.db\n" == say("store", "import", "nodes.jsonl", "--store", "other.db")[1]
+        assert "2\n" == say("show", "web1", "runs", "--store", "other.db")[1]
+        assert "made the index again" in say("store", "migrate")[1]
+
+    def test_damage_is_told_and_the_exit_code_says_so(self, say, desk):
+        import sqlite3
+
+        connection = sqlite3.connect(desk / ".nodeattrs" / "nodes.db")
+        with connection:
+            connection.execute("DELETE FROM piece")
+        connection.close()
+        code, out, _ = say("store", "check")
+
+        assert (1, True) == (code, "the document of web1, revision 1: a piece of it is gone" in out)
+
+    def test_a_directory_is_a_store_as_before(self, say, desk):
+        shutil.rmtree(desk / ".nodeattrs")
+        run = ("run", "--repo", "repo", "--node", "web1", "--facts", "repo/facts.json", "--store", "kept")
+        assert "files in kept" in say(*run)[1]
+        say(*run)
+
+        assert (desk / "kept" / "web1.json").is_file()
+        assert ["2"] == [line.split()[0] for line in say("history", "web1", "--store", "kept")[1].splitlines()]
+        assert "web1\n" == say("search", "runs=2", "--store", "kept")[1]
+
+
+def test_the_page_of_stores_names_every_command_of_ours():
+    page = (Path(__file__).parents[1] / "docs" / "stores.md").read_text(encoding="utf-8")
+
+    assert [] == [
+        command
+        for command in ("history", "diff", "status", "node set", "store check", "store migrate", "fleet resolve")
+        if f"nodeattrs {command}" not in page
+    ]

@@ -1,0 +1,262 @@
+"""Search: the language, our own terms, what can be found, and that every engine gives one answer."""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from nodeattrs import Node
+from nodeattrs.errors import MissingExtra
+from nodeattrs.keep import Saved, open_store, saved_document
+from nodeattrs.keep.search import (
+    MemoryIndex,
+    QueryNotSupported,
+    QueryNotUnderstood,
+    answer,
+    fields_of,
+    indexed,
+    parse_query,
+    read_tree,
+)
+from tests import postgresql_server
+
+NODES = [
+    {
+        "name": "a",
+        "default": {"app": {"port": 80, "tls": True, "title": "Web Front"}, "l": [1]},
+        "override": {"l": [2]},
+    },
+    {"name": "b", "default": {"app": {"port": "80", "tls": False, "title": "web"}, "l": [10]}},
+    {"name": "c", "default": {"app": {"port": 8080, "tls": None, "ports": {"80": "x"}, "hosts": [{"ip": "10.0.0.1"}]}}},
+]
+
+
+def found(query, nodes=NODES):
+    return "".join(nodes[number]["name"] for number in sorted(answer(MemoryIndex(nodes), parse_query(query))))
+
+
+class TestOurOwnTerms:
+    @pytest.mark.parametrize(
+        ("query", "names"),
+        [
+            ("app.port=80", "a"),
+            ('app.port="80"', "b"),
+            ("app.port=80.0", "a"),
+            ("app.port>80", "c"),
+            ("app.port>=80", "ac"),
+            ("app.port<8080", "a"),
+            ("app.port<=8080", "ac"),
+            ('app.port>="8"', "b"),
+            ("app.tls=true", "a"),
+            ("app.tls=null", "c"),
+            ("app.title=web", "b"),
+            ('app.title="Web Front"', "a"),
+            ('app.title~"^[Ww]eb$"', "b"),
+            ('app.port~"^80"', "abc"),
+            ('app.ports."80"=x', "c"),
+            ("app.ports.80=x", "c"),
+            ("app.hosts.ip=10.0.0.1", "c"),
+            ("app=80", ""),
+            ("port=80", ""),
+            ("nosuch.path=1", ""),
+            ("NOT app.port=80", "bc"),
+            ("app.port=80 app.port=8080", "ac"),
+            ("app.port>=80 AND -name:c", "a"),
+            ("(app.port=80 OR name:b) AND app_tls:false", "b"),
+        ],
+    )
+    def test_a_path_is_real_and_a_type_counts(self, query, names):
+        assert names == found(query)
+
+    def test_they_ask_what_the_node_reads_and_chefs_terms_what_chef_searches(self):
+        """
+        On a node the stronger level's list hides the weaker one's; in Chef's search both are there.
+        """
+        assert ("a", "", "a", "a") == (found("l=2"), found("l=1"), found("l:2"), found("l:1"))
+
+    @pytest.mark.parametrize("query", ['a~"("', "a>true", 'a>"', 'a="\\q"', 'a~"a{99999999999}"'])
+    def test_what_cannot_be_compared_is_said(self, query):
+        with pytest.raises(QueryNotUnderstood):
+            parse_query(query)
+
+
+class TestTheLanguage:
+    @pytest.mark.parametrize(
+        ("query", "kind", "words"),
+        [
+            ("", QueryNotUnderstood, "the query is empty"),
+            ("a:b)", QueryNotUnderstood, r"cannot be read at sign 4, '\)'"),
+            ("(a:b", QueryNotUnderstood, "ends too early"),
+            ('a:"b', QueryNotUnderstood, "cannot be read at sign 3"),
+            ("a:b^x", QueryNotUnderstood, "a boost is a number"),
+            ("a:[b TO c", QueryNotUnderstood, "ends too early"),
+            ("a:b:c", QueryNotSupported, "a second colon"),
+            ("+a:b", QueryNotSupported, "join with AND"),
+            ("a:b~", QueryNotSupported, "is not supported"),
+            ("a:b\\", QueryNotSupported, "ends with a backslash"),
+            ("x" * 10_001, QueryNotUnderstood, "10001 characters"),
+            ("(" * 200 + "a:b" + ")" * 200, QueryNotUnderstood, "nested 200 deep"),
+            ("NOT " * 200 + "a:b", QueryNotUnderstood, "nested 200 deep"),
+            (None, QueryNotUnderstood, "a query is text"),
+        ],
+    )
+    def test_an_error_says_what_is_wrong_and_where(self, query, kind, words):
+        with pytest.raises(kind, match=words):
+            parse_query(query)
+
+    @settings(max_examples=300)
+    @given(st.text(alphabet='ab:*?"()[]{} ANDORT^~+-!\\=<>|&.0', max_size=14))
+    def test_any_text_is_a_query_or_a_clear_error(self, text):
+        """
+        And never a raw traceback.
+        """
+        try:
+            query = parse_query(text)
+        except (QueryNotUnderstood, QueryNotSupported):
+            return
+        assert answer(MemoryIndex(NODES), query) <= {0, 1, 2}
+
+    def test_a_long_chain_is_neither_deep_nor_slow(self):
+        assert "a" == found(" OR ".join(["app_port:nothing"] * 400 + ["app_title:front"]))
+
+    def test_no_number_of_stars_makes_it_slow(self):
+        """
+        One that goes back to try again would not come to an end here.
+        """
+        nodes = [{"name": "a", "default": {"k": "ab" * 5_000}}]
+        began = time.process_time()
+
+        assert "" == found("k:" + "*a" * 60 + "c", nodes)
+        assert "a" == found("k:" + "*a" * 60 + "*", nodes)
+        assert time.process_time() - began < 5
+
+    @pytest.mark.parametrize(
+        ("value", "query", "is_found"),
+        [
+            ("Straße", "k:STRASSE", True),
+            ("STRASSE", "k:straße", True),
+            ("İ", "k:i̇", True),
+            ("a\nb", "k:b", True),
+            ("ab", "k:a?", True),
+            ("a b", "k:a?b", False),
+            ("a-b", "k:b", False),
+            ("a b c", 'k:"b c"', True),
+            ("a b c", 'k:"a c"', False),
+            ("a/b", "k:*/b", True),
+        ],
+    )
+    def test_texts_match_by_whole_words_without_regard_to_case(self, value, query, is_found):
+        assert is_found == bool(found(query, [{"name": "a", "default": {"k": value}}]))
+
+    def test_without_lark_the_error_names_the_extra(self, monkeypatch):
+        from nodeattrs.keep.search import query
+
+        query._parser.cache_clear()
+        monkeypatch.setitem(sys.modules, "lark", None)
+        with pytest.raises(MissingExtra, match=r"nodeattrs\[search\]"):
+            parse_query("a:b")
+        query._parser.cache_clear()
+
+
+class TestWhatCanBeFound:
+    def test_a_map_is_found_by_what_is_in_it(self):
+        """
+        By its keys and its values, as Chef finds it by its text.
+        """
+        assert "c" == found("app:ports")
+        assert "ab" == found("app:web")
+        assert "c" == found("app_hosts:10.0.0.1")
+
+    def test_an_empty_list_is_something(self):
+        nodes = [{"name": "a", "default": {"tags": []}}, {"name": "b"}]
+
+        assert "a" == found("tags:*", nodes)
+        assert [] == [field for field in fields_of(nodes[0]) if field == "tags"]
+
+    def test_the_trees_belong_to_nobody_else(self):
+        document = {"name": "a", "default": {"l": [1]}, "override": {"l": [2]}}
+        before = json.dumps(document)
+        indexed(document)["l"].append(3)
+        read_tree(document)["x"] = 1
+
+        assert before == json.dumps(document)
+
+    def test_our_tree_is_what_the_node_reads(self):
+        node = Node("a")
+        node.default = {"a": {"x": 1, "y": [1]}, "n": 1}
+        node.normal = {"a": {"y": [2]}, "s": {"t": 1}}
+        node.override = {"n": None, "s": 5}
+        node.automatic = {"a": {"z": True}}
+
+        assert node.to_dict() == read_tree(saved_document(node))
+
+    def test_a_secret_cannot_be_found(self):
+        node = Node("a", sensitive=["db.password"])
+        node.default["db"]["password"] = "s3cret"
+
+        assert "" == found("*:s3cret", [saved_document(node)])
+
+
+keys = st.sampled_from(["k", "l", "k_l", "K"])
+values = st.sampled_from(["a", "b", "A b", "a-b", "", 1, 10, 1.5, True, None, "ß", "10", [], {}])
+trees = st.recursive(
+    values, lambda part: st.lists(part, max_size=2) | st.dictionaries(keys, part, max_size=2), max_leaves=4
+)
+levels = st.dictionaries(keys, trees, max_size=3)
+documents = st.fixed_dictionaries({"default": levels, "override": levels, "run_list": st.just(["role[a]"])})
+fields = st.sampled_from(["k", "l", "k_l", "K", "*", "k*", "?", "name"])
+wanted = st.sampled_from(["a", "b", "*", "?", "1*", "10", '"A b"', "[1 TO b]", "{a TO *]", "(a OR NOT b)", "n1", "SS"])
+own = st.sampled_from(["k=1", "l>=1", "k.l=a", 'k~"^a"', "l=null", "k=true", 'l="10"'])
+terms = st.builds("{}:{}".format, fields, wanted) | own
+queries = st.recursive(
+    terms,
+    lambda part: (
+        st.builds("({} AND {})".format, part, part)
+        | st.builds("NOT {}".format, part)
+        | st.builds("({} {})".format, part, part)
+    ),
+    max_leaves=4,
+)
+
+
+@pytest.fixture(scope="module")
+def stores():
+    """One of each sort that there is here."""
+    with tempfile.TemporaryDirectory() as folder:
+        places = [f"{folder}/nodes", f"{folder}/nodes.db"]
+        if not postgresql_server.why_not():
+            places.append(postgresql_server.fresh())
+        stores = [open_store(place) for place in places]
+        yield stores
+        for store in stores:
+            store.close()
+
+
+@pytest.mark.xdist_group("postgresql")
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(nodes=st.lists(documents, min_size=1, max_size=3), asked=st.lists(queries, min_size=1, max_size=4))
+def test_every_engine_gives_one_answer(stores, nodes, asked):
+    """
+    Whatever the nodes and the query, also after nodes were saved again, changed, and forgotten.
+    """
+    for store in stores:
+        for name in store.names():
+            store.delete(name)
+        for number in [*range(len(nodes)), 0]:
+            for document in (nodes[-1 - number], nodes[number]):
+                store.save(Saved(f"n{number}", {"name": f"n{number}", **document}))
+        assert [] == store.check()
+    for query in map(parse_query, asked):
+        answers = {store.describe(): store.search(query) for store in stores}
+        assert 1 == len(set(map(tuple, answers.values()))), (query.text, answers)
+
+
+def test_importing_the_package_does_not_import_the_search():
+    code = "import sys, nodeattrs.keep; sys.exit('lark' in sys.modules)"
+
+    assert 0 == subprocess.run([sys.executable, "-c", code]).returncode

@@ -1,0 +1,88 @@
+"""The PostgreSQL store: the common exam on a real server, and what only it can suffer."""
+
+import os
+
+import pytest
+
+from nodeattrs.errors import StoreError
+from nodeattrs.keep import Saved, open_store
+from nodeattrs.keep.search import parse_query
+from tests import postgresql_server
+from tests.store_exam import HistoryExam, StoreExam, TwoAtOnceExam, pair
+
+pytestmark = pytest.mark.xdist_group("postgresql")  # one server is enough
+
+
+@pytest.fixture(scope="module", autouse=True)
+def server():
+    if reason := postgresql_server.why_not():
+        if os.environ.get(postgresql_server.VARIABLE) == "required":
+            pytest.fail(f"PostgreSQL is required here, but {reason}")
+        pytest.skip(reason)
+
+
+class TestExam(StoreExam):
+    @pytest.fixture
+    def place(self):
+        return postgresql_server.fresh()
+
+    def fresh(self, _):
+        return postgresql_server.fresh()
+
+    def test_it_says_where_it_is(self, store, place):
+        database = place.partition("?")[0].rpartition("/")[2]
+
+        assert store.describe().startswith("postgresql://nodeattrs@")
+        assert store.describe().endswith(f"/{database}")
+
+
+class TestHistory(HistoryExam):
+    @pytest.fixture
+    def place(self):
+        return postgresql_server.fresh()
+
+    def damage(self, place, statement, *values):
+        import psycopg
+
+        with psycopg.connect(place) as connection:
+            connection.execute("SET search_path = nodeattrs")
+            connection.execute(statement.replace("?", "%s"), values)
+
+
+class TestTwoAtOnce(TwoAtOnceExam):
+    @pytest.fixture
+    def place(self):
+        return postgresql_server.fresh()
+
+
+class TestOpening:
+    def test_a_password_is_never_printed(self):
+        """
+        Not where the store says where it is, not in the error of a server that is not there, not for a bad URL.
+        """
+        store = open_store("postgresql://ann:s3cret@127.0.0.1:1/nodes?connect_timeout=2")
+        with pytest.raises(StoreError, match=r"cannot list the nodes in postgresql://ann@127.0.0.1:1/nodes") as caught:
+            store.names()
+        with pytest.raises(StoreError) as refused:
+            open_store("postgresql://ann:s3cret@db/nodes?nosuch=s3cret")
+
+        assert "s3cret" not in f"{caught.value} {refused.value} {store!r} {store.describe()}"
+
+    def test_a_newer_store_is_refused_and_not_touched(self):
+        place = postgresql_server.fresh()
+        open_store(place).save(pair(1))
+        TestHistory().damage(place, "UPDATE version SET number = 99")
+
+        for task in (lambda store: store.names(), lambda store: store.save(pair(2)), lambda store: store.migrate()):
+            with pytest.raises(StoreError, match="was written by a newer nodeattrs: its version is 99"):
+                task(open_store(place))
+
+    def test_a_nul_in_a_value_is_kept_and_found(self):
+        """
+        PostgreSQL's own texts hold none.
+        """
+        store = open_store(postgresql_server.fresh())
+        store.save(Saved("web1", {"name": "web1", "normal": {"k\0": "a\0b"}}))
+
+        assert {"k\0": "a\0b"} == store.load("web1").document["normal"]
+        assert ["web1"] == store.search(parse_query("*:a"))

@@ -1,0 +1,193 @@
+"""The SQLite store: the common exam, and what only it can suffer."""
+
+import os
+import resource
+import signal
+import sqlite3
+import stat
+
+import pytest
+
+from nodeattrs.errors import StoreError
+from nodeattrs.keep import open_store
+from nodeattrs.keep.search import parse_query
+from nodeattrs.keep.stores import sql
+from tests.store_exam import HistoryExam, StoreExam, TwoAtOnceExam, mark_of, pair
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "nodes.db"
+
+
+@pytest.fixture
+def place(file):
+    return f"sqlite://{file}"
+
+
+class TestExam(StoreExam):
+    @pytest.fixture
+    def place(self, tmp_path):
+        return f"sqlite://{tmp_path}/nodes.db"
+
+    def fresh(self, tmp_path_factory):
+        return f"sqlite://{tmp_path_factory.mktemp('many')}/nodes.db"
+
+
+class TestHistory(HistoryExam):
+    @pytest.fixture
+    def place(self, tmp_path):
+        return f"sqlite://{tmp_path}/nodes.db"
+
+    def damage(self, place, statement, *values):
+        change(place.removeprefix("sqlite://"), statement, *values)
+
+
+class TestTwoAtOnce(TwoAtOnceExam):
+    @pytest.fixture
+    def place(self, tmp_path):
+        return f"sqlite://{tmp_path}/nodes.db"
+
+
+def change(file, statement, *values):
+    connection = sqlite3.connect(file)
+    with connection:
+        connection.execute(statement, values)
+    connection.close()
+
+
+class TestOpening:
+    def test_nothing_is_made_before_the_first_save(self, place, file):
+        assert [] == open_store(place).names()
+        assert [] == open_store(place).check()
+        assert not file.exists()
+
+    def test_a_path_that_ends_in_db_is_one(self, place, file):
+        open_store(file).save(pair(1))
+
+        assert 1 == mark_of(open_store(place).load("web1"))
+
+    def test_its_files_are_for_their_owner_only(self, place, file):
+        was = os.umask(0)
+        try:
+            store = open_store(place)
+            store.save(pair(1))
+            modes = {one.name: stat.S_IMODE(one.stat().st_mode) for one in file.parent.iterdir()}
+        finally:
+            os.umask(was)
+
+        assert {"nodes.db": 0o600, "nodes.db-shm": 0o600, "nodes.db-wal": 0o600} == modes
+
+    def test_a_newer_store_is_refused_and_not_touched(self, place, file):
+        store = open_store(place)
+        store.save(pair(1))
+        store.close()
+        change(file, "PRAGMA user_version = 99")
+        content = file.read_bytes()
+
+        for task in (lambda store: store.names(), lambda store: store.save(pair(2)), lambda store: store.migrate()):
+            store = open_store(place)
+            with pytest.raises(StoreError, match="was written by a newer nodeattrs: its version is 99"):
+                task(store)
+            store.close()
+        assert content == file.read_bytes()
+
+    def test_an_older_store_says_how_to_bring_it_up_to_date(self, place, file, monkeypatch):
+        """
+        The first version had no index for search; migrating makes it from what is kept.
+        """
+        with monkeypatch.context() as then:
+            then.setattr(sql, "MIGRATIONS", sql.MIGRATIONS[:1])
+            then.setattr(sql, "_index", lambda *_: None)
+            then.setattr(sql, "_unknown_parts", lambda *_: [])
+            for module in ("sql", "sqlite"):
+                then.setattr(f"nodeattrs.keep.stores.{module}.VERSION", 1)
+            store = open_store(place)
+            store.save(pair(1))
+            store.close()
+        with pytest.raises(StoreError, match=f"its version is 1, ours {sql.VERSION}\n.*nodeattrs store migrate"):
+            open_store(place).names()
+
+        assert f"brought version 1 to {sql.VERSION}" == open_store(place).migrate()
+        assert 1 == mark_of(open_store(place).load("web1"))
+        assert ["web1"] == open_store(place).search(parse_query("mark:1"))
+        assert [] == open_store(place).check()
+
+    def test_a_file_that_is_no_sqlite_is_left_alone(self, place, file):
+        file.write_text("a diary\n" * 100)
+        for task in (lambda store: store.names(), lambda store: store.save(pair(2))):
+            with pytest.raises(StoreError, match="file is not a database"):
+                task(open_store(place))
+        assert "a diary\n" * 100 == file.read_text()
+
+    def test_the_sqlite_file_of_another_program_is_left_alone(self, place, file):
+        change(file, "CREATE TABLE diary (day TEXT)")
+        content = file.read_bytes()
+        for task in (lambda store: store.names(), lambda store: store.save(pair(2))):
+            with pytest.raises(StoreError, match="is a SQLite file of another program"):
+                task(open_store(place))
+        assert content == file.read_bytes()
+
+    def test_a_directory_is_no_sqlite_store(self, tmp_path):
+        with pytest.raises(StoreError, match="is a directory"):
+            open_store(f"sqlite://{tmp_path}")
+
+
+class TestTroubles:
+    def test_on_a_full_disk_the_old_revision_stays(self, place):
+        """
+        In a process that may write no more than a little.
+        """
+        store = open_store(place)
+        store.save(pair(1))
+        store.close()
+        child = os.fork()
+        if child == 0:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
+            try:
+                open_store(place).save(pair(2, size=3_000_000))
+            except StoreError as error:
+                os._exit(0 if "what was saved before is still there" in str(error) else 2)
+            except BaseException:
+                os._exit(3)
+            # The padding is one letter many times: it may have been packed small enough.
+            try:
+                saved = pair(3)
+                saved.document["normal"]["noise"] = os.urandom(400_000).hex()
+                open_store(place).save(saved)
+            except StoreError as error:
+                os._exit(0 if "what was saved before is still there" in str(error) else 4)
+            os._exit(1)
+        _, status = os.waitpid(child, 0)
+
+        assert 0 == os.waitstatus_to_exitcode(status)
+        assert mark_of(open_store(place).load("web1")) in (1, 2)
+        assert [] == open_store(place).check()
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only for root")
+    def test_a_store_that_cannot_be_written_can_be_read(self, place, file):
+        store = open_store(place)
+        store.save(pair(1))
+        store.close()
+        file.chmod(0o400)
+        file.parent.chmod(0o500)
+
+        assert 1 == mark_of(open_store(place).load("web1"))
+        with pytest.raises(StoreError, match="readonly"):
+            open_store(place).save(pair(2))
+
+    def test_a_store_can_be_used_on_both_sides_of_a_fork(self, place):
+        store = open_store(place)
+        store.save(pair(1))
+        child = os.fork()
+        if child == 0:
+            try:
+                store.save(pair(2))
+            finally:
+                os._exit(0 if mark_of(store.load("web1")) == 2 else 1)
+        _, status = os.waitpid(child, 0)
+
+        assert 0 == os.waitstatus_to_exitcode(status)
+        store.save(pair(3))
+        assert [3, 2, 1] == [revision.number for revision in store.history("web1")]

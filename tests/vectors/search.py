@@ -1,0 +1,95 @@
+"""The kind of vectors that chef-zero answered: queries over nodes, and what of a node can be found.
+
+Each query is asked of all engines: files (in memory), SQLite, and PostgreSQL where there is a
+server (`tests/postgresql_server.py`).
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import tempfile
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.keep import Saved, Store, open_store
+from nodeattrs.keep.search import QueryNotSupported, QueryNotUnderstood, fields_of, parse_query
+from tests import postgresql_server
+from tests.vectors.cases import HERE, Case, Judge
+from tests.vectors.values import difference
+
+Documents = list[dict[str, Any]]
+
+
+@lru_cache(maxsize=1)
+def _documents() -> dict[str, Documents]:
+    text = (HERE / "chef-search-docs.json").read_text(encoding="utf-8")
+    documents: dict[str, Documents] = json.loads(text)
+    return documents
+
+
+@lru_cache(maxsize=1)
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    return folder
+
+
+@lru_cache(maxsize=1)
+def engines() -> tuple[str, ...]:
+    """The engines that there are here."""
+    return ("files", "sqlite") if postgresql_server.why_not() else ("files", "sqlite", "postgresql")
+
+
+@cache
+def _store(engine: str, name: str) -> Store:
+    """A store with the documents of that name."""
+    folder = Path(_folder().name)
+    place = {
+        "files": lambda: f"file://{folder}/{name}",
+        "sqlite": lambda: f"sqlite://{folder}/{name}.db",
+        "postgresql": postgresql_server.fresh,
+    }[engine]()
+    store = open_store(place)
+    atexit.register(store.close)
+    for document in _documents()[name]:
+        store.save(Saved(document["name"], document))
+    return store
+
+
+def search(case: Case) -> Iterator[str]:
+    """The nodes found, in the order of the list; or the fields of one node, and what each holds."""
+    expected = _expected(case)
+    if "fields_of" in case:
+        document = next(node for node in _documents()[case["docs"]] if node["name"] == case["fields_of"])
+        if fault := difference(expected, {"fields": fields_of(document)}):
+            yield fault
+        return
+    for engine in engines():
+        if fault := difference(expected, _found(engine, case)):
+            yield f"{engine}: {fault}"
+
+
+def _expected(case: Case) -> dict[str, Any]:
+    """What is to be met. A defect of the peer that nothing corrects is a query that cannot be read."""
+    if "expect_corrected" in case:
+        corrected: dict[str, Any] = case["expect_corrected"]
+        return corrected
+    if "peer_defect" in case:
+        return {"error": "parse_error"}
+    return {name: value for name, value in case["expect"].items() if name != "peer"}
+
+
+def _found(engine: str, case: Case) -> dict[str, Any]:
+    try:
+        found = _store(engine, case["docs"]).search(parse_query(case["q"]))
+    except QueryNotSupported:
+        return {"error": "unsupported"}
+    except QueryNotUnderstood:
+        return {"error": "parse_error"}
+    return {"names": [node["name"] for node in _documents()[case["docs"]] if node["name"] in found]}
+
+
+KINDS: dict[str, dict[str, Judge]] = {"chef-search": {"whole": search}}
