@@ -42,29 +42,55 @@ def json_text(value: Any, what: str) -> str:
 
     raises: BadValue
     """
-    try:
-        if _depth(value) > _DEEPEST:
-            raise RecursionError(f"it is nested more than {_DEEPEST} deep")
+    text = written(value, what)
+    check_readable(text, value, what)
+    return text
+
+
+def written(value: Any, what: str) -> str:
+    """*value* as JSON, for `check_readable` to judge. raises: BadValue, also for what holds itself"""
+    with _refusing(what):
         text = _encoded(value)
         text.encode("utf-8")
+        return text
+
+
+def check_readable(text: str, value: Any, what: str) -> None:
+    """raises: BadValue, where reading *text* would not give *value* back"""
+    with _refusing(what):
+        if form_of(value) is None and _depth(value) > _DEEPEST:
+            raise RecursionError(f"it is nested more than {_DEEPEST} deep")
         back = json.loads(text)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise BadValue(f"{what} cannot be kept: {str(error).partition(chr(10))[0]}") from error
     if back != value:
         raise BadValue(f"{what} is not JSON: reading it back gives something else")
-    return text
+
+
+@contextlib.contextmanager
+def _refusing(what: str) -> Iterator[None]:
+    try:
+        yield
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadValue(f"{what} cannot be kept: {str(error).partition(chr(10))[0]}") from error
+
+
+def form_of(value: Any) -> bytes | None:
+    """A hash of a value itself, types and all; None for what is no plain data, or too deep.
+
+    The value must not hold itself: ask `written` first.
+    """
+    try:
+        # Of the first version: it writes one value in one way. Nothing is ever read back from it.
+        return hashed(marshal.dumps(value, 0))
+    except ValueError:
+        return None
 
 
 def _depth(value: Any) -> int:
     """How deep *value* is nested, as far as _DEEPEST; Python's own limit depends on its version."""
-    with contextlib.suppress(ValueError):
-        marshal.dumps(value, 0)  # it has that very limit, and is fast
-        return 0
     depth, level = 0, [value]
     while level and depth <= _DEEPEST:
         depth += 1
-        # Each once: what holds itself twice would be without number.
-        level = list({id(inner): inner for one in level for inner in _inside(one)}.values())
+        level = [inner for one in level for inner in _inside(one)]
     return depth
 
 

@@ -4,7 +4,7 @@ It speaks the SQL that SQLite and PostgreSQL share, with "?" for each value; no 
 query ever becomes SQL text. How to connect, to begin and to end is theirs.
 
     text      a whole document or snapshot: its hash, and the hashes of its pieces; and the hash of
-              the value it was made of, so that what did not change is not even written out again
+              the value it was made of, so that what did not change need not be read back again
     piece     a part of a text, stored once however many texts have it
     node      a name, and the number of its latest revision, which outlives a delete
     revision  which document and snapshot a save left
@@ -17,10 +17,8 @@ query ever becomes SQL text. How to connect, to begin and to end is theirs.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import marshal
 import threading
 import zlib
 from abc import ABC, abstractmethod
@@ -38,7 +36,17 @@ from nodeattrs.keep.search.memory import MemoryIndex
 from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.search.terms import Range
 from nodeattrs.keep.stores import JsonMap, NewerRevision, Noted, Revision, Saved, now
-from nodeattrs.keep.stores.pieces import HASH, hashed, joined, json_text, packed, pieces_of
+from nodeattrs.keep.stores.pieces import (
+    HASH,
+    check_readable,
+    form_of,
+    hashed,
+    joined,
+    json_text,
+    packed,
+    pieces_of,
+    written,
+)
 
 __all__ = ["MIGRATIONS", "VERSION", "SqlStore", "Talk"]
 
@@ -48,7 +56,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         "CREATE TABLE piece (hash BLOB PRIMARY KEY, body BLOB NOT NULL)",
         "CREATE TABLE text (hash BLOB PRIMARY KEY, pieces BLOB NOT NULL, form BLOB)",
-        "CREATE INDEX text_form ON text (form)",
         "CREATE TABLE node (id BIGKEY, name TEXT NOT NULL UNIQUE, last INTEGER NOT NULL)",
         "CREATE TABLE revision (node BIGINT NOT NULL, number INTEGER NOT NULL, at TEXT NOT NULL, "
         "noted TEXT NOT NULL, document BLOB NOT NULL, snapshot BLOB, PRIMARY KEY (node, number))",
@@ -183,15 +190,14 @@ class SqlStore(ABC):
             texts["snapshot"] = _Text(saved.snapshot, f"the snapshot of the node {name!r}")
         parts = _Parts(saved.document)
         task = f"save the node {name!r}"
-        if not self._is_known(task, texts.values()):
-            for text in texts.values():
-                text.written()
+        for text in self._unseen(task, texts.values()):
+            text.check()
         # Most of the work is done before anybody is kept waiting; it is looked at again below.
         with self._reading(task) as talk:
             if talk is not None:
                 for text in texts.values():
                     _unknown(talk, text)
-                if _document_of(talk, name) != texts["document"].hash():
+                if _document_of(talk, name) != texts["document"].hash:
                     for part in _unknown_parts(talk, parts, _secret(talk)):
                         parts.entries(part)
         with self._writing(task) as talk:
@@ -207,7 +213,7 @@ class SqlStore(ABC):
             for text in texts.values():
                 _write(talk, text)
             revision = Revision(number, now(), saved.noted)
-            hashes = [text.hash() for text in texts.values()]
+            hashes = [text.hash for text in texts.values()]
             talk.all(
                 "INSERT INTO revision (node, number, at, noted, document, snapshot) VALUES (?, ?, ?, ?, ?, ?)",
                 node,
@@ -221,10 +227,10 @@ class SqlStore(ABC):
                 _index(talk, node, parts)
         return revision
 
-    def _is_known(self, task: str, texts: Collection[_Text]) -> bool:
-        """Whether all of these were saved before, just as they are."""
+    def _unseen(self, task: str, texts: Iterable[_Text]) -> list[_Text]:
+        """Those that were not saved before, type by type as they are."""
         with self._reading(task) as talk:
-            return talk is not None and sum(text.found(talk) for text in texts) == len(texts)
+            return [text for text in texts if talk is None or not _was_seen(talk, text)]
 
     def delete(self, name: str) -> bool:
         checked_name(name, "node")
@@ -417,46 +423,35 @@ def _document_of(talk: Talk, name: str) -> bytes | None:
 class _Text:
     """A text to be written, and its pieces once they are asked for.
 
-    form: the hash of the value itself, types and all; None for a value that is no plain data
+    raises: BadValue, where the value is no JSON at all
     """
 
     def __init__(self, value: JsonMap, what: str) -> None:
         self._value, self._what = value, what
-        self._hash = b""
-        self._text = b""
+        self._text = written(value, what)
         self._pieces: dict[bytes, bytes] | None = None
         self.names = b""
-        self.form: bytes | None = None
-        with contextlib.suppress(ValueError):
-            # Of the first version: it writes one value in one way. Nothing is ever read back from it.
-            self.form = hashed(marshal.dumps(value, 0))
+        self.hash = hashed(self._text.encode("utf-8"))
+        self.form = form_of(value)
 
-    def found(self, talk: Talk) -> bool:
-        rows = [] if self.form is None else talk.all("SELECT hash FROM text WHERE form = ?", self.form)
-        if rows:
-            self._hash = bytes(rows[0][0])
-        return bool(rows)
-
-    def written(self) -> bytes:
-        """raises: BadValue"""
-        if not self._text:
-            self._text = json_text(self._value, self._what).encode("utf-8")
-        return self._text
-
-    def hash(self) -> bytes:
-        if not self._hash:
-            self._hash = hashed(self.written())
-        return self._hash
+    def check(self) -> None:
+        """raises: BadValue, where the value could not be read back"""
+        check_readable(self._text, self._value, self._what)
 
     def pieces(self) -> dict[bytes, bytes]:
         if self._pieces is None:
-            pieces = [(hashed(piece), packed(piece)) for piece in pieces_of(self.written())]
+            pieces = [(hashed(piece), packed(piece)) for piece in pieces_of(self._text.encode("utf-8"))]
             self.names, self._pieces = b"".join(name for name, _ in pieces), dict(pieces)
         return self._pieces
 
 
+def _was_seen(talk: Talk, text: _Text) -> bool:
+    values = text.hash, text.form
+    return text.form is not None and bool(talk.all("SELECT 1 FROM text WHERE hash = ? AND form = ?", *values))
+
+
 def _unknown(talk: Talk, text: _Text) -> bool:
-    if talk.all("SELECT 1 FROM text WHERE hash = ?", text.hash()):
+    if talk.all("SELECT 1 FROM text WHERE hash = ?", text.hash):
         return False
     text.pieces()
     return True
@@ -467,7 +462,7 @@ def _write(talk: Talk, text: _Text) -> None:
         talk.each("INSERT INTO piece (hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING", sorted(text.pieces().items()))
         talk.all(
             "INSERT INTO text (hash, pieces, form) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-            text.hash(),
+            text.hash,
             text.names,
             text.form,
         )
