@@ -17,7 +17,7 @@ help: ## say what there is
 
 # ---------------------------------------------------------------- the example
 EXAMPLE = cookbooks_example
-STORE = .run/nodes
+STORE = .run/nodes.db
 NODES = web1 web2 db1
 PUZZLE = app.workers
 

@@ -19,7 +19,7 @@ from nodeattrs.adapters.bindings import (
     composition,
     environment_of,
 )
-from nodeattrs.cli import bindings, main, program
+from nodeattrs.cli import main
 
 EXAMPLE = Path(__file__).parents[1] / "cookbooks_example" / "bindings"
 WEB1 = {"fqdn": "web1.example.com", "role": "web", "is_virtual": True}
@@ -238,11 +238,6 @@ class TestClassifiersAndProviders:
 
 
 class TestTheCommand:
-    @pytest.fixture(autouse=True)
-    def _registered(self, monkeypatch):
-        if bindings not in program.COMMANDS:
-            monkeypatch.setattr(program, "COMMANDS", (*program.COMMANDS, bindings))
-
     def ask(self, capsys, *words: str) -> tuple[int, str, str]:
         """The exit code, and what was written."""
         code = main(["bindings", *words, "--site", str(EXAMPLE), "--facts", str(EXAMPLE / "web1.yaml")])

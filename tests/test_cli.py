@@ -108,7 +108,7 @@ class TestHelp:
         assert lines == [[str(slot.number), slot.level, slot.source] for slot in reversed(SLOTS)]
         assert said.code == 0
 
-    @pytest.mark.parametrize("command", [command.NAME for command in COMMANDS])
+    @pytest.mark.parametrize("command", COMMANDS)
     def test_every_command_shows_an_example(self, say: Say, command: str):
         """
         `COMMAND --help` ends well and holds a line to paste.

@@ -5,26 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from nodeattrs.cli import (
-    bindings,
-    catalog,
-    cloud_config,
-    completion,
-    diff,
-    explain,
-    facts,
-    fleet,
-    history,
-    lookup,
-    node_command,
-    run_command,
-    search,
-    show,
-    status,
-    store_command,
-)
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import InternalError, NodeattrsError
 
@@ -36,25 +19,27 @@ __all__ = ["COMMANDS", "parser", "run"]
 # The package is imported before any of its modules; of the face above us only the version is asked.
 _PACKAGE = __name__.partition(".")[0]
 
-COMMANDS = (
-    run_command,
-    show,
-    explain,
-    facts,
-    lookup,
-    bindings,
-    catalog,
-    cloud_config,
-    history,
-    diff,
-    search,
-    status,
-    node_command,
-    store_command,
-    fleet,
-    completion,
-)
-"""In the order in which people meet them."""
+_MODULES = {
+    "run": "run_command",
+    "show": "show",
+    "explain": "explain",
+    "facts": "facts",
+    "lookup": "lookup",
+    "bindings": "bindings",
+    "catalog": "catalog",
+    "cloud-config": "cloud_config",
+    "history": "history",
+    "diff": "diff",
+    "search": "search",
+    "status": "status",
+    "node": "node_command",
+    "store": "store_command",
+    "fleet": "fleet",
+    "completion": "completion",
+}
+"""Command -> its module here, in the order in which people meet them. A call opens the one that it needs."""
+
+COMMANDS = tuple(_MODULES)
 
 DONE, FAILED, NOT_UNDERSTOOD, INTERRUPTED, READER_GONE = 0, 1, 2, 130, 141
 
@@ -111,7 +96,7 @@ def precedence_table() -> str:
 def parser(only: str | None = None) -> argparse.ArgumentParser:
     """All commands with their options.
 
-    only: of this command; the others are named, without options that nobody asks for in this call
+    only: of this command; the others are named and not opened. Of none, where it is no command: for the help
     """
     program = _Program(
         prog="nodeattrs",
@@ -122,16 +107,20 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
     )
     program.add_argument("--version", action="version", version=f"{_PACKAGE} {sys.modules[_PACKAGE].__version__}")
     commands = program.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
-    for command in COMMANDS:
+    for name in COMMANDS:
+        if only in COMMANDS and name != only:
+            commands.add_parser(name)
+            continue
+        command = import_module(f"{_PACKAGE}.cli.{_MODULES[name]}")
         one = commands.add_parser(
-            command.NAME,
+            name,
             help=command.SUMMARY,
             description=command.DESCRIPTION,
             epilog=command.EXAMPLES,
             formatter_class=_Help,
             allow_abbrev=False,
         )
-        if only is None or only == command.NAME:
+        if only is None or only == name:
             command.add_options(one)
         one.set_defaults(perform=command.perform, refuse=one.error)
     return program

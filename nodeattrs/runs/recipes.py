@@ -77,7 +77,18 @@ class _Gone:
 FILES_ONLY = (*_LEVELS, *_UNLESS, *(f"{level}_full" for level in _LEVELS), "has_attribute")
 """Words that attribute files have and recipes do not."""
 RECIPES_ONLY = (
-    *("data_bag", "data_bag_item", "include_recipe", "inject", "lookup", "parameters", "tag", "tagged", "untag"),
+    *(
+        "data_bag",
+        "data_bag_item",
+        "include_recipe",
+        "inject",
+        "lookup",
+        "parameters",
+        "search",
+        "tag",
+        "tagged",
+        "untag",
+    ),
     *RESOURCE_WORDS,
 )
 """Words that recipes have and attribute files do not."""

@@ -6,13 +6,13 @@ store and prints nothing; what it gives back is data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 from nodeattrs.catalog import Catalog
 from nodeattrs.core.claim import Origin, Speaker
-from nodeattrs.errors import DocumentError, NodeattrsError, RecipeNotFound
+from nodeattrs.errors import DocumentError, NodeattrsError, NotFound, RecipeNotFound
 from nodeattrs.node.node import Node
 from nodeattrs.runs.cookbooks import check_versions, cookbook_order
 from nodeattrs.runs.expansion import expand_node
@@ -60,6 +60,7 @@ def run_node(
     json_attributes: Document | None = None,
     saved: Node | None = None,
     log: Callable[[LogLine], None] | None = None,
+    words: Mapping[str, Any] | None = None,
 ) -> Run:
     """Run one node of a repository.
 
@@ -71,6 +72,7 @@ def run_node(
     json_attributes: as `chef-client -j`
     saved:           the node of the last run, not changed
     log:             called with each line that a cookbook file logs
+    words:           more names for recipes, such as `search` over a store
     raises:          RecipeFailed, NotFound, RunListError, DocumentError, ...: nothing is kept then
     source:          semantics of Chef's policy builder; docs/merging.md, "A run"
     """
@@ -96,15 +98,17 @@ def run_node(
     check_versions(order, repository.cookbook, pins)
     _check_recipes(repository, expansion)
     resources = Resources(node, root=repository.root, find=finder(repository.cookbook))
-    words = {
+    known = {
+        "search": _no_store,
         "data_bag": repository.data_bag,
         "data_bag_item": repository.data_bag_item,
         "lookup": lookup,
         "inject": injection.inject,
         "parameters": injection.parameters,
         **resources.words(),
+        **(words or {}),
     }
-    runner = RecipeRunner(node, repository.cookbook, words, log, resources.enter)
+    runner = RecipeRunner(node, repository.cookbook, known, log, resources.enter)
     resources.include = runner.run_recipe
     runner.load_attribute_files(order)
     for recipe in expansion.recipes:
@@ -135,6 +139,10 @@ def _map(document: Document) -> dict[Any, Any]:
     if not isinstance(document.tree, dict):
         raise DocumentError("JSON attributes must be a map", file=document.file, hint='{"run_list": ["role[web]"]}')
     return document.tree
+
+
+def _no_store(*_: Any, **__: Any) -> NoReturn:
+    raise NotFound("there is no store to search in", hint="a run with a store has one: nodeattrs run --store PLACE")
 
 
 def _check_recipes(repository: Repository, expansion: Expansion) -> None:

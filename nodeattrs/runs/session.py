@@ -184,6 +184,7 @@ def perform(
             json_attributes=json_attributes,
             saved=last.node if last else None,
             log=log,
+            words={"search": search_word(store)},
         )
     except NodeattrsError as error:
         if save and last is not None and store.keeps_history:

@@ -1,0 +1,37 @@
+"""`search` in recipes: the nodes of the store that the run has."""
+
+import pytest
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.errors import NotFound, RecipeFailed
+from nodeattrs.keep import open_store
+from nodeattrs.runs.facts import Facts
+from nodeattrs.runs.run import run_node
+from nodeattrs.runs.session import perform
+from tests.on_disk import repository
+
+FACTS = Facts({"platform": "kilnos", "fqdn": "kiln1.example"}, Origin("facts", "test"))
+RECIPE = "cookbooks/kiln/recipes/default.py"
+FILES = {
+    RECIPE: "node.default['others'] = [one['name'] for one in search('node', 'platform:kilnos')]\n",
+    "nodes/kiln1.json": {"name": "kiln1", "run_list": ["kiln"]},
+    "nodes/kiln2.json": {"name": "kiln2", "run_list": ["kiln"]},
+}
+
+
+def test_it_finds_the_nodes_that_ran_before(tmp_path):
+    """The node that runs is not in the store yet, unless an earlier run left it there."""
+    repo, store = repository(tmp_path / "repo", FILES), open_store(str(tmp_path / "nodes.db"))
+
+    found = [
+        perform(repo, store, name, facts=FACTS).run.node["others"].to_list() for name in ("kiln1", "kiln2", "kiln1")
+    ]
+
+    assert found == [[], ["kiln1"], ["kiln1", "kiln2"]]
+
+
+def test_without_a_store_the_error_says_how_to_have_one(tmp_path):
+    """A run of the library alone has none."""
+    with pytest.raises(RecipeFailed, match=r"no store to search(.|\n)*--store") as caught:
+        run_node(repository(tmp_path, FILES), "kiln1", facts=FACTS)
+    assert isinstance(caught.value.__cause__, NotFound)
