@@ -26,8 +26,24 @@ _ROLE_FIELDS = ("name", "description", "run_list", "env_run_lists", *_ATTRIBUTE_
 _ENVIRONMENT_FIELDS = ("name", "description", "cookbook_versions", *_ATTRIBUTE_FIELDS)
 
 
+class _SaysAttributes:
+    """Default and override attributes, and who says each."""
+
+    speaker: Speaker
+
+    @property
+    def default_speaker(self) -> Speaker:
+        """Who says the default attributes, its paths counted from their root."""
+        return Below(self.speaker, ("default_attributes",))
+
+    @property
+    def override_speaker(self) -> Speaker:
+        """Who says the override attributes, its paths counted from their root."""
+        return Below(self.speaker, ("override_attributes",))
+
+
 @dataclass(frozen=True)
-class Role:
+class Role(_SaysAttributes):
     """A role.
 
     run_list:            items as text
@@ -49,16 +65,6 @@ class Role:
         if self.speaker == Origin("role"):
             object.__setattr__(self, "speaker", Origin("role", self.name))
 
-    @property
-    def default_speaker(self) -> Speaker:
-        """Who says the default attributes, its paths counted from their root."""
-        return Below(self.speaker, ("default_attributes",))
-
-    @property
-    def override_speaker(self) -> Speaker:
-        """Who says the override attributes, its paths counted from their root."""
-        return Below(self.speaker, ("override_attributes",))
-
     def run_list_for(self, environment: str) -> tuple[Path, Sequence[str]]:
         """The items for *environment*, and where in the document they stand.
 
@@ -72,7 +78,7 @@ class Role:
 
 
 @dataclass(frozen=True)
-class Environment:
+class Environment(_SaysAttributes):
     """An environment.
 
     default_attributes:  below those of roles
@@ -91,16 +97,6 @@ class Environment:
     def __post_init__(self) -> None:
         if self.speaker == Origin("environment"):
             object.__setattr__(self, "speaker", Origin("environment", self.name))
-
-    @property
-    def default_speaker(self) -> Speaker:
-        """Who says the default attributes, its paths counted from their root."""
-        return Below(self.speaker, ("default_attributes",))
-
-    @property
-    def override_speaker(self) -> Speaker:
-        """Who says the override attributes, its paths counted from their root."""
-        return Below(self.speaker, ("override_attributes",))
 
     def pins(self) -> Iterator[tuple[str, str, Origin]]:
         """Cookbook, constraint and who asks, for every cookbook version."""
