@@ -14,25 +14,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from nodeattrs.catalog import DependencyCycle, ReferenceNotFound, apply_plan, catalog_from
+from tests.oracles.puppet import ruby_with_puppet
 from tests.vectors.ordering import Flagged
 
 SCRIPT = Path(__file__).resolve().with_name("catalog_puppet.rb")
-SKIP = ("libc6", "libgcc-s1", "gcc-12-base", "debconf", "init-system-helpers", "lsb-base", "adduser", "passwd", "dpkg")
-"""What an unpacked Ruby takes from the machine."""
-
 FLAGS = ("changes", "fails", "check_fails", "refreshable", "refresh_fails")
 ODDS = {"changes": 0.5, "fails": 0.12, "check_fails": 0.04, "refreshable": 0.5, "refresh_fails": 0.08}
 RELATIONS = ("before", "require", "notify", "subscribe")
@@ -208,41 +203,6 @@ def agree(one: dict[str, Any], other: dict[str, Any]) -> bool:
     return one == other
 
 
-def command(folder: Path) -> tuple[list[str], dict[str, str]]:
-    """How to start a Ruby that knows Puppet: the installed one, or one that is unpacked below *folder*."""
-    installed = shutil.which("ruby")
-    if (
-        installed
-        and subprocess.run([installed, "-e", "require 'puppet'"], capture_output=True, check=False).returncode == 0
-    ):
-        return [installed], dict(os.environ)
-    told = subprocess.run(
-        ["apt-cache", "depends", "--recurse", "--no-recommends", "--no-suggests", "--no-conflicts", "--no-breaks",
-         "--no-replaces", "--no-enhances", "puppet-agent"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    packages = [line for line in told.stdout.split("\n") if line and line[0].isalpha() and line not in SKIP]
-    # One by one, since alternatives that do not exist are among them; several at a time, since each one waits.
-    with ThreadPoolExecutor(8) as several:
-        download = partial(subprocess.run, cwd=folder, capture_output=True, check=False)
-        list(several.map(download, (["apt-get", "download", "-q", package] for package in packages)))
-    for package in folder.glob("*.deb"):
-        subprocess.run(["dpkg", "-x", package.name, "root"], cwd=folder, check=True)
-    root = folder / "root"
-    ruby = next(path for path in sorted((root / "usr/bin").glob("ruby[0-9]*")))
-    libraries = [*sorted((root / "usr/lib").glob("*-linux-*"))]
-    paths = [root / "usr/lib/ruby/vendor_ruby", *sorted((root / "usr/lib/ruby").glob("[0-9]*"))]
-    paths += [
-        path for library in libraries for path in (library / "ruby").rglob("[0-9]*.[0-9]*.[0-9]*") if path.is_dir()
-    ]
-    paths += sorted((root / "usr/share/rubygems-integration").glob("*/gems/*/lib"))
-    return [str(ruby)], {
-        **os.environ,
-        "RUBYLIB": ":".join(map(str, paths)),
-        "LD_LIBRARY_PATH": ":".join(map(str, libraries)),
-    }
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.oracles.catalog")
     parser.add_argument("--count", type=int, default=400, help="how many catalogs (default: 400)")
@@ -251,10 +211,10 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="catalog-"))
     try:
         cases = [Random(random.Random(f"{asked.seed} {number}")) for number in range(asked.count)]
-        words, environment = command(folder)
+        ruby, environment = ruby_with_puppet(folder / "puppet")
         lines = "".join(json.dumps({"manifest": case.manifest, "noop": case.noop}) + "\n" for case in cases)
         told = subprocess.run(
-            [*words, str(SCRIPT), str(folder)],
+            [ruby, str(SCRIPT), str(folder)],
             input=lines, capture_output=True, text=True, env=environment, timeout=85, check=False,
         )  # fmt: skip
     finally:

@@ -9,10 +9,7 @@ fetched from Debian and unpacked into a temporary folder; nothing is installed o
 from __future__ import annotations
 
 import argparse
-import glob
 import json
-import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,6 +23,7 @@ from hypothesis import strategies as st
 
 from nodeattrs.adapters.hiera import Hiera, Sensitive
 from nodeattrs.errors import NodeattrsError
+from tests.oracles.puppet import ruby_with_puppet
 from tests.vectors.values import spelled
 
 NODE = "web1.example.com"
@@ -157,40 +155,6 @@ def ours(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield {"error": str(error)}
 
 
-def puppet(folder: Path) -> tuple[list[str], dict[str, str]]:
-    """The command that runs Ruby with Puppet, and its environment; packages are unpacked below *folder*.
-
-    raises: RuntimeError, where Debian's packages cannot be had
-    """
-    archives = folder / "archives"
-    (archives / "partial").mkdir(parents=True)
-    options = ["-o", f"Dir::Cache::archives={archives}", "-o", "Debug::NoLocking=1", "-qq", "-y"]
-    fetch = ["apt-get", *options, "--no-install-recommends", "--download-only", "install", "puppet-agent"]
-    done = subprocess.run(fetch, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
-    if done.returncode != 0:  # the lists of packages may never have been fetched
-        subprocess.run(["apt-get", "update", "-qq"], capture_output=True)
-        done = subprocess.run(fetch, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
-    root = folder / "root"
-    for package in glob.glob(f"{archives}/*.deb"):
-        subprocess.run(["dpkg", "-x", package, str(root)], check=True)
-    ruby = next((found for found in glob.glob(f"{root}/usr/bin/ruby[0-9]*")), None) or shutil.which("ruby")
-    if ruby is None:
-        raise RuntimeError(f"no Ruby, and apt-get gives none: {done.stderr.strip()[-300:]}")
-    libraries = [*glob.glob(f"{root}/usr/lib/ruby/vendor_ruby"), *glob.glob(f"{root}/usr/lib/ruby/[0-9]*")]
-    libraries += [*glob.glob(f"{root}/usr/lib/*/ruby/[0-9]*"), *glob.glob(f"{root}/usr/lib/*/ruby/vendor_ruby/[0-9]*")]
-    libraries += glob.glob(f"{root}/usr/share/rubygems-integration/*/gems/*/lib")
-    libraries += glob.glob(f"{root}/usr/share/rubygems-integration/*/gems/*/lib/*-ruby")
-    environment = {
-        **os.environ,
-        "RUBYLIB": ":".join(libraries),
-        "LD_LIBRARY_PATH": ":".join([*glob.glob(f"{root}/usr/lib/*-linux-gnu"), os.environ.get("LD_LIBRARY_PATH", "")]),
-        "LC_ALL": "C.UTF-8",
-    }
-    home = folder / "home"
-    home.mkdir()
-    return [ruby, str(Path(__file__).with_name("hiera_puppet.rb")), str(home)], environment
-
-
 def compared(tasks: list[dict[str, Any]], answers: Iterator[str]) -> tuple[int, int, list[str]]:
     """How many answers agree, how many differ by Puppet merging a value into itself, and the others."""
     same, named, others = 0, 0, []
@@ -226,7 +190,9 @@ def main(arguments: list[str] | None = None) -> int:
         home = asked.keep or Path(folder) / "trees"
         tasks = [written(tree, home / str(at)) for at, tree in enumerate(drawn(asked.trees))]
         try:
-            command, environment = puppet(Path(folder) / "puppet")
+            ruby, environment = ruby_with_puppet(Path(folder) / "puppet")
+            (Path(folder) / "home").mkdir()
+            command = [ruby, str(Path(__file__).with_name("hiera_puppet.rb")), str(Path(folder) / "home")]
         except (OSError, RuntimeError, subprocess.CalledProcessError) as error:
             print(f"Puppet cannot be had here: {error}", file=sys.stderr)
             return 1
