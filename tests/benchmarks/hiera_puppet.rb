@@ -5,7 +5,8 @@ require 'puppet'
 home, inputs, rounds = ARGV
 Puppet::Util::Log.level = :emerg
 Puppet.initialize_settings(
-  ['--confdir', home, '--vardir', home, '--codedir', home, '--logdir', home, '--rundir', home, '--publicdir', home]
+  ['--confdir', home, '--vardir', home, '--codedir', home, '--logdir', home, '--rundir', home, '--publicdir', home,
+   '--ssldir', home]
 )
 FACTS = JSON.parse(File.read(File.join(inputs, 'facts.json')))
 

@@ -6,7 +6,7 @@ count = Integer(ARGV.fetch(0))
 Dir.mktmpdir do |home|
   Puppet::Util::Log.level = :emerg
   Puppet.initialize_settings(
-    %w[confdir vardir codedir logdir rundir publicdir].flat_map { |name| ["--#{name}", home] }
+    %w[confdir vardir codedir logdir rundir publicdir ssldir].flat_map { |name| ["--#{name}", home] }
   )
   Puppet::Type.newtype(:idle) do
     newparam(:name) { isnamevar }

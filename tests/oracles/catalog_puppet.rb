@@ -4,7 +4,7 @@ require 'puppet'
 
 home = File.expand_path(ARGV.fetch(0))
 Puppet.initialize_settings(
-  %w[confdir vardir codedir logdir rundir publicdir].flat_map { |name| ["--#{name}", home] }
+  %w[confdir vardir codedir logdir rundir publicdir ssldir].flat_map { |name| ["--#{name}", home] }
 )
 
 %i[pkg cfg svc job].each do |kind|

@@ -5,7 +5,8 @@ require 'puppet'
 Puppet::Util::Log.level = :emerg
 home = ARGV.fetch(0)
 Puppet.initialize_settings(
-  ['--confdir', home, '--vardir', home, '--codedir', home, '--logdir', home, '--rundir', home, '--publicdir', home]
+  ['--confdir', home, '--vardir', home, '--codedir', home, '--logdir', home, '--rundir', home, '--publicdir', home,
+   '--ssldir', home]
 )
 
 # The compiler's top scope, ready to look keys up: what a catalog's compilation does before it reads any manifest.
