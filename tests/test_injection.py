@@ -85,6 +85,18 @@ class TestParameters:
 
         assert run_node(repo, "kiln1", facts=FACTS).node["kiln"] == {"heat": 1040, "fuel": "gas", "tray": 3}
 
+    def test_the_explanation_says_which_it_was(self, kiln):
+        """
+        The line of the binding, the line of the Hiera file; the recipe's own value has no other place.
+        """
+        repo = kiln(**{RECIPE: "node.default['kiln'] = parameters('kiln', heat=0, fuel='coal', tray=3)\n"})
+        node = run_node(repo, "kiln1", facts=FACTS).node
+        read = {one.what: one.trace for one in explained(node, ("kiln", "heat"), repo).readings}
+
+        assert read["parameters(kiln::heat)"].winner.claim.origin.file == "bindings/default.pp"
+        assert read["parameters(kiln::fuel)"].origins(())[0].file == "data/data/common.yaml"
+        assert read["parameters(kiln::tray)"] is None
+
     def test_without_a_site_hiera_comes_first(self, kiln):
         """
         And without either, the recipe's own values.

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.catalog import Catalog, ref_of
+from nodeattrs.core.trace import Trace
 from nodeattrs.errors import NotFound
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
 from nodeattrs.runs.repository import Repository
@@ -69,6 +70,19 @@ class Injection:
 
         filled = fill_parameters(self.injector, target, defaults, lookup=self._asked, defaults=defaults)
         return {name: one.value for name, one in filled.items()}
+
+    def trace(self, word: str, key: str) -> Trace | None:
+        """Why `inject(key)`, or "target::name" of `parameters`, is what it is; None where nothing is bound.
+
+        raises: as `Injector.explain`
+        """
+        if self.injector is None or word not in ("inject", "parameters"):
+            return None
+        from nodeattrs.adapters.bindings import parameter_key
+
+        target, _, name = key.rpartition("::")
+        trace = self.injector.explain(key if word == "inject" else parameter_key(target, name)).trace
+        return trace if trace.winner is not None else None
 
     def _asked(self, key: str, otherwise: Any) -> Any:
         return otherwise if self._lookup is None else self._lookup(key, otherwise=lambda _: otherwise)

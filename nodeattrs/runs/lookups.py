@@ -82,7 +82,10 @@ def _traced(repository: Repository, node: Node, what: str) -> Trace | Explanatio
     try:
         if word == "lookup":
             return scope_of(repository, node).explain(key)
-        injector = Injection(repository, node).injector if word == "inject" else None
-        return None if injector is None else injector.explain(key).trace
+        bound = Injection(repository, node).trace(word, key)
+        if bound is not None or word != "parameters" or repository.hiera is None:
+            return bound
+        looked_up = scope_of(repository, node).explain(key)
+        return looked_up if looked_up.error is None else None
     except NodeattrsError:
         return None

@@ -70,6 +70,9 @@ class _Reader:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _LOOKUPS:
             keys = [str(one.value) for one in node.args if isinstance(one, ast.Constant)]
             self.found.append(f"{node.func.id}({', '.join(keys)})")
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "parameters":
+            targets = [str(one.value) for one in node.args if isinstance(one, ast.Constant)]
+            self.found += [f"parameters({target}::{one.arg})" for target in targets for one in node.keywords if one.arg]
         if isinstance(node, ast.Name):
             for meaning in self._meaning.get(node.id, ()):
                 self.read(meaning)
