@@ -239,7 +239,7 @@ class Node(Mapping[Any, Any]):
             "set_unless": "write node.normal_unless[...] = ...",
             "default!": "write node.default_full[...] = ...",
         }
-        if name.startswith("__") or name.startswith("_"):
+        if name.startswith("_"):
             raise AttributeError(name)
         hint = hints.get(name, f"read an attribute with node[{name!r}]")
         raise UnknownName(f"a node has nothing called {name!r}", hint=hint)
