@@ -12,6 +12,7 @@ finds what is missing, orders the rest and names every cycle with the line of ea
 [Package['ntp'], File['/etc/ntp.conf'], Service['ntpd']]
 """
 
+from nodeattrs.catalog.catalog import Catalog
 from nodeattrs.catalog.chain_text import parsed_chain, parsed_query
 from nodeattrs.catalog.cycles import Cycle
 from nodeattrs.catalog.documents import catalog_from
@@ -25,8 +26,9 @@ from nodeattrs.catalog.errors import (
 )
 from nodeattrs.catalog.graph import Edge, Graph
 from nodeattrs.catalog.plan import Plan
-from nodeattrs.catalog.references import Chain, Collector, Link, Ref, RefMaker, Refs, ref_of, refs
-from nodeattrs.catalog.resources import MAIN_CLASS, MAIN_STAGE, RELATIONS, Catalog, FirstOf, Resource
+from nodeattrs.catalog.ref_maker import RefMaker
+from nodeattrs.catalog.references import Chain, Collector, Link, Ref, Refs, ref_of, refs
+from nodeattrs.catalog.resources import MAIN_CLASS, MAIN_STAGE, RELATIONS, FirstOf, Resource
 from nodeattrs.catalog.transaction import Change, LogLine, Outcome, Received, Report, Subject, apply_plan
 
 __all__ = [

@@ -172,25 +172,18 @@ def _rings(neighbours: Neighbours, behind: Neighbours, start: int) -> tuple[dict
 
 def _ring(neighbours: Neighbours, behind: Neighbours, vertex: int, most: int) -> int | None:
     """The length of the shortest ring through *vertex*, if it is at most *most*; searched from both sides."""
-    ahead, back = {vertex}, {vertex}
-    far_ahead, far_back = [vertex], [vertex]
+    nexts, seen, far = neighbours, {vertex}, {vertex}
+    others, met, beyond = behind, {vertex}, {vertex}
     for length in range(1, most + 1):
-        if not far_ahead or not far_back:
+        if not far or not beyond:
             return None
-        if len(far_ahead) <= len(far_back):
-            reached = {one for last in far_ahead for one in neighbours[last]}
-            if not reached.isdisjoint(back):
-                return length
-            reached -= ahead
-            ahead |= reached
-            far_ahead = list(reached)
-        else:
-            reached = {one for last in far_back for one in behind[last]}
-            if not reached.isdisjoint(ahead):
-                return length
-            reached -= back
-            back |= reached
-            far_back = list(reached)
+        if len(far) > len(beyond):  # go on where fewer wait
+            nexts, seen, far, others, met, beyond = others, met, beyond, nexts, seen, far
+        reached = {one for last in far for one in nexts[last]}
+        if not reached.isdisjoint(met):
+            return length
+        far = reached - seen
+        seen |= far
     return None
 
 

@@ -15,8 +15,9 @@ import posixpath
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
+from nodeattrs.catalog.catalog import Catalog
 from nodeattrs.catalog.references import Ref, made
-from nodeattrs.catalog.resources import CONTAINERS, RELATIONS, Catalog, FirstOf, Resource
+from nodeattrs.catalog.resources import CONTAINERS, RELATIONS, FirstOf, Resource
 from nodeattrs.core.claim import Origin, Speaker
 from nodeattrs.errors import DocumentError
 

@@ -11,16 +11,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from nodeattrs.catalog.references import Ref
 from nodeattrs.catalog.resources import RELATIONS, FirstOf, Related, Resource
 from nodeattrs.core.claim import Origin
 
-if TYPE_CHECKING:
-    from nodeattrs.catalog.plan import Plan, Said
+__all__ = ["Chained", "Edge", "Graph", "Said"]
 
-__all__ = ["Edge", "Graph"]
+
+class Said(NamedTuple):
+    """A relation by a chain: which resource it leads to, and the chain that says so."""
+
+    ref: str
+    chain: Related
+
+
+Chained = Mapping[str, Sequence[Said]]
+"""What chains add to one metaparameter, by the resource that it is a metaparameter of."""
 
 
 class Edge(NamedTuple):
@@ -43,7 +51,7 @@ _edge = cast("Callable[[tuple[int, int, bool, str, int | Related]], Edge]", part
 
 
 class Graph:
-    """The graph of a plan.
+    """The graph of resources, and of what chains add to their `before` and `notify`.
 
     refs:         the references by position
     edges:        relationships before anchors come in (containers have even numbers), in the order they are made
@@ -52,25 +60,23 @@ class Graph:
     is_container: by position
     """
 
-    def __init__(self, plan: Plan) -> None:
-        resources = list(plan.resources.values())
+    def __init__(self, resources: Sequence[Resource], before: Chained, notify: Chained) -> None:
         self.refs: list[Ref] = [resource.ref for resource in resources]
         self.at: dict[str, int] = {ref: index for index, ref in enumerate(self.refs)}
         self.is_container = [resource.kind != "resource" for resource in resources]
         self.origins: list[Origin | None] = [resource.origin for resource in resources]
         self._resources = resources
         self.edges: list[Edge] = []
-        self._explicit(plan, resources)
+        self._explicit(resources, before, notify)
         self._automatic(resources)
         self.contents: list[list[int]] = [[] for _ in resources]
-        self._contain(plan, resources)
+        self._contain(resources)
         self.count = len(resources) + sum(self.is_container)
 
     # Making it
 
-    def _explicit(self, plan: Plan, resources: Sequence[Resource]) -> None:
+    def _explicit(self, resources: Sequence[Resource], before: Chained, notify: Chained) -> None:
         at, add = self.at, self.edges.append
-        chained = (plan.before, plan.notify)
         for index, resource in enumerate(resources):
             vertex = 2 * index
             # References that lead nowhere are the plan's faults; here they are passed over.
@@ -83,15 +89,15 @@ class Graph:
             for ref in resource.before:
                 if ref in at:
                     add(_edge((vertex, 2 * at[ref], False, "before", index)))
-            if chained[0]:
-                self._chained(chained[0], vertex, False)
+            if before:
+                self._chained(before, vertex, False)
             for ref in resource.notify:
                 if ref in at:
                     add(_edge((vertex, 2 * at[ref], True, "notify", index)))
-            if chained[1]:
-                self._chained(chained[1], vertex, True)
+            if notify:
+                self._chained(notify, vertex, True)
 
-    def _chained(self, said: Mapping[str, Sequence[Said]], vertex: int, refresh: bool) -> None:
+    def _chained(self, said: Chained, vertex: int, refresh: bool) -> None:
         for ref, chain in said.get(self.refs[vertex >> 1], ()):
             if ref in self.at:
                 self.edges.append(Edge(vertex, 2 * self.at[ref], refresh, "chain", chain))
@@ -118,10 +124,10 @@ class Graph:
         names = candidate if isinstance(candidate, FirstOf) else (candidate,)
         return next((self.at[name] for name in names if name in self.at), None)
 
-    def _contain(self, plan: Plan, resources: Sequence[Resource]) -> None:
-        at, contents, containers_of = self.at, self.contents, plan.catalog.containers_of
+    def _contain(self, resources: Sequence[Resource]) -> None:
+        at, contents = self.at, self.contents
         for index, resource in enumerate(resources):
-            for container in containers_of(resource):
+            for container in resource.containers:
                 if container in at:
                     contents[at[container]].append(index)
 

@@ -10,26 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import chain
-from typing import NamedTuple
 
 from nodeattrs.catalog.cycles import Cycle, cycles_of
 from nodeattrs.catalog.errors import DependencyCycle, NoopDoesNotReach, ReferenceNotFound
-from nodeattrs.catalog.graph import Graph
+from nodeattrs.catalog.graph import Graph, Said
 from nodeattrs.catalog.order import in_order
 from nodeattrs.catalog.references import Arrow, Collector, Operand, Ref, near_hint
-from nodeattrs.catalog.resources import MAIN_CLASS, RELATIONS, Catalog, Related, Resource
+from nodeattrs.catalog.resources import MAIN_CLASS, RELATIONS, Declarations, Related, Resource
 from nodeattrs.errors import NodeattrsError
 
-__all__ = ["Plan", "Said"]
+__all__ = ["Plan"]
 
 _MOST_HINTS = 20
-
-
-class Said(NamedTuple):
-    """A relation by a chain: which resource it leads to, and the chain that says so."""
-
-    ref: str
-    chain: Related
 
 
 class Plan:
@@ -40,7 +32,7 @@ class Plan:
     missing:   every relationship that leads nowhere, Puppet's first
     """
 
-    def __init__(self, catalog: Catalog, *, documented: bool = False) -> None:
+    def __init__(self, catalog: Declarations, *, documented: bool = False) -> None:
         self.catalog = catalog
         self.documented = documented
         self.before: dict[str, list[Said]] = {}
@@ -154,7 +146,7 @@ class Plan:
     @cached_property
     def graph(self) -> Graph:
         """The relationships, with automatic ones, and the anchors. Relationships that lead nowhere are left out."""
-        return Graph(self)
+        return Graph(list(self.resources.values()), self.before, self.notify)
 
     @cached_property
     def _ordered(self) -> list[int]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from nodeattrs.errors import BadArgument
 
-__all__ = ["Arrow", "Chain", "Collector", "Link", "Notifying", "Operand", "Ref", "RefMaker", "Refs", "ref_of", "refs"]
+__all__ = ["Arrow", "Chain", "Collector", "Link", "Notifying", "Operand", "Ref", "Refs", "ref_of", "refs"]
 
 Arrow = str
 """One of "->", "~>", "<-", "<~", as Puppet spells them."""
@@ -213,43 +213,6 @@ def made(kind: str, title: str) -> Ref:
 def capitalised(name: str) -> str:
     """`apache::ssl` as references spell it: `Apache::Ssl`."""
     return "::".join(part.capitalize() for part in name.split("::"))
-
-
-class RefMaker:
-    """`Package['ntp']`, `Package['a', 'b']`, and `Package.where(...)` for all that answer a query.
-
-    hear: is told of each link its references are used in
-
-    >>> RefMaker("Package")["ntp"], RefMaker("Package").where(provider="yum").query
-    (Package['ntp'], ('==', 'provider', 'yum'))
-    """
-
-    def __init__(
-        self, kind: str, hear: Callable[[Link], None] | None = None, title: Callable[[str], str] = lambda text: text
-    ) -> None:
-        self._kind = capitalised(kind)
-        self._hear = hear
-        self._title = title
-
-    def __getitem__(self, titles: str | Iterable[str]) -> Any:
-        if isinstance(titles, str):
-            ref = made(self._kind, self._title(titles))
-            ref.hear = self._hear
-            return ref
-        return Refs(self[title] for title in titles)
-
-    def where(self, text: str | None = None, **values: Any) -> Collector:
-        """All resources of this type, those that answer a query in Puppet's words, or those with these values.
-
-        raises: DocumentError, for a text that is no query
-        """
-        from nodeattrs.catalog.chain_text import parsed_query
-
-        query = parsed_query(text) if text else None
-        for name, value in values.items():
-            one: Query = ("==", name, value)
-            query = one if query is None else ("and", query, one)
-        return Collector(self._kind, query, None, self._hear)
 
 
 def _text(operand: Operand) -> str:

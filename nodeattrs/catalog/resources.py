@@ -1,31 +1,25 @@
-"""Resources as they were declared, and the list of them in catalog order.
+"""Resources as they were declared, and all of them in catalog order, to be read.
 
-A catalog takes resources and chains in; `nodeattrs.catalog.graph` works out what follows
-from them. It knows neither files nor recipes: what a resource does to a machine is in its
-`subject`, which nobody here touches.
+`nodeattrs.catalog.catalog` takes them in. Nothing follows from them here, and neither files nor
+recipes are known: what a resource does to a machine is in its `subject`, which nobody here touches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from nodeattrs.catalog.chain_text import parsed_chain
-from nodeattrs.catalog.errors import DuplicateResource
-from nodeattrs.catalog.references import Chain, Collector, Link, Query, Ref
+from nodeattrs.catalog.references import Collector, Link, Query, Ref
 from nodeattrs.core.claim import Origin
-from nodeattrs.errors import BadArgument, NodeattrsError
-
-if TYPE_CHECKING:
-    from nodeattrs.catalog.plan import Plan
+from nodeattrs.errors import NodeattrsError
 
 __all__ = [
     "CONTAINERS",
     "MAIN_CLASS",
     "MAIN_STAGE",
     "RELATIONS",
-    "Catalog",
+    "Declarations",
     "FirstOf",
     "Related",
     "Resource",
@@ -82,6 +76,13 @@ class Resource:
         """Whether it is a class, an instance of a defined type or a stage."""
         return self.kind != "resource"
 
+    @property
+    def containers(self) -> tuple[str, ...]:
+        """What it stands in directly, given or not."""
+        if self.within is not None:
+            return self.within
+        return (MAIN_STAGE,) if self.kind == "class" else () if self.kind == "stage" else (MAIN_CLASS,)
+
     def asks(self, name: str) -> Any:
         """What a query finds under *name*; `title` and `tag` are always there. Nothing written is nothing found."""
         if name == "title":
@@ -98,15 +99,12 @@ class Related:
     origin: Origin | None = None
 
 
-class Catalog:
-    """Resources in catalog order, which is their priority, and the chains over them.
+class Declarations:
+    """What was declared, to be read: resources in catalog order, which is their priority, and chains over them.
 
-    >>> catalog = Catalog()
-    >>> service = catalog.add(Resource(Ref("Service[ntpd]")))
-    >>> conf = catalog.add(Resource(Ref("File[/etc/ntp.conf]")))
-    >>> catalog.relate(conf >> ~service)
-    >>> [str(ref) for ref in catalog.plan().order()]
-    ['File[/etc/ntp.conf]', 'Service[ntpd]']
+    noop:     whether nothing is to be changed
+    chains:   as they were written, in order
+    warnings: what is probably not meant
     """
 
     def __init__(self, noop: bool = False) -> None:
@@ -114,7 +112,6 @@ class Catalog:
         self.warnings: list[NodeattrsError] = []
         self.chains: list[Related] = []
         self._resources: dict[str, Resource] = {}
-        self._places: dict[str, Resource] = {}
         for main, kind, within in ((MAIN_STAGE, "stage", ()), (MAIN_CLASS, "class", (MAIN_STAGE,))):
             self._resources[main] = Resource(main, kind, within)
 
@@ -139,77 +136,9 @@ class Catalog:
         """The resource of that reference, or None."""
         return self._resources.get(ref)
 
-    def add(self, resource: Resource) -> Ref:
-        """Declare a resource; its reference. What is written on the main class and stage is added to them.
-
-        raises: DuplicateResource, BadArgument
-        """
-        ref = resource.ref
-        if resource.kind not in ("resource", *CONTAINERS):
-            raise BadArgument(f"{ref}: there is no kind {resource.kind!r}", hint="resource, class, define or stage")
-        earlier = self._resources.get(ref)
-        if earlier is not None and ref in (MAIN_STAGE, MAIN_CLASS) and earlier.origin is None:
-            resource.within = earlier.within
-        elif earlier is not None:
-            raise DuplicateResource(
-                f"{ref} is declared twice",
-                origins=[one.origin for one in (earlier, resource) if one.origin],
-                said=_told(("first", earlier), ("again", resource)),
-                hint="declare it once, and name it elsewhere",
-            )
-        if resource.manages is not None:
-            other = self._places.setdefault(resource.manages, resource)
-            if other is not resource:
-                raise DuplicateResource(
-                    f"{ref} and {other.ref} both manage {resource.manages.partition(':')[2]}",
-                    origins=[one.origin for one in (other, resource) if one.origin],
-                    said=_told((str(other.ref), other), (str(ref), resource)),
-                )
-        self._resources[ref] = resource
-        return ref
-
-    def relate(self, said: Chain | Link | str, origin: Origin | None = None) -> None:
-        """Add a chain: one of Python, a single link of one, or a text of Puppet's language. raises: DocumentError"""
-        from nodeattrs.catalog.references import link_text
-
-        if isinstance(said, str):
-            chain = parsed_chain(said)
-            self.chains.extend(Related(link, said, origin) for link in chain.links)
-            return
-        for link in said.links if isinstance(said, Chain) else (said,):
-            self.chains.append(Related(link, link_text(link), origin))
-
-    def depend(self, ref: str, on: str, origin: Origin | None = None, relation: str = "require") -> None:
-        """Add to a metaparameter of a resource that is declared: what the `require` function does.
-
-        raises: KeyError
-        """
-        resource = self._resources[ref]
-        setattr(resource, relation, (*getattr(resource, relation), on))
-        if origin is not None:
-            resource.said[f"{relation} {on}"] = origin
-
-    def depend_where_both_are(
-        self, pairs: Iterable[tuple[str, str]], origin: Origin | None = None
-    ) -> list[tuple[str, str]]:
-        """Add `require` for pairs of dependant and dependency; those with an absent side are ignored."""
-        kept = [(dependant, on) for dependant, on in pairs if dependant in self and on in self]
-        for dependant, on in kept:
-            self.depend(dependant, on, origin)
-        return kept
-
-    def contain(self, outer: str, inner: str) -> None:
-        """Add a container to those a resource stands in: what the `contain` function does. raises: KeyError"""
-        resource = self._resources[inner]
-        within = self.containers_of(resource)
-        if outer not in within:
-            resource.within = (*within, outer)
-
     def containers_of(self, resource: Resource) -> tuple[str, ...]:
         """The containers a resource stands in directly."""
-        if resource.within is not None:
-            return resource.within
-        return (MAIN_STAGE,) if resource.kind == "class" else () if resource.kind == "stage" else (MAIN_CLASS,)
+        return resource.containers
 
     def collected(self, collector: Collector) -> list[Ref]:
         """Everything that a collector finds, in catalog order, virtual resources included."""
@@ -221,15 +150,6 @@ class Catalog:
             and (collector.query is None or answers(resource, collector.query))
             and isinstance(ref, Ref)
         ]
-
-    def plan(self, *, documented: bool = False) -> Plan:
-        """What follows from all of it: `nodeattrs.catalog.plan.Plan`.
-
-        documented: an empty collector breaks its chain, as the language page has it
-        """
-        from nodeattrs.catalog.plan import Plan
-
-        return Plan(self, documented=documented)
 
 
 def answers(resource: Resource, query: Query) -> bool:
@@ -251,7 +171,3 @@ def _same(left: Any, right: Any) -> bool:
     if isinstance(left, str) and isinstance(right, str):
         return left.lower() == right.lower()
     return type(left) is type(right) and bool(left == right)
-
-
-def _told(*sides: tuple[str, Resource]) -> list[str]:
-    return [f"{name}: {resource.origin}" for name, resource in sides if resource.origin]

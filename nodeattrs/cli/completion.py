@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from nodeattrs.cli.terminal import Terminal
 
@@ -32,14 +32,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Print the script."""
-    from nodeattrs.cli.program import parser
-
-    terminal.text("".join(f"{line}\n" for line in _SCRIPTS[options.shell](_commands(parser()))))
+    terminal.text("".join(f"{line}\n" for line in _SCRIPTS[options.shell](list(_commands(options.whole())))))
     return 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Option:
+class _Option(NamedTuple):
     """An option of a command: its spellings, and what may follow it.
 
     values: the words to choose from
@@ -53,97 +50,121 @@ class _Option:
     names: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Command:
-    name: str
-    help: str
+class _Command(NamedTuple):
+    """What may follow some words of ours.
+
+    said:       the words before, without the program's name: (), ("run",), ("catalog", "check")
+    words:      what may stand next, and what it does
+    is_between: whether one of these words has to follow, and has options of its own
+    names:      "file" or "directory" where words that are no options name one
+    """
+
+    said: tuple[str, ...]
+    words: dict[str, str]
+    is_between: bool
     options: tuple[_Option, ...]
-    words: tuple[str, ...]
+    names: str
+
+    @property
+    def spellings(self) -> list[str]:
+        return [spelling for option in self.options for spelling in option.spellings]
 
 
-_FILES = {"FILE": "file", "DIR": "directory", "PLACE": "directory"}
+_NAMES = {"FILE": "file", "DIR": "directory", "PLACE": "file"}
 
 
-def _commands(program: argparse.ArgumentParser) -> list[_Command]:
-    (commands,) = (action for action in program._actions if isinstance(action, argparse._SubParsersAction))
-    summaries = {choice.dest: choice.help or "" for choice in commands._choices_actions}
-    return [_command(name, summaries[name], parser) for name, parser in commands.choices.items()]
-
-
-def _command(name: str, summary: str, parser: argparse.ArgumentParser) -> _Command:
+def _commands(parser: argparse.ArgumentParser, said: tuple[str, ...] = ()) -> Iterator[_Command]:
+    """A parser and all parsers in it; those that more words lead to come first."""
+    words: dict[str, str] = {}
     options: list[_Option] = []
-    words: list[str] = []
+    names, is_between = "", False
     for action in parser._actions:
         values = tuple(map(str, action.choices or ()))
-        if action.option_strings:
-            metavar = action.metavar if isinstance(action.metavar, str) else ""
-            help_text = (action.help or "").partition(" (default")[0]
-            options.append(
-                _Option(tuple(action.option_strings), help_text, action.nargs != 0, values, _FILES.get(metavar, ""))
-            )
+        named = _NAMES.get(action.metavar, "") if isinstance(action.metavar, str) else ""
+        if isinstance(action, argparse._SubParsersAction):
+            is_between = True
+            words |= {choice.dest: choice.help or "" for choice in action._choices_actions}
+            for name, inner in action.choices.items():
+                yield from _commands(inner, (*said, name))
+        elif action.option_strings:
+            told = (action.help or "").partition(" (default")[0].replace("%%", "%")
+            options.append(_Option(tuple(action.option_strings), told, action.nargs != 0, values, named))
         else:
-            words += values
-    return _Command(name, summary, tuple(options), tuple(words))
+            words |= dict.fromkeys(values, "")
+            names = names or named
+    yield _Command(said, words, is_between, tuple(options), names)
+
+
+def _pattern(command: _Command) -> str:
+    """What a script compares the words before the cursor to: each is followed by a space."""
+    return shlex.quote(f"{' '.join(command.said)} ")
 
 
 def _bash(commands: list[_Command]) -> Iterator[str]:
     yield "# bash completion for nodeattrs"
     yield "_nodeattrs() {"
-    yield "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}"
+    yield "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} IFS=$' \\t\\n'"
     yield "    COMPREPLY=()"
-    yield '    if [ "$COMP_CWORD" -eq 1 ]; then'
-    names = " ".join([*(command.name for command in commands), "--help", "--version"])
-    yield f'        COMPREPLY=($(compgen -W {shlex.quote(names)} -- "$word"))'
-    yield "        return"
-    yield "    fi"
-    yield "    case ${COMP_WORDS[1]} in"
+    yield "    # bash takes --format=json for three words"
+    yield '    if [ "$word" = = ]; then word=; elif [ "$before" = = ]; then before=${COMP_WORDS[COMP_CWORD-2]}; fi'
+    yield '    case "${COMP_WORDS[*]:1:COMP_CWORD-1} " in'
     for command in commands:
-        yield f"    {command.name})"
-        yield "        case $before in"
-        for option in command.options:
-            if option.takes_value:
-                yield f"        {'|'.join(option.spellings)})"
-                yield f"            {_bash_values(option)}"
-                yield "            return ;;"
-        yield "        esac"
-        words = [*command.words, *(spelling for option in command.options for spelling in option.spellings)]
-        yield f'        COMPREPLY=($(compgen -W {shlex.quote(" ".join(words))} -- "$word")) ;;'
+        if command.words:
+            yield f"    {_pattern(command)})"
+            yield f"        {_bash_words([*command.words, *command.spellings])} ;;"
+        if not command.is_between:
+            yield f"    {_pattern(command)}*)"
+            yield "        case $before in"
+            answers: dict[str, list[str]] = {}
+            for option in command.options:
+                if option.takes_value:
+                    answer = _bash_words(option.values) if option.values else _bash_names(option.names)
+                    answers.setdefault(answer, []).extend(option.spellings)
+            for answer, spellings in answers.items():
+                yield f"        {'|'.join(spellings)}) {answer}; return ;;"
+            yield "        esac"
+            if command.names:
+                yield f"        if [[ $word != -* ]]; then {_bash_names(command.names)}; return; fi"
+            yield f"        {_bash_words(command.spellings)} ;;"
     yield "    esac"
     yield "}"
     yield "complete -F _nodeattrs nodeattrs"
 
 
-def _bash_values(option: _Option) -> str:
-    if option.values:
-        return f'COMPREPLY=($(compgen -W {shlex.quote(" ".join(option.values))} -- "$word"))'
-    if option.names:
-        return f'compopt -o filenames; COMPREPLY=($(compgen -{"d" if option.names == "directory" else "f"} -- "$word"))'
-    return ":"
+def _bash_words(words: Iterable[str]) -> str:
+    return f'COMPREPLY=($(compgen -W {shlex.quote(" ".join(words))} -- "$word"))'
+
+
+def _bash_names(names: str) -> str:
+    if not names:
+        return ":"
+    kind = "d" if names == "directory" else "f"
+    return f"compopt -o filenames; IFS=$'\\n'; COMPREPLY=($(compgen -{kind} -- \"$word\"))"
 
 
 def _zsh(commands: list[_Command]) -> Iterator[str]:
     yield "#compdef nodeattrs"
     yield "_nodeattrs() {"
-    yield "    local -a commands"
-    yield "    commands=("
+    yield "    local -a told"
+    yield '    case "${(j: :)words[2,CURRENT-1]} " in'
     for command in commands:
-        yield f"        {shlex.quote(f'{command.name}:{command.help}')}"
-    yield "    )"
-    yield "    if (( CURRENT == 2 )); then"
-    yield "        _describe command commands"
-    yield "        return"
-    yield "    fi"
-    yield "    local command=$words[2]"
-    yield "    shift words; (( CURRENT-- ))"
-    yield "    case $command in"
-    for command in commands:
-        yield f"    {command.name})"
-        specs = [spec for option in command.options for spec in _zsh_specs(option)]
-        specs += [f"1:word:({' '.join(command.words)})"] if command.words else ["*: :"]
-        yield f"        _arguments {' '.join(shlex.quote(spec) for spec in specs)} ;;"
+        if command.words:
+            yield f"    {_pattern(command)})"
+            told = (shlex.quote(f"{word}:{help}" if help else word) for word, help in command.words.items())
+            yield f"        told=({' '.join(told)})"
+            yield "        _describe word told ;;" if command.is_between else "        _describe word told ;|"
+        if not command.is_between:
+            yield f"    {_pattern(command)}*)"
+            yield f"        shift {len(command.said)} words; (( CURRENT -= {len(command.said)} ))"
+            specs = [spec for option in command.options for spec in _zsh_specs(option)]
+            specs.append(f"*:{command.names or ' '}:{_ZSH_NAMES[command.names]}")
+            yield f"        _arguments {' '.join(shlex.quote(spec) for spec in specs)} ;;"
     yield "    esac"
     yield "}"
     yield 'if [ "$funcstack[1]" = _nodeattrs ]; then _nodeattrs "$@"; else compdef _nodeattrs nodeattrs; fi'
+
+
+_ZSH_NAMES = {"file": "_files", "directory": "_files -/", "": " "}
 
 
 def _zsh_specs(option: _Option) -> Iterator[str]:
@@ -151,33 +172,49 @@ def _zsh_specs(option: _Option) -> Iterator[str]:
     for sign in ("\\", "[", "]", ":"):
         told = told.replace(sign, f"\\{sign}")
     for spelling in option.spellings:
-        spec = f"*{spelling}[{told}]"
+        joint = "=" if option.takes_value and spelling.startswith("--") else ""
+        spec = f"*{spelling}{joint}[{told}]"
         if option.values:
             spec += f":value:({' '.join(option.values)})"
         elif option.takes_value:
-            spec += {"file": ":file:_files", "directory": ":directory:_files -/"}.get(option.names, ":value: ")
+            spec += f":{option.names or 'value'}:{_ZSH_NAMES[option.names]}"
         yield spec
 
 
 def _fish(commands: list[_Command]) -> Iterator[str]:
     yield "# fish completion for nodeattrs"
+    yield "function __nodeattrs_after -d 'whether these are all words before the cursor'"
+    yield "    set -l said (commandline -opc)[2..-1]"
+    yield '    test "$said" = "$argv"'
+    yield "end"
+    yield "function __nodeattrs_in -d 'whether the words before the cursor begin with these'"
+    yield "    set -l said (commandline -opc)[2..-1]"
+    yield '    string match -q -- "$argv *" "$said "'
+    yield "end"
     yield "complete -c nodeattrs -f"
     for command in commands:
-        yield f"complete -c nodeattrs -n __fish_use_subcommand -a {command.name} -d {_fish_quoted(command.help)}"
-    for command in commands:
-        begin = f"complete -c nodeattrs -n '__fish_seen_subcommand_from {command.name}'"
+        at = " ".join(command.said)
+        for word, told in command.words.items():
+            yield _fish_line(f"__nodeattrs_after {at}", f"-a {word}", told)
+        where = f"__nodeattrs_{'after' if command.is_between else 'in'} {at}"
+        if command.names:
+            yield _fish_line(where, _FISH_WORDS[command.names], "")
         for option in command.options:
-            spelled = [f"-l {one[2:]}" if one.startswith("--") else f"-s {one[1:]}" for one in option.spellings]
-            parts = [begin, *spelled, f"-d {_fish_quoted(option.help)}"]
-            if option.takes_value:
-                parts.append("-r")
+            parts = [f"-l {one[2:]}" if one.startswith("--") else f"-s {one[1:]}" for one in option.spellings]
             if option.values:
-                parts.append(f"-a {_fish_quoted(' '.join(option.values))}")
-            elif option.names:
-                parts.append("-F" if option.names == "file" else "-a '(__fish_complete_directories)'")
-            yield " ".join(parts)
-        if command.words:
-            yield f"{begin} -a {_fish_quoted(' '.join(command.words))}"
+                parts.append(f"-x -a {_fish_quoted(' '.join(option.values))}")
+            elif option.takes_value:
+                parts.append(_FISH_VALUES[option.names])
+            yield _fish_line(where, " ".join(parts), option.help)
+
+
+_FISH_WORDS = {"file": "-F", "directory": "-a '(__fish_complete_directories)'"}
+_FISH_VALUES = {"file": "-r -F", "directory": "-x -a '(__fish_complete_directories)'", "": "-x"}
+
+
+def _fish_line(where: str, what: str, told: str) -> str:
+    line = f"complete -c nodeattrs -n {_fish_quoted(where.strip())} {what}"
+    return f"{line} -d {_fish_quoted(told)}" if told else line
 
 
 def _fish_quoted(text: str) -> str:

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import InternalError, NodeattrsError
@@ -71,7 +71,10 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that notices when its words do not come out."""
+    """A parser that notices when its words do not come out, and tells whom it does not understand where to read on."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(f"{message}\n  {self.prog} --help tells more")
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
         # argparse's own would swallow a full disk.
@@ -122,7 +125,7 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
         )
         if only is None or only == name:
             command.add_options(one)
-        one.set_defaults(perform=command.perform, refuse=one.error)
+        one.set_defaults(perform=command.perform, refuse=one.error, whole=parser)
     return program
 
 

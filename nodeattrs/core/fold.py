@@ -14,16 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Claim, Origin, Speaker
-from nodeattrs.core.hearing import Plan, Said, hear
 from nodeattrs.core.meeting import meet
 from nodeattrs.core.part import Part, Told, told_at, voices
 from nodeattrs.core.policy import INSIDE, Policy
-from nodeattrs.core.trace import Trace, told_trace
 from nodeattrs.core.tree import ABSENT, Path, copied, dig, parse, spell
 from nodeattrs.errors import BadArgument, MergeConflict, TooDeep
+
+if TYPE_CHECKING:
+    # Loaded by the first question: a fold that nobody asks does not pay for the answers.
+    from nodeattrs.core.hearing import Hearing, Plan, Said
+    from nodeattrs.core.trace import Trace
 
 __all__ = ["Fold", "Folded", "Layer", "fold"]
 
@@ -101,7 +104,7 @@ class Folded:
         told = self._told
         for step in steps:
             told = told_at(told, step)
-        own = {said.number: said.own for said in hear(self._numbered(), steps).standing}
+        own = {said.number: said.own for said in self._hearing(steps).standing}
         return tuple(self._layers[number - 1].origin.at(own.get(number, steps)) for number in voices(told))
 
     def trace(self, path: str | Path) -> Trace:
@@ -110,17 +113,20 @@ class Folded:
         path: steps, or their spelling: `"apache.listen_ports.0"`
         cost: the depth of the path times the number of layers
         """
+        from nodeattrs.core.trace import told_trace
+
         steps = parse(path) if isinstance(path, str) else tuple(path)
-        hearing = hear(self._numbered(), steps)
         titles = {number: layer.title for number, layer in enumerate(self._layers, 1)}
 
         def claim(said: Said) -> Claim:
             return Claim(said.path, said.value, said.number, self._layers[said.number - 1].origin.at(said.own))
 
-        return told_trace(hearing, steps, dig(self.value, steps), claim, titles)
+        return told_trace(self._hearing(steps), steps, dig(self.value, steps), claim, titles)
 
-    def _numbered(self) -> Plan:
-        return _numbered(self._plan, iter(range(1, len(self._layers) + 1)))
+    def _hearing(self, steps: Path) -> Hearing:
+        from nodeattrs.core.hearing import hear
+
+        return hear(_numbered(self._plan, iter(range(1, len(self._layers) + 1))), steps)
 
     def explain(self, path: str | Path) -> str:
         """The trace of *path* as text."""
@@ -208,6 +214,8 @@ def _with_origins(conflict: MergeConflict, result: Part, part: Part, layers: lis
 
 
 def _numbered(plan: Fold, numbers: Iterator[int]) -> Plan:
+    from nodeattrs.core.hearing import Plan, Said
+
     children: list[Said | Plan] = []
     policies: list[Policy] = []
     for child in plan.children:

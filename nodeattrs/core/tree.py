@@ -7,8 +7,6 @@ of layers or merging.
 
 from __future__ import annotations
 
-import difflib
-import json
 import re
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -74,7 +72,11 @@ def _spelled(step: object) -> str:
     if isinstance(step, int):
         return str(step)
     text = str(step)
-    return text if _BARE.fullmatch(text) and not _INTEGER.fullmatch(text) else json.dumps(text, ensure_ascii=False)
+    if _BARE.fullmatch(text) and not _INTEGER.fullmatch(text):
+        return text
+    import json  # for odd keys only
+
+    return json.dumps(text, ensure_ascii=False)
 
 
 def parse(text: str) -> Path:
@@ -98,6 +100,8 @@ def parse(text: str) -> Path:
             )
         double, single, bare, dot = found.groups()
         if double is not None:
+            import json  # for odd keys only
+
             steps.append(json.loads(f'"{double}"', strict=False))
         elif single is not None:
             steps.append(single)
@@ -110,6 +114,8 @@ def parse(text: str) -> Path:
 
 def near(step: object, known: Iterable[object]) -> list[str]:
     """Up to three known names that look like *step*, spelled as steps of a path."""
+    import difflib  # for messages only
+
     names = {str(name): name for name in known}
     return [_spelled(names[close]) for close in difflib.get_close_matches(str(step), names, 3, 0.7)]
 

@@ -7,15 +7,13 @@ repository, a store or a run hands in plain data and who said it.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from contextlib import contextmanager
-from typing import Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from nodeattrs.core.claim import Origin, Speaker
 from nodeattrs.core.fold import Fold
-from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, parse, spell
 from nodeattrs.errors import (
     AmbiguousRunList,
@@ -32,7 +30,6 @@ from nodeattrs.node.documents import FORMAT, VERSION, json_ready, restore_ledger
 from nodeattrs.node.intake import adopt, lay_over, load, sink
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.level_view import LevelView, level_view, merged_at
-from nodeattrs.node.node_trace import trace_of
 from nodeattrs.node.run_list import normalised
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.slot_tree import SlotTree, fold_of
@@ -51,6 +48,9 @@ from nodeattrs.node.speech import RUN, Voice
 from nodeattrs.node.values import stored
 from nodeattrs.node.view import ListView, entry
 from nodeattrs.node.writers import FullWriter, UnlessWriter, Writer, steps_of
+
+if TYPE_CHECKING:
+    from nodeattrs.core.trace import Trace
 
 __all__ = ["DEFAULT_ENVIRONMENT", "Node"]
 
@@ -454,6 +454,8 @@ class Node(Mapping[Any, Any]):
         path: steps, or their spelling: "apache.listen_ports.0"
         cost: grows with the depth of the path and its own history, not with the tree
         """
+        from nodeattrs.node.node_trace import trace_of
+
         with self._ledger.lock:
             return trace_of(self._ledger, _steps(path))
 
@@ -639,6 +641,8 @@ class Node(Mapping[Any, Any]):
 
     def to_chef_json(self) -> str:
         """Chef's node JSON as text, on one line."""
+        import json
+
         return json.dumps(self.to_chef(), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
     def to_hash(self) -> dict[str, Any]:

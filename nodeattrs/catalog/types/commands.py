@@ -21,7 +21,7 @@ from nodeattrs.catalog.documents import nearest_first
 from nodeattrs.catalog.errors import ResourceFailed
 from nodeattrs.catalog.resources import FirstOf
 from nodeattrs.catalog.transaction import Change
-from nodeattrs.catalog.types import ResourceType, Site, is_secret, revealed
+from nodeattrs.catalog.types.acting import ResourceType, Site, is_secret, revealed
 from nodeattrs.errors import BadArgument
 
 __all__ = ["Execute"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.catalog.transaction import Change
-from nodeattrs.catalog.types import ResourceType, Site, is_secret
+from nodeattrs.catalog.types.acting import ResourceType, Site, is_secret
 
 __all__ = ["Log"]
 

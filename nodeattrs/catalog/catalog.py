@@ -1,0 +1,105 @@
+"""The catalog: it takes resources and chains in, and makes the plan that follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from nodeattrs.catalog.chain_text import parsed_chain
+from nodeattrs.catalog.errors import DuplicateResource
+from nodeattrs.catalog.plan import Plan
+from nodeattrs.catalog.references import Chain, Link, Ref, link_text
+from nodeattrs.catalog.resources import CONTAINERS, MAIN_CLASS, MAIN_STAGE, Declarations, Related, Resource
+from nodeattrs.core.claim import Origin
+from nodeattrs.errors import BadArgument
+
+__all__ = ["Catalog"]
+
+
+class Catalog(Declarations):
+    """Resources in catalog order, which is their priority, and the chains over them.
+
+    >>> catalog = Catalog()
+    >>> service = catalog.add(Resource(Ref("Service[ntpd]")))
+    >>> conf = catalog.add(Resource(Ref("File[/etc/ntp.conf]")))
+    >>> catalog.relate(conf >> ~service)
+    >>> [str(ref) for ref in catalog.plan().order()]
+    ['File[/etc/ntp.conf]', 'Service[ntpd]']
+    """
+
+    def __init__(self, noop: bool = False) -> None:
+        super().__init__(noop)
+        self._places: dict[str, Resource] = {}
+
+    def add(self, resource: Resource) -> Ref:
+        """Declare a resource; its reference. What is written on the main class and stage is added to them.
+
+        raises: DuplicateResource, BadArgument
+        """
+        ref = resource.ref
+        if resource.kind not in ("resource", *CONTAINERS):
+            raise BadArgument(f"{ref}: there is no kind {resource.kind!r}", hint="resource, class, define or stage")
+        earlier = self._resources.get(ref)
+        if earlier is not None and ref in (MAIN_STAGE, MAIN_CLASS) and earlier.origin is None:
+            resource.within = earlier.within
+        elif earlier is not None:
+            raise DuplicateResource(
+                f"{ref} is declared twice",
+                origins=[one.origin for one in (earlier, resource) if one.origin],
+                said=_told(("first", earlier), ("again", resource)),
+                hint="declare it once, and name it elsewhere",
+            )
+        if resource.manages is not None:
+            other = self._places.setdefault(resource.manages, resource)
+            if other is not resource:
+                raise DuplicateResource(
+                    f"{ref} and {other.ref} both manage {resource.manages.partition(':')[2]}",
+                    origins=[one.origin for one in (other, resource) if one.origin],
+                    said=_told((str(other.ref), other), (str(ref), resource)),
+                )
+        self._resources[ref] = resource
+        return ref
+
+    def relate(self, said: Chain | Link | str, origin: Origin | None = None) -> None:
+        """Add a chain: one of Python, a single link of one, or a text of Puppet's language. raises: DocumentError"""
+        if isinstance(said, str):
+            chain = parsed_chain(said)
+            self.chains.extend(Related(link, said, origin) for link in chain.links)
+            return
+        for link in said.links if isinstance(said, Chain) else (said,):
+            self.chains.append(Related(link, link_text(link), origin))
+
+    def depend(self, ref: str, on: str, origin: Origin | None = None, relation: str = "require") -> None:
+        """Add to a metaparameter of a resource that is declared: what the `require` function does.
+
+        raises: KeyError
+        """
+        resource = self._resources[ref]
+        setattr(resource, relation, (*getattr(resource, relation), on))
+        if origin is not None:
+            resource.said[f"{relation} {on}"] = origin
+
+    def depend_where_both_are(
+        self, pairs: Iterable[tuple[str, str]], origin: Origin | None = None
+    ) -> list[tuple[str, str]]:
+        """Add `require` for pairs of dependant and dependency; those with an absent side are ignored."""
+        kept = [(dependant, on) for dependant, on in pairs if dependant in self and on in self]
+        for dependant, on in kept:
+            self.depend(dependant, on, origin)
+        return kept
+
+    def contain(self, outer: str, inner: str) -> None:
+        """Add a container to those a resource stands in: what the `contain` function does. raises: KeyError"""
+        resource = self._resources[inner]
+        if outer not in resource.containers:
+            resource.within = (*resource.containers, outer)
+
+    def plan(self, *, documented: bool = False) -> Plan:
+        """What follows from all of it: `nodeattrs.catalog.plan.Plan`.
+
+        documented: an empty collector breaks its chain, as the language page has it
+        """
+        return Plan(self, documented=documented)
+
+
+def _told(*sides: tuple[str, Resource]) -> list[str]:
+    return [f"{name}: {resource.origin}" for name, resource in sides if resource.origin]
