@@ -132,9 +132,9 @@ class TestIncludes:
         loader = AttributeFileOrder({"web": Cookbook("web", files=("attributes/ssl.py",))}, lambda cookbook, file: None)
 
         with pytest.raises(AttributeFileNotFound) as caught:
-            loader.include("web::sl", by=Origin("attribute file", "app", "cookbooks/app/attributes/default.py", 7))
+            loader.include("web::sl", by=lambda: Origin("attribute file", "app", "app/attributes/default.py", 7))
 
-        assert "included by cookbooks/app/attributes/default.py:7" in str(caught.value)
+        assert "included by app/attributes/default.py:7" in str(caught.value)
         assert "did you mean ssl?" in str(caught.value)
 
     def test_an_error_inside_an_included_file_is_not_blamed_on_the_include(self):
@@ -146,7 +146,7 @@ class TestIncludes:
 
         loader = AttributeFileOrder({"web": web}, run)
         with pytest.raises(AttributeFileNotFound) as caught:
-            loader.include("web", by=Origin("recipe", "web", "recipes/outer.py", 1))
+            loader.include("web", by=lambda: Origin("recipe", "web", "recipes/outer.py", 1))
 
         assert "outer.py" not in str(caught.value)
 

@@ -31,6 +31,9 @@ class Verb(Enum):
     ERASE = "erase"
     SILENT = "silent"
 
+    # Each stands for itself; Enum's own hash is computed in Python.
+    __hash__ = object.__hash__
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:

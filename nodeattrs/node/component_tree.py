@@ -133,7 +133,7 @@ class ComponentTree:
 
     @property
     def _by_file(self) -> bool:
-        return self.component.is_pair and self._ledger.marks.voice.is_early
+        return self.component.is_pair and self._ledger.marks.voice.early
 
     @property
     def _slot(self) -> int:
@@ -141,11 +141,12 @@ class ComponentTree:
 
     def root(self) -> Place:
         """The whole component."""
-        trees = self._ledger.trees
-        file, recipe = trees[self.component.file], trees[self.component.recipe]
-        if not self.component.is_pair:
+        component, trees = self.component, self._ledger.trees
+        recipe = trees[component.recipe]
+        if not component.is_pair:
             return Place(ABSENT, recipe)
-        return Place(file, ABSENT) if self._by_file else Place.of_pair(file, recipe)
+        file = trees[component.file]
+        return Place(file, ABSENT) if self._ledger.marks.voice.early else Place.of_pair(file, recipe)
 
     def place(self, path: Path) -> Place:
         """What stands at *path*; nothing is created. Negative indexes count from the end of a list."""
@@ -271,7 +272,7 @@ class ComponentTree:
         return self._ledger.marks.here(depth, verb) if self._ledger.provenance else 0
 
     def _list_above(self, path: Path) -> Path | None:
-        if not any(type(step) is int for step in path):  # lists are entered by whole numbers only
+        if int not in map(type, path):  # lists are entered by whole numbers only
             return None
         place = self.root()
         for depth, step in enumerate(path):

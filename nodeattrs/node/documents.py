@@ -397,7 +397,7 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger) -> None:
             at = _unpacked_path(path)
             guard = None if ledger.secrets is None else partial(ledger.secrets.guarded, at)
             chronicle = _unpacked_chronicle(dropped, events, guard)
-            ledger.history.setdefault(at, {})[slot, chronicle.first.what == "silent"] = chronicle
+            ledger.chronicles(at)[slot, chronicle.first.what == "silent"] = chronicle
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise DocumentError(f"this snapshot is damaged: {type(error).__name__}: {error}") from error
     faults = list(ledger.check())

@@ -7,7 +7,7 @@ that lost to another role is still found.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from nodeattrs.node.slots import SLOTS
 from nodeattrs.node.speech import Mark
 from nodeattrs.node.values import stored
 
-__all__ = ["adopt", "lay_over", "load", "sink"]
+__all__ = ["adopt", "lay_over", "load", "settle", "sink"]
 
 
 def load(ledger: Ledger, slot: int, tree: Any, speaker: Speaker) -> None:
@@ -31,6 +31,16 @@ def load(ledger: Ledger, slot: int, tree: Any, speaker: Speaker) -> None:
 def _load(ledger: Ledger, slot: int, tree: Any, speaker: Speaker) -> None:
     mark = _mark(ledger, slot, speaker)
     ledger.replace(slot, stored(tree, ()), mark, remember=False)
+
+
+def settle(ledger: Ledger, slot: int, tree: Mapping[Any, Any], speaker: Speaker) -> Mapping[Any, Any]:
+    """As `load`, of JSON data of at most ROOM levels that nobody changes any more: it is not copied.
+
+    What the slot holds now, entry by entry.
+    """
+    with ledger.lock:
+        ledger.replace(slot, dict(tree), _mark(ledger, slot, speaker), remember=False)
+        return dict(ledger.trees[slot])
 
 
 def _mark(ledger: Ledger, slot: int, speaker: Speaker) -> int:

@@ -14,7 +14,8 @@ from __future__ import annotations
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Origin
@@ -24,10 +25,9 @@ from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, SaidAt, Told
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.slots import PLAN, SLOTS, Branch, Joined
 from nodeattrs.node.speech import Mark, Marks, Voice
-from nodeattrs.node.values import computed
-from nodeattrs.node.view import MapView, entry, joined, own, plain, share
+from nodeattrs.node.view import MapView, entry, evaluated, joined, own, plain, share
 
-__all__ = ["EVENTS", "HISTORY_BOUND", "Chronicle", "Event", "Ledger"]
+__all__ = ["EVENTS", "HISTORY_BOUND", "Chronicle", "Event", "Heard", "Ledger"]
 
 HISTORY_BOUND = 5
 """How many events are kept for one path of one slot: the first, and the last four."""
@@ -68,9 +68,26 @@ class Chronicle:
             self.dropped += 1
         self.last.append(event)
 
+    def copy(self) -> Chronicle:
+        """One that goes on by itself."""
+        other = Chronicle(self.first)
+        other.last, other.dropped = self.last.copy(), self.dropped
+        return other
+
     def events(self) -> list[Event]:
         """Those that are kept, oldest first."""
         return [self.first, *self.last]
+
+
+class Heard(NamedTuple):
+    """What some slots of a ledger that heard nothing else came to: for many ledgers to begin with.
+
+    trees, marks, history: see `Ledger`; nobody changes them any more
+    """
+
+    trees: Mapping[int, OwnedMap]
+    marks: tuple[Mark, ...]
+    history: Mapping[Path, Mapping[tuple[int, bool], Chronicle]]
 
 
 def _references() -> tuple[int, int]:
@@ -102,7 +119,7 @@ class Ledger:
     def __init__(self, provenance: bool, root: Callable[[], str], secrets: Secrets | None = None) -> None:
         self.trees: list[OwnedMap] = [OwnedMap() for _ in range(len(SLOTS) + 1)]  # [0] is never used
         self.marks = Marks(root)
-        self.history: dict[Path, dict[tuple[int, bool], Chronicle]] = {}
+        self.history: dict[Path, Mapping[tuple[int, bool], Chronicle]] = {}
         self.provenance = provenance
         self.secrets = secrets
         self.cache: dict[Any, Any] = {}
@@ -146,17 +163,17 @@ class Ledger:
 
     def folded(self, part: Any, evaluate: bool, path: Path = ()) -> Any:
         """A plain copy of maps of this ledger, which stand at *path*; callers that look *part* up hold the lock."""
-        odd: list[Any] = []
+        odd: dict[Any, None] = {}
         with self.lock:
             data = own(part, odd)
-        return computed(data, path) if evaluate and odd else data
+        return evaluated(data, odd, path) if evaluate else data
 
     def tree(self, branch: Branch = PLAN, evaluate: bool = False) -> dict[Any, Any]:
         """Some slots merged, as a plain copy of one moment."""
-        odd: list[Any] = []
+        odd: dict[Any, None] = {}
         with self.lock:
             data = own(self.part(branch), odd)
-        return computed(data) if evaluate and odd else data  # type: ignore[no-any-return]
+        return evaluated(data, odd) if evaluate else data  # type: ignore[no-any-return]
 
     # Writing
 
@@ -216,6 +233,31 @@ class Ledger:
             self._view = None
             self.cache = {}
             self.serial += 1
+
+    def heard(self, slots: Iterable[int]) -> Heard:
+        """What some slots hold, for other ledgers; this one hears nothing more."""
+        trees = {slot: self.trees[slot] for slot in slots}
+        for tree in trees.values():
+            tree.shared = True
+        history = {path: MappingProxyType(chronicles) for path, chronicles in self.history.items()}
+        return Heard(trees, tuple(self.marks.table[1:]), history)
+
+    def begin_with(self, heard: Heard) -> bool:
+        """Hold what another ledger heard; whether that could be done: not where anything was said here before.
+
+        cost: does not grow with the trees
+        """
+        with self.lock:
+            if len(self.marks.table) > 1 or not self.provenance or any(self.trees[slot] for slot in heard.trees):
+                return False
+            for slot, tree in heard.trees.items():
+                self.trees[slot] = tree
+            self.marks.table += heard.marks
+            self.history.update(heard.history)
+            self._view = None
+            self.cache = {}
+            self.serial += 1
+            return True
 
     def silent(self, slot: int, path: Path, value: Any, mark: int) -> None:
         """Note an `unless` that found a value and said nothing."""
@@ -291,9 +333,7 @@ class Ledger:
     def _remember(self, slot: int, path: Path, event: Event) -> None:
         if isinstance(event.value, OwnedMap):
             event.value.shared = True  # cut off: whoever still looks at it sees it as it was
-        chronicles = self.history.get(path)
-        if chronicles is None:
-            chronicles = self.history[path] = {}
+        chronicles = self.chronicles(path)
         # Those that stayed silent apart: an `unless` in a loop must not push out what was really overwritten.
         key = (slot, event.what == "silent")
         chronicle = chronicles.get(key)
@@ -303,6 +343,14 @@ class Ledger:
             chronicle.add(event)
 
     # Provenance
+
+    def chronicles(self, path: Path) -> dict[tuple[int, bool], Chronicle]:
+        """What happened at *path*, ours to add to, by slot and whether somebody stayed silent."""
+        known = self.history.get(path, {})
+        # What was heard by another ledger is another's, too.
+        chronicles = known if type(known) is dict else {key: one.copy() for key, one in known.items()}
+        self.history[path] = chronicles
+        return chronicles
 
     def origin(self, slot: int, path: Path) -> tuple[Origin, Mark]:
         """Who said what a slot has at *path*, and how. cost: the depth of the path"""

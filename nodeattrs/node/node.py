@@ -27,8 +27,8 @@ from nodeattrs.errors import (
 )
 from nodeattrs.node.component_tree import ComponentTree
 from nodeattrs.node.documents import FORMAT, VERSION, json_ready, restore_ledger, snapshot_ledger, unmarked
-from nodeattrs.node.intake import adopt, lay_over, load, sink
-from nodeattrs.node.ledger import Ledger
+from nodeattrs.node.intake import adopt, lay_over, load, settle, sink
+from nodeattrs.node.ledger import Heard, Ledger
 from nodeattrs.node.level_view import LevelView, level_view, merged_at
 from nodeattrs.node.run_list import normalised
 from nodeattrs.node.secrets import Secrets
@@ -47,7 +47,7 @@ from nodeattrs.node.slots import (
 from nodeattrs.node.speech import RUN, Voice
 from nodeattrs.node.values import stored
 from nodeattrs.node.view import ListView, entry
-from nodeattrs.node.writers import FullWriter, UnlessWriter, Writer, steps_of
+from nodeattrs.node.writers import FullWriter, Level, UnlessWriter, Writer, steps_of
 
 if TYPE_CHECKING:
     from nodeattrs.core.trace import Trace
@@ -161,6 +161,7 @@ class Node(Mapping[Any, Any]):
         self.environment = environment
         self._run_list: list[str] = []
         self._root = None if root is None else os.fspath(root)
+        self._settled: Mapping[Any, Any] = {}
         secrets = Secrets(sensitive)
         self._ledger = Ledger(provenance, lambda: self._root or os.getcwd(), secrets if secrets.paths else None)
         self._trees = {one.name: ComponentTree(self._ledger, one) for one in COMPONENTS}
@@ -358,6 +359,19 @@ class Node(Mapping[Any, Any]):
     def _level(self, level: str) -> Writer:
         return Writer(self._trees[component(level).name])
 
+    def words(self) -> dict[str, Any]:
+        """What attribute files say without `node.` before it: `default`, `default_unless`, `default_full`, ...
+
+        Unlike `node.default`, which is of its moment, the word `default` always means what stands there now.
+        """
+        levels = ("default", "force_default", "normal", "override", "force_override")
+        return {
+            **{level: Level(self._trees[level]) for level in levels},
+            **{f"{level}_unless": getattr(self, f"{level}_unless") for level in ("default", "normal", "override")},
+            **{f"{level}_full": getattr(self, f"{level}_full") for level in levels},
+            "has_attribute": self.has_attribute,
+        }
+
     # Removing whole levels
 
     def rm(self, *path: Any) -> Any:
@@ -526,6 +540,18 @@ class Node(Mapping[Any, Any]):
             for tree, speaker in layers:
                 lay_over(self._ledger, slot, tree, speaker)
 
+    def layers(self) -> Heard:
+        """What environment and roles say here, for other nodes to begin with (`begin_with`); hear nothing more."""
+        return self._ledger.heard((3, 4, 11, 12))
+
+    def begin_with(self, layers: Heard) -> bool:
+        """Hear what environment and roles say as another node has heard it, at no cost.
+
+        layers: of a node with the same sensitive paths
+        False, and nothing is heard, where anything was said here before
+        """
+        return self._ledger.begin_with(layers)
+
     def hear_saved(self, saved: Node) -> None:
         """Take over the normal attributes of an earlier run, as what was saved then.
 
@@ -539,6 +565,25 @@ class Node(Mapping[Any, Any]):
         """Deep merge attributes of the node's own document over normal, lists united."""
         lay_over(self._ledger, 7, attributes, speaker)
 
+    def named_by(self, json_attributes: Mapping[Any, Any], speaker: Speaker = _JSON) -> dict[Any, Any]:
+        """Take run-list and environment out of JSON attributes; what is left of them.
+
+        raises: AmbiguousRunList
+        """
+        attributes = dict(json_attributes)
+        if "run_list" in attributes and "recipes" in attributes:
+            raise AmbiguousRunList(
+                "JSON attributes with both run_list and recipes",
+                origins=[speaker.at(("recipes",))],
+                hint="keep run_list; recipes is its old name",
+            )
+        items = attributes.pop("recipes", None) if "recipes" in attributes else attributes.pop("run_list", None)
+        if items is not None:
+            self.run_list = items
+        if "chef_environment" in attributes:
+            self.environment = attributes.pop("chef_environment")
+        return attributes
+
     def consume_external(
         self,
         facts: Mapping[Any, Any],
@@ -547,42 +592,52 @@ class Node(Mapping[Any, Any]):
         guid: str | None = None,
         facts_speaker: Speaker = _FACTS,
         json_speaker: Speaker = _JSON,
+        settled: bool = False,
     ) -> None:
         """Take in JSON attributes and facts, as at the start of a run.
 
         json_attributes: deep merged over normal with lists united; `run_list` (or `recipes`) and
                          `chef_environment` are taken out of it
         facts:           become the whole of automatic
+        settled:         the facts are handed over for good; see `consume_facts`
         raises:          AmbiguousRunList, BadArgument where the facts have no platform
         """
-        attributes = dict(json_attributes or {})
-        if "run_list" in attributes and "recipes" in attributes:
-            raise AmbiguousRunList(
-                "JSON attributes with both run_list and recipes",
-                origins=[json_speaker.at(("recipes",))],
-                hint="keep run_list; recipes is its old name",
-            )
-        items = attributes.pop("recipes", None) if "recipes" in attributes else attributes.pop("run_list", None)
-        if items is not None:
-            self.run_list = items
-        if "chef_environment" in attributes:
-            self.environment = attributes.pop("chef_environment")
+        attributes = self.named_by(json_attributes or {}, json_speaker)
         sink(self._ledger, 8, 7)
         lay_over(self._ledger, 7, attributes, json_speaker)
         self.begin_tags()
         load(self._ledger, 15, {}, facts_speaker)
-        self.consume_facts(facts, guid=guid, speaker=facts_speaker)
+        self.consume_facts(facts, guid=guid, speaker=facts_speaker, settled=settled)
 
-    def consume_facts(self, facts: Mapping[Any, Any], *, guid: str | None = None, speaker: Speaker = _FACTS) -> None:
+    def consume_facts(
+        self, facts: Mapping[Any, Any], *, guid: str | None = None, speaker: Speaker = _FACTS, settled: bool = False
+    ) -> None:
         """Deep merge facts over automatic, lists united, and note name and environment there.
 
-        raises: BadArgument, where the facts have no platform
+        settled: they are JSON data of at most 499 levels and nobody changes them any more, so they are
+                 kept as they are: no copy is made
+        raises:  BadArgument, where the facts have no platform
         """
         if "platform" not in facts:
             raise BadArgument("these facts name no platform", hint="an Ohai or Facter document has one")
-        lay_over(self._ledger, 15, facts, speaker)
+        if settled and not self._ledger.trees[15]:
+            self._settled = settle(self._ledger, 15, facts, speaker)
+        else:
+            lay_over(self._ledger, 15, facts, speaker)
         run = {"chef_guid": guid} if guid is not None else {}
         lay_over(self._ledger, 15, {**run, "name": self.name, "chef_environment": self.environment}, _RUN)
+
+    def facts(self) -> dict[Any, Any]:
+        """The automatic attributes of now as plain data: to read, and never to change, since the node shares it.
+
+        cost: a copy of what did not come in as settled facts
+        """
+        with self._ledger.lock:
+            tree, settled = dict(self._ledger.trees[15]), self._settled
+        return {
+            key: value if value is settled.get(key, ABSENT) else self._ledger.folded(value, True, (key,))
+            for key, value in tree.items()
+        }
 
     def note_expansion(self, facts: Mapping[Any, Any]) -> None:
         """Set automatic attributes that the run itself knows, such as `recipes` and `roles`."""

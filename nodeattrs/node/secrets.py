@@ -21,13 +21,17 @@ class Secrets:
     paths: text ("db.password") or steps; the step "*" stands for any. All that lies below is secret too.
     """
 
-    __slots__ = ("paths",)
+    __slots__ = ("_first", "paths")
 
     def __init__(self, paths: Iterable[str | Path]) -> None:
         self.paths: tuple[Path, ...] = tuple(parse(path) if isinstance(path, str) else tuple(path) for path in paths)
+        first = {path[0] if path else "*" for path in self.paths}
+        self._first = None if "*" in first else first  # None: any step may lead to one
 
     def guarded(self, path: Path, value: Any) -> Any:
         """*value*, which enters at *path*, with its secrets wrapped. It is ours: maps are changed in place."""
+        if path and self._first is not None and path[0] not in self._first:
+            return value
         for secret in self.paths:
             if _fits(secret[: len(path)], path[: len(secret)]):
                 value = _wrapped(value, secret[len(path) :])

@@ -8,7 +8,7 @@ which trees meet first, and under which policy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from nodeattrs.core.part import unite
@@ -75,16 +75,16 @@ class Component:
     """One of Chef's ten: a writer's name and the slots behind it.
 
     file, recipe: the numbers of its slots; the same number where there is only one
+    is_pair:      whether attribute file and recipe are kept apart in it
     """
 
     name: str
     file: int
     recipe: int
+    is_pair: bool = field(init=False)
 
-    @property
-    def is_pair(self) -> bool:
-        """Whether attribute file and recipe are kept apart in it."""
-        return self.file != self.recipe
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_pair", self.file != self.recipe)
 
 
 COMPONENTS: tuple[Component, ...] = (

@@ -14,7 +14,7 @@ import linecache
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
@@ -33,19 +33,17 @@ class Voice:
     """Who speaks: `kind` is a source ("attribute file", "recipe", "role", ...), `name` whose it is.
 
     speaker: knows the places of what this voice says, where it is a document; None for code
+    early:   whether it writes the attribute file's slot of a component; everybody else writes the
+             recipe's. Early are attribute files, and the run itself: both speak before the first recipe.
     """
 
     kind: str
     name: str = ""
     speaker: Speaker | None = None
+    early: bool = field(init=False, compare=False)
 
-    @property
-    def is_early(self) -> bool:
-        """Whether it writes the attribute file's slot of a component; everybody else writes the recipe's.
-
-        Early are attribute files, and the run itself: both speak before the first recipe.
-        """
-        return self.kind in (ATTRIBUTE_FILE, RUN)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "early", self.kind in (ATTRIBUTE_FILE, RUN))
 
 
 CALLER = Voice("caller")
@@ -121,6 +119,17 @@ def _relative(filename: str, root: str) -> str:
     return (filename if inside.startswith("..") else inside).replace(os.sep, "/")
 
 
+_OURS: set[str] = set()
+"""The files of this package that were met on the way to a caller."""
+
+
+def _is_ours(filename: str) -> bool:
+    if filename.startswith(_HERE):
+        _OURS.add(filename)
+        return True
+    return False
+
+
 class Marks:
     """The numbered marks of one node. Number 0 is "unknown".
 
@@ -158,10 +167,11 @@ class Marks:
             if number is None:
                 number = self._numbers[key] = self.add(Mark(voice.speaker, verb, depth))
             return number
-        frame: Any = sys._getframe(1)
-        while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
+        frame: Any = sys._getframe(2)
+        while (code := frame.f_code).co_filename in _OURS or _is_ours(code.co_filename):
+            if frame.f_back is None:
+                break
             frame = frame.f_back
-        code = frame.f_code
         # Keyed by identity: hashing a code object costs more than all the rest. The mark keeps it alive.
         key = (id(code), frame.f_lasti, id(voice), depth, verb)
         number = self._numbers.get(key)

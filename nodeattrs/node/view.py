@@ -23,7 +23,7 @@ from nodeattrs.node.maps import OwnedMap
 from nodeattrs.node.slots import Joined
 from nodeattrs.node.values import HELD, Deferred, Withheld, computed
 
-__all__ = ["ListView", "MapView", "entry", "joined", "keys_of", "own", "plain", "share"]
+__all__ = ["ListView", "MapView", "entry", "evaluated", "joined", "keys_of", "own", "plain", "share"]
 
 _READY = HELD - {Deferred, Withheld}
 
@@ -89,19 +89,39 @@ def plain(part: Any, evaluate: bool = True, path: Path = ()) -> Any:
     cost:     one eager pairwise fold, copying as it goes
     raises:   ValueWithheld, DeferredCycle
     """
-    odd: list[Any] = []
+    odd: dict[Any, None] = {}
     data = own(part, odd)
-    return computed(data, path) if evaluate and odd else data
+    return evaluated(data, odd, path) if evaluate else data
+
+
+def evaluated(data: Any, odd: Iterable[Any], path: Path = ()) -> Any:
+    """What `own` made, with its deferred values computed; it stands at *path*.
+
+    cost:   one visit of the entries named in *odd*
+    raises: ValueWithheld, DeferredCycle
+    """
+    if type(data) is not dict:
+        return computed(data, path)
+    for key in odd:
+        if key in data:
+            data[key] = computed(data[key], (*path, key))
+    return data
 
 
 # The eager fold of views: the core's meeting (core/meeting.py) without origins, laying maps over a copy that is ours
 # already instead of copying each step. Two passes of a node's size are what it may cost; tests hold the two equal.
 
 
-def own(part: Any, odd: list[Any]) -> Any:
-    """As `plain`, deferred and withheld values noted in *odd* and left as they are."""
+def own(part: Any, odd: dict[Any, None]) -> Any:
+    """As `plain`, deferred and withheld values left as they are; *odd* hears in which entries they stand."""
     if type(part) is not Joined:
-        return _copy(part, odd)
+        if not isinstance(part, dict):
+            return _copy(part, odd, None)
+        result = part.copy()
+        for key, inner in part.items():
+            if type(inner) not in _READY:
+                result[key] = _copy(inner, odd, key)
+        return result
     result = own(part.members[0], odd)
     for member in part.members[1:]:
         if type(member) is Joined:
@@ -111,22 +131,23 @@ def own(part: Any, odd: list[Any]) -> Any:
     return result
 
 
-def _lay(policy: Policy, lower: dict[Any, Any], upper: Any, odd: list[Any], ours: bool) -> None:
+def _lay(policy: Policy, lower: dict[Any, Any], upper: Any, odd: dict[Any, None], ours: bool, at: Any = ABSENT) -> None:
     wins = _scalars_that_win(policy)
     for key, above in upper.items():
         kind = type(above)
         if kind in wins:
             lower[key] = above
             continue
+        top = key if at is ABSENT else at
         below = lower.get(key, ABSENT)
         verdict = policy.verdict(type(below), kind)
         if verdict is TAKE:
-            lower[key] = above if ours else _copy(above, odd)
+            lower[key] = above if ours else _copy(above, odd, top)
         elif type(verdict) is Meet:
-            _lay(verdict.policy, below, above, odd, ours)  # type: ignore[arg-type]
+            _lay(verdict.policy, below, above, odd, ours, top)  # type: ignore[arg-type]
         elif verdict is not KEEP:
             made = verdict(Part(below, None), Part(above, None)).value  # type: ignore[operator]
-            lower[key] = made if ours else _copy(made, odd)
+            lower[key] = made if ours else _copy(made, odd, top)
 
 
 @cache
@@ -134,7 +155,7 @@ def _scalars_that_win(policy: Policy) -> frozenset[type]:
     return policy.always & _READY
 
 
-def _copy(value: Any, odd: list[Any]) -> Any:
+def _copy(value: Any, odd: dict[Any, None], at: Any) -> Any:
     kind = type(value)
     if kind in _READY:
         return value
@@ -142,15 +163,15 @@ def _copy(value: Any, odd: list[Any]) -> Any:
         items = value.copy()
         for index, inner in enumerate(value):
             if type(inner) not in _READY:
-                items[index] = _copy(inner, odd)
+                items[index] = _copy(inner, odd, at)
         return items
     if isinstance(value, dict):
         out = value.copy()
         for key, inner in value.items():
             if type(inner) not in _READY:
-                out[key] = _copy(inner, odd)
+                out[key] = _copy(inner, odd, at)
         return out
-    odd.append(value)
+    odd[at] = None
     return value
 
 

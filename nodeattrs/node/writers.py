@@ -19,7 +19,7 @@ from nodeattrs.node.component_tree import ComponentTree, Pairs, Place, remove_eq
 from nodeattrs.node.maps import ElementTold, SaidAt
 from nodeattrs.node.values import Deferred, Sensitive, Symbol, Withheld, stored
 
-__all__ = ["FullWriter", "ListWriter", "UnlessWriter", "Writer", "key_of", "steps_of"]
+__all__ = ["FullWriter", "Level", "ListWriter", "UnlessWriter", "Writer", "key_of", "steps_of"]
 
 
 def key_of(step: Any, path: Path = ()) -> Any:
@@ -243,6 +243,15 @@ class Writer(_Handle):
             path=path,
             hint=f"did you mean {' or '.join(close)}?" if close else None,
         )
+
+
+class Level(Writer):
+    """The whole of a component, whatever takes its place: what the words of attribute files are."""
+
+    __slots__ = ()
+
+    def _place(self) -> Place:
+        return self._tree.root()
 
 
 class ListWriter(_Handle):

@@ -17,6 +17,7 @@ from nodeattrs.core.claim import Origin, Speaker
 from nodeattrs.errors import AttributeFileNotFound, CookbookNotFound, CookbookVersionConflict, RecipeNotFound
 from nodeattrs.node.run_list import cookbook_of, qualified
 from nodeattrs.runs.fields import Fields, known_or_near
+from nodeattrs.runs.role_scripts import Program
 from nodeattrs.runs.versions import Constraint, Version
 
 __all__ = [
@@ -58,6 +59,19 @@ class Cookbook:
     folder: str = ""
     speaker: Speaker = field(default=Origin("cookbook"), compare=False, repr=False)
     depends_field: str = field(default="depends", compare=False, repr=False)
+
+    @cached_property
+    def _programs(self) -> dict[str, Program]:
+        return {}
+
+    def program(self, file: str) -> Program:
+        """One of the files as a program, the same each time. raises: RecipeNotFound, DocumentError"""
+        program = self._programs.get(file)
+        if program is None:
+            if self.root is None:
+                raise RecipeNotFound(f"cookbook {self.name} has no files on disk", hint=f"{self.shown(file)} is needed")
+            program = self._programs[file] = Program(self.root / file, self.shown(file))
+        return program
 
     @cached_property
     def attribute_files(self) -> dict[str, str]:
@@ -227,11 +241,11 @@ class AttributeFileOrder:
             for file in self._files_of(cookbook):
                 self._load(cookbook, file)
 
-    def include(self, name: str, *, here: str = "", by: Origin | None = None) -> None:
+    def include(self, name: str, *, here: str = "", by: Callable[[], Origin] | None = None) -> None:
         """Load one file now, unless it has been: `cookbook` (its default file) or `cookbook::file`.
 
         here: the cookbook that includes; `::file` means a file of that one
-        by:   where the include stands, for messages
+        by:   asked where the include stands, for messages
         raises: CookbookNotFound, AttributeFileNotFound, and what running the file raises
         """
         cookbook_name, _, file = qualified(name).rpartition("::")
@@ -239,7 +253,7 @@ class AttributeFileOrder:
             cookbook = _found(self._cookbooks, cookbook_name or here)
             self._file_of(cookbook, file)
         except (CookbookNotFound, AttributeFileNotFound) as error:
-            error.said = (f"it is included by {by}",) if by else ()
+            error.said = (f"it is included by {by()}",) if by else ()
             raise
         self._load(cookbook, file)
 

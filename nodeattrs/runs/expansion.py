@@ -1,25 +1,73 @@
 """A node hears its roles and its environment.
 
 The step of a run between facts and attribute files: expand the run-list, note what it came
-to among the automatic attributes, replace what environment and roles say.
+to among the automatic attributes, replace what environment and roles say. What nodes with one
+run-list and one environment have in common is worked out once and heard by all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
+from nodeattrs.core.tree import Path
 from nodeattrs.errors import EnvironmentNotFound
+from nodeattrs.node.ledger import Heard
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
 from nodeattrs.runs.roles import Environment, Role
 from nodeattrs.runs.run_list import Expansion, expand_run_list
 
-__all__ = ["expand_node"]
+__all__ = ["Layers", "expand_node", "hear_layers", "layers_of", "note_expansion"]
+
+Roles = Mapping[str, Role] | Callable[[str], Role | None]
+Environments = Mapping[str, Environment] | Callable[[str], Environment | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """What nodes with one run-list in one environment have in common; not to be changed.
+
+    expansion:   of the run-list
+    environment: itself
+    heard:       what roles and environment say, folded
+    """
+
+    expansion: Expansion
+    environment: Environment
+    heard: Heard
+
+
+def layers_of(
+    run_list: Iterable[object],
+    roles: Roles,
+    environments: Environments,
+    environment: str,
+    sensitive: Sequence[str | Path] = (),
+) -> Layers:
+    """Expand a run-list and fold its roles and the environment, for any number of nodes.
+
+    sensitive: paths, those of the nodes
+    raises:    as `expand_node`
+    """
+    node = Node(environment=environment, sensitive=sensitive)
+    node.run_list = run_list
+    expansion = expand_run_list(node.run_list, roles, environment)
+    expansion.require_roles()
+    found = _environment(environment, environments)
+    _hear(node, expansion, found)
+    return Layers(expansion, found, node.layers())
+
+
+def hear_layers(node: Node, layers: Layers) -> None:
+    """Replace what environment and roles say on a node, at no cost where nothing was said on it before."""
+    if not node.begin_with(layers.heard):
+        _hear(node, layers.expansion, layers.environment)
 
 
 def expand_node(
     node: Node,
-    roles: Mapping[str, Role] | Callable[[str], Role | None],
-    environments: Mapping[str, Environment] | Callable[[str], Environment | None],
+    roles: Roles,
+    environments: Environments,
     run_list: Iterable[object] | None = None,
     environment: str | None = None,
 ) -> Expansion:
@@ -36,6 +84,23 @@ def expand_node(
         node.environment = environment
     expansion = expand_run_list(node.run_list, roles, node.environment)
     expansion.require_roles()
+    note_expansion(node, expansion)
+    _hear(node, expansion, _environment(node.environment, environments))
+    node.note_expansion({"chef_environment": node.environment})
+    return expansion
+
+
+def _hear(node: Node, expansion: Expansion, environment: Environment) -> None:
+    layers = expansion.role_layers
+    node.hear_environment(environment)
+    node.hear_roles(
+        [(role.default_attributes, role.default_speaker) for role in layers],
+        [(role.override_attributes, role.override_speaker) for role in layers],
+    )
+
+
+def note_expansion(node: Node, expansion: Expansion) -> None:
+    """Note among the automatic attributes what the run-list came to."""
     node.begin_tags()
     node.note_expansion(
         {
@@ -44,20 +109,9 @@ def expand_node(
             "roles": expansion.roles,
         }
     )
-    found = _environment(node.environment, environments)
-    layers = expansion.role_layers
-    node.hear_environment(found)
-    node.hear_roles(
-        [(role.default_attributes, role.default_speaker) for role in layers],
-        [(role.override_attributes, role.override_speaker) for role in layers],
-    )
-    node.note_expansion({"chef_environment": node.environment})
-    return expansion
 
 
-def _environment(
-    name: str, environments: Mapping[str, Environment] | Callable[[str], Environment | None]
-) -> Environment:
+def _environment(name: str, environments: Environments) -> Environment:
     if name == DEFAULT_ENVIRONMENT:
         return Environment(DEFAULT_ENVIRONMENT)
     found = environments.get(name) if isinstance(environments, Mapping) else environments(name)

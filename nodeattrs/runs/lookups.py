@@ -36,7 +36,7 @@ def scope_of(repository: Repository, node: Node) -> Scope:
             "this repository has no Hiera tree to look keys up in",
             hint='write hiera = "FOLDER" in nodeattrs.toml, or put a hiera.yaml beside it',
         )
-    return hiera.scope(node.automatic.to_dict(), node=node.name, environment=node.environment)
+    return hiera.scope(node.facts(), node=node.name, environment=node.environment)
 
 
 def lookup_word(repository: Repository, node: Node) -> Callable[..., Any]:

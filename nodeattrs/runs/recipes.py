@@ -7,7 +7,6 @@ stores; what a file may call is handed in as callables.
 
 from __future__ import annotations
 
-import linecache
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -28,7 +27,6 @@ from nodeattrs.node.run_list import cookbook_of, qualified
 from nodeattrs.node.values import Sensitive, Symbol, lazy
 from nodeattrs.runs.cookbooks import AttributeFileOrder, Cookbook
 from nodeattrs.runs.resources import RESOURCE_WORDS
-from nodeattrs.runs.role_scripts import compiled, source_of
 
 __all__ = ["ATTRIBUTE_FILE", "FILES_ONLY", "RECIPE", "RECIPES_ONLY", "LogLine", "RecipeRunner", "words_now"]
 
@@ -99,6 +97,12 @@ _ELSEWHERE: dict[str, dict[str, Any]] = {
 }
 """The words of the other sort of file: using one says where it belongs."""
 
+_GONE = {
+    "set": _Gone("set", "normal[...] = ... (a Python set can be spelled {1, 2})"),
+    "set_unless": _Gone("set_unless", "normal_unless[...] = ..."),
+}
+"""Words of attribute files that Chef has no more."""
+
 
 class RecipeRunner:
     """Runs the attribute files and recipes of one node.
@@ -123,7 +127,11 @@ class RecipeRunner:
         self.log: list[LogLine] = []
         self._cookbook = cookbook
         self._order = AttributeFileOrder(cookbook, self._run_attribute_file)
-        self._more_words = words
+        shared = {"node": node, "lazy": lazy, "Sensitive": Sensitive, "Symbol": Symbol, "log": self._say}
+        self._words = {
+            ATTRIBUTE_FILE: {**shared, **node.words(), **_GONE},
+            RECIPE: {**shared, **words, "tag": node.tag, "untag": node.untag, "tagged": self._tagged},
+        }
         self._on_log = on_log
         self._on_recipe = on_recipe
 
@@ -136,10 +144,11 @@ class RecipeRunner:
         """Run the attribute files of the cookbooks named. raises: RecipeFailed, NotFound"""
         self._order.load(order)
 
-    def run_recipe(self, name: str, here: str = "", by: Origin | None = None) -> bool:
+    def run_recipe(self, name: str, here: str = "", by: Callable[[], Origin] | None = None) -> bool:
         """Run a recipe, unless it has been; whether it ran.
 
         name: `cookbook` or `cookbook::recipe`; `::recipe` is one of the cookbook *here*
+        by:   asked who includes it, for messages; nobody for one of the run-list
         raises: CookbookNotFound, RecipeNotFound, RecipeFailed
         """
         full = qualified(name)
@@ -151,37 +160,32 @@ class RecipeRunner:
             cookbook = self._cookbook(cookbook_of(full))
             file = cookbook.recipe_file(full)
         except (CookbookNotFound, RecipeNotFound) as error:
-            error.said = (f"it is included by {by}",) if by else ("it is on the run-list",)
+            error.said = (f"it is included by {by()}",) if by else ("it is on the run-list",)
             raise
         self.recipes.append(full)
         if self._on_recipe is not None:
             self._on_recipe(full)
-        self._run(cookbook, file, RECIPE, full, self._recipe_words(cookbook.name))
+        self._run(cookbook, file, RECIPE, full)
         return True
 
     def _run_attribute_file(self, cookbook: Cookbook, file: str) -> None:
         part = file.removeprefix("attributes/").removesuffix(".py")
         name = f"{cookbook.name}::{'default' if part == 'attributes' else part}"
-        self._run(cookbook, file, ATTRIBUTE_FILE, name, self._attribute_words(cookbook.name))
+        self._run(cookbook, file, ATTRIBUTE_FILE, name)
 
-    def _run(self, cookbook: Cookbook, file: str, kind: str, name: str, words: dict[str, Any]) -> None:
-        shown = cookbook.shown(file)
-        if cookbook.root is None:
-            raise RecipeNotFound(f"cookbook {cookbook.name} has no files on disk", hint=f"{shown} is needed")
-        path = cookbook.root / file
-        source = source_of(path, shown)
-        code = compiled(source, str(path), shown)
-        # Tracebacks and explanations read the text that really ran, not what the file says later.
-        linecache.cache[str(path)] = (len(source), None, source.splitlines(keepends=True), str(path))
-        names = {"__name__": f"{cookbook.name}.{kind.replace(' ', '_')}", "__file__": str(path)}
-        namespace = {**(_ELSEWHERE[kind]), **names, **words}
+    def _run(self, cookbook: Cookbook, file: str, kind: str, name: str) -> None:
+        program = cookbook.program(file)
+        words = {**self._words[kind], "include_attribute": self._include_attribute(cookbook.name)}
+        if kind == RECIPE:
+            words["include_recipe"] = self._include_recipe(cookbook.name)
+        names = {"__name__": f"{cookbook.name}.{kind.replace(' ', '_')}", "__file__": program.path}
         with self._speaking(kind, name, words):
             try:
-                exec(code, namespace)
+                program.run({**_ELSEWHERE[kind], **words, **names})
             except RecipeFailed:
                 raise
             except (Exception, SystemExit) as error:
-                raise self._failed(error, kind, name, shown, str(path)) from error
+                raise self._failed(error, kind, name, cookbook.shown(file), program.path) from error
 
     @contextmanager
     def _speaking(self, kind: str, name: str, words: Mapping[str, Any]) -> Iterator[None]:
@@ -209,48 +213,20 @@ class RecipeRunner:
 
     # Words
 
-    def _shared_words(self, here: str) -> dict[str, Any]:
-        node = self.node
-        return {
-            "node": node,
-            "lazy": lazy,
-            "Sensitive": Sensitive,
-            "Symbol": Symbol,
-            "log": self._say,
-            "include_attribute": self._include_attribute(here),
-        }
-
-    def _attribute_words(self, here: str) -> dict[str, Any]:
-        node = self.node
-        return {
-            **{name: getattr(node, name) for name in FILES_ONLY},
-            **self._shared_words(here),
-            "set": _Gone("set", "normal[...] = ... (a Python set can be spelled {1, 2})"),
-            "set_unless": _Gone("set_unless", "normal_unless[...] = ..."),
-        }
-
-    def _recipe_words(self, here: str) -> dict[str, Any]:
-        node = self.node
-        return {
-            **self._shared_words(here),
-            **self._more_words,
-            "include_recipe": self._include_recipe(here),
-            "tag": node.tag,
-            "untag": node.untag,
-            "tagged": lambda *names: all(name in node.tags for name in names),
-        }
+    def _tagged(self, *names: str) -> bool:
+        return all(name in self.node.tags for name in names)
 
     def _include_attribute(self, here: str) -> Callable[..., None]:
         def include_attribute(*names: str) -> None:
             for name in names:
-                self._order.include(name, here=here, by=self._caller())
+                self._order.include(name, here=here, by=self._caller)
 
         return include_attribute
 
     def _include_recipe(self, here: str) -> Callable[..., None]:
         def include_recipe(*names: str) -> None:
             for name in names:
-                self.run_recipe(name, here=here, by=self._caller())
+                self.run_recipe(name, here=here, by=self._caller)
 
         return include_recipe
 

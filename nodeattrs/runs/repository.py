@@ -137,7 +137,12 @@ class Repository:
 
         raises: BadName, DataBagItemNotFound
         """
-        checked_name(bag, "data bag")
+        key = ("data bag", checked_name(bag, "data bag"))
+        if key not in self._read:
+            self._read[key] = self._data_bag(bag)
+        return list(self._read[key])
+
+    def _data_bag(self, bag: str) -> list[str]:
         folder = f"data_bags/{bag}"
         if not os.path.isdir(self.root / folder):
             raise DataBagItemNotFound(
@@ -303,8 +308,8 @@ class Repository:
 
     def _files(self, folder: str, name: str, suffixes: tuple[str, ...]) -> list[pathlib.Path]:
         # Not Path.with_suffix: names may hold dots.
-        paths = (self.root / folder / f"{name}{suffix}" for suffix in suffixes)
-        return [path for path in paths if os.path.lexists(path)]
+        paths = (os.path.join(self.root, folder, f"{name}{suffix}") for suffix in suffixes)
+        return [pathlib.Path(path) for path in paths if os.path.lexists(path)]
 
     def _file(self, folder: str, name: str, suffixes: tuple[str, ...], what: str) -> pathlib.Path | None:
         files = self._files(folder, name, suffixes)

@@ -57,7 +57,7 @@ class Resources:
         root: str | os.PathLike[str] | None = None,
         noop: bool = False,
         find: Callable[[str, str, str], str] | None = None,
-        include: Callable[[str, str, Origin], bool] | None = None,
+        include: Callable[[str, str, Callable[[], Origin]], bool] | None = None,
     ) -> None:
         self.catalog = Catalog(noop=noop)
         self.include = include
@@ -223,7 +223,7 @@ class Resources:
             cookbook = origin.name.partition("::")[0]
             full = qualified(name)
             full = cookbook + full if full.startswith("::") else full
-            self.include(name, cookbook, origin)
+            self.include(name, cookbook, lambda: origin)
             self.enter(full)
             found.append((Ref(f"Recipe[{full}]"), here, origin))
         return found

@@ -9,10 +9,11 @@ judged here.
 
 from __future__ import annotations
 
+import linecache
 import pathlib
 import sys
 from collections.abc import Callable
-from types import TracebackType
+from types import CodeType, TracebackType
 from typing import Any
 
 from nodeattrs.core.claim import Origin
@@ -21,10 +22,35 @@ from nodeattrs.errors import BadKey, BadValue, DocumentError
 from nodeattrs.node.values import taken_in
 from nodeattrs.texts.python import PythonText
 
-__all__ = ["Script", "compiled", "line_in", "source_of"]
+__all__ = ["Program", "Script", "compiled", "line_in", "source_of"]
 
 _SHARED_WORDS = ("name", "description", "default_attributes", "override_attributes", "normal_attributes")
 _WORDS = {"role": (*_SHARED_WORDS, "env_run_lists"), "environment": (*_SHARED_WORDS, "cookbook_versions")}
+
+
+class Program:
+    """A Python file, read and compiled once however often it runs.
+
+    path: where it lies, as tracebacks name it
+    code: what runs
+
+    file:   its name in messages, relative to the repository
+    raises: DocumentError
+    """
+
+    __slots__ = ("_lines", "code", "path")
+
+    def __init__(self, path: pathlib.Path, file: str) -> None:
+        source = source_of(path, file)
+        self.path = str(path)
+        self.code: CodeType = compiled(source, self.path, file)
+        self._lines = (len(source), None, source.splitlines(keepends=True), self.path)
+
+    def run(self, namespace: dict[str, Any]) -> None:
+        """Run it. raises: whatever it raises"""
+        # Tracebacks and explanations read the text that really ran, not what the file says later.
+        linecache.cache[self.path] = self._lines
+        exec(self.code, namespace)
 
 
 class Script:
@@ -125,7 +151,7 @@ def source_of(path: pathlib.Path, file: str) -> str:
     try:
         if path.exists() and not path.is_file():
             raise DocumentError("is not a regular file", file=file)
-        return path.read_text(encoding="utf-8-sig")
+        return path.read_bytes().decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         hint = "save the file as UTF-8"
         raise DocumentError(f"byte {error.start} is not UTF-8 text", file=file, hint=hint) from error

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NoReturn
 
 from nodeattrs.catalog import Catalog
@@ -15,10 +16,11 @@ from nodeattrs.core.claim import Origin, Speaker
 from nodeattrs.errors import DocumentError, NodeattrsError, NotFound, RecipeNotFound
 from nodeattrs.node.node import Node
 from nodeattrs.runs.cookbooks import check_versions, cookbook_order
-from nodeattrs.runs.expansion import expand_node
+from nodeattrs.runs.expansion import Layers, hear_layers, layers_of, note_expansion
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.injection import Injection
 from nodeattrs.runs.lookups import lookup_word
+from nodeattrs.runs.node_files import NodeFile
 from nodeattrs.runs.recipes import LogLine, RecipeRunner
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.resources import Resources, finder
@@ -78,25 +80,37 @@ def run_node(
     """
     config = repository.config
     node = Node(name, sensitive=config.sensitive, root=repository.root)
-    _hear_before(node, repository, saved)
+    described = repository.node_document(name)
     given: dict[Any, Any] = {}
     speaker: Speaker = Origin("JSON attributes")
     if json_attributes is not None:
         given, speaker = _map(json_attributes), json_attributes.speaker("JSON attributes", "")
-    node.consume_external(facts.tree, given, facts_speaker=facts.speaker, json_speaker=speaker)
+    _identify(node, config.environment, saved, described)
+    attributes = node.named_by(given, speaker)
     if environment is not None:
         node.environment = environment
     if run_list is not None:
         node.run_list = list(run_list)
-    listed = node.run_list
+    # Before anything else is said, since a node that has heard nothing yet hears them at no cost. Only what
+    # bindings include has to wait for the facts.
+    plan = None if config.bindings else _plan(repository, tuple(node.run_list), node.environment)
+    if plan is not None:
+        hear_layers(node, plan.layers)
+    if saved is not None:
+        node.hear_saved(saved)
+    if described is not None:
+        node.hear_normal(described.normal, described.speaker_of("normal"))
+    node.consume_external(
+        facts.tree, attributes, facts_speaker=facts.speaker, json_speaker=speaker, settled=facts.settled
+    )
     lookup = lookup_word(repository, node)
     injection = Injection(repository, node, lookup if repository.hiera is not None else None)
-    expansion = expand_node(node, repository.role, repository.environment, injection.run_list(listed))
-    node.run_list = listed  # what bindings include is worked out anew in each run
-    pins = [*expansion.pins(), *repository.environment(node.environment).pins()]
-    order = cookbook_order(expansion.recipes, repository.cookbook)
-    check_versions(order, repository.cookbook, pins)
-    _check_recipes(repository, expansion)
+    if plan is None:
+        plan = _plan(repository, tuple(injection.run_list(node.run_list)), node.environment)
+        hear_layers(node, plan.layers)
+    expansion = plan.layers.expansion
+    note_expansion(node, expansion)
+    node.note_expansion({"chef_environment": node.environment})
     resources = Resources(node, root=repository.root, find=finder(repository.cookbook))
     known = {
         "search": _no_store,
@@ -110,7 +124,7 @@ def run_node(
     }
     runner = RecipeRunner(node, repository.cookbook, known, log, resources.enter)
     resources.include = runner.run_recipe
-    runner.load_attribute_files(order)
+    runner.load_attribute_files(plan.cookbooks)
     for recipe in expansion.recipes:
         runner.run_recipe(recipe)
     catalog = resources.finish()
@@ -121,18 +135,35 @@ def run_node(
     return Run(node, expansion, runner.attribute_files, runner.recipes, runner.log, warnings, catalog)
 
 
-def _hear_before(node: Node, repository: Repository, saved: Node | None) -> None:
-    """What is known of the node before this run: the last one, and its file in the repository."""
-    if repository.config.environment:
-        node.environment = repository.config.environment
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is worked out once for all nodes with one run-list in one environment; not to be changed.
+
+    cookbooks: those in use, in the order in which their attribute files load; their versions are as asked
+    """
+
+    layers: Layers
+    cookbooks: list[str]
+
+
+@lru_cache(maxsize=256)
+def _plan(repository: Repository, run_list: tuple[str, ...], environment: str) -> _Plan:
+    layers = layers_of(run_list, repository.role, repository.environment, environment, repository.config.sensitive)
+    expansion = layers.expansion
+    cookbooks = cookbook_order(expansion.recipes, repository.cookbook)
+    check_versions(cookbooks, repository.cookbook, [*expansion.pins(), *repository.environment(environment).pins()])
+    _check_recipes(repository, expansion)
+    return _Plan(layers, cookbooks)
+
+
+def _identify(node: Node, environment: str | None, saved: Node | None, described: NodeFile | None) -> None:
+    """Environment and run-list before this run: of the settings, the last run, the node's file in the repository."""
+    node.environment = environment or node.environment
     if saved is not None:
         node.environment, node.run_list = saved.environment, saved.run_list
-        node.hear_saved(saved)
-    described = repository.node_document(node.name)
     if described is not None:
         node.environment = described.environment or node.environment
         node.run_list = described.run_list or node.run_list
-        node.hear_normal(described.normal, described.speaker_of("normal"))
 
 
 def _map(document: Document) -> dict[Any, Any]:

@@ -46,12 +46,14 @@ class Document:
     file:     its name as messages show it
     tree:     what it says, as plain data; belongs to the caller
     warnings: what was read but is probably not meant: keys written twice
+    levels:   how many maps and lists stand in one another at most
     """
 
     def __init__(self, text: Text, reading: Reading) -> None:
         self.file = text.file
         self.tree: Any = reading.tree
         self.warnings = reading.warnings
+        self.levels = reading.levels
         self._text = text
         self._reading = reading
 
@@ -152,7 +154,7 @@ def parse(text: str, file: str, syntax: Syntax) -> Document:
     if len(text) > MAX_BYTES:
         raise _too_large(file)
     source = Text(file, text.removeprefix("\ufeff"))
-    half = HALF_PAIR.search(source.text)
+    half = None if text.isascii() else HALF_PAIR.search(source.text)
     if half:
         raise source.error("half of a surrogate pair, which no file can hold", half.start())
     return Document(source, _reading(source, syntax))

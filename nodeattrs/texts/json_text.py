@@ -72,10 +72,11 @@ def read(text: Text) -> Reading:
         raise text.error(
             f"a number of more than {MAX_DIGITS} digits", found.start() if found else None, hint="put it in quotes"
         ) from error
-    if _is_too_deep(tree):
+    levels = _levels(tree)
+    if levels > MAX_DEPTH:
         raise _too_deep(text)
     _refuse_half_pairs(text)
-    return Reading(tree, lambda: _marked(text.text)[0], tuple(_repeated(text)) if repeats else ())
+    return Reading(tree, lambda: _marked(text.text)[0], tuple(_repeated(text)) if repeats else (), levels)
 
 
 def _refused(word: str) -> Any:
@@ -101,14 +102,18 @@ def _explained(text: Text, error: json.JSONDecodeError) -> DocumentError:
     return text.error(_REASONS.get(message, message), error.pos, hint=hint)
 
 
-def _is_too_deep(tree: Any) -> bool:
-    level = [tree]
-    for _ in range(MAX_DEPTH):
-        level = [part for part in level if type(part) in (dict, list)]
-        if not level:
-            return False
-        level = [inner for part in level for inner in (part.values() if type(part) is dict else part)]
-    return any(type(part) in (dict, list) for part in level)
+def _levels(tree: Any) -> int:
+    """How many levels of maps and lists; more than MAX_DEPTH are not counted."""
+    levels, level = 0, [tree] if type(tree) is dict or type(tree) is list else []
+    while level and levels <= MAX_DEPTH:
+        levels += 1
+        level = [
+            inner
+            for part in level
+            for inner in (part.values() if type(part) is dict else part)
+            if type(inner) is dict or type(inner) is list
+        ]
+    return levels
 
 
 def _too_deep(text: Text) -> DocumentError:

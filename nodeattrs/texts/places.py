@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from nodeattrs.core.tree import spell
+from nodeattrs.core.tree import MAX_DEPTH, spell
 from nodeattrs.errors import DocumentError, Path
 
 HALF_PAIR = re.compile("[\ud800-\udfff]")
@@ -97,8 +97,10 @@ class Reading(NamedTuple):
     tree:     plain data, its own
     marks:    finds the mark of the root; asked at most once
     warnings: what was read, but probably not meant
+    levels:   how many the tree has at most
     """
 
     tree: Any
     marks: Callable[[], Mark]
     warnings: tuple[DocumentError, ...] = ()
+    levels: int = MAX_DEPTH

@@ -24,7 +24,7 @@ from typing import Any
 from nodeattrs.core.claim import Origin, Speaker
 from nodeattrs.core.tree import Path, copied
 from nodeattrs.errors import BadValue, NodeattrsError, missing_extra
-from nodeattrs.node.values import taken_in
+from nodeattrs.node.values import ROOM, taken_in
 from nodeattrs.texts import documents
 
 __all__ = ["ENTRY_POINTS", "FactFunction", "Facts", "gather", "load_facts"]
@@ -43,11 +43,14 @@ class Facts:
     tree:     the facts, by Ohai's names; belongs to the caller
     speaker:  who said each of them
     warnings: which functions failed, and how; what they would have said is absent
+    settled:  the tree is JSON data that nobody changes any more, not even whoever has it: a run
+              keeps it as it is and copies nothing
     """
 
     tree: dict[str, Any]
     speaker: Speaker
     warnings: tuple[NodeattrsError, ...] = ()
+    settled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +143,14 @@ def _laid(upper: dict[Any, Any], lower: dict[Any, Any], at: Path = ()) -> Iterat
             yield (*at, key)
 
 
-def load_facts(path: pathlib.Path, file: str | None = None) -> Facts:
+def load_facts(path: pathlib.Path, file: str | None = None, *, settled: bool = False) -> Facts:
     """The facts in a file that `ohai` or `facter --json` wrote.
 
     Facter's facts are said again by Ohai's names; see `facts.facter`.
 
-    file:   its name in messages; *path* itself unless given
-    raises: DocumentError, also for a document that is no map
+    file:    its name in messages; *path* itself unless given
+    settled: nobody is going to change them; see `Facts`
+    raises:  DocumentError, also for a document that is no map
     """
     document = documents.read(path, file)
     if not isinstance(document.tree, dict):
@@ -156,6 +160,6 @@ def load_facts(path: pathlib.Path, file: str | None = None) -> Facts:
     from nodeattrs.runs.facts import facter
 
     if not facter.is_facter(document.tree):
-        return Facts(document.tree, speaker, document.warnings)
+        return Facts(document.tree, speaker, document.warnings, settled and document.levels <= ROOM)
     spoken = facter.translated(document)
     return Facts(spoken.tree, facter.Translator(speaker, spoken.sources), document.warnings)
