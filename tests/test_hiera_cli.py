@@ -170,6 +170,31 @@ class TestExplain:
         assert "data/nodes/web1.yaml:1" in out
         assert "lookup_options, data/common.yaml:5" in out
 
+    def test_what_is_too_wide_goes_on_below(self, tmp_path, said):
+        """
+        Where paths are long: no line is wider than the screen, and no cell is lost or torn.
+        """
+        folder = "a-rather-long-name/of-a-datacentre-somewhere/rack-a7"
+        levels = f"- {{name: rack, path: {folder}/web.yaml}}\n- {{name: row, path: {folder}/absent.yaml}}\n"
+        files = {"hiera.yaml": f"version: 5\nhierarchy:\n{levels}", f"data/{folder}/web.yaml": "k: [n, c]\n"}
+        written(tmp_path, files)
+
+        code, out, _ = said("k", "--explain", "--merge", "unique")
+
+        assert 0 == code
+        assert 80 >= max(map(len, out.splitlines()))
+        assert out.partition("  searched\n")[2].splitlines() == [
+            "    environment  rack",
+            f"        data/{folder}/web.yaml",
+            "        found",
+            "    environment  row",
+            f"        data/{folder}/absent.yaml",
+            "        no such file",
+            "  said by",
+            f'    0  "n"  data/{folder}/web.yaml:1',
+            f'    1  "c"  data/{folder}/web.yaml:1',
+        ]
+
     def test_a_failure_is_explained_and_still_a_failure(self, said):
         """
         Unlike Puppet, which ends with 0.

@@ -309,6 +309,70 @@ class TestDataFunctions:
             scope.lookup("nope")
         assert 1 == len(asked)
 
+    def test_each_entry_asks_in_its_own_way(self, site: Site):
+        """
+        One function behind two kinds of entries.
+        """
+        text = "version: 5\nhierarchy:\n- name: a\n  lookup_key: odd\n- name: b\n  data_hash: odd\n"
+
+        def odd(*given):
+            return {"k": "whole"} if len(given) == 1 else {"l": "single"}[given[0]]
+
+        scope = site({"hiera.yaml": text}, functions={"odd": odd})
+
+        assert ["whole", "single"] == [scope.lookup("k"), scope.lookup("l")]
+
+    def test_installed_ones_are_found_by_their_entry_points(self, site: Site, tmp_path, monkeypatch):
+        """
+        Of the group nodeattrs.hiera; one that was passed goes before.
+        """
+        installed(tmp_path / "site-packages", monkeypatch, "cmdb = cmdb_of_tests:owner")
+        text = "version: 5\nhierarchy:\n- name: cmdb\n  lookup_key: cmdb\n  options: {host: '%{trusted.certname}'}\n"
+
+        assert "team of web1" == site({"hiera.yaml": text}).lookup("owner")
+        assert "me" == site({"hiera.yaml": text}, functions={"cmdb": lambda key, options: {"owner": "me"}[key]}).lookup(
+            "owner"
+        )
+
+    @pytest.mark.parametrize("target", ["cmdb_of_tests:nobody", "no_such_module_of_tests:owner"])
+    def test_an_installed_one_that_cannot_be_loaded_is_named(self, site: Site, tmp_path, monkeypatch, target):
+        """
+        With the line of its entry.
+        """
+        installed(tmp_path / "site-packages", monkeypatch, f"cmdb = {target}")
+        scope = site({"hiera.yaml": "version: 5\nhierarchy:\n- name: ours\n  lookup_key: cmdb\n"})
+
+        with pytest.raises(
+            BadData, match=r"hiera.yaml:3.*'cmdb' of the entry 'ours' cannot be loaded: \w+Error"
+        ) as caught:
+            scope.lookup("owner")
+
+        assert "data_function_failed" == caught.value.kind
+
+    @pytest.mark.parametrize(
+        ("kind", "broken"),
+        [
+            ("data_hash", lambda options: 1 / 0),
+            ("data_hash", lambda options: options["x"]),
+            ("data_hash", lambda options: None),
+            ("lookup_key", lambda key, options: 1 / 0),
+            ("data_dig", lambda keys, options: 1 / 0),
+        ],
+    )
+    def test_one_that_fails_is_named(self, site: Site, kind, broken):
+        """
+        With the line of its entry, and what such a function gets and gives.
+        """
+        scope = site(
+            {"hiera.yaml": f"version: 5\nhierarchy:\n- name: ours\n  {kind}: broken\n"}, functions={"broken": broken}
+        )
+
+        words = rf"hiera.yaml:3.*'broken' of the entry 'ours' has failed.*: \w+Error: [^\n]*\n +a {kind} gets"
+        with pytest.raises(BadData, match=words) as caught:
+            scope.lookup("k", default_value="none")
+
+        assert "data_function_failed" == caught.value.kind
+
     def test_encrypted_texts_pass_untouched_or_through_the_hook(self, site: Site):
         """
         At any depth, in files of eyaml_lookup_key only.
@@ -323,6 +387,17 @@ class TestDataFunctions:
         clear = site(files, decrypt=lambda secret: secret[4:-1].lower())
         assert "pkcs7,abc" == clear.lookup("k")
         assert {"l": ["gpg,d", "plain ENC[x]"]} == clear.lookup("h")
+
+
+def installed(folder: Path, monkeypatch: pytest.MonkeyPatch, point: str) -> None:
+    """A package in *folder*, as pip would leave it, with an entry point for a data function."""
+    about = folder / "cmdb_of_tests-1.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: cmdb-of-tests\nVersion: 1.0\n", encoding="utf-8")
+    (about / "entry_points.txt").write_text(f"[nodeattrs.hiera]\n{point}\n", encoding="utf-8")
+    code = "def owner(key, options):\n    return {'owner': f\"team of {options['host']}\"}[key]\n"
+    (folder / "cmdb_of_tests.py").write_text(code, encoding="utf-8")
+    monkeypatch.syspath_prepend(folder)
 
 
 class TestBadInput:

@@ -204,14 +204,3 @@ class _Quoting(yaml.SafeDumper):
 
 
 _Quoting.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
-
-
-def test_the_pure_python_reader_reads_the_same(monkeypatch):
-    """Where libyaml is missing: same tree, same lines."""
-    text = "a: 1:30\nb:\n  - yes\n  - {c: 1,000, <<: {d: e}}\nf: |\n  x\n  y\n"
-    fast = read(text).reading
-    monkeypatch.delattr(yaml, "CSafeLoader", raising=False)
-    slow = read(text).reading
-
-    assert spelled(fast.tree) == spelled(slow.tree)
-    assert fast.marks().nearest(("b", 1, "c")).offset == slow.marks().nearest(("b", 1, "c")).offset

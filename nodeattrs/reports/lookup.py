@@ -13,7 +13,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.reports.screen import Screen, printable
+from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 
 __all__ = ["Compared", "Explained", "LookedUp", "NobodyReads", "WhoHas", "plain"]
 
@@ -97,9 +97,32 @@ class Explained:
         for node, one in self.explanations.items():
             if len(self.explanations) > 1:
                 yield screen.paint(f"# {printable(node)}", "strong")
-            head, *rest = str(one).splitlines()
-            yield screen.paint(printable(head), "strong")
-            yield from (printable(line) for line in rest)
+            head, *rest = one.blocks()
+            yield screen.paint(cut(printable(str(head)), max(screen.width, 40)), "strong")
+            for block in rest:
+                yield from _block(block, screen)
+
+
+def _block(block: str | list[tuple[str, ...]], screen: Screen) -> Iterator[str]:
+    """A part of an explanation, in columns where they fit; otherwise the cells of a row go on below it."""
+    if isinstance(block, str):
+        indent = " " * (len(block) - len(block.lstrip()))
+        yield from screen.wrapped(printable(block.strip()), f"{indent}    ", indent)
+        return
+    rows = [[printable(cell) for cell in row] for row in block]
+    lines = [f"    {'  '.join(cells)}" for cells in in_columns(rows)]
+    if max(map(len, lines)) <= screen.width:
+        yield from lines
+        return
+    for first, *more in rows:
+        indent, line = " " * 4, first
+        for cell in more:
+            if len(indent) + len(line) + 2 + len(cell) <= screen.width:
+                line += f"  {cell}"
+            else:
+                yield from screen.wrapped(line, " " * 8, indent)
+                indent, line = " " * 8, cell
+        yield from screen.wrapped(line, " " * 8, indent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,7 +159,7 @@ class _Builder:
             value = self._scalar(event)
             if event.anchor:
                 self._named[event.anchor] = _Named(value, {}, 0, 1)
-            blank = event.value == "" and event.implicit[0]
+            blank = event.value == "" and (event.implicit[0] or event.tag == "!")
             self._place(event, value, {}, blank=blank)
         elif isinstance(event, AliasEvent):
             self._alias(event)
@@ -283,7 +283,9 @@ class _Builder:
     def _tag(self, event: ScalarEvent) -> str:
         tag = event.tag
         if tag is None or tag == "!":
-            tag = _resolver.resolve(ScalarNode, event.value, event.implicit)
+            # libyaml and PyYAML do not agree on a lone "!"; what it stands before is read as if it were not there.
+            implicit = (True, False) if tag else event.implicit
+            tag = _resolver.resolve(ScalarNode, event.value, implicit)
         return tag.removeprefix(_YAML) if tag.startswith(_YAML) else tag
 
     def _scalar(self, event: ScalarEvent) -> Any:

@@ -38,6 +38,13 @@ values = st.recursive(
     ),
     max_leaves=6,
 )
+# Lists with markers, below a key that perhaps one file alone has: there Puppet merges a value into itself.
+marked = st.dictionaries(
+    st.sampled_from(["a", "b", "x"]),
+    st.lists(st.sampled_from(["a", "b", "--a", "--b"]), min_size=2, max_size=5),
+    min_size=1,
+    max_size=2,
+)
 keys = st.sampled_from(["k", "l", "m::k", "m::l", "o"])
 merges = st.sampled_from(
     [
@@ -72,7 +79,7 @@ FILES = (f"nodes/{NODE}.yaml", "os/Debian.yaml", "dc/ber.yaml", "common.yaml", "
 
 def data(given_options: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     """A data file; now and then with lookup_options."""
-    plain = st.dictionaries(keys, values, min_size=2, max_size=5)
+    plain = st.dictionaries(keys, values | marked, min_size=2, max_size=5)
     with_options = st.builds(lambda tree, more: {**tree, "lookup_options": more}, plain, given_options)
     return st.one_of(plain, plain, with_options)
 

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs.adapters.bindings.faults import BindingError
 from nodeattrs.adapters.bindings.model import Inclusion
 from nodeattrs.adapters.bindings.names import CLASSES
 from nodeattrs.adapters.bindings.producers import Asked, Constant
 from nodeattrs.adapters.bindings.resolution import CLASS_IDS, Declaration, spelled_key
+from nodeattrs.adapters.bindings.workshop import Workshop
 from nodeattrs.core.fold import Layer, fold
 from nodeattrs.core.policy import ANY, MAP, SAID, TAKE, Line, Meet, Policy
 from nodeattrs.core.trace import Trace, shown
 from nodeattrs.core.tree import copied
 from nodeattrs.errors import BadKey, BadValue
-
-if TYPE_CHECKING:
-    from nodeattrs.adapters.bindings.injector import Injector
 
 __all__ = ["Explanation", "Looked", "Spoken", "explain"]
 
@@ -134,38 +132,38 @@ def _plain(value: Any) -> Any:
         return str(value)
 
 
-def explain(injector: Injector, wanted: Asked) -> Explanation:
+def explain(workshop: Workshop, wanted: Asked) -> Explanation:
     """Explain one key. It is injected for that, so its producers run.
 
     cost: the declarations of the key, and what its producers cost
     """
     value, problem = None, None
     try:
-        value = injector.inject(wanted)
+        value = workshop.value_of(wanted)
     except BindingError as error:
         problem = error.message
     key = spelled_key(wanted.key)
     if wanted.key == ("Data", CLASSES):
-        return Explanation(key, value, problem, _empty(key), tuple(_classes(injector, value or [])))
-    declared = injector.resolution.declared.get(wanted.key, [])
-    winner = injector.declaration(wanted)
-    spoken = tuple(_fragments(injector, winner)) if winner is not None and winner.is_multibind else ()
-    looked = tuple(_looks(injector, winner, 1, frozenset())) if winner is not None else ()
-    return Explanation(key, value, problem, _trace(injector, key, declared), spoken, looked)
+        return Explanation(key, value, problem, _empty(key), tuple(_classes(workshop, value or [])))
+    declared = workshop.resolution.declared.get(wanted.key, [])
+    winner = workshop.declaration(wanted)
+    spoken = tuple(_fragments(workshop, winner)) if winner is not None and winner.is_multibind else ()
+    looked = tuple(_looks(workshop, winner, 1, frozenset())) if winner is not None else ()
+    return Explanation(key, value, problem, _trace(workshop, key, declared), spoken, looked)
 
 
 def _empty(key: str) -> Trace:
     return Trace((key,), None, ())
 
 
-def _trace(injector: Injector, key: str, declared: list[Declaration]) -> Trace:
+def _trace(workshop: Workshop, key: str, declared: list[Declaration]) -> Trace:
     if not declared:
         return _empty(key)
     order = sorted(declared, key=lambda one: (one.position, not one.abstract))
     layers = []
     for index, one in enumerate(order):
         rule = _rule_between(order[index - 1], one) if index else BY_LAYER
-        said = Layer({key: _claim(one)}, one.origin, f"{one.place.layer}, {injector.resolution.when(one)}", rule)
+        said = Layer({key: _claim(one)}, one.origin, f"{one.place.layer}, {workshop.resolution.when(one)}", rule)
         layers.append(said)
     return fold(layers).trace((key,))
 
@@ -188,49 +186,49 @@ def _rule_between(lower: Declaration, upper: Declaration) -> Policy:
     return BY_DETAIL if below and above & below == below else BY_CATEGORY
 
 
-def _place(injector: Injector, one: Declaration) -> str:
-    return f"{one.origin}; layer {one.place.layer}, {injector.resolution.when(one)}"
+def _place(workshop: Workshop, one: Declaration) -> str:
+    return f"{one.origin}; layer {one.place.layer}, {workshop.resolution.when(one)}"
 
 
-def _fragments(injector: Injector, winner: Declaration) -> Iterator[Spoken]:
-    collected = injector.collected(winner)
+def _fragments(workshop: Workshop, winner: Declaration) -> Iterator[Spoken]:
+    collected = workshop.collected(winner)
     if collected is None:
-        for one in injector.resolution.fragments.get(winner.root.id or "", ()):
-            yield Spoken(one.describe(), _place(injector, one), step=one.name)
+        for one in workshop.resolution.fragments.get(winner.root.id or "", ()):
+            yield Spoken(one.describe(), _place(workshop, one), step=one.name)
         return
     steps: Any = collected.value if isinstance(collected.value, dict) else range(len(collected.value))
     counted = set()
     for step in steps:
         speakers = collected.speakers(step)
         counted |= {id(one) for one in speakers}
-        places = ", ".join(_place(injector, one) for one in speakers)
+        places = ", ".join(_place(workshop, one) for one in speakers)
         yield Spoken(collected.value[step], places, step=step)
     for fragment in collected.fragments:
         if id(fragment.declaration) not in counted:
-            yield Spoken(fragment.value, _place(injector, fragment.declaration), False, fragment.declaration.name)
+            yield Spoken(fragment.value, _place(workshop, fragment.declaration), False, fragment.declaration.name)
 
 
-def _classes(injector: Injector, included: list[str]) -> Iterator[Spoken]:
-    for item, at in injector.resolution.inclusions:
+def _classes(workshop: Workshop, included: list[str]) -> Iterator[Spoken]:
+    for item, at in workshop.resolution.inclusions:
         for name in item.names:
-            yield _inclusion(injector, name.removeprefix("::"), item, at, included)
+            yield _inclusion(workshop, name.removeprefix("::"), item, at, included)
     for number, id in enumerate(CLASS_IDS):
-        for one in injector.resolution.fragments.get(id, ()):
-            yield Spoken(f"{'exclude' if number else 'include'} {one.describe()}", _place(injector, one))
+        for one in workshop.resolution.fragments.get(id, ()):
+            yield Spoken(f"{'exclude' if number else 'include'} {one.describe()}", _place(workshop, one))
 
 
-def _inclusion(injector: Injector, name: str, item: Inclusion, at: Declaration, included: list[str]) -> Spoken:
+def _inclusion(workshop: Workshop, name: str, item: Inclusion, at: Declaration, included: list[str]) -> Spoken:
     verb = "exclude" if item.exclude else "include"
-    return Spoken(f"{verb} {name}", _place(injector, at), (name in included) != item.exclude)
+    return Spoken(f"{verb} {name}", _place(workshop, at), (name in included) != item.exclude)
 
 
-def _looks(injector: Injector, one: Declaration, depth: int, seen: frozenset[int]) -> Iterator[Looked]:
+def _looks(workshop: Workshop, one: Declaration, depth: int, seen: frozenset[int]) -> Iterator[Looked]:
     root = one.root
     if root.producer is None or id(root) in seen or depth > 20:
         return
-    for wanted in injector.needs(one):
-        found = injector.declaration(wanted)
-        by = "nothing is bound" if found is None else f"{found.describe()}  {_place(injector, found)}"
+    for wanted in workshop.needs(one):
+        found = workshop.declaration(wanted)
+        by = "nothing is bound" if found is None else f"{found.describe()}  {_place(workshop, found)}"
         yield Looked(depth, str(wanted), by)
         if found is not None:
-            yield from _looks(injector, found, depth + 1, seen | {id(root)})
+            yield from _looks(workshop, found, depth + 1, seen | {id(root)})

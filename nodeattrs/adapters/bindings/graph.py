@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs.adapters.bindings.model import Rebinding
 from nodeattrs.adapters.bindings.resolution import Declaration, spelled_key
-
-if TYPE_CHECKING:
-    from nodeattrs.adapters.bindings.injector import Injector
+from nodeattrs.adapters.bindings.workshop import Workshop
 
 __all__ = ["Edge", "Graph", "graph"]
 
@@ -54,32 +52,31 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def graph(injector: Injector) -> Graph:
+def graph(workshop: Workshop) -> Graph:
     """The graph of an injector: look-ups as they are declared, queries as they were read so far."""
-    edges = dict.fromkeys(_edges(injector))
-    nodes = dict.fromkeys(
-        [*map(spelled_key, injector.keys()), *(name for edge in edges for name in (edge.source, edge.target))]
-    )
+    edges = set(_edges(workshop))
+    nodes = {spelled_key(key) for key in workshop.resolution.winners}
+    nodes |= {name for edge in edges for name in (edge.source, edge.target)}
     return Graph(tuple(sorted(nodes)), tuple(sorted(edges)))
 
 
-def _edges(injector: Injector) -> Iterator[Edge]:
-    for key, winner in injector.resolution.winners.items():
+def _edges(workshop: Workshop) -> Iterator[Edge]:
+    for key, winner in workshop.resolution.winners.items():
         name = spelled_key(key)
         if isinstance(winner.item, Rebinding) and winner.source is not None and winner.source.key != key:
             yield Edge(name, spelled_key(winner.source.key or ("", "")), "alias of")
-        yield from _needs(injector, name, winner)
+        yield from _needs(workshop, name, winner)
         if winner.is_multibind:
-            for fragment in injector.resolution.fragments.get(winner.root.id or "", ()):
+            for fragment in workshop.resolution.fragments.get(winner.root.id or "", ()):
                 yield Edge(name, f"{fragment.describe()} ({fragment.origin})", "collects")
-                yield from _needs(injector, f"{fragment.describe()} ({fragment.origin})", fragment)
-    for key, words, found in injector.reads:
+                yield from _needs(workshop, f"{fragment.describe()} ({fragment.origin})", fragment)
+    for key, words, found in workshop.reads:
         for reference in found:
             yield Edge(spelled_key(key) if any(key) else words, str(reference), "queried")
-    for left, arrow, right in injector.dependencies():
+    for left, arrow, right in workshop.resolution.pairs():
         yield Edge(left, right, arrow)
 
 
-def _needs(injector: Injector, name: str, one: Declaration) -> Iterator[Edge]:
-    for wanted in injector.needs(one):
+def _needs(workshop: Workshop, name: str, one: Declaration) -> Iterator[Edge]:
+    for wanted in workshop.needs(one):
         yield Edge(name, spelled_key(wanted.key), "looks up")

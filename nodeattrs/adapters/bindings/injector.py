@@ -1,66 +1,37 @@
 """The injector: values for keys, each made once, from layers and a state.
 
-It reports everything that is wrong when it is built, and afterwards only asks: who speaks
-for the key, what the producer gives, whether that conforms. One lock guards the making
-of values; what was made is read without it.
+It reports everything that is wrong when it is built, and afterwards takes questions; how
+a value comes about only the workshop below it knows.
 """
 
 from __future__ import annotations
 
-import inspect
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from nodeattrs.adapters.bindings.builder import Bindings, asked
-from nodeattrs.adapters.bindings.expressions import variables_of
-from nodeattrs.adapters.bindings.faults import BindingError, BindingErrors, LookupLoop, NotBound, TypeMismatch
+from nodeattrs.adapters.bindings.explain import Explanation, explain
+from nodeattrs.adapters.bindings.faults import BindingError, BindingErrors
 from nodeattrs.adapters.bindings.functions import FUNCTIONS
+from nodeattrs.adapters.bindings.graph import Graph, graph
 from nodeattrs.adapters.bindings.model import BindingSet
-from nodeattrs.adapters.bindings.multibinds import Collected, Fragment, collect, option_faults
-from nodeattrs.adapters.bindings.names import CLASSES, variable_key
-from nodeattrs.adapters.bindings.producers import (
-    Asked,
-    Computed,
-    Constant,
-    ConstantProducer,
-    Custom,
-    Producer,
-    Query,
-    called,
-)
-from nodeattrs.adapters.bindings.resolution import (
-    CLASS_IDS,
-    Declaration,
-    Key,
-    Layer,
-    Resolution,
-    Warned,
-    resolve,
-    spelled_key,
-    standing,
-)
+from nodeattrs.adapters.bindings.multibinds import option_faults
+from nodeattrs.adapters.bindings.names import CLASSES, parameter_key, variable_key
+from nodeattrs.adapters.bindings.producers import Constant, ConstantProducer, Custom, Producer
+from nodeattrs.adapters.bindings.resolution import Key, Layer, Warned, spelled_key
 from nodeattrs.adapters.bindings.state import State
-from nodeattrs.adapters.bindings.types import Classes, Reference, Type
+from nodeattrs.adapters.bindings.types import Classes
+from nodeattrs.adapters.bindings.wiring import wired
+from nodeattrs.adapters.bindings.workshop import Workshop
 from nodeattrs.adapters.bindings.world import World
 from nodeattrs.core.tree import near
 
-if TYPE_CHECKING:
-    from nodeattrs.adapters.bindings.explain import Explanation
-    from nodeattrs.adapters.bindings.graph import Graph
-
-__all__ = ["Handle", "Injector", "Read"]
+__all__ = ["Handle", "Injector"]
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 
-_MISSING: Any = object()
-_NOTHING: Mapping[str, Any] = {}
 
-Read = tuple[Key, str, tuple[Reference, ...]]
-"""A query that was asked: the key it was asked for, the query in words, and what it found."""
-
-
-class Injector:
+class Injector(Workshop):
     """Values for keys.
 
     layers:    highest first: `Layer`s, or lists of sets; sets are `Bindings` or `BindingSet`s
@@ -93,32 +64,17 @@ class Injector:
         faults: Iterable[BindingError] = (),
         parent: Injector | None = None,
     ) -> None:
-        self.state = state if isinstance(state, State) else State(state or ())
-        self.functions: Mapping[str, Callable[..., Any]] = {**FUNCTIONS, **(functions or {})}
-        self.world = world or World()
-        self.register = Classes({"Producer": Producer, "ConstantProducer": ConstantProducer, **(classes or {})})
+        register = Classes({"Producer": Producer, "ConstantProducer": ConstantProducer, **(classes or {})})
+        taken, register = _taken_in(enumerate(layers, 1), register)
+        super().__init__(
+            taken, state if isinstance(state, State) else State(state or ()), register,
+            {**FUNCTIONS, **(functions or {})}, world or World(),
+        )  # fmt: skip
         self.parent = parent
-        self.layers = tuple(self._taken_in(layer, number) for number, layer in enumerate(layers, 1))
-        self._lock = threading.RLock()
-        self._kept: dict[int, Any] = {}
-        self._collected: dict[int, Collected] = {}
         self._warm: dict[tuple[Any, Any], Any] = {}
-        self._making = threading.local()
-        self._reads: dict[tuple[Key, str], Read] = {}
-        self.resolution: Resolution = resolve(self.layers, self.state, self.world)
         found = [*faults, *self.resolution.faults, *self._constant_faults()]
         if found:
             raise BindingErrors(found)
-
-    def _taken_in(self, layer: Layer | Iterable[Bindings | BindingSet], number: int) -> Layer:
-        name, sets = (layer.name, layer.sets) if isinstance(layer, Layer) else (f"layer {number}", tuple(layer))
-        plain = []
-        for one in sets:
-            if isinstance(one, Bindings):
-                self.register = self.register.merged(one.classes)
-                one = one.to_set()
-            plain.append(one)
-        return Layer(name, tuple(plain))
 
     def _constant_faults(self) -> Iterator[BindingError]:
         for key, winner in self.resolution.winners.items():
@@ -150,9 +106,7 @@ class Injector:
             except (KeyError, TypeError):
                 pass
         wanted = asked(key, type, self.register)
-        value = self._injected(wanted, args)
-        if value is None:
-            raise self._not_bound(wanted)
+        value = self.value_of(wanted, args)
         if not args and self._stays(wanted):
             self._warm[key, type] = value
         return value
@@ -179,36 +133,15 @@ class Injector:
         if declared is None:
             if wanted.key != ("Data", CLASSES) and self._assisted(wanted) is None:
                 raise self._not_bound(wanted)
-            return Handle(lambda: self._injected(wanted, _NOTHING))
+            return Handle(lambda: self.ask(wanted))
         maker = declared.root.producer
         if isinstance(maker, Custom) and maker.series:
-            made = maker.producer(self, _NOTHING)
+            made = maker.producer(self, {})
             return Handle(lambda: self._finished(declared, made.produce()))
-        return Handle(lambda: self._injected(wanted, _NOTHING))
-
-    def classes(self) -> list[str]:
-        """The classes of the key `/classes`: included, and not excluded at the same or a better position."""
-        best: dict[bool, dict[str, tuple[int, int]]] = {False: {}, True: {}}
-        for excluded, name, position in self._inclusions():
-            known = best[excluded].setdefault(name, position)
-            best[excluded][name] = max(known, position)
-        outside = best[True]
-        return [name for name, position in best[False].items() if name not in outside or outside[name] < position]
-
-    def _inclusions(self) -> Iterator[tuple[bool, str, tuple[int, int]]]:
-        for item, at in self.resolution.inclusions:
-            for name in item.names:
-                yield item.exclude, name.removeprefix("::"), at.position
-        for excluded, id in enumerate(CLASS_IDS):
-            for fragment in self._fragments(id):
-                value = fragment.value
-                for name in value if isinstance(value, list) else [value]:
-                    yield bool(excluded), str(name).removeprefix("::"), fragment.declaration.position
+        return Handle(lambda: self.ask(wanted))
 
     def parameters(self, target: str) -> dict[str, Any]:
         """The parameters that are bound for a class, a type or an instance. raises: as `inject`"""
-        from nodeattrs.adapters.bindings.names import parameter_key
-
         return self._named(parameter_key(target, ""))
 
     def variables(self) -> dict[str, Any]:
@@ -229,22 +162,18 @@ class Injector:
         """What is allowed and probably not meant."""
         return list(self.resolution.warnings)
 
-    @property
-    def reads(self) -> list[Read]:
-        """What queries have read so far."""
-        return list(self._reads.values())
-
     def dependencies(self) -> list[tuple[str, str, str]]:
         """(left, arrow, right) of every `dependency` that applies, each once: for a catalog."""
-        return list(dict.fromkeys(pair for item, _ in self.resolution.dependencies for pair in item.pairs()))
+        return self.resolution.pairs()
 
     # --- others of its kind --------------------------------------------------------------------
 
     def child(self, *layers: Layer | Iterable[Bindings | BindingSet], state: State | None = None) -> Injector:
         """An injector with further layers on top; its singletons are its own. raises: BindingErrors"""
+        taken, register = _taken_in(((0, layer) for layer in layers), self.register)
         return Injector(
-            [*(self._taken_in(layer, 0) for layer in layers), *self.layers], state or self.state,
-            classes=self.register.known(), functions=self.functions, world=self.world, parent=self,
+            [*taken, *self.layers], state or self.state,
+            classes=register.known(), functions=self.functions, world=self.world, parent=self,
         )  # fmt: skip
 
     def override(self, values: Mapping[Any, Any]) -> Injector:
@@ -260,20 +189,14 @@ class Injector:
 
     def wire(self, call: _Call) -> _Call:
         """A function that gets its missing arguments from here: by class, or as `Annotated[int, "ssh::port"]`."""
-        from nodeattrs.adapters.bindings.wiring import wired
-
-        return cast(_Call, wired(self, call))
+        return cast(_Call, wired(call, self.register, self.inject, self.get))
 
     def explain(self, key: Any, type: Any = None, /) -> Explanation:
         """Why a key has its value; printing it gives the text. The key is injected for that."""
-        from nodeattrs.adapters.bindings.explain import explain
-
         return explain(self, asked(key, type, self.register))
 
     def graph(self) -> Graph:
         """Who looks up whom, and what queries have read so far."""
-        from nodeattrs.adapters.bindings.graph import graph
-
         return graph(self)
 
     def check(self) -> list[BindingError]:
@@ -293,273 +216,6 @@ class Injector:
                     )  # fmt: skip
         return found
 
-    def needs(self, one: Declaration) -> Iterator[Asked]:
-        """The keys that a declaration looks up, as far as it can be told without producing anything."""
-        producer = one.root.producer
-        if isinstance(producer, Computed):
-            for name in dict.fromkeys(variables_of(producer.expression)):
-                key = self._key_of_variable(name)
-                if key is not None:
-                    yield key
-        elif producer is not None:
-            yield from producer.asks()
-
-    def _key_of_variable(self, name: str) -> Asked | None:
-        if self.declaration(bound := Asked(None, variable_key(name))) is not None:
-            return bound
-        if name in self.state.variables or self.state.value(name) is not None:
-            return None
-        return Asked(None, name)
-
-    # --- the desk of producers -------------------------------------------------------------------
-
-    def ask(self, wanted: Asked) -> Any:
-        """The value of another key, or None. For producers."""
-        return self._injected(wanted, _NOTHING)
-
-    def once(self, thing: object, make: Callable[[], Any]) -> Any:
-        """What *make* gives, made once for this thing. For producers."""
-        kept = self._kept.get(id(thing), _MISSING)
-        if kept is _MISSING:
-            with self._lock:
-                kept = self._kept.get(id(thing), _MISSING)
-                if kept is _MISSING:
-                    kept = self._kept[id(thing)] = make()
-        return kept
-
-    def construct(self, of: str | type, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
-        """A new object of a class: through its hook `__inject__(injector, ...)` where it has one."""
-        known = of if isinstance(of, type) else self.register.find(of)
-        if known is None:
-            close = near(of, self.register.names())
-            raise BindingError(
-                "unknown-class", f"no class is called {of}",
-                hint=f"did you mean {', '.join(close)}?" if close else f"pass classes={{{of!r}: ...}}",
-            )  # fmt: skip
-        hook = getattr(known, "__inject__", None)
-        try:
-            return hook(self, *args, **named) if hook is not None else known(*args, **named)
-        except TypeError as error:
-            if not _is_wrong_call(hook or known, args, named, 1 if hook else 0):
-                raise
-            raise BindingError("arguments", f"{known.__name__} cannot be made: {error}") from error
-
-    def variable(self, name: str) -> Any:
-        """A variable of the text language: bound, of the state, a category, or a key of that name. For producers."""
-        plain = name.removeprefix("::")
-        key = self._key_of_variable(plain)
-        if key is None:
-            return self.state.variables.get(plain, self.state.value(plain))
-        found = self._injected(key, _NOTHING)
-        if found is None:
-            raise BindingError(
-                "unknown-variable", f"nobody knows the variable ${name}",
-                hint=f"bind variables to {{ {plain} => ... }}, or give it with the state",
-            )  # fmt: skip
-        return found
-
-    def record(self, query: Query, found: Iterable[Reference]) -> None:
-        """Note what a query has read. For producers."""
-        chain = self._chain()
-        key = chain[-1].key or ("", "") if chain else ("", "")
-        words = query.describe()
-        self._reads[key, words] = (key, words, tuple(found))
-
-    # --- making ------------------------------------------------------------------------------------
-
-    def declaration(self, wanted: Asked) -> Declaration | None:
-        """Who speaks for a key; None where nobody does."""
-        return self.resolution.winners.get(wanted.key)
-
-    def collected(self, of: Declaration) -> Collected | None:
-        """What a multibind was collected from, once it was injected."""
-        return self._collected.get(id(of.root))
-
-    def _chain(self) -> list[Declaration]:
-        chain: list[Declaration] | None = getattr(self._making, "chain", None)
-        if chain is None:
-            chain = self._making.chain = []
-        return chain
-
-    def _injected(self, wanted: Asked, args: Mapping[str, Any]) -> Any:
-        declared = self.resolution.winners.get(wanted.key)
-        if declared is None:
-            if wanted.key == ("Data", CLASSES):
-                return self.classes()
-            return self._made_for_type(wanted, args)
-        value = self._value(declared, args)
-        if value is not None and wanted.type is not None and not wanted.type.holds(value, self.register):
-            raise self._mismatch(declared, value, wanted.type, "asked for")
-        return value
-
-    def _stays(self, wanted: Asked) -> bool:
-        """Whether every further injection gives the same object."""
-        declared = self.resolution.winners.get(wanted.key)
-        if declared is None:
-            return wanted.key != ("Data", CLASSES)
-        return not declared.optional and id(declared.root) in self._kept
-
-    def _value(self, declared: Declaration, args: Mapping[str, Any]) -> Any:
-        value = self._made(declared, args)
-        if value is not None and declared.source is not None and not declared.type.holds(value, self.register):
-            raise self._mismatch(declared, value, declared.type)
-        if value is None and declared.optional:
-            for lower in self._ladder(declared):
-                value = self._made(lower, args)
-                if value is not None or not lower.optional:
-                    break
-        return value
-
-    def _ladder(self, declared: Declaration) -> Iterator[Declaration]:
-        """Who is asked next when an optional one has given nothing: the next lower ones, down to an abstract one."""
-        below = list(declared.lower)
-        if declared.source is None and declared.key is not None:
-            several = self.resolution.declared[declared.key]
-            below = [one for one in several if one.position < declared.position]
-        while below:
-            best = standing(below)
-            if len(best) > 1:
-                raise self._about(best[0], "conflict", f"{spelled_key(best[0].key or ('', ''))} is bound twice below")
-            if best[0].abstract:
-                return
-            yield best[0]
-            below = [one for one in below if one.position < best[0].position]
-
-    def _made(self, declared: Declaration, args: Mapping[str, Any]) -> Any:
-        root = declared.root
-        if not args:
-            kept = self._kept.get(id(root), _MISSING)
-            if kept is not _MISSING:
-                return kept
-        with self._lock:
-            kept = _MISSING if args else self._kept.get(id(root), _MISSING)
-            if kept is not _MISSING:
-                return kept
-            chain = self._chain()
-            if root in chain:
-                raise self._loop([*chain[chain.index(root) :], root])
-            chain.append(root)
-            try:
-                product, keeps = self._product(root, args)
-                value = self._finished(declared, product)
-            except RecursionError as error:
-                if isinstance(error, LookupLoop):
-                    raise
-                raise BindingError(
-                    "too-deep", f"the look-ups of {spelled_key(root.key or ('', ''))} are too deep"
-                ) from None
-            finally:
-                chain.pop()
-            if keeps and value is not None and not args:
-                self._kept[id(root)] = value
-            return value
-
-    def _product(self, root: Declaration, args: Mapping[str, Any]) -> tuple[Any, bool]:
-        if root.is_multibind:
-            if args:
-                raise BindingError("arguments", "a multibind takes no arguments")
-            fragments = list(self._fragments(root.id)) if root.id is not None else []
-            collection = collect(root, fragments, self)
-            self._collected[id(root)] = collection
-            return collection.value, True
-        if root.producer is None:
-            raise self._about(root, "no-producer", f"{spelled_key(root.key or ('', ''))} is bound to nothing")
-        try:
-            product = root.producer.produce(self, args)
-        except BindingError as error:
-            if not error.origins:
-                error.origins = (root.origin,)
-                error.said = (*error.said, f"bound by {self.resolution.said(root)}")
-            raise
-        return product, bool(root.options.get("singleton", root.producer.keeps))
-
-    def _finished(self, declared: Declaration, product: Any) -> Any:
-        root = declared.root
-        value = product
-        transformer = root.options.get("transformer")
-        if transformer is not None:
-            try:
-                value = self._function(transformer, root)(value)
-            except BindingError as error:
-                raise self._about(root, error.kind, error.message) from error.__cause__
-        if value is None:
-            return None
-        for of in (root.type, declared.type, *declared.demands):
-            if not of.holds(value, self.register):
-                raise self._mismatch(declared, value, of)
-        return value
-
-    def _function(self, given: Any, about: Declaration) -> Callable[..., Any]:
-        found = called(given, self)
-        if found is None:
-            close = near(given, self.functions)
-            hint = f"did you mean {', '.join(close)}?" if close else "pass functions={...}"
-            raise self._about(about, "bad-option", f"no function is called {given!r}", hint=hint)
-        return found
-
-    def _fragments(self, id: str | None) -> Iterator[Fragment]:
-        for one in self.resolution.fragments.get(id or "", ()):
-            value = self._made(one, _NOTHING)
-            if value is not None:
-                yield Fragment(one, value)
-            elif not one.optional:
-                raise self._about(
-                    one, "nothing-produced", f"a fragment of {id!r} has produced nothing", hint="is `optional` meant?"
-                )
-
-    def _assisted(self, wanted: Asked) -> type | None:
-        """The class that is made without any binding: asked for by type alone, and nothing is needed for it."""
-        if wanted.type is None or wanted.name is not None or wanted.type.name != "Type":
-            return None
-        known = self.register.find(wanted.type.title)
-        if known is None or inspect.isabstract(known):
-            return None
-        return known if hasattr(known, "__inject__") or _needs_nothing(known) else None
-
-    def _made_for_type(self, wanted: Asked, args: Mapping[str, Any]) -> Any:
-        known = self._assisted(wanted)
-        if known is None:
-            return None
-        if args:
-            return self.construct(known, (), args)
-        return self.once(known, lambda: self.construct(known, (), {}))
-
-    # --- saying what is wrong ------------------------------------------------------------------------
-
-    def _loop(self, chain: list[Declaration]) -> LookupLoop:
-        keys = [spelled_key(one.key) if one.key else f"a fragment of {one.item.into!r}" for one in chain]  # type: ignore[attr-defined]
-        return LookupLoop(
-            "lookup-loop", f"{keys[0]} needs itself: {' -> '.join(keys)}", origins=[one.origin for one in chain],
-            said=[self.resolution.said(one) for one in chain[:-1]],
-        )  # fmt: skip
-
-    def _not_bound(self, wanted: Asked) -> NotBound:
-        declared = self.declaration(wanted)
-        chain = [spelled_key(one.key) for one in self._chain() if one.key]
-        said = [f"asked for by {' -> '.join(chain)}"] if chain else []
-        if declared is not None:
-            return NotBound(
-                "missing", f"{wanted} is bound, and nothing was produced", origins=(declared.origin,),
-                said=[self.resolution.said(declared), *said],
-            )  # fmt: skip
-        close = near(wanted.name, self._names()) if wanted.name else []
-        return NotBound(
-            "missing", f"nothing is bound to {wanted}", said=said,
-            hint=f"did you mean {', '.join(close)}?" if close else None,
-        )  # fmt: skip
-
-    def _names(self) -> list[str]:
-        return [name for _, name in self.resolution.winners if name]
-
-    def _mismatch(self, one: Declaration, value: Any, of: Type, what: str = "declared") -> TypeMismatch:
-        return TypeMismatch(
-            "type-mismatch", f"{spelled_key(one.key) if one.key else 'a fragment'}: {value!r} is no {of}, as {what}",
-            origins=(one.origin,), said=(self.resolution.said(one),),
-        )  # fmt: skip
-
-    def _about(self, one: Declaration, kind: str, message: str, hint: str | None = None) -> BindingError:
-        return BindingError(kind, message, origins=(one.origin,), said=(self.resolution.said(one),), hint=hint)
-
 
 class Handle:
     """Makes the values of one key."""
@@ -574,20 +230,18 @@ class Handle:
         return self._make()
 
 
-def _needs_nothing(known: type) -> bool:
-    try:
-        parameters = inspect.signature(known).parameters.values()
-    except (TypeError, ValueError):
-        return False
-    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return all(one.default is not one.empty or one.kind in variadic for one in parameters)
-
-
-def _is_wrong_call(call: Any, args: tuple[Any, ...], named: Mapping[str, Any], before: int) -> bool:
-    try:
-        inspect.signature(call).bind(*([None] * before), *args, **named)
-    except TypeError:
-        return True
-    except ValueError:
-        return False
-    return False
+def _taken_in(
+    layers: Iterable[tuple[int, Layer | Iterable[Bindings | BindingSet]]], register: Classes
+) -> tuple[tuple[Layer, ...], Classes]:
+    """Layers of plain sets, and the register with the classes that their builders have seen."""
+    taken = []
+    for number, layer in layers:
+        name, sets = (layer.name, layer.sets) if isinstance(layer, Layer) else (f"layer {number}", tuple(layer))
+        plain = []
+        for one in sets:
+            if isinstance(one, Bindings):
+                register = register.merged(one.classes)
+                one = one.to_set()
+            plain.append(one)
+        taken.append(Layer(name, tuple(plain)))
+    return tuple(taken), register

@@ -184,6 +184,10 @@ class Resolution:
         what = one.flags().strip() if one.abstract else f"{one.flags()}{one.describe()}"
         return f"{what}: {where}set {one.place.set}, layer {one.place.layer}, {self.when(one)}"
 
+    def pairs(self) -> list[tuple[str, str, str]]:
+        """(left, arrow, right) of every dependency that applies, each once."""
+        return list(dict.fromkeys(pair for item, _ in self.dependencies for pair in item.pairs()))
+
     def when(self, one: Declaration) -> str:
         """The categories that made a declaration apply, in words."""
         return self.state.title(one.mask)

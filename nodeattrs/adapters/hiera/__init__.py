@@ -8,7 +8,7 @@
 from nodeattrs.adapters.hiera.census import Unused, differences, unused, view
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, CannotDig, CannotMerge, HieraError, KeyNotFound
 from nodeattrs.adapters.hiera.explain import Explanation
-from nodeattrs.adapters.hiera.hierarchies import Hiera
+from nodeattrs.adapters.hiera.hiera import Hiera
 from nodeattrs.adapters.hiera.scope import REQUIRED, Scope
 from nodeattrs.adapters.hiera.strategies import merge
 from nodeattrs.core.sensitive import Sensitive

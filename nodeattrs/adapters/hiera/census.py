@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.adapters.hiera.data import DataFile
-from nodeattrs.adapters.hiera.hierarchies import Hiera
+from nodeattrs.adapters.hiera.hierarchies import LoadedTree
 from nodeattrs.adapters.hiera.options import NAME
 from nodeattrs.adapters.hiera.scope import Scope
 from nodeattrs.core.claim import Origin
@@ -68,7 +68,7 @@ def _compared(value: Any) -> Any:
     return (True, value) if hasattr(value, "unwrap") else (False, strict_key(value))
 
 
-def unused(hiera: Hiera, scopes: Iterable[Scope]) -> Unused:
+def unused(hiera: LoadedTree, scopes: Iterable[Scope]) -> Unused:
     """What none of these scopes reads: files, and keys that are always shadowed.
 
     cost: one look at each key of each file, for each scope

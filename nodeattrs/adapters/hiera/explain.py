@@ -6,12 +6,13 @@ recorder, and the core's trace for single paths.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from nodeattrs.adapters.hiera.answers import Answers, Asking
 from nodeattrs.adapters.hiera.errors import HieraError
-from nodeattrs.adapters.hiera.keys import dug, module_of, split_key
+from nodeattrs.adapters.hiera.keys import dug, split_key
 from nodeattrs.adapters.hiera.options import NAME
 from nodeattrs.adapters.hiera.recorder import Recorder, Searched
 from nodeattrs.adapters.hiera.strategies import FIRST
@@ -19,13 +20,14 @@ from nodeattrs.core.claim import Claim, Origin
 from nodeattrs.core.hearing import Hearing, Plan, Said, hear
 from nodeattrs.core.part import Part, told_at, voices
 from nodeattrs.core.trace import Trace, shown, told_trace
-from nodeattrs.core.tree import ABSENT, Path, copied, dig, near, parse, spell
+from nodeattrs.core.tree import ABSENT, Path, copied, dig, parse, spell
 from nodeattrs.errors import NodeattrsError, TooDeep
 
-if TYPE_CHECKING:
-    from nodeattrs.adapters.hiera.scope import Scope
+__all__ = ["Block", "Explanation", "Knocked", "explained", "explained_options"]
 
-__all__ = ["Explanation", "Knocked", "close_keys", "explained", "explained_options"]
+
+Block = str | list[tuple[str, ...]]
+"""A line with its indentation; or rows of cells that stand below each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,13 +219,17 @@ class Explanation:
 
     def text(self, limit: int = 12) -> str:
         """The explanation for people; at most *limit* leaves are listed."""
-        return "\n".join(_lines(self, limit))
+        return "\n".join(line for block in self.blocks(limit) for line in _laid_out(block))
+
+    def blocks(self, limit: int = 12) -> Iterator[Block]:
+        """What the text is made of, for whoever lays it out on a screen."""
+        return _blocks(self, limit)
 
     def __str__(self) -> str:
         return self.text()
 
 
-def explained(scope: Scope, key: str, ask: Callable[[Recorder], Any]) -> Explanation:
+def explained(answers: Answers, key: str, ask: Callable[[Recorder], Any]) -> Explanation:
     """Ask with a recorder, and note what else there is to say."""
     recorder = Recorder()
     value: Any = ABSENT
@@ -237,20 +243,20 @@ def explained(scope: Scope, key: str, ask: Callable[[Recorder], Any]) -> Explana
         error = TooDeep("the keys that need each other, or a value, are nested too deep")
     found = Explanation(key, value, error, recorder)
     if recorder.option is not None:
-        found.strategy_from = _option_origin(scope, recorder) or NAME
+        found.strategy_from = _option_origin(answers, recorder) or NAME
     if recorder.how is FIRST and recorder.part.value is not ABSENT:
-        found.shadowed = _shadowed(scope, recorder)
+        found.shadowed = _shadowed(answers, recorder)
     return found
 
 
-def explained_options(scope: Scope, key: str) -> Explanation:
+def explained_options(answers: Answers, key: str) -> Explanation:
     """How lookup_options came to be for a key: the merged map, each entry with its file and line."""
     recorder = Recorder(NAME)
     recorder.chosen_by = "a rule of its own"
     error: NodeattrsError | None = None
     value: Any = ABSENT
     try:
-        recorder.part = scope.options_part(_module_with_data(scope, str(split_key(key)[0])), recorder)
+        recorder.part = answers.options_part(answers.module_with_data(str(split_key(key)[0])), recorder)
         value = copied_answer(recorder.part.value)
     except NodeattrsError as fault:
         error = fault
@@ -261,16 +267,14 @@ def copied_answer(value: Any) -> Any:
     return copied(value) if type(value) in (dict, list) else value
 
 
-def _shadowed(scope: Scope, recorder: Recorder) -> tuple[Origin, ...]:
-    from nodeattrs.adapters.hiera.scope import Asking
-
+def _shadowed(answers: Answers, recorder: Recorder) -> tuple[Origin, ...]:
     asked = {id(one.place) for one in recorder.searched}
     origins = []
     for place in (place for levels in recorder.layers for level in levels for place in level):
         if id(place) in asked or place.source is None:
             continue
         try:
-            value = place.source.value(recorder.key, Asking(scope, None, None, (recorder.key,)))
+            value = place.source.value(recorder.key, Asking(answers, None, None, (recorder.key,)))
         except NodeattrsError:
             continue
         if value is not ABSENT:
@@ -279,13 +283,13 @@ def _shadowed(scope: Scope, recorder: Recorder) -> tuple[Origin, ...]:
     return tuple(origins)
 
 
-def _option_origin(scope: Scope, recorder: Recorder) -> Origin | None:
+def _option_origin(answers: Answers, recorder: Recorder) -> Origin | None:
     options = Recorder(NAME)
     layer = recorder.layers and recorder.layers[0] and recorder.layers[0][0]
     try:
         if layer and layer[0].layer == "default_hierarchy":
             return None
-        part = scope.options_part(_module_with_data(scope, recorder.key), options)
+        part = answers.options_part(answers.module_with_data(recorder.key), options)
     except HieraError:
         return None
     told = told_at(part.told, recorder.option)
@@ -294,19 +298,6 @@ def _option_origin(scope: Scope, recorder: Recorder) -> Origin | None:
         if found.number in numbers and type(found.value) is dict and recorder.option in found.value:
             return found.origin((recorder.option, "merge"))
     return None
-
-
-def _module_with_data(scope: Scope, root: str) -> str | None:
-    module = module_of(root)
-    return module if module and scope.tree.module_layer(scope.environment, module) is not None else None
-
-
-def close_keys(scope: Scope, names: Sequence[str]) -> list[str]:
-    """Keys of the scope that look like the ones asked for."""
-    try:
-        return [close for name in names for close in near(name, scope.known_keys())]
-    except NodeattrsError:
-        return []
 
 
 def _leaves(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
@@ -356,7 +347,7 @@ def _origin(origin: Origin) -> dict[str, Any]:
 _OUTCOMES = {"found": "found", "no_key": "no such key", "no_file": "no such file"}
 
 
-def _lines(one: Explanation, limit: int) -> Iterator[str]:
+def _blocks(one: Explanation, limit: int) -> Iterator[Block]:
     yield f"{one.key} = {shown(one.value)}" if one.found else f"{one.key}: no answer"
     if one.error is not None:
         yield from (f"  {line}" for line in str(one.error).splitlines())
@@ -370,16 +361,14 @@ def _lines(one: Explanation, limit: int) -> Iterator[str]:
         yield f"  converted  to {shown(one.converted)}"
     if one.searched:
         yield "  searched"
-        rows = [(item.place.layer, item.place.entry, item.place.file, _OUTCOMES[item.outcome]) for item in one.searched]
-        yield from _columns(rows)
+        yield [(item.place.layer, item.place.entry, item.place.file, _OUTCOMES[item.outcome]) for item in one.searched]
     leaves = list(one.leaves())
     if leaves:
         yield "  said by"
-        rows_of_leaves = [
+        yield [
             (spell(path) if path else one.key, shown(value, 40), ", ".join(str(by.place or by) for by in origins))
             for path, value, origins in leaves[:limit]
         ]
-        yield from _columns(rows_of_leaves)
         if len(leaves) > limit:
             yield f"    and {len(leaves) - limit} more"
     if not one.is_secret and one.knocked:
@@ -397,7 +386,10 @@ def _lines(one: Explanation, limit: int) -> Iterator[str]:
         yield f"    {', '.join(one.needed)}"
 
 
-def _columns(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
+def _laid_out(block: Block) -> Iterator[str]:
+    if isinstance(block, str):
+        yield block
+        return
+    widths = [max(map(len, column)) for column in zip(*block, strict=True)]
+    for row in block:
         yield "    " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -1,8 +1,8 @@
 """Where data lies: the layers of a tree on disk, each file of it read once.
 
-A `Hiera` is a loaded tree. It belongs to no node: a scope brings facts and asks. Files
-are read when the first scope needs them and then kept, also that one is not there;
-`forget()` lets them be read anew. Any number of threads may ask at once.
+A loaded tree belongs to no node, and looks up nothing. Files are read when they are first
+needed and then kept, also that one is not there; `forget()` lets them be read anew. Any
+number of threads may ask at once.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import os
 import pathlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from functools import partial
+from typing import Any, Literal
 
 from nodeattrs.adapters.hiera.config import BUILT_IN, Config, Entry, read_config
 from nodeattrs.adapters.hiera.data import DataFile, FunctionData, Source, file_source
@@ -19,12 +20,9 @@ from nodeattrs.adapters.hiera.errors import BadData
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, copied, near
-from nodeattrs.errors import BadArgument, BadName, DocumentError, EnvironmentNotFound
+from nodeattrs.errors import BadArgument, BadName, DocumentError, EnvironmentNotFound, NodeattrsError
 
-if TYPE_CHECKING:
-    from nodeattrs.adapters.hiera.scope import Scope
-
-__all__ = ["Hiera"]
+__all__ = ["LoadedTree"]
 
 _NAME = re.compile(r"\w+", re.ASCII)
 _SYNTAX: dict[str, Literal["yaml", "json"]] = {
@@ -35,25 +33,8 @@ _SYNTAX: dict[str, Literal["yaml", "json"]] = {
 _UNREAD: Any = object()
 
 
-class Hiera:
-    """A tree of Hiera 5 data.
-
-    config:          a hiera.yaml, or a folder with one: the environment layer, for every environment
-    environmentpath: instead of config: a folder with a folder for each environment
-    global_config:   the hiera.yaml of the global layer; where that file is absent, the built-in one holds
-    modulepath:      folders with modules, beside the `modules` of the environment
-    functions:       data functions of one's own, by the name hiera.yaml calls them; entry points of
-                     the group `nodeattrs.hiera` are found too
-    decrypt:         makes clear text of what eyaml encrypted; without it such texts pass untouched
-    root:            the folder that file names in messages are counted from
-    sensitive:       makes a secret, for `convert_to: Sensitive`
-    documented:      the strategies follow the documentation where Puppet does not
-    strict:          what is a warning elsewhere is an error
-
-    >>> hiera = Hiera("cookbooks_example/hiera")
-    >>> hiera.scope(node="web2").lookup("ntp::servers")
-    ['0.pool.ntp.example', '1.pool.ntp.example']
-    """
+class LoadedTree:
+    """The layers of a tree, made as a `Hiera`, which says what is what."""
 
     def __init__(
         self,
@@ -100,25 +81,6 @@ class Hiera:
         """What was read so far but is probably not meant, once each."""
         files = [source for source in self._sources.values() if isinstance(source, DataFile)]
         return [*self._warnings.values(), *(warning for file in files for warning in file.warnings)]
-
-    def scope(
-        self,
-        facts: Mapping[str, Any] | None = None,
-        *,
-        node: str = "",
-        environment: str = "production",
-        trusted: Mapping[str, Any] | None = None,
-        variables: Mapping[str, Any] | None = None,
-    ) -> Scope:
-        """Whoever asks: a node with its facts, in an environment.
-
-        facts:     as `%{facts.os.family}`, and each also as a variable of its own
-        trusted:   as `%{trusted.certname}`; made from the name of the node unless given
-        variables: others, that hide facts of their name
-        """
-        from nodeattrs.adapters.hiera.scope import Scope
-
-        return Scope(self, facts or {}, node, environment, trusted, variables or {})
 
     # --- layers
 
@@ -239,7 +201,7 @@ class Hiera:
         if path is not None:
             path = os.path.normpath(path)
         syntax = _SYNTAX.get(entry.function) if entry.function not in self._functions else None
-        key = (path or "", entry.function, "" if syntax else repr(options))
+        key = (path or "", entry.function, "" if syntax else repr((options, entry.kind, entry.name, file)))
         found = self._sources.get(key, _UNREAD)
         if found is not _UNREAD:
             return found  # type: ignore[no-any-return]
@@ -253,7 +215,11 @@ class Hiera:
     def _function_source(
         self, entry: Entry, path: str | None, options: dict[str, Any], file: str | None
     ) -> Source | None:
-        function = self._functions.get(entry.function) or _installed(entry.function)
+        failed = partial(_failed, entry, file)
+        try:
+            function = self._functions.get(entry.function) or _installed(entry.function)
+        except Exception as error:
+            raise failed(error, "cannot be loaded") from error
         if function is None:
             known = [*_SYNTAX, *self._functions]
             close = near(entry.function, known)
@@ -269,11 +235,23 @@ class Hiera:
                 return None
             options["path"] = path
         if entry.kind == "data_hash":
-            data = copied(dict(function(options)))
+            try:
+                data = copied(dict(function(options)))
+            except NodeattrsError:
+                raise
+            except Exception as error:
+                raise failed(error) from error
             return FunctionData(entry.function, data.__getitem__)
-        if entry.kind == "data_dig":
-            return FunctionData(entry.function, lambda key: copied(function([key], options)))
-        return FunctionData(entry.function, lambda key: copied(function(key, options)))
+
+        def ask(key: str) -> Any:
+            try:
+                return copied(function([key] if entry.kind == "data_dig" else key, options))
+            except (KeyError, RecursionError, NodeattrsError):
+                raise
+            except Exception as error:
+                raise failed(error, key=key) from error
+
+        return FunctionData(entry.function, ask)
 
     # --- the tree as a whole
 
@@ -319,6 +297,27 @@ def _installed(name: str) -> Callable[..., Any] | None:
     for point in entry_points(group="nodeattrs.hiera", name=name):
         return point.load()  # type: ignore[no-any-return]
     return None
+
+
+_CALLS = {
+    "data_hash": "a data_hash gets the options and gives a map",
+    "lookup_key": "a lookup_key gets a key and the options, and raises KeyError where it has none",
+    "data_dig": "a data_dig gets a list with a key and the options, and raises KeyError where it has none",
+}
+
+
+def _failed(
+    entry: Entry, file: str | None, error: Exception, what: str = "has failed", key: str | None = None
+) -> BadData:
+    asked = "" if key is None else f" for the key {key!r}"
+    who = f"the data function {entry.function!r} of the entry {entry.name!r}"
+    return BadData(
+        f"{who} {what}{asked}: {type(error).__name__}: {error}",
+        kind="data_function_failed",
+        file=file,
+        line=entry.line,
+        hint=_CALLS[entry.kind],
+    )
 
 
 def _fixed(config: Config, entry: Entry) -> str:

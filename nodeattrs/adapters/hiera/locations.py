@@ -14,10 +14,11 @@ from itertools import pairwise
 from typing import Any
 
 from nodeattrs.adapters.hiera.config import Config, Entry
+from nodeattrs.adapters.hiera.data import Source
 from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.adapters.hiera.expressions import Speech, text_plan, variable
 
-__all__ = ["Location", "located"]
+__all__ = ["Level", "Location", "Place", "located"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,30 @@ class Location:
 
     declared: str
     path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One location of one entry, as this scope sees it.
+
+    layer:    "global", "environment", "module" or "default_hierarchy"
+    file:     its name in messages
+    source:   what answers there; None where there is no such file
+    """
+
+    layer: str
+    entry: str
+    declared: str
+    file: str
+    source: Source | None
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One entry of a hierarchy with its places; `located` is False for a function that needs no file."""
+
+    places: tuple[Place, ...]
+    located: bool
 
 
 def located(config: Config, entry: Entry, speech: Speech) -> list[Location] | None:

@@ -28,7 +28,7 @@ from yaml.events import (
 
 from nodeattrs.core.tree import MAX_DEPTH
 from nodeattrs.errors import DocumentError
-from nodeattrs.texts.places import Mark, Reading, Text
+from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text
 from nodeattrs.texts.yaml_text import MAX_VALUES
 
 __all__ = ["Read", "read", "scalar"]
@@ -220,6 +220,7 @@ class _Builder:
     def _run(self) -> None:
         # Written out in one loop: loading is most of what a whole lookup costs.
         stack, marks, is_word = self._stack, self.marks, _WORD.match
+        escapes = "\\u" in self.text.text or "\\U" in self.text.text  # libyaml refuses half a pair itself
         for event in _events(self.text.text):
             kind = type(event)
             if kind is ScalarEvent:
@@ -232,6 +233,8 @@ class _Builder:
                     value = event.value
                 else:
                     value = _tagged(event.tag, event.value)
+                if escapes and type(value) is str and HALF_PAIR.search(value):
+                    raise self._error("half of a surrogate pair, which no file can hold", event)
                 self._count += 1
                 if event.anchor:
                     self._named[event.anchor] = _Named(value, {}, 0, 1)

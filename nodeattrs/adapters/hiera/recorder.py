@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from nodeattrs.adapters.hiera.locations import Level, Place
 from nodeattrs.adapters.hiera.strategies import FIRST, Strategy
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.part import Part, voices
 from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import ABSENT, Path, dig, strict_key
-
-if TYPE_CHECKING:
-    from nodeattrs.adapters.hiera.scope import Level, Place
 
 __all__ = ["Found", "Recorder", "Searched"]
 

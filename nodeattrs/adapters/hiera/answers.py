@@ -1,0 +1,348 @@
+"""The answers of one node: its facts in the expressions of a tree, one key at a time.
+
+The search: locations fold inside an entry, entries inside a layer, the layers at the
+top, each pairwise from the top down. It reads no file itself; how two values meet only
+the strategies know, and what a call may ask for besides is the scope's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from nodeattrs.adapters.hiera.config import Config
+from nodeattrs.adapters.hiera.data import Source
+from nodeattrs.adapters.hiera.errors import BadLookup, HieraError
+from nodeattrs.adapters.hiera.expressions import planned
+from nodeattrs.adapters.hiera.hierarchies import LoadedTree
+from nodeattrs.adapters.hiera.keys import dug, module_of, split_key
+from nodeattrs.adapters.hiera.locations import Level, Place, located
+from nodeattrs.adapters.hiera.options import NAME, Options, checked
+from nodeattrs.adapters.hiera.recorder import Recorder
+from nodeattrs.adapters.hiera.strategies import FIRST, Strategy, strategy_of
+from nodeattrs.adapters.hiera.types import convert
+from nodeattrs.core.part import Part
+from nodeattrs.core.tree import ABSENT
+
+__all__ = ["Answers", "Asking", "Merge"]
+
+Merge = str | Mapping[str, Any] | None
+
+_NOTHING = Part(ABSENT, None)
+_UNKNOWN: Any = object()
+
+
+class Asking:
+    """One call that is under way, or one lookup inside it: what expressions may ask.
+
+    chain: the keys that need each other, the first asked first
+    """
+
+    __slots__ = ("answers", "chain", "defaults", "needed", "override", "untrusted")
+
+    def __init__(
+        self,
+        answers: Answers,
+        override: Mapping[str, Any] | None,
+        defaults: Mapping[str, Any] | None,
+        chain: tuple[str, ...],
+        needed: list[str] | None = None,
+    ) -> None:
+        self.answers = answers
+        self.override = override
+        self.defaults = defaults
+        self.chain = chain
+        self.needed = needed
+        self.untrusted = False
+
+    def variable(self, name: Any) -> Any:
+        if self.override is not None and name in self.override:
+            return self.override[name]
+        value = self.answers.variables.get(name, ABSENT)
+        if value is ABSENT and type(name) is str and name.startswith("::"):
+            value = self.answers.variables.get(name[2:], ABSENT)
+        if value is ABSENT:
+            return None if self.defaults is None else self.defaults.get(name)
+        return value
+
+    def lookup(self, key: str) -> tuple[Any, bool]:
+        if self.needed is not None:
+            self.needed.append(key)
+        if key in self.chain or self.chain[0] == NAME:
+            chain = " -> ".join([*self.chain, key])
+            raise BadLookup(
+                f"a key needs itself: {chain}", kind="recursive_lookup", hint="break the circle in one of them"
+            )
+        inner = Asking(self.answers, self.override, self.defaults, (*self.chain, key), self.needed)
+        value = self.answers.answer(key, None, inner)
+        return value, not inner.untrusted
+
+
+class Answers:
+    """What a loaded tree answers one node. What was resolved is kept, the answers are not.
+
+    tree:      the loaded tree
+    variables: what expressions may name
+    """
+
+    def __init__(
+        self,
+        tree: LoadedTree,
+        facts: Mapping[str, Any],
+        node: str,
+        environment: str,
+        trusted: Mapping[str, Any] | None,
+        variables: Mapping[str, Any],
+    ) -> None:
+        self.tree = tree
+        self.node = node
+        self.environment = environment
+        if trusted is None:
+            hostname, _, domain = node.partition(".")
+            trusted = {
+                "authenticated": "local",
+                "certname": node,
+                "hostname": hostname,
+                "domain": domain or None,
+                "extensions": {},
+                "external": {},
+            }
+        given = {"facts": facts, "trusted": trusted, "environment": environment}
+        self.variables: dict[str, Any] = {**facts, **given, **variables}
+        self._levels: dict[tuple[str, str | None], tuple[Level, ...]] = {}
+        self._modules: dict[str, str | None] = {}
+        self._flat: dict[str | None, list[tuple[dict[str, Any] | None, Source]]] = {}
+        self._options: dict[str | None, Options | None] = {}
+
+    def known_keys(self) -> list[str]:
+        """Every key that some file of this scope has, global and environment layers and all modules; sorted."""
+        names: set[str] = set()
+        for module in (None, *self.tree.modules(self.environment)):
+            for levels in self._layers(module):
+                for level in levels:
+                    for place in level.places:
+                        names.update(getattr(place.source, "tree", ()))
+        return sorted(name for name in names if name != NAME and type(name) is str)
+
+    def places(self, module: str | None = None) -> list[Place]:
+        """Every place that is searched for a key of a module, in order, whether its file is there or not."""
+        return [place for levels in self._layers(module) for level in levels for place in level.places]
+
+    def merges(self, key: str) -> bool:
+        """Whether a key takes part of its value from every place that has it, by its lookup_options."""
+        options = self._options_of(self.module_with_data(key))
+        entry = None if options is None else options.of(key)
+        return entry is not None and self._strategy(entry[1].get("merge"), entry) is not FIRST
+
+    # --- one key
+
+    def answer(
+        self, key: str, merge: Merge, asking: Asking, *, defaults: bool = True, recorder: Recorder | None = None
+    ) -> Any:
+        """The value of one key with the call's overrides and defaults, or ABSENT. It may be shared with files."""
+        if asking.override is not None and key in asking.override:
+            if recorder is not None:
+                recorder.found_in = "override"
+            return asking.override[key]
+        value = self.search(key, merge, asking, recorder)
+        if value is ABSENT and defaults and asking.defaults is not None and key in asking.defaults:
+            if recorder is not None:
+                recorder.found_in = "default_values_hash"
+            return asking.defaults[key]
+        return value
+
+    def search(self, key: str, merge: Merge, asking: Asking, recorder: Recorder | None) -> Any:
+        """The value that data has for a key, or ABSENT."""
+        if key.startswith(NAME) and (key == NAME or key.startswith(NAME + ".")):
+            return ABSENT
+        steps = split_key(key)
+        root = steps[0] if type(steps[0]) is str else str(steps[0])
+        module = self.module_with_data(root)
+        options = self._options_of(module)
+        entry = None if options is None else options.of(root)
+        if recorder is not None:
+            recorder.chosen_by = "default" if merge is None else "argument"
+        if merge is None and entry is not None:
+            merge = entry[1].get("merge")
+            if recorder is not None and merge is not None:
+                recorder.option = entry[0]
+        how = self._strategy(merge, entry)
+        if recorder is not None:
+            recorder.begin(how, self._layers(module))
+        if how is FIRST and recorder is None:
+            value = self._first(root, module, asking)
+        else:
+            value = self._merged(root, how, self._layers(module), asking, recorder)
+        if len(steps) > 1 and value is not ABSENT:
+            value = dug(value, steps[1:], key)
+        if value is ABSENT and module is not None:
+            value = self._default_hierarchy(root, module, asking, recorder)
+            if len(steps) > 1 and value is not ABSENT:
+                value = dug(value, steps[1:], key)
+        if value is not ABSENT and entry is not None and entry[1].get("convert_to") is not None:
+            value = convert(value, entry[1]["convert_to"], self.tree.sensitive)
+            if recorder is not None:
+                recorder.converted = entry[1]["convert_to"]
+        return value
+
+    def _strategy(self, merge: Any, entry: Any) -> Strategy:
+        if merge is None:
+            return FIRST
+        try:
+            return strategy_of(merge, documented=self.tree.documented)
+        except BadLookup as error:
+            if entry is not None:
+                error.said = (*error.said, f"merge for {entry[0]!r} in {NAME}")
+            raise
+
+    def _first(self, root: str, module: str | None, asking: Asking) -> Any:
+        flat = self._flat.get(module)
+        if flat is None:
+            flat = self._flat[module] = [
+                (getattr(place.source, "tree", None), place.source)
+                for place in self.places(module)
+                if place.source is not None
+            ]
+        for tree, source in flat:
+            if tree is None or root in tree:
+                value = source.value(root, asking)
+                if value is not ABSENT:
+                    return value
+        return ABSENT
+
+    def _merged(
+        self,
+        root: str,
+        how: Strategy,
+        layers: Sequence[Sequence[Level]],
+        asking: Asking,
+        recorder: Recorder | None,
+    ) -> Any:
+        part = self._part(root, how, layers, asking, recorder)
+        return part.value if part.value is ABSENT else how.last(part).value
+
+    def _part(
+        self,
+        root: str,
+        how: Strategy,
+        layers: Sequence[Sequence[Level]],
+        asking: Asking,
+        recorder: Recorder | None,
+    ) -> Part:
+        if recorder is not None:
+            how = how.telling(recorder.knocked_out)
+
+        def ask_place(place: Place) -> Part:
+            value = ABSENT if place.source is None else place.source.value(root, asking)
+            if recorder is not None:
+                return recorder.heard(place, value)
+            return _NOTHING if value is ABSENT else Part(value, None)
+
+        def ask_level(level: Level) -> Part:
+            return how.level(level.places, ask_place) if level.located else ask_place(level.places[0])
+
+        def ask_layer(levels: Sequence[Level]) -> Part:
+            return how.level(levels, ask_level)
+
+        part = how.level(layers, ask_layer) if len(layers) > 1 else ask_layer(layers[0])
+        if recorder is not None:
+            recorder.part = how.last(part) if part.value is not ABSENT else part
+        return part
+
+    def _default_hierarchy(self, root: str, module: str, asking: Asking, recorder: Recorder | None) -> Any:
+        config = self.tree.module_layer(self.environment, module)
+        if config is None or config.defaults is None:
+            return ABSENT
+        levels = self._resolved("default_hierarchy", module, config)
+        inner = Asking(self, None, None, (NAME,))
+        merged = self._merged(NAME, strategy_of("hash"), [levels], inner, None)
+        given = checked(None if merged is ABSENT else merged, module)
+        entry = None if given is None else Options(given).of(root)
+        how = self._strategy(None if entry is None else entry[1].get("merge"), entry)
+        if recorder is not None:
+            recorder.begin(how, [levels])
+            recorder.option = entry[0] if entry is not None else None
+        return self._merged(root, how, [levels], asking, recorder)
+
+    # --- layers
+
+    def module_with_data(self, root: str) -> str | None:
+        """The module of a key, where it has data; None where there is none."""
+        module = module_of(root)
+        if module is None:
+            return None
+        found = self._modules.get(module, _UNKNOWN)
+        if found is _UNKNOWN:
+            layer = self.tree.module_layer(self.environment, module)
+            found = self._modules[module] = None if layer is None else module
+        return found  # type: ignore[no-any-return]
+
+    def _layers(self, module: str | None) -> list[tuple[Level, ...]]:
+        """The three layers, each as the levels of this scope."""
+        return [
+            self._resolved("global", None, self.tree.global_layer()),
+            self._resolved("environment", None, self.tree.environment_layer(self.environment)),
+            ()
+            if module is None
+            else self._resolved("module", module, self.tree.module_layer(self.environment, module)),
+        ]
+
+    def _resolved(self, layer: str, module: str | None, config: Config | None) -> tuple[Level, ...]:
+        if config is None:
+            return ()
+        found = self._levels.get((layer, module))
+        if found is None:
+            found = self._levels[layer, module] = tuple(self._resolve(layer, config))
+        return found
+
+    def _resolve(self, layer: str, config: Config) -> Iterable[Level]:
+        speech = Asking(self, None, None, ("hiera.yaml",))
+        entries = config.defaults if layer == "default_hierarchy" else config.entries
+        for entry in entries or ():
+            try:
+                locations = located(config, entry, speech)
+                plan = planned(dict(entry.options)) if entry.options else None
+                options = plan(speech) if plan is not None else entry.options
+            except HieraError as error:
+                error.said = (*error.said, f"in the entry {entry.name!r}, {config.file}:{entry.line}")
+                raise
+            if locations is None:
+                source = self.tree.source(entry, None, options, config.file)
+                yield Level((Place(layer, entry.name, "", f"function {entry.function}", source),), False)
+                continue
+            places = tuple(
+                Place(
+                    layer,
+                    entry.name,
+                    location.declared,
+                    self.tree.shown(location.path),
+                    self.tree.source(entry, location.path, options, config.file),
+                )
+                for location in locations
+            )
+            if not config.built_in or any(place.source is not None for place in places):
+                yield Level(places, True)
+
+    # --- lookup_options
+
+    def _options_of(self, module: str | None) -> Options | None:
+        found = self._options.get(module, _UNKNOWN)
+        if found is _UNKNOWN:
+            part = self.options_part(module)
+            found = self._options[module] = None if part.value is ABSENT else Options(part.value)
+        return found  # type: ignore[no-any-return]
+
+    def options_part(self, module: str | None, recorder: Recorder | None = None) -> Part:
+        """The merged lookup_options for the keys of a module: each layer on its own, then laid over each other."""
+        how = strategy_of("hash")
+        asking = Asking(self, None, None, (NAME,))
+        merged: Part | None = None
+        layers = self._layers(module)
+        if recorder is not None:
+            recorder.begin(how, layers)
+        for levels, owner in zip(layers, (None, None, module), strict=True):
+            part = self._part(NAME, how, [levels], asking, recorder)
+            if part.value is ABSENT or checked(part.value, owner) is None:
+                continue
+            merged = part if merged is None else how.join(merged, part)
+        return merged or _NOTHING

@@ -1,0 +1,179 @@
+"""What a YAML text says, to libyaml and to PyYAML's own parser: which of them is there makes no difference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from nodeattrs.adapters.hiera import psych
+from nodeattrs.errors import DocumentError
+from nodeattrs.texts import yaml_text
+from nodeattrs.texts.places import Mark, Text
+
+pytestmark = pytest.mark.skipif(not hasattr(yaml, "CSafeLoader"), reason="PyYAML is built without libyaml here")
+
+Seen = tuple[Any, ...]
+"""What a reader made of a text: the tree, where each part stands, and the warnings; or the complaint."""
+
+
+def ours(text: str) -> Seen:
+    """As nodes and their documents are read."""
+    reading = yaml_text.read(Text("f.yaml", text))
+    return repr(reading.tree), offsets(reading.marks()), [one.message for one in reading.warnings]
+
+
+def psychs(text: str) -> Seen:
+    """As Puppet's data files are read."""
+    read = psych.read(Text("f.yaml", text))
+    reading = read.reading
+    warnings = [one.message.partition(": ")[2] for one in reading.warnings]
+    return repr(reading.tree), offsets(reading.marks()), warnings, sorted(read.unfit)
+
+
+def offsets(mark: Mark) -> Seen:
+    return mark.offset, sorted((repr(step), offsets(below)) for step, below in mark.parts.items())
+
+
+def seen(read: Callable[[str], Seen], text: str, *, pure: bool) -> Seen:
+    with pytest.MonkeyPatch.context() as patch:
+        if pure:
+            patch.delattr(yaml, "CSafeLoader")
+            patch.setattr(yaml_text, "_Loader", yaml.SafeLoader)
+        try:
+            return read(text)
+        except DocumentError as error:
+            return ("refused", str(error))
+
+
+readers = pytest.mark.parametrize("read", [ours, psychs])
+
+# --- texts as people write them ----------------------------------------------------------------------------------
+
+Lines = list[str]
+"""A node of a text: what stands behind its key or dash, perhaps nothing, and the lines below that."""
+
+words = st.sampled_from(
+    [
+        "a",
+        "yes",
+        "1:30",
+        "0x1F",
+        "~",
+        "08",
+        "1.5",
+        "x y",
+        "é",
+        "😀 b",
+        "=",
+        "-a",
+        "a#b",
+        "http://x/y",
+        "2024-01-02",
+        ":s",
+    ]
+)
+quoted = st.sampled_from(["''", "'it''s'", '"\\n\\x41"', '"\\u263A"', '"\\ud83d"', "'a\\nb'", '"a: b"', "'<<'", '"#"'])
+marked = st.builds(
+    "{} {}".format, st.sampled_from(["&x", "&y", "!", "!!str", "!!int", "!!binary", "!odd", "&x !!str"]), words | quoted
+)
+scalars = words | quoted | marked | st.sampled_from(["*x", "*y", "", "!", "1,000", "a, b"])
+flows = st.recursive(
+    words | quoted | st.sampled_from(["*x ", "&x a"]),
+    lambda inner: (
+        st.lists(inner, max_size=3).map(lambda parts: f"[{', '.join(parts)}]")
+        | st.lists(st.tuples(st.sampled_from(["k", "l", "'k'", "<<", "1"]), inner), max_size=2).map(
+            lambda pairs: "{" + ", ".join(f"{key}: {part}" for key, part in pairs) + "}"
+        )
+    ),
+    max_leaves=4,
+)
+inline = (scalars | flows | flows.map("&y {}".format)).map(lambda text: [text])
+blocks = st.builds(
+    lambda header, lines: [header, *lines],
+    st.sampled_from(["|", ">", "|-", ">+", "|2", "&x |", "> # folded"]),
+    st.lists(st.sampled_from(["  a", "  b: c", "    d", "", "  # no comment", "  é"]), max_size=3),
+)
+comments = st.sampled_from(["", "", "", " # why", "  #"])
+keys = st.sampled_from(["k", "l", "k", "l", "'k'", "<<", "1", ":k", "? k\n", "&y k", "*y "])
+
+
+def below(head: str, node: Lines, comment: str, indent: int) -> Lines:
+    """A key or a dash, and the node behind it or below it."""
+    first, *rest = node
+    plain = comment if not first.startswith(("|", ">")) else ""
+    return [f"{head} {first}{plain}".rstrip(" ") if first else head + comment, *(" " * indent + line for line in rest)]
+
+
+def pairs(inner: st.SearchStrategy[Lines]) -> st.SearchStrategy[Lines]:
+    """The lines of a map."""
+    entry = st.builds(
+        lambda key, node, comment, indent: below(
+            "? k\n:" if key.startswith("?") else f"{key}:", node, comment, indent
+        ),
+        keys, inner, comments, st.integers(1, 3),
+    )  # fmt: skip
+    return st.lists(entry, min_size=1, max_size=3).map(
+        lambda entries: ["", *(part for one in entries for line in one for part in line.split("\n"))]
+    )
+
+
+def dashes(inner: st.SearchStrategy[Lines]) -> st.SearchStrategy[Lines]:
+    """The lines of a list."""
+    entry = st.builds(
+        lambda node, comment, indent: below("-", node, comment, indent), inner, comments, st.integers(1, 3)
+    )
+    return st.lists(entry, min_size=1, max_size=3).map(lambda entries: ["", *(line for one in entries for line in one)])
+
+
+nodes = st.recursive(inline | blocks, lambda inner: pairs(inner) | dashes(inner), max_leaves=6)
+texts = st.builds(
+    lambda start, node, end, newline: "\n".join([*start, *node[node[0] == "" :], *end]).replace("\n", newline),
+    st.sampled_from([[], ["---"], ["# first", ""], ["%YAML 1.1", "---"]]),
+    nodes | pairs(nodes).map(lambda node: ["x: &x {a: 1, k: 2}", "y: &y b", *node[1:]]),
+    st.sampled_from([[""], [""], [], ["..."], ["---", "k: 2", ""]]),
+    st.sampled_from(["\n", "\n", "\r\n"]),
+)
+
+
+@readers
+@settings(max_examples=200)
+@given(text=texts)
+@example(text="k: !\n")
+@example(text='k: "\\ud83d"\n')
+@example(text='k: "\\ud83d\\ude00"\n')
+def test_texts_as_people_write_them_say_the_same_to_both(read, text):
+    """
+    Tree, places and warnings; and what is refused is refused by both.
+    """
+    fast, slow = (seen(read, text, pure=pure) for pure in (False, True))
+
+    assert fast == slow or fast[0] == slow[0] == "refused"
+
+
+# --- texts as nobody writes them ---------------------------------------------------------------------------------
+
+scraps = st.sampled_from(
+    ["a", "k", "1", "yes", "-", "- ", "-\n", ":", ": ", "? ", ",", "[", "]", "{", "}", "#", " #", "&x ", "*x", "!",
+     "!!str ", "!t ", "|", "|\n", ">", "|-\n", ">+\n", "|2\n", "'", '"', "%", "@", "`", "\n", "\n", "\n  ", "\n ", "  ",
+     " ", "\t", "---", "---\n", "...\n", "<<: ", "\\n", "\\x41", "é", "😀", "\r\n", "\r", "\u2028", "\x85", "\\",
+     "a: b",
+ "b:\n  - x\n", "1:30", "2024-01-02", "!<tag:yaml.org,2002:str> ", "%YAML 1.1\n", "%TAG ! !x\n",
+     "\\ud83d", "''"]
+)  # fmt: skip
+
+
+@readers
+@settings(max_examples=300)
+@given(text=st.lists(scraps, max_size=10).map("".join))
+def test_no_text_says_one_thing_to_one_and_another_to_the_other(read, text):
+    """
+    One may refuse what the other reads: tabs between words, `?` in brackets. Neither reads something else.
+    """
+    fast, slow = (seen(read, text, pure=pure) for pure in (False, True))
+
+    assert fast == slow or "refused" in (fast[0], slow[0])
