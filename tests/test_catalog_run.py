@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from nodeattrs.catalog import Outcome, Report
+from nodeattrs.catalog.transaction import Change
 from nodeattrs.cli import main
-from nodeattrs.runs.applying import read_journal
+from nodeattrs.keep import open_store
+from nodeattrs.runs.applying import noted_report, read_journal
+from tests.on_disk import repository
 
 ROOT = Path(__file__).parents[1]
 NODE = ["--node", "web1", "--run-list", "role[web],recipe[apache2::files]"]
@@ -105,3 +109,120 @@ class TestExample:
         """
         assert main(["run", *RUN, "--why-run", "--apply"]) == 2
         assert "use --noop" in capsys.readouterr().err
+
+
+SECRET = "s3cret"
+BROKEN = f"""
+file("/motd", content="hello {SECRET}")
+execute("false", command="echo {SECRET}; exit 3", before=File["/after"])
+file("/after", content="never")
+directory("/there")
+"""
+
+
+@pytest.fixture
+def kitchen(desk: Path) -> Path:
+    """A repository whose recipe declares four resources, of which one fails and one has to wait for it."""
+    files = {
+        "cookbooks/app/recipes/default.py": BROKEN,
+        "nodes/web1.json": {"name": "web1", "run_list": ["recipe[app]"]},
+        "facts.json": {"platform": "ubuntu", "fqdn": "web1.example.com"},
+    }
+    repository(desk / "repo", files)
+    (desk / "scratch" / "there").mkdir()
+    return desk
+
+
+KITCHEN = ["run", "--repo", "repo", "--node", "web1", "--facts", "repo/facts.json", "--root", "scratch"]
+
+
+class TestTheRevision:
+    """What applying did is part of the revision."""
+
+    def test_a_run_whose_resources_failed_is_noted_as_failed(self, kitchen, capsys):
+        """
+        With what the run came to, and the resources that were not as they should be; with no text that may be secret.
+        """
+        assert 1 == main([*KITCHEN, "--apply"])
+        saved = open_store(".nodeattrs/nodes.db").load("web1")
+        report = saved.noted.report
+
+        assert (False, "", 1) == (saved.noted.ok, saved.noted.error, saved.revision.number)
+        assert "web1.example.com" == saved.document["automatic"]["fqdn"]
+        assert {"changed": 1, "failed": 1, "skipped": 1, "visited": 4} == report["counts"]
+        assert [
+            ("File[/motd]", ["changed"], ["ensure"]),
+            ("Execute[false]", ["failed"], ["run"]),
+            ("File[/after]", ["skipped"], []),
+        ] == [(one["resource"], one["status"], one["changes"]) for one in report["resources"]]
+        assert SECRET not in json.dumps(report)
+
+    def test_history_and_status_show_it(self, kitchen, capsys):
+        """
+        Briefly as text, and whole as data.
+        """
+        main([*KITCHEN, "--apply"])
+        capsys.readouterr()
+        main(["history", "web1"])
+        assert "  failed (1 changed, 1 failed, 1 skipped)" in capsys.readouterr().out
+        main(["status"])
+        assert "revision 1  failed (1 changed, 1 failed, 1 skipped)\n1 node, 1 failed\n" in capsys.readouterr().out
+        main(["history", "web1", "--format", "json"])
+        (told,) = json.loads(capsys.readouterr().out)["revisions"]
+        assert told["report"] == open_store(".nodeattrs/nodes.db").load("web1").noted.report
+
+    def test_noop_is_kept_as_such_and_fails_no_run(self, kitchen, capsys):
+        """
+        What would be changed is no failure.
+        """
+        assert 0 == main([*KITCHEN, "--noop"])
+        noted = open_store(".nodeattrs/nodes.db").load("web1").noted
+        main(["history", "web1"])
+
+        assert (True, True, 3) == (noted.ok, noted.report["noop"], noted.report["counts"]["would_change"])
+        assert "  ok (3 would change)" in capsys.readouterr().out
+
+    def test_a_catalog_that_cannot_be_applied_fails_the_run(self, kitchen, capsys):
+        """
+        Nothing is touched then, and the node is as it was before.
+        """
+        Path("repo/cookbooks/app/recipes/default.py").write_text("file('/a', require=File['/nosuch'])\n")
+
+        assert 1 == main([*KITCHEN, "--apply"])
+        saved = open_store(".nodeattrs/nodes.db").load("web1")
+        assert (False, "ReferenceNotFound", None) == (saved.noted.ok, saved.noted.error, saved.noted.report)
+        assert "Could not find resource" in capsys.readouterr().err
+
+    def test_who_interrupts_is_noted(self, kitchen, capsys):
+        """
+        The other nodes do not begin.
+        """
+        Path("repo/cookbooks/app/recipes/default.py").write_text(
+            "import os, signal\ndirectory('/one')\n"
+            "execute('stop', command=f'kill -INT {os.getpid()}; sleep 5')\ndirectory('/two')\n"
+        )
+        assert 130 == main([*KITCHEN, "--apply", "--node", "web2"])
+        store = open_store(".nodeattrs/nodes.db")
+        noted = store.load("web1").noted
+
+        assert (False, True, 1) == (noted.ok, noted.report["interrupted"], noted.report["not_visited"])
+        assert ["web1"] == store.names()
+
+    def test_an_unchanged_run_costs_next_to_nothing(self):
+        """
+        However many resources are as they should be.
+        """
+        report = Report({f"File[/{number}]": Outcome(f"File[/{number}]") for number in range(1_000)}, seconds=1.23456)
+
+        assert {"counts": {"visited": 1_000}, "seconds": 1.235} == noted_report(report)
+
+    def test_of_a_change_only_the_property_is_kept(self):
+        """
+        Errors, differences and what was told may quote a secret.
+        """
+        outcome = Outcome(
+            "File[/a]", changed=True, failed=True, changes=(Change("content", SECRET, SECRET),), errors=(SECRET,)
+        )
+
+        told = noted_report(Report({"File[/a]": outcome}))
+        assert [{"resource": "File[/a]", "status": ["changed", "failed"], "changes": ["content"]}] == told["resources"]

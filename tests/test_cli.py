@@ -540,7 +540,7 @@ class TestCookbookCode:
 
     def test_the_lines_of_the_cookbooks(self, failing: Path, say: Say):
         """
-        File, line and text of each, the outermost first; what was logged before; and nothing is saved.
+        File, line and text of each, the outermost first; what was logged before; saved is that it failed.
         """
         said = say(*RUN, "--node", "web1")
 
@@ -552,7 +552,8 @@ class TestCookbookCode:
             "  cookbooks/app/recipes/deep.py:4: halve(4)",
             "  cookbooks/app/recipes/deep.py:2, in halve: return n / 0",
         ]
-        assert [] == list((failing / "work").iterdir())
+        assert ["failed: RecipeFailed"] == [line.split("  ")[2] for line in say("history", "web1").out.splitlines()]
+        assert {} == say("show", "web1", "--format", "json").data["value"]
 
     def test_the_whole_way_for_those_who_ask(self, failing: Path, say: Say):
         """
@@ -617,15 +618,17 @@ class TestStreams:
 
     def test_progress_is_for_terminals(self, desk: Path):
         """
-        Several nodes: the terminal hears how far it is, a file does not.
+        Several nodes: the terminal hears how far it is, a file does not. Without tqdm there are numbers.
         """
         words = (*RUN, "--node", "web1", "--node", "web2")
         quiet = process(*words, cwd=desk / "work", capture_output=True)
+        repository(desk / "without", {"tqdm.py": "raise ImportError\n"})
         ours, theirs = pty.openpty()
-        process(*words, cwd=desk / "work", stdout=subprocess.DEVNULL, stderr=theirs)
+        environment = {"PYTHONPATH": f"{desk / 'without'}{os.pathsep}{ROOT}"}
+        process(*words, cwd=desk / "work", stdout=subprocess.DEVNULL, stderr=theirs, env=environment)
 
         assert quiet.stderr == ""
-        assert b"run 2 of 2: web2" in _read(ours, theirs)
+        assert b"2 of 2: web2" in _read(ours, theirs)
 
     def test_a_value_cannot_write_to_the_terminal(self, desk: Path, say: Say):
         """
@@ -717,55 +720,6 @@ def _read(ours: int, theirs: int) -> bytes:
     os.close(theirs)
     os.close(ours)
     return heard
-
-
-class TestCompletion:
-    def completed(self, desk: Path, *words: str) -> set[str]:
-        """What bash offers for the last of *words*."""
-        script = main_output(desk, "completion", "bash")
-        asked = " ".join(f"'{word}'" for word in words)
-        program = (
-            f"{script}\nCOMP_WORDS=({asked}); COMP_CWORD={len(words) - 1}\n"
-            'compopt() { :; }\n_nodeattrs\nprintf "%s\\n" "${COMPREPLY[@]}"\n'
-        )
-        done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=True, cwd=desk / "repo")
-        assert done.stderr == ""
-        return set(done.stdout.split())
-
-    def test_bash_completes_commands_options_and_values(self, desk: Path):
-        """
-        In a real shell.
-        """
-        assert {"explain"} == self.completed(desk, "nodeattrs", "ex")
-        assert {"--environment"} == self.completed(desk, "nodeattrs", "run", "--e")
-        assert {"text", "json", "yaml"} == self.completed(desk, "nodeattrs", "show", "web1", "--format", "")
-        assert {"force_default", "force_override"} == self.completed(desk, "nodeattrs", "show", "x", "--level", "force")
-        assert {"cookbooks"} == self.completed(desk, "nodeattrs", "run", "--repo", "coo")
-        assert {"zsh"} == self.completed(desk, "nodeattrs", "completion", "z")
-
-    @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-    def test_every_command_and_option_is_in_the_script(self, desk: Path, shell: str):
-        """
-        Read off the parser: none can be forgotten.
-        """
-        script = main_output(desk, "completion", shell)
-
-        for word in (
-            "run",
-            "show",
-            "explain",
-            "facts",
-            "completion",
-            "why-run",
-            "json-attributes",
-            "slot",
-            "traceback",
-        ):
-            assert word in script
-
-
-def main_output(desk: Path, *words: str) -> str:
-    return process(*words, cwd=desk / "work", check=True, capture_output=True).stdout
 
 
 class TestTheExample:

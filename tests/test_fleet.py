@@ -1,17 +1,25 @@
 """Many nodes at once: all of them are saved, failures are collected, and it goes on where it stopped."""
 
 import json
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+import multiprocessing
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from nodeattrs.cli import main
 from nodeattrs.errors import BadArgument, NodeattrsError
 from nodeattrs.keep import open_store
+from nodeattrs.keep.care import set_normal
 from nodeattrs.runs import fleet as fleets
-from nodeattrs.runs.fleet import Fleet, resolve, still_to_do
+from nodeattrs.runs.fleet import Fleet, jobs_for, resolve, still_to_do
 from tests.on_disk import repository
 
 NAMES = [f"web{number}" for number in range(12)]
@@ -27,8 +35,6 @@ FILES = {
 def fleet(tmp_path, monkeypatch):
     repository(tmp_path / "repo", FILES)
     monkeypatch.chdir(tmp_path)
-    fleets._repository.cache_clear()
-    fleets._store.cache_clear()
     return Fleet(str(tmp_path / "repo"), str(tmp_path / "nodes.db"), str(tmp_path / "repo" / "facts"))
 
 
@@ -38,8 +44,9 @@ def judged(fleet, outcomes):
     assert sorted(NAMES) == sorted(outcome.name for outcome in outcomes)
     assert ["web7"] == [outcome.name for outcome in outcomes if outcome.error]
     store = open_store(fleet.store)
-    assert sorted(set(NAMES) - {"web7"}) == store.names()
-    for name in store.names():
+    assert sorted(NAMES) == store.names()
+    assert ["web7"] == [name for name, latest in store.latest() if not latest.noted.ok]
+    for name in set(NAMES) - {"web7"}:
         assert f"{name}.example.com" == store.load(name).document["default"]["app"]["name"]
 
 
@@ -55,9 +62,63 @@ class TestWhoDoesTheWork:
             judged(fleet, resolve(fleet, NAMES, executor=executor))
             assert 4 == executor.submit(lambda: 4).result()
 
+    def test_threads_give_what_one_process_gives(self, fleet):
+        """
+        Each thread has a node of its own; the files of the repository they share.
+        """
+        alone = replace(fleet, store=f"{fleet.store}.alone.db")
+        list(resolve(alone, NAMES, jobs=1))
+        with ThreadPoolExecutor(8) as executor:
+            for _ in range(3):
+                list(resolve(fleet, NAMES, executor=executor))
+
+        here, there = open_store(alone.store), open_store(fleet.store)
+        for name in NAMES:
+            assert here.load(name).document == there.load(name).document
+            assert 3 == there.load(name).revision.number
+
+    def test_processes_that_were_not_forked(self, fleet):
+        """
+        All that is sent can be pickled, and what comes back too.
+        """
+        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
+            judged(fleet, resolve(fleet, NAMES, executor=executor, tell=length_of_log))
+            outcomes = list(resolve(fleet, ["web1", "web7"], executor=executor, tell=length_of_log))
+        assert [("web1", 0), ("web7", "RecipeFailed")] == [(outcome.name, outcome.told) for outcome in outcomes]
+
+    def test_an_executor_that_stays_sees_what_has_changed(self, fleet, tmp_path):
+        """
+        Files are read once for a call, and not once for all.
+        """
+        with ThreadPoolExecutor(1) as executor:
+            for name in ("one", "two"):
+                attributes = tmp_path / "repo/cookbooks/app/attributes/default.py"
+                attributes.write_text(f'default["app"]["name"] = "{name}"\n')
+                (outcome,) = resolve(fleet, ["web1"], executor=executor)
+                assert name == open_store(fleet.store).load("web1", outcome.revision).document["default"]["app"]["name"]
+
+    def test_few_nodes_are_not_worth_processes(self, fleet, monkeypatch):
+        monkeypatch.setattr(fleets, "_pool", lambda *_: pytest.fail("a process was started"))
+
+        assert 15 == len(list(resolve(replace(fleet, save=False), ["web1"] * (2 * fleets.HANDFUL - 1))))
+        assert (1, fleets.processors()) == (jobs_for(15), jobs_for(16))
+
+    @pytest.mark.parametrize("jobs", [1, 2])
+    def test_in_order(self, fleet, jobs):
+        """
+        However long each takes.
+        """
+        names = [*NAMES[::-1], *NAMES]
+
+        assert names == [outcome.name for outcome in resolve(fleet, names, jobs=jobs, in_order=True)]
+
     def test_no_process_is_too_few(self, fleet):
         with pytest.raises(BadArgument):
             list(resolve(fleet, NAMES, jobs=0))
+
+
+def length_of_log(name, came, log):
+    return type(came).__name__ if isinstance(came, NodeattrsError) else len(log)
 
 
 class Counting(Executor):
@@ -96,6 +157,37 @@ class TestHowMuchAtOnce:
             list(resolve(fleet, NAMES, executor=Broken()))
 
 
+class TestStopping:
+    @pytest.mark.parametrize("jobs", [1, 2])
+    def test_no_other_node_is_begun(self, fleet, jobs):
+        """
+        What has begun comes to its end and is given, in order.
+        """
+        names = [f"new{number:03}" for number in range(500)]
+        unsaved = replace(fleet, save=False, facts=f"{fleet.facts}/web1.json")
+        taken = []
+        for outcome in resolve(unsaved, names, jobs=jobs, stopping=lambda: len(taken) >= 3, in_order=True):
+            taken.append(outcome.name)
+
+        assert names[:3] == taken[:3]
+        assert sorted(taken) == taken
+        assert len(taken) < len(names)
+
+    def test_any_executor_is_left_open(self, fleet):
+        """
+        Handfuls that have not begun are called back.
+        """
+        gate = threading.Event()
+        with ThreadPoolExecutor(1) as executor:
+            executor.submit(gate.wait)
+            asked = iter([False, True, True, True])
+            outcomes = resolve(fleet, NAMES, executor=executor, stopping=lambda: next(asked))
+            assert [] == list(outcomes)
+            gate.set()
+            assert 4 == executor.submit(lambda: 4).result()
+        assert [] == open_store(fleet.store).names()
+
+
 class TestFacts:
     def test_a_node_without_a_file_has_the_facts_of_its_last_run(self, fleet, tmp_path):
         list(resolve(fleet, ["web1"], jobs=1))
@@ -104,6 +196,18 @@ class TestFacts:
         (outcome,) = resolve(fleet, ["web1"], jobs=1)
         assert (2, "") == (outcome.revision, outcome.error)
         assert "web1.example.com" == open_store(fleet.store).load("web1").document["automatic"]["fqdn"]
+
+    def test_a_first_run_that_failed_left_no_facts(self, fleet, tmp_path):
+        list(resolve(fleet, ["web7"], jobs=1))
+        (tmp_path / "repo" / "facts" / "web7.json").unlink()
+
+        (outcome,) = resolve(fleet, ["web7"], jobs=1)
+        assert "no facts are known of the node web7" in outcome.error
+
+    def test_a_slip_in_the_place_of_the_facts_is_told(self, fleet):
+        (outcome,) = resolve(replace(fleet, facts="nosuch"), ["web1"], jobs=1)
+
+        assert outcome.error.startswith("nosuch: ")
 
     def test_a_node_of_which_nothing_is_known_fails_by_itself(self, fleet):
         first, second = resolve(fleet, ["db9", "web1"], jobs=1)
@@ -120,6 +224,18 @@ class TestGoingOn:
         assert NAMES[5:] == still_to_do(open_store(fleet.store), NAMES, began)
         assert NAMES == still_to_do(open_store(fleet.store), NAMES, datetime.now(UTC))
 
+    def test_only_runs_count(self, fleet):
+        """
+        Who sets an attribute of a node has not run it, and does not hide that it ran.
+        """
+        list(resolve(fleet, ["web1", "web7"], jobs=1))
+        store, since = open_store(fleet.store), datetime.now(UTC)
+        for name in ("web1", "web7"):
+            set_normal(store, name, ("tier",), "gold")
+
+        assert ["web1", "web7"] == still_to_do(store, ["web1", "web7"], since)
+        assert ["web7"] == still_to_do(store, ["web1", "web7"], datetime.fromtimestamp(0, UTC))
+
 
 class TestTheCommand:
     def test_failures_are_told_at_the_end(self, fleet, capsys):
@@ -134,9 +250,143 @@ class TestTheCommand:
         told = json.loads(capsys.readouterr().out)
         assert (["web7"], 11) == ([node["name"] for node in told["nodes"]], told["skipped"])
 
+    def test_a_slip_in_the_place_of_the_facts_is_told_once(self, fleet, capsys):
+        for command in (("fleet", "resolve"), ("run", "--all")):
+            assert 1 == main((*command, "--repo", "repo", "--facts", "repo/fatcs"))
+            assert capsys.readouterr().err.startswith("error: repo/fatcs: cannot be read: no such file or directory\n")
+
     def test_a_search_says_which(self, fleet, capsys):
         main(("fleet", "resolve", "--repo", "repo", "--facts", "repo/facts", "--jobs", "1"))
         capsys.readouterr()
 
         assert 0 == main(("fleet", "resolve", "--repo", "repo", "--query", "name:web3", "--jobs", "1"))
         assert "1 node, 0 failed\n" == capsys.readouterr().out
+
+
+INTERRUPTING = """\
+import os, signal, time
+who = {"here": os.getpid, "above": os.getppid}.get(os.environ.get("INTERRUPT"))
+if who and node.name == "web0":
+    os.kill(who(), signal.SIGINT)
+elif who:
+    time.sleep(0.3)
+"""
+
+
+def words(*more):
+    return ("--repo", "repo", "--facts", "repo/facts", "--store", "nodes.db", *more)
+
+
+def process(command, **environment):
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), **environment}
+    command = [sys.executable, "-m", "nodeattrs", *command]
+    return subprocess.run(command, env=environment, text=True, timeout=60, capture_output=True)
+
+
+class TestRunAll:
+    @pytest.mark.parametrize("form", ["text", "json", "yaml"])
+    def test_what_is_seen_does_not_depend_on_who_did_the_work(self, fleet, capsys, tmp_path, form):
+        """
+        Reports in the order of the nodes, warnings once, what was logged before a failure, and the exit code.
+        """
+        (tmp_path / "repo/roles").mkdir()
+        (tmp_path / "repo/roles/web.json").write_text('{"name": "web", "descripton": "x", "run_list": ["app"]}')
+        recipe = "log(f'{node.name} is here')\nif node.name == 'web7':\n    raise ValueError('no')\n"
+        (tmp_path / "repo/cookbooks/app/recipes/default.py").write_text(recipe)
+        command = ("run", "--all", *words("--run-list", "role[web]", "--format", form))
+        said = []
+        for jobs in ("1", "3"):
+            assert 1 == main((*command, "--why-run", "--jobs", jobs))
+            said.append(capsys.readouterr())
+
+        assert said[0] == said[1]
+        assert 1 == said[0].err.count("did you mean description?")
+        assert "info: web7 is here" in said[0].err
+        assert "the run of web7 failed\nerror: cookbooks/app/recipes/default.py:3: " in said[0].err
+        assert "  cookbooks/app/recipes/default.py:3: raise ValueError('no')" in said[0].err
+        if form == "json":
+            assert sorted(set(NAMES) - {"web7"}) == [run["node"] for run in json.loads(said[0].out)["runs"]]
+        if form == "text":
+            assert said[0].out.index("web10 in _default") < said[0].out.index("web2 in _default")
+
+    def test_it_saves_and_tells_changes(self, fleet, capsys):
+        """
+        As one process does: the second run is compared with the first.
+        """
+        for _ in range(2):
+            main(("run", "--all", *words("--jobs", "2", "--format", "json", "-E", "_default")))
+            out = capsys.readouterr().out
+        assert {0} == {len(run["changes"]) for run in json.loads(out)["runs"]}
+        assert {2} == {latest.number for _, latest in open_store("nodes.db").latest()}
+
+    def test_facts_and_attributes_from_files(self, fleet, capsys):
+        """
+        Each process reads them for itself.
+        """
+        Path("attributes.json").write_text('{"tier": "gold"}')
+        command = ("run", "--all", "--repo", "repo", "--store", "nodes.db", "-j", "attributes.json", "--jobs", "2")
+        assert 1 == main((*command, "--facts", "repo/facts/web3.json", "--format", "json"))
+        document = open_store("nodes.db").load("web5").document
+
+        assert ("gold", "web3.example.com") == (document["normal"]["tier"], document["automatic"]["fqdn"])
+
+    def test_only_what_is_left(self, fleet, capsys, tmp_path):
+        """
+        --since skips what a good run has done.
+        """
+        began = datetime.now(UTC).isoformat()
+        main(("run", "--all", *words()))
+        capsys.readouterr()
+        command = ("run", "--all", *words("--since", began, "--format", "json"))
+        assert 1 == main(command)
+        said = capsys.readouterr()
+        assert "" == said.out
+        assert said.err.startswith("11 of 12 nodes are done already\nerror: cookbooks/app/recipes/default.py:2: ")
+        (tmp_path / "repo/cookbooks/app/recipes/default.py").write_text("")
+
+        assert 0 == main(command)
+        assert ["web7"] == [run["node"] for run in json.loads(capsys.readouterr().out)["runs"]]
+        assert 0 == main(command)
+        assert [] == json.loads(capsys.readouterr().out)["runs"]
+
+    def test_since_is_about_all(self, fleet, capsys):
+        assert 2 == main(("run", "--node", "web1", "--since", "2030-01-31", *words()))
+
+
+class TestCtrlC:
+    @pytest.mark.parametrize("command", [("fleet", "resolve"), ("run", "--all")])
+    @pytest.mark.parametrize(("jobs", "whom"), [("1", "here"), ("2", "above")])
+    def test_it_tells_what_was_done_and_how_to_go_on(self, fleet, tmp_path, command, jobs, whom):
+        """
+        Nodes that are running come to their end, and no other is begun; the command that is printed does the rest.
+        """
+        (tmp_path / "repo/cookbooks/app/recipes/default.py").write_text(INTERRUPTING)
+        command = (*command, *words("--jobs", jobs, "--format", "json"))
+        said = process(command, INTERRUPT=whom)
+        done = open_store("nodes.db").names()
+        told = json.loads(said.stdout)
+        first, way_on = said.stderr.splitlines()
+
+        assert (130, "interrupted; go on with:") == (said.returncode, first)
+        assert 1 <= len(done) < 12
+        assert done == sorted(one.get("name") or one["node"] for one in told.get("nodes") or told["runs"])
+        assert way_on.startswith(f"  nodeattrs {' '.join(command)} --since 20")
+        again = process(way_on.split()[1:])
+        assert (0, "") == (again.returncode, again.stderr.partition("are done already\n")[2])
+        assert {1} == {latest.number for _, latest in open_store("nodes.db").latest()}
+        assert NAMES == sorted(open_store("nodes.db").names(), key=NAMES.index)
+
+    def test_failures_end_with_the_same_hint(self, fleet):
+        """
+        It keeps the time of the first call, so that what was good before is skipped as well.
+        """
+        said = process(("fleet", "resolve", *words()))
+        way_on = said.stderr.splitlines()[-1]
+        assert (1, "to run only those again that failed:") == (said.returncode, said.stderr.splitlines()[-2])
+
+        again = process(way_on.split()[1:])
+        assert again.stdout.endswith("1 node, 1 failed, 11 skipped\n")
+        assert way_on == again.stderr.splitlines()[-1]
+
+    def test_nothing_is_to_go_on_with_where_nothing_is_saved(self, fleet):
+        assert "" == process(("fleet", "resolve", *words("--why-run"))).stderr

@@ -5,6 +5,7 @@ import json
 import shutil
 import sys
 import types
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,9 +14,17 @@ import pytest
 from nodeattrs import Node, Sensitive, __version__
 from nodeattrs.cli import main
 from nodeattrs.cli.options import moment
-from nodeattrs.errors import BadArgument, BadName, DocumentError, NodeNotFound, RecipeFailed, TypeConflict
+from nodeattrs.errors import (
+    BadArgument,
+    BadName,
+    DocumentError,
+    NodeattrsError,
+    NodeNotFound,
+    RecipeFailed,
+    TypeConflict,
+)
 from nodeattrs.keep import NewerRevision, Noted, Saved, open_store, saved_document
-from nodeattrs.keep.care import exported, import_nodes, node_of, remove_normal, restore, set_normal
+from nodeattrs.keep.care import exported, import_nodes, last_runs, node_of, remove_normal, restore, set_normal
 from nodeattrs.runs import Repository
 from nodeattrs.runs.facts import load_facts
 from nodeattrs.runs.session import perform, search_word
@@ -49,9 +58,9 @@ def kept(name="web1", **normal):
     return Saved(name, saved_document(node), node.snapshot())
 
 
-def a_run(desk, store, **options):
+def a_run(desk, store, name="web1", **options):
     here = Repository(desk / "repo")
-    return perform(here, store, "web1", facts=load_facts(desk / "repo" / "facts.json"), **options)
+    return perform(here, store, name, facts=load_facts(desk / "repo" / "facts.json"), **options)
 
 
 class TestARun:
@@ -67,6 +76,17 @@ class TestARun:
         assert [1, 2, 3] == [session.revision.number for session in sessions]
         assert Noted(repository="4f1c09e0" * 5, version=__version__) == store.history("web1")[0].noted
         assert [1, 2, 3] == [store.load("web1", number).document["normal"]["runs"] for number in (1, 2, 3)]
+
+    def test_what_nobody_asks_for_is_not_computed(self, desk):
+        """
+        The trees of before and after cost as much as the run; a fleet shows neither.
+        """
+        store = open_store("nodes.db")
+        a_run(desk, store)
+        session = a_run(desk, store)
+
+        assert not {"before", "after"} & vars(session).keys()
+        assert (1, 2) == (session.before["runs"], session.after["runs"])
 
     @pytest.mark.parametrize("head", ["ref: refs/heads/gone\n", "nonsense\n", "", "ref: ../../etc/passwd\n"])
     def test_a_strange_repository_has_no_revision(self, desk, head):
@@ -89,6 +109,72 @@ class TestARun:
         assert (2, False, "RecipeFailed") == (latest.revision.number, latest.noted.ok, latest.noted.error)
         assert store.load("web1", 1).document == latest.document
         assert b"s3cret" not in (desk / "nodes.db").read_bytes()
+
+    @pytest.mark.parametrize(
+        ("name", "options", "known"),
+        [
+            # name  options                                  environment and run-list, or nothing at all
+            ("web1", {}, ("_default", ["recipe[app]"])),
+            ("web1", {"environment": "staging"}, ("staging", ["recipe[app]"])),
+            ("web1", {"environment": "stagging"}, ("_default", ["recipe[app]"])),
+            ("new", {"run_list": ("app",)}, ("_default", ["recipe[app]"])),
+            ("new", {"run_list": ["app", "a[b"]}, None),
+            ("new", {"environment": "nosuch"}, None),
+            ("web11", {"environment": "nosuch"}, None),
+        ],
+    )
+    def test_a_first_run_that_fails_leaves_what_it_was_to_run(self, desk, store, name, options, known):
+        """
+        And no attribute. Of a node that nobody describes, and that has no run-list, it leaves nothing.
+        """
+        repository(
+            desk / "repo",
+            {
+                "environments/staging.json": {"name": "staging", "default_attributes": {"app": {"tier": "low"}}},
+                "cookbooks/app/recipes/default.py": "node.normal['half'] = 1\nraise ValueError('s3cret')\n",
+            },
+        )
+        with pytest.raises(NodeattrsError):
+            a_run(desk, store, name, **options)
+
+        if known is None:
+            assert [] == store.names()
+            return
+        saved = store.load(name)
+        assert (False, 1) == (saved.noted.ok, saved.revision.number)
+        node = node_of(saved)
+        assert known == (node.environment, node.run_list)
+        assert {} == node.to_dict()
+        assert {} == saved.document["normal"]
+
+    def test_after_a_first_run_that_failed_the_next_is_the_first_that_counts(self, desk, store):
+        """
+        It takes the run-list that was given, and tells no changes.
+        """
+        recipe = desk / "repo/cookbooks/app/recipes/default.py"
+        good = recipe.read_text()
+        recipe.write_text("1 / 0\n")
+        with pytest.raises(RecipeFailed):
+            a_run(desk, store, "new", run_list=["app"])
+        recipe.write_text(good)
+        session = a_run(desk, store, "new")
+
+        assert (2, ["recipe[app]"], None) == (session.revision.number, session.run.node.run_list, session.before)
+        assert {"runs": 1, "tags": []} == store.load("new").document["normal"]
+
+    def test_a_node_file_that_cannot_be_read_is_told_of_too(self, desk, store):
+        (desk / "repo/nodes/web1.json").write_text('{"name": ')
+        with pytest.raises(DocumentError):
+            a_run(desk, store)
+
+        assert (False, "DocumentError") == (store.load("web1").noted.ok, store.load("web1").noted.error)
+
+    def test_a_run_that_saves_nothing_notes_no_failure(self, desk, store):
+        (desk / "repo/cookbooks/app/recipes/default.py").write_text("1 / 0\n")
+        with pytest.raises(RecipeFailed):
+            a_run(desk, store, save=False)
+
+        assert [] == store.names()
 
     def test_a_run_does_not_save_over_what_somebody_else_saved_meanwhile(self, desk, store):
         a_run(desk, store)
@@ -140,6 +226,36 @@ class TestCare:
         assert {"runs": 1} == store.load("web1").document["normal"]
         with pytest.raises(NodeNotFound, match="there is no revision 9"):
             restore(store, "web1", 9)
+
+    def test_who_made_a_revision_is_noted(self, store):
+        """
+        A run writes nothing of itself: so the notes of older programs are those of runs.
+        """
+        store.save(kept(runs=1))
+        revisions = [
+            set_normal(store, "web1", ("tier",), "gold"),
+            remove_normal(store, "web1", ("tier",)),
+            restore(store, "web1", remove_normal(store, "web1", ("runs",)).number),
+        ]
+        import_nodes(store, exported(store, ["web1"], snapshots=True), "nodes.jsonl")
+
+        assert ["node set", "node rm", "restore"] == [revision.noted.by for revision in revisions]
+        assert ("import", True) == (store.load("web1").noted.by, store.load("web1").noted.ok)
+        assert {} == Noted().to_dict()
+        assert Noted.from_dict({}).is_run
+        assert Noted(by="node set") == Noted.from_dict({"by": "node set"})
+
+    def test_the_latest_run_is_found_below_what_others_made(self, tmp_path):
+        store = open_store(tmp_path / "nodes.db")
+        store.save(replace(kept("web1"), noted=Noted(ok=False, error="RecipeFailed")))
+        set_normal(store, "web1", ("tier",), "gold")
+        set_normal(store, "web1", ("tier",), "silver")
+        store.save(kept("web2"))
+        import_nodes(store, ['{"name": "web3"}'], "web3.json")
+
+        assert [("web1", 3, 1), ("web2", 1, 1), ("web3", 1, None)] == [
+            (name, latest.number, run and run.number) for name, latest, run in last_runs(store)
+        ]
 
     @pytest.mark.parametrize("snapshots", [True, False])
     def test_what_is_exported_can_be_imported_elsewhere(self, store, tmp_path, snapshots):
@@ -342,6 +458,24 @@ class TestTheCommands:
         told = json.loads(say("status", "--failed", "--format", "json")[1])
         assert ["web1"] == [node["name"] for node in told["nodes"]]
 
+    def test_status_tells_of_the_run_even_if_somebody_has_changed_the_node_since(self, say, desk):
+        (desk / "repo/cookbooks/app/recipes/default.py").write_text("1 / 0\n")
+        say("run", "--repo", "repo", "--node", "web1", "--facts", "repo/facts.json")
+        say("node", "set", "web1", "tier", "gold")
+
+        assert "revision 3  failed: RecipeFailed; since then changed by node set, revision 4" in say("status")[1]
+        (told,) = json.loads(say("status", "--failed", "--format", "json")[1])["nodes"]
+        assert (3, "run", False) == (told["last"]["number"], told["last"]["by"], told["last"]["ok"])
+        assert (4, "node set") == (told["changed"]["number"], told["changed"]["by"])
+        assert say("history", "web1")[1].splitlines()[0].endswith("  node set")
+
+    def test_status_says_where_no_run_is_known(self, say, desk):
+        (desk / "new.json").write_text('{"name": "new"}')
+        say("store", "import", "new.json")
+
+        assert "no run is kept; changed by import, revision 1" in say("status")[1]
+        assert say("status")[1].endswith("3 nodes, 0 failed\n")
+
     def test_node_sets_removes_restores_and_forgets(self, say):
         assert say("node", "set", "web1", "app.tier", "gold")[0] == 0
         assert say("node", "set", "web1", "app.ports", "[80, 443]")[0] == 0
@@ -350,7 +484,8 @@ class TestTheCommands:
             "tier": "gold",
             "ports": [80, 443],
         }
-        assert "web1 is at revision 5" in say("node", "rm", "web1", "app.tier")[1]
+        told = json.loads(say("node", "rm", "web1", "app.tier", "--format", "json")[1])
+        assert ("web1", 5, "node rm") == (told["node"], told["latest"]["number"], told["latest"]["by"])
         assert "web1 is at revision 6" in say("node", "restore", "web1", "3")[1]
         assert "gold\n" == say("show", "web1", "app.tier")[1]
         assert "web1 is forgotten\n" == say("node", "delete", "web1")[1]
@@ -407,7 +542,7 @@ class TestTheCommands:
         say(*run)
 
         assert (desk / "kept" / "web1.json").is_file()
-        assert ["2"] == [line.split()[0] for line in say("history", "web1", "--store", "kept")[1].splitlines()]
+        assert ["2", "1"] == [line.split()[0] for line in say("history", "web1", "--store", "kept")[1].splitlines()]
         assert "web1\n" == say("search", "runs=2", "--store", "kept")[1]
 
 

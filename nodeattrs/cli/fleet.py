@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from datetime import datetime
 
-from nodeattrs.cli.options import add_output, add_store, moment
+from nodeattrs.cli.many import INTERRUPTED, add_going_on, began_now, go_through, since_of, tell_way_on
+from nodeattrs.cli.options import add_output, add_store, check_facts
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NotFound
 
@@ -14,9 +14,10 @@ __all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform
 NAME = "fleet"
 SUMMARY = "run many nodes on all processors, and save what they came to"
 DESCRIPTION = """\
-Run every node that nodes/ describes or the store keeps, several at a time. What fails is told at the
-end and stops nobody. A node without a file in --facts has the facts of its last run. With --since,
-nodes that were saved by a good run since then are skipped: so a fleet that was interrupted goes on."""
+Run every node that nodes/ describes or the store keeps, several at a time, and save what each came
+to, as `nodeattrs run` does; resources are not applied. What fails is told at the end and stops
+nobody. A node without a file in --facts has the facts of its last run. Ctrl-C lets the nodes that
+are running finish, tells what was done, and how to go on with --since."""
 EXAMPLES = """\
 examples:
   nodeattrs fleet resolve --repo cookbooks_example --facts cookbooks_example/facts
@@ -27,15 +28,20 @@ examples:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command."""
-    parser.add_argument("task", choices=("resolve",), help="what to do")
+    parser.add_argument("task", choices=("resolve",), help="run the nodes and save them")
     parser.add_argument("--repo", metavar="DIR", default=".", help="the repository (default: the current directory)")
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--node", metavar="NAME", action="append", help="only these; may be repeated")
-    which.add_argument("--query", metavar="QUERY", help="only kept nodes that a search finds")
-    parser.add_argument("--facts", metavar="DIR", help="a directory with NODE.json in it, or one file for all")
+    which.add_argument("--node", metavar="NAME", action="append", help="only this node; may be repeated")
+    which.add_argument(
+        "--query", metavar="QUERY", help="only those of the kept nodes that `nodeattrs search QUERY` finds"
+    )
+    parser.add_argument(
+        "--facts",
+        metavar="DIR",
+        help="a directory with NODE.json in it, or one file for all (default: the facts of each node's last run)",
+    )
     parser.add_argument("--environment", "-E", metavar="NAME", help="the environment of all from now on")
-    parser.add_argument("--jobs", metavar="N", type=int, help="how many at a time (default: one for each processor)")
-    parser.add_argument("--since", metavar="TIME", help="skip nodes that a good run has saved since then")
+    add_going_on(parser)
     parser.add_argument("--why-run", "-W", action="store_true", help="run, tell, and save nothing")
     parser.add_argument("--force", action="store_true", help="save even over what somebody else has saved meanwhile")
     add_store(parser)
@@ -51,14 +57,12 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.keep.search import parse_query
     from nodeattrs.reports.fleet import FleetReport
     from nodeattrs.runs import Repository
-    from nodeattrs.runs.fleet import Fleet, resolve, still_to_do
+    from nodeattrs.runs.fleet import Fleet, Outcome, resolve, still_to_do
     from nodeattrs.runs.session import store_place
 
-    if options.jobs is not None and options.jobs < 1:
-        options.refuse("--jobs is at least 1")
-    since = moment(options.since)
-    if since is not None and not isinstance(since, datetime):
-        options.refuse("--since is a time")
+    since = since_of(options)
+    if options.facts is not None:
+        check_facts(options.facts)
     repository = Repository(options.repo)
     place = store_place(options.store, repository)
     store = open_store(place)
@@ -69,18 +73,24 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     if not names:
         raise NotFound("there is no such node", hint="describe one in nodes/, or name one: --node NAME")
     all_of_them = len(names)
-    if isinstance(since, datetime):
+    if since is not None:
         names = still_to_do(store, names, since)
     store.close()
     fleet = Fleet(
         os.path.abspath(options.repo), place, options.facts, options.environment, not options.why_run, options.force
     )
-    began = time.perf_counter()
-    outcomes = []
-    for number, outcome in enumerate(resolve(fleet, names, jobs=options.jobs), 1):
-        terminal.progress(f"{number} of {len(names)}: {outcome.name}")
-        outcomes.append(outcome)
+    began, start = began_now(), time.perf_counter()
+    outcomes: list[Outcome] = []
+    taken = go_through(
+        terminal,
+        len(names),
+        lambda stopping: resolve(fleet, names, jobs=options.jobs, stopping=stopping),
+        outcomes.append,
+    )
     outcomes.sort(key=lambda outcome: outcome.name)
-    report = FleetReport(outcomes, time.perf_counter() - began, all_of_them - len(names))
+    left = len(names) - taken
+    report = FleetReport(outcomes, time.perf_counter() - start, all_of_them - len(names), left)
     terminal.report(report)
-    return 1 if report.failed else 0
+    if left or report.failed:
+        tell_way_on(options, terminal, began, interrupted=left > 0)
+    return INTERRUPTED if left else 1 if report.failed else 0

@@ -13,8 +13,9 @@ NAME = "history"
 SUMMARY = "list the revisions of a node"
 DESCRIPTION = """\
 List what the store keeps of a node, the latest first: the number of each revision, when it was
-saved (in UTC), how the run went, and the commit of the repository. The other commands take such a
-number, or a time, with --at."""
+saved (in UTC), how the run went (and what it did to the resources of its recipes, if it was
+applied) or which command made the revision, and the commit of the repository. --format json has
+all of it. `show` and `explain` take such a number, or a time, with --at."""
 EXAMPLES = """\
 examples:
   nodeattrs history web1

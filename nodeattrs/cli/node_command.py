@@ -14,16 +14,18 @@ __all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform
 NAME = "node"
 SUMMARY = "set or remove a stored normal attribute, or go back to an older revision"
 DESCRIPTION = """\
-set:      store a normal attribute; VALUE is JSON, and what is no JSON is text
-rm:       remove a stored normal attribute
-restore:  make an older revision (a number, or a time) the latest again
+set:      store a normal attribute at PATH, such as app.tier; VALUE is JSON, and what is no JSON is text
+rm:       remove the stored normal attribute at PATH
+restore:  make an older revision the latest again; WHICH is its number, or a time
 delete:   forget the node with all its revisions
 
-Each of the first three is a new revision. The next run starts from it."""
+Each of the first three makes a new revision, which `history` and `status` tell from a run. The
+next run starts from it: it keeps normal attributes, and makes all others anew."""
 EXAMPLES = """\
 examples:
   nodeattrs node set web1 app.tier gold
   nodeattrs node set web1 app.ports '[80, 443]'
+  nodeattrs node set web1 app.version '"1.10"'
   nodeattrs node rm web1 app.tier
   nodeattrs node restore web1 3
 """
@@ -33,7 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command."""
     parser.add_argument("task", choices=("set", "rm", "restore", "delete"), help="what to do")
     parser.add_argument("node", metavar="NODE", help="its name")
-    parser.add_argument("what", metavar="PATH", nargs="?", help="the attribute; for restore the revision")
+    parser.add_argument("what", metavar="PATH|WHICH", nargs="?", help="the attribute; for restore the revision")
     parser.add_argument("value", metavar="VALUE", nargs="?", help="for set: what it is to be")
     add_store(parser)
     add_output(parser)
@@ -42,6 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Change it."""
     from nodeattrs.keep.care import remove_normal, restore, set_normal
+    from nodeattrs.reports.history import ChangedNode
     from nodeattrs.runs.session import required
 
     wanted = {"set": 2, "rm": 1, "restore": 1, "delete": 0}[options.task]
@@ -54,7 +57,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     required(store, name, sensitive)  # with near misses where there is none
     if options.task == "delete":
         store.delete(name)
-        terminal.text(f"{name} is forgotten\n")
+        terminal.report(ChangedNode(name, None, store.describe()))
         return 0
     if options.task == "set":
         revision = set_normal(store, name, path_of(options.what), _value(options.value), sensitive)
@@ -65,7 +68,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         if at is None:
             raise BadArgument("an empty text is no revision")
         revision = restore(store, name, at)
-    terminal.text(f"{name} is at revision {revision.number} in {store.describe()}\n")
+    terminal.report(ChangedNode(name, revision, store.describe()))
     return 0
 
 

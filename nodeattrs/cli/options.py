@@ -10,7 +10,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.terminal import FORMATS, Terminal
-from nodeattrs.errors import BadArgument, MissingExtra
+from nodeattrs.errors import BadArgument, MissingExtra, NotFound
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -27,6 +27,7 @@ __all__ = [
     "add_output",
     "add_run_options",
     "add_store",
+    "check_facts",
     "facts_from",
     "is_directory",
     "json_attributes",
@@ -165,11 +166,22 @@ def is_directory(place: str | None) -> bool:
     return place is not None and os.path.isdir(place)
 
 
+def check_facts(place: str) -> None:
+    """Look whether --facts is there at all. raises: NotFound"""
+    import os
+
+    if not os.path.lexists(place):
+        raise NotFound(
+            f"{place}: cannot be read: no such file or directory",
+            hint="name what ohai or facter --json wrote, or a directory of NODE.json",
+        )
+
+
 def facts_from(place: str | None, node: str | None = None, repository: Repository | None = None) -> Facts:
     """The facts at *place*: a file, or a directory that has one for *node*; None is this machine.
 
     repository: files in it are named as seen from there
-    raises:     DocumentError, MissingExtra, BadArgument, BadName
+    raises:     NotFound, DocumentError, MissingExtra, BadArgument, BadName
     """
     import pathlib
 
@@ -183,6 +195,7 @@ def facts_from(place: str | None, node: str | None = None, repository: Repositor
         except MissingExtra as error:
             error.hint = f"{error.hint}; or name a file: --facts FILE"
             raise
+    check_facts(place)
     path = pathlib.Path(place)
     if is_directory(place):
         if node is None:

@@ -131,12 +131,13 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
 
 def run(argv: Sequence[str] | None = None) -> int:
     """Run one command line; its exit code."""
-    options = argparse.Namespace()
+    words = list(sys.argv[1:] if argv is None else argv)
+    options = argparse.Namespace(words=words)
     terminal = Terminal()
     try:
         try:
             with terminal.writing():
-                parser(_command_in(sys.argv[1:] if argv is None else argv)).parse_args(argv, options)
+                parser(_command_in(words)).parse_args(words, options)
             terminal = Terminal(getattr(options, "color", "auto"), getattr(options, "format", "text"))
             code: int = options.perform(options, terminal)
         except SystemExit as end:

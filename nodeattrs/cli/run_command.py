@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from nodeattrs.cli.catalog import add_applying, applied, exit_code
+from nodeattrs.cli.many import INTERRUPTED, add_going_on, began_now, go_through, since_of, stoppable, tell_way_on
 from nodeattrs.cli.options import (
     add_output,
     add_run_options,
@@ -18,20 +22,33 @@ from nodeattrs.cli.options import (
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NodeattrsError, NotFound
 
+if TYPE_CHECKING:
+    from nodeattrs.catalog import Catalog, Report
+    from nodeattrs.reports import Screen
+    from nodeattrs.reports.catalog import AppliedCatalog
+    from nodeattrs.reports.run import RunReport
+    from nodeattrs.runs import Repository
+    from nodeattrs.runs.facts import Facts
+    from nodeattrs.runs.fleet import Fleet, Outcome
+    from nodeattrs.runs.recipes import LogLine
+    from nodeattrs.runs.session import Session
+
 __all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
 
 NAME = "run"
 SUMMARY = "run nodes of a repository, and save what they came to"
 DESCRIPTION = """\
 Run nodes: facts, roles and environment, attribute files, recipes, in Chef's order. Normal
-attributes come from the last run. What a node came to is saved with the origin of each value,
-all of it or nothing."""
+attributes come from the last run. What a node came to is saved as a new revision, with the origin
+of each value, all of it or nothing. Of several nodes, one that fails does not keep the others from
+running; the exit code is then 1. What resources describe is only touched with --apply."""
 EXAMPLES = """\
 examples:
   nodeattrs run --repo cookbooks_example --node web1 --facts cookbooks_example/facts/web1.json
   nodeattrs run --repo cookbooks_example --all --facts cookbooks_example/facts
   nodeattrs run --repo . --run-list "role[web],recipe[app::db]" -E staging --why-run
   nodeattrs run --repo . --node web1 --apply --root scratch
+  nodeattrs run --repo . --node web1 --noop
 """
 
 
@@ -45,68 +62,187 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         help="may be repeated (default: the fqdn that the facts name)",
     )
-    which.add_argument("--all", action="store_true", help="every node that nodes/ describes")
+    which.add_argument("--all", action="store_true", help="every node that nodes/ of the repository describes")
     add_run_options(parser)
     add_store(parser)
     parser.add_argument("--why-run", "-W", action="store_true", help="run, tell, and save nothing")
-    parser.add_argument("--apply", action="store_true", help="bring the resources of the recipes into their state")
+    parser.add_argument(
+        "--apply", action="store_true", help="bring the resources of the recipes into their state, then save"
+    )
     parser.add_argument("--force", action="store_true", help="save even over what somebody else has saved meanwhile")
+    add_going_on(parser, jobs=", as it always is with --apply and --noop", since=" (with --all)")
     add_applying(parser)
     add_output(parser)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Run the nodes one by one; one that fails does not keep the others from running."""
-    from nodeattrs.reports.catalog import AppliedCatalog, AppliedRuns
-    from nodeattrs.reports.run import RunReport, RunReports
+    """Run them, and show each as it comes, in the order of their names."""
     from nodeattrs.runs import Repository
-    from nodeattrs.runs.recipes import LogLine
-    from nodeattrs.runs.session import name_in, perform
+    from nodeattrs.runs.fleet import still_to_do
+    from nodeattrs.runs.session import name_in
 
-    repository = Repository(options.repo)
-    store = store_of(options, repository)
-    given = json_attributes(options, repository)
-    items = run_list(options)
-    # A directory has facts for each node; else all of them have the same.
-    shared = None if is_directory(options.facts) else facts_from(options.facts, None, repository)
-    names = (
-        repository.nodes()
-        if options.all
-        else options.node or [name_in(shared or facts_from(options.facts, None, repository))]
-    )
-    if not names:
-        raise NotFound("nodes/ describes no node", hint="name one: --node NAME")
+    since = since_of(options)
+    if since is not None and not options.all:
+        options.refuse("--since is about --all")
     if options.why_run and options.apply and not options.noop:
         options.refuse("--why-run changes nothing: use --noop to see what --apply would do")
-    reports: list[RunReport] = []
-    catalogs: list[AppliedCatalog] = []
-    for number, name in enumerate(names, 1):
-        if len(names) > 1:
-            terminal.progress(f"run {number} of {len(names)}: {name}")
-        log: list[LogLine] = []
-        try:
-            session = perform(
-                repository,
-                store,
-                name,
-                facts=shared or facts_from(options.facts, name, repository),
-                run_list=items,
-                environment=options.environment,
-                json_attributes=given,
-                save=not options.why_run,
-                force=options.force,
-                log=log.append,
-            )
-            if options.apply or options.noop:
-                catalogs.append(applied(session.run.catalog, name, options, terminal))
-        except NodeattrsError as error:
-            # What was logged before leads to the fault.
-            terminal.remark([*map(str, log), *([f"the run of {name} failed"] if len(names) > 1 else [])])
-            terminal.complain(error, options.repo, error if options.traceback else None)
-            continue
-        terminal.warn([*session.run.warnings, *([session.note] if session.note else [])])
-        reports.append(RunReport(session))
-    if reports:
-        runs = RunReports(reports)
-        terminal.report(AppliedRuns(runs, catalogs) if catalogs else runs)
-    return max([int(len(reports) != len(names)), *map(exit_code, catalogs)])
+    repository = Repository(options.repo)
+    store = store_of(options, repository)
+    # A directory has facts for each node; else all of them have the same.
+    shared = None if is_directory(options.facts) else facts_from(options.facts, None, repository)
+    if options.all:
+        names = repository.nodes()
+    else:
+        names = options.node or [name_in(shared or facts_from(options.facts, None, repository))]
+    if not names:
+        raise NotFound("nodes/ describes no node", hint="name one: --node NAME")
+    if since is not None:
+        all_of_them, names = len(names), still_to_do(store, names, since)
+        terminal.remark([f"{all_of_them - len(names)} of {all_of_them} nodes are done already"])
+    store.close()
+    return _Runs(options, terminal, names).perform(repository, shared)
+
+
+class _Runs:
+    """The runs of one command, and what is shown of them."""
+
+    def __init__(self, options: argparse.Namespace, terminal: Terminal, names: list[str]) -> None:
+        self._options = options
+        self._terminal = terminal
+        self._names = names
+        self._shown = 0
+        self._failed = 0
+        self._reports: list[RunReport] = []
+        self._catalogs: dict[str, AppliedCatalog] = {}
+
+    def perform(self, repository: Repository, shared: Facts | None) -> int:
+        """Run them; the exit code."""
+        import os
+        import sys
+        from functools import partial
+
+        from nodeattrs.runs.fleet import jobs_for, resolve
+
+        options, terminal, names = self._options, self._terminal, self._names
+        applying = options.apply or options.noop
+        jobs = 1 if applying else options.jobs or jobs_for(len(names))
+        fleet = self._fleet(repository, shared, jobs)
+        tell = partial(
+            _told,
+            several=len(names) > 1,
+            screen=terminal.screen(sys.stderr),
+            root=os.path.abspath(options.repo),
+            traceback=options.traceback,
+        )
+        # Whoever applies is stopped between two resources, and says so; a single node is stopped where it is.
+        interrupts = contextlib.nullcontext(self._was_interrupted) if applying or len(names) == 1 else stoppable()
+        began = began_now()
+        taken = go_through(
+            terminal,
+            len(names),
+            lambda stopping: resolve(
+                fleet,
+                names,
+                jobs=jobs,
+                in_order=True,
+                tell=tell,
+                apply=self._apply if applying else None,
+                stopping=stopping,
+            ),
+            self._take,
+            interrupts,
+        )
+        self._end()
+        code = max([int(self._failed > 0), *map(exit_code, self._catalogs.values())])
+        code = INTERRUPTED if taken < len(names) else code
+        if code and options.all:
+            tell_way_on(options, terminal, began, interrupted=code == INTERRUPTED)
+        return code
+
+    def _fleet(self, repository: Repository, shared: Facts | None, jobs: int) -> Fleet:
+        from nodeattrs.runs.fleet import Fleet
+        from nodeattrs.runs.session import store_place
+
+        options = self._options
+        given, items = json_attributes(options, repository), run_list(options)
+        # What was read from a file stays in this process; another one reads it again.
+        is_here = jobs == 1
+        return Fleet(
+            options.repo,
+            store_place(options.store, repository),
+            shared if shared is not None and (is_here or options.facts is None) else options.facts,
+            options.environment,
+            save=not options.why_run,
+            force=options.force,
+            run_list=None if items is None else tuple(items),
+            json_attributes=given if is_here else options.json_attributes,
+            last_facts=False,
+        )
+
+    def _apply(self, name: str, catalog: Catalog) -> Report:
+        one = applied(catalog, name, self._options, self._terminal)
+        self._catalogs[name] = one
+        return one.report
+
+    def _was_interrupted(self) -> bool:
+        return any(one.report.interrupted for one in self._catalogs.values())
+
+    def _take(self, outcome: Outcome) -> None:
+        from nodeattrs.reports.run import RunReport
+
+        told = outcome.told
+        if isinstance(told, RunReport):
+            self._terminal.warn([*told.warnings, *([told.note] if told.note else [])])
+            self._show(told)
+        else:
+            self._failed += 1
+            self._terminal.aside(told)
+        if self._options.format == "text" and outcome.name in self._catalogs:
+            self._text(self._catalogs[outcome.name])
+
+    def _show(self, report: RunReport) -> None:
+        if self._options.format == "text":
+            self._text(report)
+        else:
+            self._reports.append(report)
+
+    def _text(self, report: RunReport | AppliedCatalog) -> None:
+        # Each is shown as soon as it is there, and then forgotten.
+        if self._shown:
+            self._terminal.text("\n")
+        self._shown += 1
+        self._terminal.report(report)
+
+    def _end(self) -> None:
+        from nodeattrs.reports.catalog import AppliedRuns
+        from nodeattrs.reports.run import RunReports
+
+        if self._options.format != "text" and (self._reports or not self._names):
+            runs = RunReports(self._reports)
+            self._terminal.report(AppliedRuns(runs, list(self._catalogs.values())) if self._catalogs else runs)
+
+
+def _told(
+    name: str,
+    came: Session | NodeattrsError,
+    log: Sequence[LogLine],
+    *,
+    several: bool,
+    screen: Screen,
+    root: str,
+    traceback: bool,
+) -> RunReport | list[str]:
+    """What is shown of a node, made where it ran: its report, or the lines about what went wrong."""
+    from nodeattrs.reports.failure import failure_lines, traceback_lines
+    from nodeattrs.reports.run import RunReport
+    from nodeattrs.reports.screen import printable
+
+    if not isinstance(came, NodeattrsError):
+        return RunReport.of(came)
+    # What was logged before leads to the fault.
+    before = [*map(str, log), *([f"the run of {name} failed"] if several else [])]
+    return [
+        *map(printable, before),
+        *(traceback_lines(came) if traceback else ()),
+        *failure_lines(came, screen, root),
+    ]

@@ -12,8 +12,10 @@ __all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform
 NAME = "status"
 SUMMARY = "say when each node ran last, and how that went"
 DESCRIPTION = """\
-List the kept nodes with the age of the latest revision, and whether that run went well. The exit
-code is 0 even where one failed: what was asked for is the list."""
+List the kept nodes: how long ago each ran last, in which revision, whether that run went well, and
+what it did to the resources of its recipes, if it was applied. Where somebody has changed the node
+since (node set, node restore, ...), that is said too. The exit code is 0 even where a run failed:
+what was asked for is the list."""
 EXAMPLES = """\
 examples:
   nodeattrs status
@@ -32,11 +34,10 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """List them."""
     from datetime import UTC, datetime
 
-    from nodeattrs.reports.status import Status
+    from nodeattrs.keep.care import last_runs
+    from nodeattrs.reports.status import NodeStatus, Status
 
     store, _ = kept_in(options)
-    nodes = [
-        (name, last) for name, last in store.latest() if not options.failed or (last is not None and not last.noted.ok)
-    ]
+    nodes = [one for one in map(NodeStatus._make, last_runs(store)) if one.failed or not options.failed]
     terminal.report(Status(nodes, datetime.now(UTC)))
     return 0

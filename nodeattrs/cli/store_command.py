@@ -86,8 +86,11 @@ def _export(store: Store, options: argparse.Namespace, terminal: Terminal) -> No
     at = moment(options.at)
     if at is not None and not isinstance(at, datetime) and len(options.node or ()) != 1:
         options.refuse("--at with the number of a revision means one node: --node NAME")
-    for line in exported(store, options.node or store.names(), at, snapshots=options.snapshots):
-        terminal.text(line)
+    names = options.node or store.names()
+    with terminal.counting(len(names)) as tick:
+        for line in exported(store, names, at, snapshots=options.snapshots):
+            terminal.text(line)
+            tick("")
 
 
 def _import(store: Store, file: str, sensitive: Any, terminal: Terminal) -> None:
@@ -95,11 +98,12 @@ def _import(store: Store, file: str, sensitive: Any, terminal: Terminal) -> None
     from nodeattrs.keep.care import import_nodes
 
     try:
-        if file == "-":
-            names = import_nodes(store, sys.stdin, "stdin", sensitive)
-        else:
-            with open(file, encoding="utf-8") as lines:
-                names = import_nodes(store, lines, file, sensitive)
+        with terminal.counting() as tick:
+            if file == "-":
+                names = import_nodes(store, sys.stdin, "stdin", sensitive, tick)
+            else:
+                with open(file, encoding="utf-8") as lines:
+                    names = import_nodes(store, lines, file, sensitive, tick)
     except UnicodeDecodeError as error:
         raise DocumentError("is not UTF-8 text", file=file, hint="save the file as UTF-8") from error
     terminal.text(f"{len(names)} node{'' if len(names) == 1 else 's'} saved in {store.describe()}\n")

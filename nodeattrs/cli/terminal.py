@@ -9,7 +9,7 @@ import contextlib
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
 from nodeattrs.errors import BadValue, NodeattrsError
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "Terminal"]
 
 FORMATS = ("text", "json", "yaml")
+
+_NO_BAR = 0.5
+"""Seconds that are over before anybody wonders how long it takes."""
 
 
 class Terminal:
@@ -34,6 +37,7 @@ class Terminal:
         self._form = form
         self._warned: set[str] = set()
         self._progress = ""
+        self._bar: Any = None
         for stream in (sys.stdout, sys.stderr):
             # A letter that the terminal does not know is written out; it ends no command.
             if hasattr(stream, "reconfigure"):
@@ -46,12 +50,13 @@ class Terminal:
         elif self._form == "yaml":
             text = _yaml(report.to_dict())
         else:
-            text = "".join(f"{line}\n" for line in report.lines(self._screen(sys.stdout)))
+            text = "".join(f"{line}\n" for line in report.lines(self.screen(sys.stdout)))
         self.text(text)
 
     def text(self, text: str) -> None:
         """Write *text* to stdout as it is."""
-        self._clear()
+        if sys.stdout.isatty():
+            self._clear()
         with self.writing():
             sys.stdout.write(text)
 
@@ -63,7 +68,7 @@ class Terminal:
             text = str(warning)
             if text not in self._warned:
                 self._warned.add(text)
-                self._aside(warning_lines(text, self._screen(sys.stderr)))
+                self.aside(warning_lines(text, self.screen(sys.stderr)))
 
     def complain(self, error: Exception, root: str | None = None, traceback: BaseException | None = None) -> None:
         """Write an error to stderr.
@@ -71,27 +76,65 @@ class Terminal:
         root:      the repository, whose files are named where cookbook code failed
         traceback: the exception to show whole, for those who asked
         """
-        from nodeattrs.reports.failure import failure_lines
+        from nodeattrs.reports.failure import failure_lines, traceback_lines
 
         if traceback is not None:
-            import traceback as tracebacks
-
-            self._aside(line.rstrip("\n") for line in tracebacks.format_exception(traceback))
-        self._aside(failure_lines(error, self._screen(sys.stderr), root))
+            self.aside(traceback_lines(traceback))
+        self.aside(failure_lines(error, self.screen(sys.stderr), root))
 
     def remark(self, lines: Iterable[str]) -> None:
         """Write lines to stderr that are neither warning nor error."""
         from nodeattrs.reports.screen import printable
 
-        self._aside(printable(line) for line in lines)
+        self.aside(printable(line) for line in lines)
+
+    def aside(self, lines: Iterable[str]) -> None:
+        """Write lines to stderr that were made for `screen(sys.stderr)`."""
+        self._clear()
+        with contextlib.suppress(OSError):  # there is no other place to say it
+            for line in lines:
+                sys.stderr.write(f"{line}\n")
+            sys.stderr.flush()
 
     def progress(self, text: str) -> None:
         """Say how far a long task is, on a terminal only."""
         if sys.stderr.isatty():
+            from nodeattrs.reports.screen import cut, printable
+
             self._clear()
-            self._progress = text
-            sys.stderr.write(text)
+            self._progress = cut(printable(text), shutil.get_terminal_size((80, 24)).columns - 1)
+            sys.stderr.write(self._progress)
             sys.stderr.flush()
+
+    @contextlib.contextmanager
+    def counting(self, total: int | None = None, what: str = "node") -> Iterator[Callable[[str], None]]:
+        """While something long is done: a bar with the rate and the time that is left, on a terminal only.
+
+        Call what is given with the name of each one that is done. Without tqdm there is a counter.
+
+        total: how many there are; None where that is not known
+        """
+        done = 0
+
+        def count(name: str) -> None:
+            nonlocal done
+            done += 1
+            if self._bar is None:
+                of = f" of {total}" if total is not None else ""
+                self.progress(f"{done}{of}{f': {name}' if name else ''}")
+            else:
+                if self._progress:
+                    self._clear()
+                self._bar.update()
+
+        try:
+            self._bar = _bar(total, what) if sys.stderr.isatty() else None
+            yield count
+        finally:
+            self._clear()
+            if self._bar is not None:
+                self._bar.close()
+                self._bar = None
 
     def finish(self) -> None:
         """Make sure that everything has come out."""
@@ -117,20 +160,16 @@ class Terminal:
             os.dup2(nowhere, sys.stdout.fileno())
             os.close(nowhere)
 
-    def _aside(self, lines: Iterable[str]) -> None:
-        self._clear()
-        with contextlib.suppress(OSError):  # there is no other place to say it
-            for line in lines:
-                sys.stderr.write(f"{line}\n")
-            sys.stderr.flush()
-
     def _clear(self) -> None:
         if self._progress:
             sys.stderr.write(f"\r{' ' * len(self._progress)}\r")
             sys.stderr.flush()
             self._progress = ""
+        if self._bar is not None:
+            self._bar.clear()  # it comes back when the next one is done
 
-    def _screen(self, stream: TextIO) -> Screen:
+    def screen(self, stream: TextIO) -> Screen:
+        """What lines for one of the two streams are laid out on."""
         from nodeattrs.reports import Screen
 
         return Screen(max(shutil.get_terminal_size((80, 24)).columns, 40), self._coloured(stream))
@@ -139,6 +178,20 @@ class Terminal:
         if self._colour != "auto":
             return self._colour == "always"
         return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _bar(total: int | None, what: str) -> Any:
+    """A bar of tqdm on stderr, or None where it is not installed."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        return None
+    import threading
+
+    # Nobody else writes here: no thread that looks after bars, and no lock between processes.
+    tqdm.monitor_interval = 0
+    tqdm.set_lock(threading.RLock())
+    return tqdm(total=total, unit=what, file=sys.stderr, dynamic_ncols=True, leave=False, delay=_NO_BAR)
 
 
 def _json(data: dict[str, Any]) -> str:

@@ -19,7 +19,7 @@ from nodeattrs.keep.stores import JsonMap, Noted, Revision, Saved, Store, retrie
 from nodeattrs.node.node import Node
 from nodeattrs.node.values import Sensitive
 
-__all__ = ["exported", "import_nodes", "node_of", "remove_normal", "restore", "set_normal"]
+__all__ = ["exported", "import_nodes", "last_runs", "node_of", "remove_normal", "restore", "set_normal"]
 
 
 def node_of(saved: Saved, sensitive: Iterable[Path] = ()) -> Node:
@@ -44,7 +44,19 @@ def restore(store: Store, name: str, at: int | datetime) -> Revision:
             f"there is no revision {at} of the node {name} in {store.describe()}",
             hint=f"nodeattrs history {name} shows what there is",
         )
-    return retried(store, name, lambda _: Saved(name, old.document, old.snapshot))
+    return retried(store, name, lambda _: Saved(name, old.document, old.snapshot, noted=Noted(by="restore")))
+
+
+def last_runs(store: Store) -> Iterator[tuple[str, Revision | None, Revision | None]]:
+    """Each node by name: its latest revision, and the latest one that a run made.
+
+    The two are one unless somebody has changed what is stored since. None stands for what is not known.
+    """
+    for name, latest in store.latest():
+        run = latest
+        if latest is not None and not latest.noted.is_run:
+            run = next((one for one in store.history(name) if one.noted.is_run), None)
+        yield name, latest, run
 
 
 def set_normal(store: Store, name: str, path: Path, value: Any, sensitive: Iterable[Path] = ()) -> Revision:
@@ -99,7 +111,7 @@ def _changed(
         with node.speaking("command", command, Origin("command", command)):
             change(node)
         # Filtered lists were filtered when the node was saved; nothing comes back here.
-        return Saved(name, saved_document(node), node.snapshot())
+        return Saved(name, saved_document(node), node.snapshot(), noted=Noted(by=command))
 
     return retried(store, name, changed)
 
@@ -123,16 +135,27 @@ def exported(
         yield json.dumps(told, ensure_ascii=False) + "\n"
 
 
-def import_nodes(store: Store, lines: Iterable[str], file: str, sensitive: Iterable[Path] = ()) -> list[str]:
+def import_nodes(
+    store: Store,
+    lines: Iterable[str],
+    file: str,
+    sensitive: Iterable[Path] = (),
+    on_saved: Callable[[str], None] | None = None,
+) -> list[str]:
     """Save the nodes of JSON Lines, or of one JSON document; the names, in their order.
 
-    Everything is read, and understood, before the first one is saved.
+    Everything is read, and understood, before the first one is saved. What is noted of a run comes along,
+    but the revision is the import's: nothing ran at that time.
+
     sensitive: paths whose values are not stored: a marker takes their place
+    on_saved:  called with the name of each node that is saved
     raises:    DocumentError with file and line; as `Store.save`
     """
     nodes = list(_read(lines, file, tuple(sensitive)))
     for saved in nodes:
-        store.save(saved)
+        store.save(replace(saved, noted=replace(saved.noted, by="import")))
+        if on_saved is not None:
+            on_saved(saved.name)
     return [saved.name for saved in nodes]
 
 

@@ -14,7 +14,7 @@ from nodeattrs.errors import NodeattrsError
 from nodeattrs.reports.explain import Explanation
 from nodeattrs.reports.run import RunReports
 from nodeattrs.reports.screen import Screen, printable
-from nodeattrs.runs.applying import outcome_data
+from nodeattrs.runs.applying import counted, outcome_data
 from nodeattrs.runs.lookups import Reading
 
 __all__ = [
@@ -305,9 +305,7 @@ class AppliedCatalog:
 
     def counts(self) -> dict[str, int]:
         """How many were changed, refreshed, failed, skipped, and would be changed."""
-        names = {"changed": "changed", "refreshed": "restarted", "failed": "failed", "skipped": "skipped"}
-        counts = {name: len(self.report.those(status)) for name, status in names.items()}
-        return {**counts, "would_change": len(self.report.those("noop")), "visited": len(self.report.outcomes)}
+        return counted(self.report)
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """What was not as it should be, with reasons; then one line of numbers."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from nodeattrs.errors import RecipeFailed
 from nodeattrs.reports.screen import Screen, printable
 
-__all__ = ["failure_lines", "warning_lines"]
+__all__ = ["failure_lines", "traceback_lines", "warning_lines"]
 
 
 def failure_lines(error: BaseException, screen: Screen, root: str | os.PathLike[str] | None = None) -> Iterator[str]:
@@ -20,6 +20,12 @@ def failure_lines(error: BaseException, screen: Screen, root: str | os.PathLike[
     yield from _marked("error", str(error) or type(error).__name__, screen)
     if isinstance(error, RecipeFailed) and root is not None:
         yield from (f"  {line}" for line in _way(error, os.path.abspath(root)))
+
+
+def traceback_lines(error: BaseException) -> Iterator[str]:
+    """The whole way to an error, as Python tells it, for those who asked."""
+    for text in traceback.format_exception(error):
+        yield from text.splitlines()
 
 
 def warning_lines(warning: object, screen: Screen) -> Iterator[str]:

@@ -18,11 +18,13 @@ class FleetReport:
 
     seconds: how long all of it took
     skipped: how many nodes had been done before
+    left:    how many were not begun, since somebody interrupted
     """
 
     outcomes: Sequence[Outcome]
     seconds: float
     skipped: int = 0
+    left: int = 0
 
     @property
     def failed(self) -> list[Outcome]:
@@ -35,7 +37,7 @@ class FleetReport:
             {"name": one.name, "ok": not one.error, "error": one.error or None, "revision": one.revision}
             for one in self.outcomes
         ]
-        return {"version": 1, "nodes": nodes, "failed": len(self.failed), "skipped": self.skipped}
+        return {"version": 1, "nodes": nodes, "failed": len(self.failed), "skipped": self.skipped, "left": self.left}
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """What failed and why, then how many there were."""
@@ -44,6 +46,7 @@ class FleetReport:
             yield f"{screen.paint(f'{one.name}:', 'error')} {first}"
             yield from (f"  {line.strip()}" for line in rest)
         done = len(self.outcomes)
-        rate = f", {done / self.seconds:.0f} a second" if self.seconds >= 1 else ""
+        rate = f", {done / self.seconds:.0f} a second" if done and self.seconds >= 1 else ""
         skipped = f", {self.skipped} skipped" if self.skipped else ""
-        yield f"{done} node{'' if done == 1 else 's'}{rate}, {len(self.failed)} failed{skipped}"
+        left = f", {self.left} left" if self.left else ""
+        yield f"{done} node{'' if done == 1 else 's'}{rate}, {len(self.failed)} failed{skipped}{left}"

@@ -9,7 +9,7 @@ from typing import Any
 from nodeattrs.keep import Revision
 from nodeattrs.reports.screen import Screen, in_columns, printable
 
-__all__ = ["History", "revision_dict"]
+__all__ = ["ChangedNode", "History", "report_told", "revision_dict", "went"]
 
 
 def revision_dict(revision: Revision | None) -> dict[str, Any] | None:
@@ -22,10 +22,56 @@ def revision_dict(revision: Revision | None) -> dict[str, Any] | None:
         "at": revision.at.isoformat(),
         "ok": noted.ok,
         "error": noted.error or None,
+        "by": noted.by,
         "repository": noted.repository or None,
         "nodeattrs": noted.version or None,
         "report": noted.report,
     }
+
+
+def report_told(report: Any) -> str:
+    """The report of a catalog, briefly; "" where nothing was to be done. Anybody may have written it.
+
+    >>> report_told({"counts": {"changed": 3, "failed": 1, "visited": 9}, "noop": False, "interrupted": True})
+    '3 changed, 1 failed, interrupted'
+    """
+    if not isinstance(report, dict):
+        return ""
+    counts = report.get("counts")
+    told = []
+    for name in ("changed", "refreshed", "failed", "skipped", "would_change"):
+        count = counts.get(name) if isinstance(counts, dict) else None
+        if isinstance(count, int) and count:
+            told.append(f"{count} {name.replace('_', ' ')}")
+    if report.get("interrupted"):
+        told.append("interrupted")
+    return ", ".join(told)
+
+
+def went(revision: Revision) -> str:
+    """How a run went: ok or failed, with the kind of the error, or with what its catalog came to."""
+    noted = revision.noted
+    how = "ok" if noted.ok else f"failed: {printable(noted.error)}" if noted.error else "failed"
+    told = report_told(noted.report)
+    return f"{how} ({told})" if told else how
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedNode:
+    """A node after somebody has changed what is stored of it; its latest revision is None where it was forgotten."""
+
+    node: str
+    latest: Revision | None
+    store: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The revision as data."""
+        return {"version": 1, "node": self.node, "latest": revision_dict(self.latest), "store": self.store}
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """One line."""
+        how = "forgotten" if self.latest is None else f"at revision {self.latest.number} in {printable(self.store)}"
+        yield f"{printable(self.node)} is {how}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +86,12 @@ class History:
         return {"version": 1, "node": self.node, "revisions": [revision_dict(one) for one in self.revisions]}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """One line each: number, time, how it went, and the commit of the repository."""
+        """One line each: number, time, how it went or who else made it, and the commit of the repository."""
         rows = [
             [
                 str(one.number),
                 f"{one.at:%Y-%m-%d %H:%M:%S}",
-                "ok" if one.noted.ok else f"failed: {printable(one.noted.error)}",
+                went(one) if one.noted.is_run else printable(one.noted.by),
                 one.noted.repository[:12],
             ]
             for one in self.revisions

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, spell, strict_key
-from nodeattrs.node.node import Node
+from nodeattrs.node.slots import SLOTS
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.values import data_of, is_leaf, on_one_line
+from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.session import Session
 
 __all__ = ["Change", "RunReport", "RunReports", "changes"]
@@ -62,70 +63,92 @@ def _compare(before: Any, after: Any, path: Path, found: list[Change]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """A session with a node, told."""
+    """A session with a node, told. Plain data: it can be made where the node ran, and shown elsewhere.
 
-    session: Session
+    roles, expanded_run_list: what the run-list came to
+    warnings: each once
+    leaves:   how many leaves each slot has
+    changes:  what is kept now against what the last run had left; None where there was none
+    note:     what is odd about where the node began
+    saved:    where the node is kept now, or None
+    """
 
-    @property
-    def node(self) -> Node:
-        """The node that ran."""
-        return self.session.run.node
+    node: str
+    environment: str
+    run_list: list[str]
+    roles: list[str]
+    expanded_run_list: list[str]
+    attribute_files: list[str]
+    recipes: list[str]
+    log: list[LogLine]
+    warnings: list[str]
+    leaves: dict[int, int]
+    changes: list[Change] | None
+    note: str
+    saved: str | None
 
-    def changes(self) -> list[Change] | None:
-        """What is kept now against what the last run had left; None where there was none."""
-        before = self.session.before
-        return None if before is None else changes(data_of(before), data_of(self.session.after))
-
-    def leaves(self) -> dict[int, int]:
-        """How many leaves each slot has."""
-        return {number: _count(slot.to_dict()) for number, slot in self.node.slots.items()}
+    @classmethod
+    def of(cls, session: Session) -> RunReport:
+        """What is told of a session. cost: a walk through all slots, and through what was kept before and is now"""
+        run, before = session.run, session.before
+        return cls(
+            run.node.name,
+            run.node.environment,
+            run.node.run_list,
+            list(run.expansion.roles),
+            list(run.expansion.qualified),
+            run.attribute_files,
+            run.recipes,
+            run.log,
+            list(dict.fromkeys(map(str, run.warnings))),
+            {number: _count(slot.to_dict()) for number, slot in run.node.slots.items()},
+            None if before is None else changes(data_of(before), data_of(session.after)),
+            session.note,
+            session.saved,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as data."""
-        run = self.session.run
-        differing = self.changes()
         return {
-            "node": run.node.name,
-            "environment": run.node.environment,
-            "run_list": run.node.run_list,
-            "roles": run.expansion.roles,
-            "expanded_run_list": run.expansion.qualified,
-            "attribute_files": run.attribute_files,
-            "recipes": run.recipes,
+            "node": self.node,
+            "environment": self.environment,
+            "run_list": self.run_list,
+            "roles": self.roles,
+            "expanded_run_list": self.expanded_run_list,
+            "attribute_files": self.attribute_files,
+            "recipes": self.recipes,
             "log": [
                 {"level": line.level, "message": line.message, "file": line.origin.file, "line": line.origin.line}
-                for line in run.log
+                for line in self.log
             ],
-            "warnings": list(dict.fromkeys(map(str, run.warnings))),
-            "leaves": {str(number): count for number, count in self.leaves().items()},
-            "changes": None if differing is None else [_change_dict(change) for change in differing],
-            "note": self.session.note or None,
-            "saved": self.session.saved,
+            "warnings": self.warnings,
+            "leaves": {str(number): count for number, count in self.leaves.items()},
+            "changes": None if self.changes is None else [_change_dict(change) for change in self.changes],
+            "note": self.note or None,
+            "saved": self.saved,
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """What ran, how much each slot says, what changed, what was logged, where it is kept."""
-        run = self.session.run
-        yield f"{screen.paint(run.node.name, 'strong')} in {printable(run.node.environment)}"
-        yield from _listed("run list", run.node.run_list, screen)
-        yield from _listed("roles", run.expansion.roles, screen)
-        yield from _listed("attribute files", run.attribute_files, screen)
-        yield from _listed("recipes", run.recipes, screen)
+        yield f"{screen.paint(self.node, 'strong')} in {printable(self.environment)}"
+        yield from _listed("run list", self.run_list, screen)
+        yield from _listed("roles", self.roles, screen)
+        yield from _listed("attribute files", self.attribute_files, screen)
+        yield from _listed("recipes", self.recipes, screen)
         yield from _listed("slots", self._slot_counts(), screen)
         yield from self._changed(screen)
-        if run.log:
+        if self.log:
             yield "  log"
-            for line in run.log:
+            for line in self.log:
                 place = f"  ({line.origin.place})" if line.origin.place else ""
                 yield from screen.wrapped(f"{line.level}: {printable(line.message)}{place}", " " * 6, "    ")
-        yield from _listed("saved", [self.session.saved or "nothing"], screen)
+        yield from _listed("saved", [self.saved or "nothing"], screen)
 
     def _slot_counts(self) -> list[str]:
-        slots = self.node.slots
-        return [f"{number} {slots[number].title}: {count}" for number, count in self.leaves().items() if count]
+        return [f"{slot.number} {slot.title}: {self.leaves[slot.number]}" for slot in SLOTS if self.leaves[slot.number]]
 
     def _changed(self, screen: Screen) -> Iterator[str]:
-        differing = self.changes()
+        differing = self.changes
         if differing is None:
             yield from _listed("changes", ["this is the first run"], screen)
             return

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs.keep import Revision
-from nodeattrs.reports.history import revision_dict
+from nodeattrs.reports.history import revision_dict, went
 from nodeattrs.reports.screen import Screen, in_columns, printable
 
-__all__ = ["Status", "age"]
+__all__ = ["NodeStatus", "Status", "age"]
 
 _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 
@@ -27,33 +27,62 @@ def age(span: timedelta) -> str:
     return f"{seconds // size} {unit}"
 
 
+class NodeStatus(NamedTuple):
+    """What is known of one node. None where nothing is.
+
+    latest: its latest revision, whoever made it
+    run:    the latest one that a run made
+    """
+
+    name: str
+    latest: Revision | None
+    run: Revision | None
+
+    @property
+    def failed(self) -> bool:
+        """Whether its last run failed."""
+        return self.run is not None and not self.run.noted.ok
+
+    @property
+    def changed(self) -> Revision | None:
+        """The latest revision, if somebody has changed what is stored since the run."""
+        return None if self.latest == self.run else self.latest
+
+    def to_dict(self) -> dict[str, Any]:
+        """As data."""
+        return {"name": self.name, "last": revision_dict(self.run), "changed": revision_dict(self.changed)}
+
+    def cells(self, now: datetime) -> list[str]:
+        """The columns of its line."""
+        name, latest, run = self
+        if latest is None:
+            return [name, "?", "", "unknown"]
+        since = f"changed by {printable(latest.noted.by)}, revision {latest.number}"
+        if run is None:
+            return [name, "?", "", f"no run is kept; {since}"]
+        how = f"{went(run)}; since then {since}" if self.changed else went(run)
+        return [name, age(now - run.at), f"revision {run.number}", how]
+
+
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The latest revision of each node; None where nothing is known of it.
+    """How the nodes are.
 
     now: what ages are counted from
     """
 
-    nodes: Sequence[tuple[str, Revision | None]]
+    nodes: Sequence[NodeStatus]
     now: datetime
 
     def to_dict(self) -> dict[str, Any]:
         """As data."""
-        return {"version": 1, "nodes": [{"name": name, "last": revision_dict(last)} for name, last in self.nodes]}
+        return {"version": 1, "nodes": [one.to_dict() for one in self.nodes]}
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """One line a node, then how many there are of each sort."""
-        rows = [
-            [name, *(("?", "", "unknown") if last is None else (age(self.now - last.at), *_went(last)))]
-            for name, last in self.nodes
-        ]
-        for row, (_, last) in zip(in_columns(rows, right=(1,)) if rows else [], self.nodes, strict=True):
+        rows = [one.cells(self.now) for one in self.nodes]
+        for row, one in zip(in_columns(rows, right=(1,)) if rows else [], self.nodes, strict=True):
             line = "  ".join(row).rstrip()
-            yield screen.paint(line, "error") if last is not None and not last.noted.ok else line
-        failed = sum(last is not None and not last.noted.ok for _, last in self.nodes)
+            yield screen.paint(line, "error") if one.failed else line
+        failed = sum(one.failed for one in self.nodes)
         yield f"{len(self.nodes)} node{'' if len(self.nodes) == 1 else 's'}, {failed} failed"
-
-
-def _went(last: Revision) -> tuple[str, str]:
-    how = "ok" if last.noted.ok else f"failed: {printable(last.noted.error)}"
-    return f"revision {last.number}", how

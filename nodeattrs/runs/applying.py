@@ -1,7 +1,8 @@
 """Apply the catalog of a run, and keep a truthful report of it whatever happens.
 
-The report is a file of one JSON object a line: a head, one line for each resource as soon as it
-is done, and a last line. A report without a last line is one of a run that was cut off.
+The journal is a file of one JSON object a line: a head, one line for each resource as soon as it
+is done, and a last line. One without a last line is of a run that was cut off. What outlives it,
+beside the node, is short: `noted_report`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,17 @@ from nodeattrs.catalog.types import Site
 from nodeattrs.errors import DocumentError, StoreError
 from nodeattrs.keep.names import checked_name
 
-__all__ = ["DEFAULT_REPORTS", "Journal", "Kept", "apply_catalog", "outcome_data", "read_journal", "report_place"]
+__all__ = [
+    "DEFAULT_REPORTS",
+    "Journal",
+    "Kept",
+    "apply_catalog",
+    "counted",
+    "noted_report",
+    "outcome_data",
+    "read_journal",
+    "report_place",
+]
 
 VERSION = 1
 
@@ -77,6 +88,35 @@ def outcome_data(outcome: Outcome) -> dict[str, Any]:
         "refreshed_for": list(outcome.from_refs),
         "seconds": round(outcome.seconds, 6),
     }
+
+
+def counted(report: Report) -> dict[str, int]:
+    """How many resources were changed, refreshed, failed, skipped, would be changed, and were visited."""
+    names = {"changed": "changed", "refreshed": "restarted", "failed": "failed", "skipped": "skipped"}
+    counts = {name: len(report.those(status)) for name, status in names.items()}
+    return {**counts, "would_change": len(report.those("noop")), "visited": len(report.outcomes)}
+
+
+def noted_report(report: Report, *, noop: bool = False) -> dict[str, Any]:
+    """What is kept of a report beside the node: no text that could quote a secret, and little where little happened.
+
+    Counts that are 0 are left out, and so are the resources that were as they should be. Of a resource there
+    are its name, its status and the names of its properties that differed; of no value, message or command.
+    """
+    noted: dict[str, Any] = {
+        "counts": {name: count for name, count in counted(report).items() if count},
+        "seconds": round(report.seconds, 3),
+    }
+    if noop:
+        noted["noop"] = True
+    if report.interrupted:
+        noted |= {"interrupted": True, "not_visited": len(report.left)}
+    told = [
+        {"resource": str(one.ref), "status": sorted(one.status), "changes": [change.what for change in one.changes]}
+        for one in report.outcomes.values()
+        if one.status
+    ]
+    return noted | ({"resources": told} if told else {})
 
 
 class Journal:

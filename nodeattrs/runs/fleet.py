@@ -2,29 +2,40 @@
 
 The work goes to any executor of `concurrent.futures`, a few nodes at a time, so that a fleet of
 any size needs the memory of a few. A process reads each file of the repository once, however
-many nodes it runs. What fails is told with the others and stops nobody. It prints nothing.
+many nodes it runs. What fails is told with the others and stops nobody. It prints nothing, and does
+not know what is told of a run: whoever wants more than a number hands in who makes it.
 """
 
 from __future__ import annotations
 
-import multiprocessing
+import math
 import os
+import signal
 import time
-from collections.abc import Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
-from dataclasses import dataclass
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import datetime
-from functools import lru_cache
-from itertools import islice
+from functools import cached_property, lru_cache, partial
+from itertools import chain, islice
+from pathlib import Path
+from types import FrameType
+from typing import Any
 
+from nodeattrs.catalog import Catalog, Report
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import BadArgument, NodeattrsError
 from nodeattrs.keep import Store, checked_name, open_store
+from nodeattrs.keep.care import last_runs
 from nodeattrs.runs.facts import Facts, load_facts
+from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.session import perform, remembered, shown_in
+from nodeattrs.runs.session import Session, perform, remembered, shown_in
+from nodeattrs.texts.documents import Document, read
 
-__all__ = ["Fleet", "Outcome", "processors", "resolve", "still_to_do"]
+__all__ = ["Apply", "Fleet", "Outcome", "Tell", "jobs_for", "processors", "resolve", "still_to_do"]
 
 HANDFUL = 8
 """Nodes that a worker is given at once."""
@@ -32,29 +43,47 @@ HANDFUL = 8
 HANDFULS = 64
 """Handfuls that are under way at once, whatever the executor."""
 
+_PAUSE = 0.2
+"""Seconds after which somebody who waits looks whether it is to stop."""
+
 _OF_THE_RUN = ("expanded_run_list", "recipes", "roles")
 """What a run makes itself, and does not take from saved facts."""
+
+Tell = Callable[[str, Session | NodeattrsError, Sequence[LogLine]], Any]
+"""What somebody wants to know of a node: of its session, or of what went wrong and what had been logged by then.
+It is called where the node ran; it and what it gives must be fit to be sent between processes."""
+
+Apply = Callable[[str, Catalog], Report]
+"""Brings the resources of a node into their state; see `perform`."""
+
+_Submit = Callable[..., "Future[list[Outcome]]"]
 
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """What each worker has to know; it can be sent to another process, or another machine.
+    """What each worker has to know; made of texts, it can be sent to another process, or another machine.
 
     repository:  its directory
     store:       a place, as for `open_store`
-    facts:       a directory with NODE.json in it, or one file for all; a node that has none there,
-                 and every node where this is None, has the facts of its last run
+    facts:       a directory with NODE.json in it, or one file for all, or the facts of all
     environment: of all nodes from now on; None leaves each its own
     save:        False runs them and keeps nothing
     force:       see `perform`
+    run_list:    of all nodes from now on; None leaves each its own
+    json_attributes: of all nodes: a file, or what was read from it
+    last_facts:  whether a node that *facts* has nothing of, and every node where it is None, has the facts
+                 of its last run
     """
 
     repository: str
     store: str
-    facts: str | None = None
+    facts: str | Facts | None = None
     environment: str | None = None
     save: bool = True
     force: bool = False
+    run_list: tuple[str, ...] | None = None
+    json_attributes: str | Document | None = None
+    last_facts: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +92,14 @@ class Outcome:
 
     error:    what went wrong, in words; "" where nothing did
     revision: its number in the store, or None where nothing was saved
+    told:     what was to be told of it, or None
     """
 
     name: str
     error: str = ""
     revision: int | None = None
     seconds: float = 0.0
+    told: Any = None
 
 
 def processors() -> int:
@@ -76,50 +107,90 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def jobs_for(count: int) -> int:
+    """How many processes so many nodes are worth: few are done before a process has begun."""
+    return 1 if count < 2 * HANDFUL else processors()
+
+
 def still_to_do(store: Store, names: Iterable[str], since: datetime) -> list[str]:
-    """Those of the nodes that were not saved by a run that went well since then."""
-    done = {name for name, last in store.latest() if last is not None and last.noted.ok and last.at >= since}
+    """Those of the nodes whose last run was before *since*, or did not go well."""
+    done = {name for name, _, run in last_runs(store) if run is not None and run.noted.ok and run.at >= since}
     return [name for name in names if name not in done]
 
 
 def resolve(
-    fleet: Fleet, names: Iterable[str], *, executor: Executor | None = None, jobs: int | None = None
+    fleet: Fleet,
+    names: Iterable[str],
+    *,
+    executor: Executor | None = None,
+    jobs: int | None = None,
+    in_order: bool = False,
+    tell: Tell | None = None,
+    apply: Apply | None = None,
+    stopping: Callable[[], bool] | None = None,
 ) -> Iterator[Outcome]:
-    """Run nodes, and give what came of each as soon as it is known, in no particular order.
+    """Run nodes, and give what came of each as soon as it is known.
 
-    executor: who does the work; it is left open. Unless given, *jobs* processes of this machine
-    jobs:     how many; as many as there are processors unless given, and with 1 this process itself
+    executor: who does the work, here or elsewhere, in threads or processes; it is left open. Unless given,
+              *jobs* processes of this machine
+    jobs:     how many; `jobs_for` says how many unless given, and with 1 this process itself
+    in_order: give the outcomes in the order of *names*, and not in that in which they come
+    tell:     makes `Outcome.told`
+    apply:    see `perform`
+    stopping: asked again and again; once it says so no other node is begun, and what has begun is given
     raises:   NodeattrsError, where a worker died
     """
+    work = _Work(fleet, tell, apply)
+    stopping = stopping or _never
     if executor is not None:
-        yield from _sent(fleet, names, executor)
+        yield from _sent(work, names, executor.submit, HANDFUL, in_order, stopping)
         return
-    jobs = processors() if jobs is None else jobs
+    waiting = iter(names)
+    first = tuple(islice(waiting, 2 * HANDFUL))
+    jobs = jobs_for(len(first)) if jobs is None else jobs
     if jobs < 1:
         raise BadArgument(f"{jobs} processes can do nothing", hint="one is the least")
     if jobs == 1:
-        for name in names:
-            yield from _resolved(fleet, (name,))
+        try:
+            for name in chain(first, waiting):
+                if stopping():
+                    return
+                yield _one(work, name)
+        finally:
+            with suppress(NodeattrsError):  # said for each node
+                _desk(work).store.close()
         return
-    # Not by forking: connections of this process are nothing to share.
-    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
-    try:
-        yield from _sent(fleet, names, pool)
-    finally:
-        pool.shutdown(cancel_futures=True)
+    handful = min(HANDFUL, math.ceil(len(first) / jobs)) or 1
+    with _pool(jobs, stopping) as (submit, asked):
+        yield from _sent(work, chain(first, waiting), submit, handful, in_order, asked)
 
 
-def _sent(fleet: Fleet, names: Iterable[str], executor: Executor) -> Iterator[Outcome]:
+def _sent(
+    work: _Work,
+    names: Iterable[str],
+    submit: _Submit,
+    handful: int,
+    in_order: bool,
+    stopping: Callable[[], bool],
+) -> Iterator[Outcome]:
     waiting = iter(names)
-    under_way: set[Future[list[Outcome]]] = set()
+    under_way: list[Future[list[Outcome]]] = []
     try:
         while True:
-            while len(under_way) < HANDFULS and (handful := tuple(islice(waiting, HANDFUL))):
-                under_way.add(executor.submit(_resolved, fleet, handful))
+            if stopping():
+                # What has begun cannot be called back: it is waited for.
+                under_way = [future for future in under_way if not future.cancel()]
+            else:
+                while len(under_way) < HANDFULS and (some := tuple(islice(waiting, handful))):
+                    under_way.append(submit(_resolved, work, some))
             if not under_way:
                 return
-            done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+            wait(under_way[:1] if in_order else under_way, _PAUSE, FIRST_COMPLETED)
+            done = [future for future in under_way if future.done()]
+            if in_order:
+                done = [future for future, other in zip(done, under_way, strict=False) if future is other]
             for future in done:
+                under_way.remove(future)
                 yield from future.result()
     except BrokenExecutor as error:
         raise NodeattrsError(
@@ -131,53 +202,182 @@ def _sent(fleet: Fleet, names: Iterable[str], executor: Executor) -> Iterator[Ou
             future.cancel()
 
 
-def _resolved(fleet: Fleet, names: tuple[str, ...]) -> list[Outcome]:
-    """What a worker does."""
-    return [_one(fleet, name) for name in names]
+@contextmanager
+def _pool(jobs: int, stopping: Callable[[], bool]) -> Iterator[tuple[_Submit, Callable[[], bool]]]:
+    """The way to processes of our own, and *stopping*, which they hear of too."""
+    # Imported here: a few nodes need no processes, and these modules take a while.
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
 
+    # Not by forking: connections of this process are nothing to share.
+    context = multiprocessing.get_context("spawn")
+    stop = context.RawValue("b", 0)
 
-def _one(fleet: Fleet, name: str) -> Outcome:
-    began = time.perf_counter()
-    revision = None
-    error = ""
+    def asked() -> bool:
+        if not stop.value and stopping():
+            stop.value = 1
+        return bool(stop.value)
+
+    pool = ProcessPoolExecutor(jobs, context, _begin, (stop,))
+
+    def submit(*words: Any) -> Future[list[Outcome]]:
+        with _not_interrupted():  # it may start a process
+            return pool.submit(*words)
+
     try:
-        repository, store = _repository(fleet.repository), _store(fleet.store)
+        yield submit, asked
+    finally:
+        stop.value = 1
+        pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _not_interrupted() -> Iterator[None]:
+    """Processes that begin meanwhile hear of Ctrl-C when they are ready for it; this one hears of it at the end."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing.resource_tracker import ensure_running
+
+    ensure_running()  # it would undo what follows
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _never() -> bool:
+    return False
+
+
+# --- in a worker --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What a worker is sent with each handful. Two are equal where they belong to one call of `resolve`."""
+
+    fleet: Fleet = field(compare=False)
+    tell: Tell | None = field(default=None, compare=False)
+    apply: Apply | None = field(default=None, compare=False)
+    call: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+
+class _Stop:
+    """What a process of our own pool knows of stopping.
+
+    by_the_fleet: shared with the others: not 0 once no other node is to be begun; None in any other process
+    by_hand:      whether Ctrl-C, which reaches all processes of a terminal, has reached this one
+    at_work:      whether a node is running
+    """
+
+    by_the_fleet: Any = None
+    by_hand = False
+    at_work = False
+
+
+def _begin(stop: Any) -> None:
+    _Stop.by_the_fleet = stop
+    signal.signal(signal.SIGINT, _interrupted)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def _interrupted(_number: int, _frame: FrameType | None) -> None:
+    # The first time it is for the fleet to say what happens; the second time somebody is in a hurry.
+    if _Stop.by_hand and _Stop.at_work and _Stop.by_the_fleet.value:
+        raise KeyboardInterrupt
+    _Stop.by_hand = True
+
+
+def _resolved(work: _Work, names: tuple[str, ...]) -> list[Outcome]:
+    """What a worker does."""
+    outcomes: list[Outcome] = []
+    _Stop.at_work = True
+    try:
+        for name in names:
+            if _Stop.by_the_fleet is not None and _Stop.by_the_fleet.value:
+                break
+            outcomes.append(_one(work, name))
+    except KeyboardInterrupt:
+        if _Stop.by_the_fleet is None:
+            raise
+    finally:
+        _Stop.at_work = False
+    return outcomes
+
+
+def _one(work: _Work, name: str) -> Outcome:
+    began = time.perf_counter()
+    fleet, tell, error, revision, told = work.fleet, work.tell, "", None, None
+    log: list[LogLine] = []
+    try:
+        desk = _desk(work)
         session = perform(
-            repository,
-            store,
+            desk.repository,
+            desk.store,
             name,
-            facts=_facts(fleet, repository, store, name),
+            facts=desk.facts_of(name),
+            run_list=fleet.run_list,
             environment=fleet.environment,
+            json_attributes=desk.json_attributes,
             save=fleet.save,
             force=fleet.force,
+            apply=partial(work.apply, name) if work.apply else None,
+            log=log.append,
         )
         revision = session.revision.number if session.revision else None
+        told = tell(name, session, log) if tell else None
     except NodeattrsError as problem:
         error = str(problem)
-    return Outcome(name, error, revision, time.perf_counter() - began)
+        told = tell(name, problem, log) if tell else None
+    return Outcome(name, error, revision, time.perf_counter() - began, told)
 
 
-@lru_cache(maxsize=4)
-def _repository(root: str) -> Repository:
-    return Repository(root)
+class _Desk:
+    """What one process has open for a fleet."""
 
+    def __init__(self, fleet: Fleet) -> None:
+        self._fleet = fleet
+        self.repository = Repository(fleet.repository)
+        self.store = open_store(fleet.store)
 
-@lru_cache(maxsize=4)
-def _store(place: str) -> Store:
-    return open_store(place)
+    @cached_property
+    def json_attributes(self) -> Document | None:
+        """Those of all nodes."""
+        given = self._fleet.json_attributes
+        return read(Path(given), shown_in(self.repository, Path(given))) if isinstance(given, str) else given
 
-
-def _facts(fleet: Fleet, repository: Repository, store: Store, name: str) -> Facts:
-    if fleet.facts is not None:
-        file = repository.root.__class__(fleet.facts)
-        if file.is_dir():
+    def facts_of(self, name: str) -> Facts:
+        """Those of a node. raises: as `load_facts`; BadArgument, where there are none"""
+        given = self._fleet.facts
+        if isinstance(given, Facts):
+            return given
+        if given is not None:
+            file = Path(given)
+            if not file.is_dir():
+                return self._shared
             file /= f"{checked_name(name, 'node')}.json"
-        if file.exists() or not file.parent.is_dir():
-            return load_facts(file, shown_in(repository, file))
-    last = remembered(store, name, repository.config.sensitive)
-    if last is None:
-        raise BadArgument(
-            f"no facts are known of the node {name}", hint=f"put {name}.json into a directory: --facts DIR"
-        )
-    tree = last.node.automatic.to_dict()
-    return Facts({key: value for key, value in tree.items() if key not in _OF_THE_RUN}, Origin("facts", "last run"))
+            if file.exists() or not self._fleet.last_facts:
+                return load_facts(file, shown_in(self.repository, file))
+        return self._last_facts(name)
+
+    @cached_property
+    def _shared(self) -> Facts:
+        file = Path(str(self._fleet.facts))
+        return load_facts(file, shown_in(self.repository, file))
+
+    def _last_facts(self, name: str) -> Facts:
+        last = remembered(self.store, name, self.repository.config.sensitive)
+        tree = last.node.automatic.to_dict() if last else {}
+        if not tree:
+            raise BadArgument(
+                f"no facts are known of the node {name}", hint=f"put {name}.json into a directory: --facts DIR"
+            )
+        return Facts({key: value for key, value in tree.items() if key not in _OF_THE_RUN}, Origin("facts", "last run"))
+
+
+@lru_cache(maxsize=4)
+def _desk(work: _Work) -> _Desk:
+    return _Desk(work.fleet)

@@ -11,15 +11,18 @@ import os
 import pathlib
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
+from nodeattrs.catalog import Catalog, Report
 from nodeattrs.core.tree import ABSENT, Path, copied, dig, near, parse
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NodeNotFound
 from nodeattrs.keep import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
 from nodeattrs.keep.search import parse_query, read_tree
 from nodeattrs.node.node import Node
+from nodeattrs.runs.applying import noted_report
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.repository import Repository
@@ -57,24 +60,37 @@ class Remembered:
     saved: Saved
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Session:
     """What came of one node.
 
-    run:    what the run did
-    before: the merged tree that the last run had left, or None where there was none
-    after:  the merged tree as far as it is kept, to compare with it
-    note:   what is odd about where the node began; empty where all is well
-    saved:  where the node is kept now, or None where nothing was saved
+    run:      what the run did
+    last:     the node as the last run had left it, or None where there was none
+    snapshot: of the run, as far as it is kept
+    note:     what is odd about where the node began; empty where all is well
+    saved:    where the node is kept now, or None where nothing was saved
     revision: what it is there, or None
     """
 
     run: Run
-    before: dict[Any, Any] | None
-    after: dict[Any, Any]
+    last: Remembered | None
+    snapshot: dict[str, Any]
     note: str = ""
     saved: str | None = None
     revision: Revision | None = None
+
+    @cached_property
+    def before(self) -> dict[Any, Any] | None:
+        """The merged tree that the last run had left; None where none went well."""
+        if self.last is None:
+            return None
+        tree = self.last.node.to_dict(evaluate=False)
+        return tree if tree or self.last.saved.noted.ok else None
+
+    @cached_property
+    def after(self) -> dict[Any, Any]:
+        """The merged tree as far as it is kept, to compare with it."""
+        return Node.restore(self.snapshot).to_dict(evaluate=False)
 
 
 def store_place(given: str | None, repository: Repository | None) -> str:
@@ -158,22 +174,27 @@ def perform(
     json_attributes: Document | None = None,
     save: bool = True,
     force: bool = False,
+    apply: Callable[[Catalog], Report] | None = None,
     log: Callable[[LogLine], None] | None = None,
 ) -> Session:
     """Run a node, starting from what the last run saved, and save what it came to.
 
-    A run that fails leaves a revision too, where older ones are kept: the node as it was, and
-    what sort of error it was.
+    A run that fails leaves a revision too: the node as it was, and what sort of error it was. So does a
+    first one, where nodes/ describes the node or a run-list was given: then nothing is known of the node
+    but its environment and its run-list.
 
     save:   False leaves the store as it is
     force:  save even over what somebody else has saved meanwhile
-    raises: as `run_node` and the store; then what was saved before is still there;
+    apply:  brings the resources of the recipes into their state, before the node is saved; its report
+            becomes part of the revision, and a revision whose resources failed is noted as failed
+    raises: as `run_node`, *apply* and the store; then what was saved before is still there;
             NewerRevision, where somebody else has saved the node since this run began
     """
     config = repository.config
     last = remembered(store, name, config.sensitive)
-    before = last.node.to_dict(evaluate=False) if last else None
     after_revision = _number_of(last)
+    run_list = None if run_list is None else list(run_list)
+    applied = None
     try:
         run = run_node(
             repository,
@@ -186,21 +207,57 @@ def perform(
             log=log,
             words={"search": search_word(store)},
         )
+        if apply is not None:
+            applied = apply(run.catalog)
     except NodeattrsError as error:
-        if save and last is not None and store.keeps_history:
-            failed = _noted(repository, ok=False, error=type(error).__name__)
+        if save:
             with contextlib.suppress(NodeattrsError):  # what went wrong first is what counts
-                store.save(Saved(name, last.saved.document, last.saved.snapshot, noted=failed), after_revision)
+                was = last.saved if last else _unrun(repository, name, run_list, environment, json_attributes)
+                if was is not None:
+                    failed = _noted(repository, ok=False, error=type(error).__name__)
+                    store.save(replace(was, noted=failed), after_revision)
         raise
     document = saved_document(run.node, config.allowed, config.blocked)
     snapshot = filtered_snapshot(run.node.snapshot(), config.allowed, config.blocked)
-    after = Node.restore(snapshot).to_dict(evaluate=False)
     revision = None
     if save:
-        saved = Saved(name, document, snapshot, noted=_noted(repository))
+        noop = run.catalog.noop
+        ok = applied is None or noop or applied.ok
+        report = None if applied is None else noted_report(applied, noop=noop)
+        saved = Saved(name, document, snapshot, noted=_noted(repository, ok=ok, report=report))
         revision = store.save(saved, None if force else after_revision)
     note = last.note if last else _unheard_of(run.node, repository)
-    return Session(run, before, after, note, store.describe() if save else None, revision)
+    return Session(run, last, snapshot, note, store.describe() if save else None, revision)
+
+
+def _unrun(
+    repository: Repository,
+    name: str,
+    run_list: list[str] | None,
+    environment: str | None,
+    json_attributes: Document | None,
+) -> Saved | None:
+    """A node whose first run failed: what it was to run, where that can be told, and no attribute.
+
+    None where nodes/ does not describe it and no run-list was given: a slip in a name makes no node.
+    """
+    node = Node(name)
+    given = json_attributes.tree if json_attributes is not None and isinstance(json_attributes.tree, dict) else {}
+    described = None
+    with contextlib.suppress(NodeattrsError):
+        described = repository.node_document(name)
+    items = [run_list, given.get("run_list"), given.get("recipes"), list(described.run_list) if described else None]
+    with contextlib.suppress(NodeattrsError):
+        node.run_list = next((one for one in items if isinstance(one, list) and one), [])
+    if not node.run_list and name not in repository.nodes():
+        return None
+    # The next run begins in this environment: one that is not there is a slip, and must not stay.
+    environments = [environment, given.get("chef_environment"), described.environment if described else None]
+    for one in (repository.config.environment, *reversed(environments)):
+        with contextlib.suppress(NodeattrsError):
+            if isinstance(one, str) and one:
+                node.environment = repository.environment(one).name
+    return Saved(name, saved_document(node), node.snapshot())
 
 
 def _number_of(last: Remembered | None) -> int | None:
@@ -210,10 +267,10 @@ def _number_of(last: Remembered | None) -> int | None:
     return last.saved.revision.number if last.saved.revision else None
 
 
-def _noted(repository: Repository, *, ok: bool = True, error: str = "") -> Noted:
+def _noted(repository: Repository, *, ok: bool = True, error: str = "", report: dict[str, Any] | None = None) -> Noted:
     # Of the face above us only the version is asked.
     version = getattr(sys.modules[__name__.partition(".")[0]], "__version__", "")
-    return Noted(ok, error, _commit_of(repository.root), version)
+    return Noted(ok, error, _commit_of(repository.root), version, report)
 
 
 def _commit_of(root: pathlib.Path) -> str:

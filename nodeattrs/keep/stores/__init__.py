@@ -1,9 +1,9 @@
 """Where saved nodes live: one protocol, however many places.
 
 A store keeps, for each node, Chef's node document and the snapshot of the run that
-made it: a pair that is replaced as a whole, and is one revision of the node. It does
-not know what a document or a snapshot says, only that both are JSON and that the
-document names its node.
+made it: a pair that is saved as a whole, and is one revision of the node. Older ones
+are kept until they are pruned. It does not know what a document or a snapshot says,
+only that both are JSON and that the document names its node.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ __all__ = ["NewerRevision", "Noted", "Revision", "Saved", "Store", "now", "open_
 
 JsonMap = dict[str, Any]
 
+RUN = "run"
+"""Who makes most revisions."""
+
 
 class NewerRevision(StoreError):
     """Somebody else has saved the node since it was loaded.
@@ -37,13 +40,14 @@ class NewerRevision(StoreError):
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """What is noted of a run beside what it came to.
+    """What is noted of a revision beside what the node came to.
 
-    ok:         whether it went well; a run that failed left the node as it was
+    ok:         whether it went well; a run that failed with an error left the node as it was
     error:      the kind of what went wrong; never its message, which may quote a secret
     repository: the revision of the repository, as its version control calls it
     version:    of nodeattrs
-    report:     the catalog's, if there is one
+    report:     the catalog's, if it was applied, or looked at with --noop
+    by:         who made the revision: RUN, or a command such as "node set"
     """
 
     ok: bool = True
@@ -51,22 +55,28 @@ class Noted:
     repository: str = ""
     version: str = ""
     report: JsonMap | None = None
+    by: str = RUN
+
+    @property
+    def is_run(self) -> bool:
+        """Whether a run made the revision, and not somebody who changed what is stored."""
+        return self.by == RUN
 
     def to_dict(self) -> JsonMap:
         """What is not as usual."""
-        told = {name: getattr(self, name) for name in ("ok", "error", "repository", "version", "report")}
+        told = {name: getattr(self, name) for name in _KINDS}
         return {name: value for name, value in told.items() if value != getattr(_USUAL, name)}
 
     @classmethod
     def from_dict(cls, told: JsonMap) -> Noted:
         """The reverse. raises: ValueError"""
-        kinds = {"ok": bool, "error": str, "repository": str, "version": str, "report": dict}
         for name, value in told.items():
-            if not isinstance(value, kinds.get(name, ())):
+            if not isinstance(value, _KINDS.get(name, ())):
                 raise ValueError(f"{name} is {value!r}")
         return cls(**told)
 
 
+_KINDS = {"ok": bool, "error": str, "repository": str, "version": str, "report": dict, "by": str}
 _USUAL = Noted()
 
 
@@ -110,9 +120,6 @@ class Store(Protocol):
     Each of these may raise StoreError, where the place itself fails, and BadName,
     for a name that no node can have.
     """
-
-    keeps_history: bool
-    """Whether older revisions are kept. Where not, the latest is all there is."""
 
     def names(self) -> list[str]:
         """The saved nodes, sorted."""

@@ -1,0 +1,135 @@
+"""What commands share that run many nodes: how they are stopped, and how they go on.
+
+It knows signals and command lines, and neither nodes nor reports.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from nodeattrs.cli.options import moment
+from nodeattrs.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from nodeattrs.runs.fleet import Outcome
+
+__all__ = ["INTERRUPTED", "add_going_on", "began_now", "go_through", "since_of", "stoppable", "tell_way_on"]
+
+INTERRUPTED = 130
+"""The exit code of a command that somebody stopped."""
+
+
+def add_going_on(parser: argparse.ArgumentParser, *, jobs: str = "", since: str = "") -> None:
+    """How many at a time, and with which nodes to go on. The two texts say what is peculiar to a command."""
+    parser.add_argument(
+        "--jobs",
+        metavar="N",
+        type=int,
+        help=f"how many nodes at a time, in so many processes; 1 is this process alone{jobs} "
+        "(default: one for each processor, and this process alone for a few nodes)",
+    )
+    parser.add_argument(
+        "--since",
+        metavar="TIME",
+        help=f"go on where an earlier call was interrupted{since}: skip nodes whose last run went well and was "
+        "at TIME or later; in UTC, such as 2030-01-31T12:00Z",
+    )
+
+
+def since_of(options: argparse.Namespace) -> datetime | None:
+    """What --since says; --jobs is looked at too. Ends the program where one of them cannot be meant."""
+    if options.jobs is not None and options.jobs < 1:
+        options.refuse("--jobs is at least 1")
+    since = moment(options.since)
+    if isinstance(since, int):
+        options.refuse("--since is a time")
+    return since if isinstance(since, datetime) else None
+
+
+def began_now() -> str:
+    """This moment, as --since takes it."""
+    return f"{datetime.now(UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
+
+
+@contextlib.contextmanager
+def stoppable() -> Iterator[Callable[[], bool]]:
+    """While it lasts, Ctrl-C asks to stop, which is what the callable tells; a second one stops at once.
+
+    raises: KeyboardInterrupt, for the second one
+    """
+    import signal
+    import threading
+
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
+        yield lambda: False  # somebody else decides what Ctrl-C means
+        return
+    asked = False
+
+    def ask(_number: int, _frame: Any) -> None:
+        nonlocal asked
+        asked = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    signal.signal(signal.SIGINT, ask)
+    try:
+        yield lambda: asked
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def go_through(
+    terminal: Terminal,
+    count: int,
+    outcomes: Callable[[Callable[[], bool]], Iterable[Outcome]],
+    take: Callable[[Outcome], None],
+    interrupts: contextlib.AbstractContextManager[Callable[[], bool]] | None = None,
+) -> int:
+    """Take what comes of many nodes, one after the other, until somebody interrupts; how many were taken.
+
+    outcomes:   is given a callable that says whether to stop
+    interrupts: as `stoppable`, which it is unless given
+    """
+    taken = 0
+    progress = terminal.counting(count) if count > 1 else contextlib.nullcontext(lambda name: None)
+    with contextlib.suppress(KeyboardInterrupt), interrupts or stoppable() as stopping, progress as tick:
+        for outcome in outcomes(stopping):
+            taken += 1
+            take(outcome)
+            tick(outcome.name)
+    return taken
+
+
+def tell_way_on(options: argparse.Namespace, terminal: Terminal, began: str, *, interrupted: bool) -> None:
+    """Say how a fleet that was stopped, or of which some failed, goes on where it is: by this very command."""
+    if options.why_run:
+        return  # nothing was saved
+    what = "interrupted; go on with" if interrupted else "to run only those again that failed"
+    terminal.remark([f"{what}:", f"  {_this_command(options, began)}"])
+
+
+def _this_command(options: argparse.Namespace, began: str) -> str:
+    import shlex
+    import sys
+
+    words = [_without_password(word) for word in getattr(options, "words", None) or sys.argv[1:]]
+    # What an earlier part of the fleet has done is still to be skipped.
+    return shlex.join(["nodeattrs", *words, *([] if options.since else ["--since", began])])
+
+
+def _without_password(word: str) -> str:
+    """*word*; a URL in it without the password, which PGPASSWORD or .pgpass may hold.
+
+    >>> _without_password("--store=postgresql://me:p@ss@db/nodes?password=x&a=1")
+    '--store=postgresql://me@db/nodes?a=1'
+    """
+    import re
+
+    if "://" not in word:
+        return word
+    word = re.sub(r"://([^:/@]*):[^/]*@", r"://\1@", word)
+    return re.sub(r"(?<=[?&])(?:ssl)?password=[^&]*&?", "", word).rstrip("?&")

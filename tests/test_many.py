@@ -1,0 +1,164 @@
+"""Long tasks on a terminal: a bar, Ctrl-C, and the command line that goes on."""
+
+import argparse
+import io
+import os
+import shlex
+import signal
+import sys
+import threading
+
+import pytest
+
+from nodeattrs.cli import terminal as terminals
+from nodeattrs.cli.many import _this_command, began_now, go_through, since_of, stoppable
+from nodeattrs.cli.terminal import Terminal
+
+
+class Screen(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def see(monkeypatch):
+    """Makes a terminal of stderr; called in the test itself, since what captures changes it in between."""
+
+    def seen(stream=None):
+        stream = stream or Screen()
+        monkeypatch.setattr(sys, "stderr", stream)
+        monkeypatch.setattr(terminals, "_NO_BAR", 0)
+        return stream
+
+    return seen
+
+
+class TestCounting:
+    def test_a_bar_tells_the_rate_and_the_time_that_is_left(self, see):
+        """
+        And is gone in the end.
+        """
+        pytest.importorskip("tqdm")
+        screen = see()
+        with Terminal().counting(3, "node") as tick:
+            tick("web1")
+
+        assert "0/3 [" in screen.getvalue()
+        assert "node/s" in screen.getvalue()
+        assert "" == screen.getvalue().rpartition("\r")[2]
+
+    def test_without_the_library_there_are_numbers(self, see, monkeypatch):
+        screen = see()
+        monkeypatch.setitem(sys.modules, "tqdm", None)
+        with Terminal().counting(3) as tick:
+            tick("web1")
+            tick("")
+
+        assert "1 of 3: web1\r            \r2 of 3\r      \r" == screen.getvalue()
+
+    def test_a_warning_does_not_stand_behind_the_bar(self, see):
+        pytest.importorskip("tqdm")
+        screen = see()
+        terminal = Terminal(colour="never")
+        with terminal.counting(3) as tick:
+            tick("web1")
+            terminal.warn(["it rains"])
+
+        before, warning, _ = screen.getvalue().partition("warning: it rains\n")
+        assert warning
+        assert "" == before.rpartition("\r")[2]
+
+    def test_no_line_is_wider_than_the_terminal(self, see, monkeypatch):
+        screen = see()
+        monkeypatch.setenv("COLUMNS", "20")
+        Terminal().progress("File[/a/very/long/path\x1b[2J]" * 3)
+
+        assert 19 == len(screen.getvalue())
+        assert "\x1b" not in screen.getvalue()
+
+    def test_it_is_for_terminals(self, see):
+        stream = see(io.StringIO())
+        with Terminal().counting(3) as tick:
+            tick("web1")
+
+        assert "" == stream.getvalue()
+
+
+class TestStoppable:
+    def test_the_first_time_it_asks_and_the_second_time_it_stops(self):
+        before = signal.getsignal(signal.SIGINT)
+        with stoppable() as stopping:
+            assert not stopping()
+            os.kill(os.getpid(), signal.SIGINT)
+            assert stopping()
+            with pytest.raises(KeyboardInterrupt):
+                os.kill(os.getpid(), signal.SIGINT)
+
+        assert before is signal.getsignal(signal.SIGINT)
+
+    def test_who_ignores_it_goes_on_ignoring_it(self):
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            with stoppable() as stopping:
+                os.kill(os.getpid(), signal.SIGINT)
+                assert not stopping()
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def test_another_thread_leaves_signals_alone(self):
+        seen = []
+
+        def work():
+            with stoppable() as stopping:
+                seen.append(stopping())
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        assert [False] == seen
+
+    def test_what_was_taken_before_the_second_one_counts(self):
+        """
+        Whoever is in a hurry is told of it, too.
+        """
+
+        def outcomes(stopping):
+            yield argparse.Namespace(name="web1")
+            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
+            yield argparse.Namespace(name="web2")
+
+        taken = []
+        assert 1 == go_through(Terminal(), 3, outcomes, taken.append)
+        assert ["web1"] == [outcome.name for outcome in taken]
+
+
+class TestTheWayOn:
+    @pytest.mark.parametrize(
+        "place",
+        [
+            "postgresql://me:s3cret@db:5432/nodes",
+            "--store=postgresql://me:s3@cr?et@db/nodes?connect_timeout=3",
+            "postgresql://db/nodes?user=me&password=s3cret&connect_timeout=3",
+            "postgresql://db/nodes?sslpassword=s3cret",
+        ],
+    )
+    def test_it_holds_no_password(self, place):
+        options = argparse.Namespace(words=["fleet", "resolve", "--store", place], since=None)
+        told = _this_command(options, began_now())
+
+        assert "s3" not in told
+        assert "//me@db" in told or "//db/nodes" in told
+
+    def test_a_place_without_a_password_is_as_it_was(self):
+        command = ["run", "--all", "--store", "postgresql://me@db:5432/n?a=1", "--repo", "a b", "--since", "2030-01-31"]
+        options = argparse.Namespace(words=command, since="2030-01-31")
+
+        assert ["nodeattrs", *command] == shlex.split(_this_command(options, began_now()))
+
+    def test_the_time_is_one_that_since_takes(self):
+        options = argparse.Namespace(since=began_now(), jobs=None)
+
+        assert since_of(options).tzinfo is not None
