@@ -145,7 +145,7 @@ class NodeThat:
     def __init__(self, **levels):
         self.levels = levels
 
-    def to_chef(self):
+    def to_chef(self, *, shared=False):
         document = {"name": "web1", "chef_environment": "_default", "json_class": "Chef::Node"}
         document |= {"automatic": {}, "normal": {}, "chef_type": "node", "default": {}, "override": {}, "run_list": []}
         return document | copy.deepcopy(self.levels)

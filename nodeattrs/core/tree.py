@@ -21,6 +21,7 @@ __all__ = [
     "Path",
     "copied",
     "dig",
+    "is_json",
     "near",
     "parse",
     "spell",
@@ -133,6 +134,47 @@ def dig(tree: Any, path: Path) -> Any:
 
 
 SCALARS: frozenset[type] = frozenset({str, int, float, bool, type(None)})
+
+
+_JSON = SCALARS | {dict, list}
+_PLAIN = frozenset({str, bool, type(None)})
+_TEXT = frozenset({str})
+_BIGGEST = 10**4_000  # Python reads no number of more digits than 4,300
+
+
+def is_json(value: Any, levels: int = MAX_DEPTH) -> bool:
+    """Whether a map or list comes back from JSON as it is: exact dicts with keys of text, exact lists, JSON scalars.
+
+    levels: it may have at most so many; a value that holds itself has more
+    cost:   a look at each map and list, which is a fraction of writing it
+
+    >>> is_json({"a": [1, {"b": None}]}), is_json({"a": {1: 2}}), is_json([float("nan")]), is_json([(1, 2)])
+    (True, False, False, False)
+    """
+    level = [value]
+    while level:
+        if levels == 0:
+            return False
+        levels -= 1
+        below: list[Any] = []
+        for part in level:
+            if type(part) is dict:
+                if not _TEXT.issuperset(map(type, part)):
+                    return False
+                part = part.values()
+            kinds = {*map(type, part)}
+            if kinds <= _PLAIN:
+                continue
+            if not kinds <= _JSON:
+                return False
+            for inner in part:
+                kind = type(inner)
+                if kind is dict or kind is list:
+                    below.append(inner)
+                elif (kind is int or kind is float) and not -_BIGGEST < inner < _BIGGEST:
+                    return False
+        level = below
+    return True
 
 
 def copied(

@@ -60,15 +60,18 @@ def blocked(tree: Tree, entries: Iterable[Entry]) -> Tree:
     return _blocked(tree, entries, "attributes")
 
 
-def saved_document(node: Node, allow: Lists | None = None, block: Lists | None = None) -> dict[str, Any]:
+def saved_document(
+    node: Node, allow: Lists | None = None, block: Lists | None = None, *, shared: bool = False
+) -> dict[str, Any]:
     """The node document in Chef's form that a save keeps: first the allow lists, then the block lists.
 
     allow, block: level -> entries; a level without a list, or with None, is kept whole.
                   The default and override levels are filtered as they are combined.
+    shared:       as for `Node.to_chef`
     raises:       BadArgument for a level that has no lists; TypeConflict as `allowed`
     """
     allow, block = lists_by_level(allow, "allow"), lists_by_level(block, "block")
-    document: dict[str, Any] = node.to_chef()
+    document: dict[str, Any] = node.to_chef(shared=shared)
     for level in LEVELS:
         if level in allow:
             document[level] = _allowed(document[level], allow[level], f"{level} attributes")

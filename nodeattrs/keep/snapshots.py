@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from nodeattrs.keep.filters import Entry, Lists, entries_of, lists_by_level
-from nodeattrs.node.documents import marks_in
+from nodeattrs.node.documents import marks_in, pack
 from nodeattrs.node.slots import SLOTS
 
 __all__ = ["filtered_snapshot"]
@@ -79,6 +79,8 @@ def _cut(packed: Packed, allow: Names, block: Names) -> Packed:
         return packed
     if isinstance(packed, dict) and "d" in packed:
         return {"d": _cut(packed["d"], allow, block)}
+    if isinstance(packed, dict) and "j" in packed:
+        return _cut_plain(packed["j"], allow, block)
     if not isinstance(packed, dict) or "m" not in packed:
         return packed if allow is True else _WITHHELD
     pairs = []
@@ -88,6 +90,20 @@ def _cut(packed: Packed, allow: Names, block: Names) -> Packed:
             cut = _cut(value, inner_allow, inner_block)
             pairs.append([key, cut, *(_told_of(cut, one) for one in told)])
     return packed | {"m": pairs}
+
+
+def _cut_plain(tree: dict[str, Any], allow: Names, block: Names) -> Packed:
+    if allow is True and not block:
+        return {"j": tree}
+    pairs = []
+    for key, value in tree.items():
+        inner_allow, inner_block = _below(allow, key), _below(block, key)
+        if inner_allow and inner_block is not True:
+            if isinstance(value, dict):
+                pairs.append([key, _cut_plain(value, inner_allow, inner_block)])
+            else:
+                pairs.append([key, pack(value) if inner_allow is True else _WITHHELD])
+    return {"m": pairs}
 
 
 def _told_of(cut: Packed, told: Any) -> Any:
@@ -144,6 +160,14 @@ def _collect(packed: Packed, numbers: set[int], keys: set[Any]) -> None:
     for element in packed.get("l", ()):
         _collect(element, numbers, keys)
     _collect(packed.get("d"), numbers, keys)
+    _collect_plain(packed.get("j"), keys)
+
+
+def _collect_plain(tree: Any, keys: set[Any]) -> None:
+    if isinstance(tree, dict):
+        keys.update(tree)
+    for inner in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
+        _collect_plain(inner, keys)
 
 
 def _collect_told(told: Any, numbers: set[int], keys: set[Any]) -> None:

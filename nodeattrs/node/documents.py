@@ -7,12 +7,12 @@ Neither ever holds a secret: a marker stands in its place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NoReturn
 
 from nodeattrs.core.claim import Origin, Verb
-from nodeattrs.core.tree import Path, spell
+from nodeattrs.core.tree import Path, copied, is_json, spell
 from nodeattrs.errors import BadKey, DeferredCycle, DocumentError, ValueWithheld
 from nodeattrs.node.ledger import EVENTS, Chronicle, Event, Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Patched, SaidAt, Several, speakers
@@ -26,13 +26,15 @@ __all__ = [
     "json_default",
     "json_ready",
     "marks_in",
+    "pack",
     "restore_ledger",
     "snapshot_ledger",
     "unmarked",
 ]
 
 FORMAT = "nodeattrs-snapshot"
-VERSION = 1
+VERSION = 2
+"""Version 1 had no plain maps ("j"); it is still read."""
 
 
 def json_ready(value: Any, path: Path = ()) -> Any:
@@ -70,6 +72,7 @@ def _twice(value: dict[Any, Any], path: Path) -> BadKey:
 
 
 _FAILED = "$deferred"
+_NOTHING: Mapping[Any, Any] = {}
 
 
 def _failed(how: str) -> NoReturn:
@@ -110,7 +113,8 @@ def unmarked(value: Any) -> Any:
 
 # Trees of a snapshot. A map is {"m": [[key, entry], ...]}, so that 1 and "1" stay two keys; with
 # "o" its own mark, "a" whether it is assigned; an entry is [key, value] or [key, value, mark].
-# A list is {"l": [...]}; a scalar stands for itself.
+# A list is {"l": [...]}; a scalar stands for itself. A map that was said as a whole and is JSON through
+# and through is {"j": itself}: so facts stand in a snapshot as they do in a node document.
 
 
 def json_default(value: Any) -> Any:
@@ -134,31 +138,47 @@ def json_default(value: Any) -> Any:
     raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
 
 
-def _packed(value: Any, evaluate: bool = True) -> Any:
+def _packed(value: Any, evaluate: bool = True, whole: bool = True) -> Any:
+    """A part of a tree. whole: False for what stands in a map that is not JSON, so that nothing is looked at twice."""
     if isinstance(value, dict):
-        owned = value if isinstance(value, OwnedMap) else None
-        pairs = []
-        for key, inner in value.items():
-            pair = [key, _packed(inner, evaluate)]
-            if owned is not None and key in owned.origins:
-                pair.append(_packed_told(owned.origins[key]))
-            pairs.append(pair)
-        packed: dict[str, Any] = {"m": pairs}
-        if owned is not None:
-            packed["o"] = owned.origin
-            if isinstance(owned, AssignedMap):
-                packed["a"] = True
-        return packed
+        if whole and type(value) is dict and is_json(value):
+            return {"j": copied(value)}
+        return _packed_map(value, evaluate)
     if isinstance(value, list):
         items = []
         for inner in value:
-            items.append(_packed(inner, evaluate))
+            items.append(_packed(inner, evaluate, whole))
         return {"l": items}
     if isinstance(value, (Sensitive, Withheld)):
         return {"s": "withheld"}
     if isinstance(value, Deferred):
         return _packed_deferred(value) if evaluate else {"d": repr(value)}
     return {"y": str(value)} if type(value) is Symbol else value
+
+
+def _packed_map(value: dict[Any, Any], evaluate: bool = True, settled: Mapping[Any, Any] = _NOTHING) -> dict[str, Any]:
+    """A map entry by entry. settled: entries that are JSON for certain, which are not copied"""
+    owned = value if isinstance(value, OwnedMap) else None
+    pairs = []
+    for key, inner in value.items():
+        if type(inner) is dict and settled.get(key) is inner:
+            pair = [key, {"j": inner}]
+        else:
+            pair = [key, _packed(inner, evaluate, owned is not None)]
+        if owned is not None and key in owned.origins:
+            pair.append(_packed_told(owned.origins[key]))
+        pairs.append(pair)
+    packed: dict[str, Any] = {"m": pairs}
+    if owned is not None:
+        packed["o"] = owned.origin
+        if isinstance(owned, AssignedMap):
+            packed["a"] = True
+    return packed
+
+
+def pack(value: Any) -> Any:
+    """JSON data as it stands in a tree of a snapshot; a copy."""
+    return _packed(value)
 
 
 def _packed_deferred(value: Deferred) -> dict[str, Any]:
@@ -170,6 +190,10 @@ def _packed_deferred(value: Deferred) -> dict[str, Any]:
 def _unpacked(packed: Any) -> Any:
     if not isinstance(packed, dict):
         return packed
+    if "j" in packed:
+        if type(packed["j"]) is not dict:
+            raise ValueError("a plain map that is none")
+        return copied(packed["j"])
     if "l" in packed:
         items = []
         for inner in packed["l"]:
@@ -286,17 +310,16 @@ class _Reach:
     covered: number of a mark -> nested maps of steps, counted as its speaker counts
     """
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, slots: Collection[int]) -> None:
         self.covered: dict[int, dict[Any, Any]] = {}
         self._marks = ledger.marks
-        for slot in SLOTS:
-            tree = ledger.trees[slot.number]
+        for number in slots:
+            tree = ledger.trees[number]
             self._walk(tree, tree.origin, ())
-        for path, chronicles in ledger.history.items():
-            for chronicle in chronicles.values():
-                for event in chronicle.events():
-                    self._walk(event.value, event.told, path)
-                    self._note(SaidAt(event.by, path))
+        for path, _, chronicle in _chronicles(ledger, slots):
+            for event in chronicle.events():
+                self._walk(event.value, event.told, path)
+                self._note(SaidAt(event.by, path))
 
     def _walk(self, value: Any, told: Any, path: Path) -> None:
         if isinstance(told, list):
@@ -345,9 +368,16 @@ def _lines_of(mark: Mark, covered: dict[Any, Any], base: Origin, at: Path) -> di
     return lines
 
 
-def snapshot_ledger(ledger: Ledger) -> dict[str, Any]:
-    """The fifteen slots, the marks and the history as JSON-able data."""
-    reach = _Reach(ledger)
+def snapshot_ledger(
+    ledger: Ledger, settled: Mapping[Any, Any] = _NOTHING, only: Iterable[int] = range(1, len(SLOTS) + 1)
+) -> dict[str, Any]:
+    """The fifteen slots, the marks and the history as JSON-able data.
+
+    settled: what stands in the slot of facts and is JSON, entry by entry: it is not copied
+    only:    the slots that are wanted; the others come out empty, without history
+    """
+    wanted = frozenset(only)
+    reach = _Reach(ledger, wanted)
     marks = []
     for number, mark in enumerate(ledger.marks.table):
         base, covered = mark.speaker.at(()), reach.covered.get(number)
@@ -355,14 +385,26 @@ def snapshot_ledger(ledger: Ledger) -> dict[str, Any]:
             base = base.moved(None)  # of a document of facts: its file is kept, and no line at all
         marks.append(_packed_mark(mark, base, _lines_of(mark, covered or {}, base, ())))
     return {
-        "slots": {str(slot.number): _packed(ledger.trees[slot.number]) for slot in SLOTS},
+        "slots": {
+            str(slot.number): _packed_map(
+                ledger.trees[slot.number] if slot.number in wanted else OwnedMap(),
+                settled=settled if slot.source == "facts" else _NOTHING,
+            )
+            for slot in SLOTS
+        },
         "marks": marks,
         "history": [
             [list(path), slot, chronicle.dropped, [_packed_event(event) for event in chronicle.events()]]
-            for path, chronicles in ledger.history.items()
-            for (slot, _), chronicle in chronicles.items()
+            for path, slot, chronicle in _chronicles(ledger, wanted)
         ],
     }
+
+
+def _chronicles(ledger: Ledger, slots: Collection[int]) -> Iterator[tuple[Path, int, Chronicle]]:
+    for path, chronicles in ledger.history.items():
+        for (slot, _), chronicle in chronicles.items():
+            if slot in slots:
+                yield path, slot, chronicle
 
 
 def _packed_mark(mark: Mark, base: Origin, lines: dict[Any, Any]) -> dict[str, Any]:

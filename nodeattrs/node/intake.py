@@ -14,7 +14,7 @@ from typing import Any
 from nodeattrs.core.claim import Origin, Speaker
 from nodeattrs.core.tree import Path, dig, strict_key
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, SaidAt, Several, shifted, speakers
+from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, SaidAt, Several, renumbered, speakers
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.node.speech import Mark
 from nodeattrs.node.values import stored
@@ -36,8 +36,11 @@ def _load(ledger: Ledger, slot: int, tree: Any, speaker: Speaker) -> None:
 def settle(ledger: Ledger, slot: int, tree: Mapping[Any, Any], speaker: Speaker) -> Mapping[Any, Any]:
     """As `load`, of JSON data of at most ROOM levels that nobody changes any more: it is not copied.
 
-    What the slot holds now, entry by entry.
+    What of the slot is such data now, entry by entry; nothing where there may be secrets in it.
     """
+    if ledger.secrets is not None and ledger.secrets.concern(tree):
+        load(ledger, slot, tree, speaker)
+        return {}
     with ledger.lock:
         ledger.replace(slot, dict(tree), _mark(ledger, slot, speaker), remember=False)
         return dict(ledger.trees[slot])
@@ -90,11 +93,8 @@ def adopt(ledger: Ledger, slot: int, saved: Ledger, but: Callable[[Origin], bool
 
     but: what these said is left out
     """
-    offset = len(ledger.marks.table)
-    for mark in saved.marks.table:
-        ledger.marks.add(replace(mark, speaker=_Saved(mark.speaker)))
-    left_out = {number for number, mark in enumerate(saved.marks.table) if but(mark.speaker.at(()))}
-    tree = _adopted(saved.trees[slot], offset, left_out)
+    adoption = _Adoption(ledger, saved, but)
+    tree = adoption.tree(saved.trees[slot])
     ledger.replace(slot, tree, tree.origin, remember=False)
 
 
@@ -111,25 +111,45 @@ class _Saved:
         return origin if origin.kind.startswith("saved") else origin.saved()
 
 
-def _adopted(tree: OwnedMap, offset: int, left_out: set[int]) -> OwnedMap:
-    copy = OwnedMap((), tree.origin + offset)
-    for key, value in tree.items():
-        told = tree.origins.get(key, tree.origin)
-        if isinstance(told, list):
-            kept = [pair for pair in zip(value, told, strict=True) if not _only_by(pair[1], left_out)]
-            if kept or not value:
-                copy[key] = [entry for entry, _ in kept]
-                copy.origins[key] = shifted([who for _, who in kept], offset)
-            continue
-        inner = _adopted(value, offset, left_out) if isinstance(value, OwnedMap) else value
-        if told not in left_out or (inner and isinstance(inner, OwnedMap)):
-            copy[key] = inner
-            copy.origins[key] = shifted(told, offset)
-    return copy
+class _Adoption:
+    """A tree that comes with its marks: those that it refers to and no others, or each run would bring those of all."""
 
+    def __init__(self, ledger: Ledger, saved: Ledger, but: Callable[[Origin], bool]) -> None:
+        self._ledger, self._saved, self._but = ledger, saved, but
+        self._numbers: dict[int, int] = {0: 0}
+        self._left_out: dict[int, bool] = {}
 
-def _only_by(told: ElementTold, left_out: set[int]) -> bool:
-    return all(said.number in left_out for said in speakers(told, ()))
+    def tree(self, tree: OwnedMap) -> OwnedMap:
+        copy = OwnedMap((), self._number(tree.origin))
+        for key, value in tree.items():
+            told = tree.origins.get(key, tree.origin)
+            if isinstance(told, list):
+                kept = [pair for pair in zip(value, told, strict=True) if not self._only_by_left_out(pair[1])]
+                if kept or not value:
+                    copy[key] = [entry for entry, _ in kept]
+                    copy.origins[key] = renumbered([who for _, who in kept], self._number)
+                continue
+            inner = self.tree(value) if isinstance(value, OwnedMap) else value
+            if not self._is_left_out(told) or (inner and isinstance(inner, OwnedMap)):
+                copy[key] = inner
+                copy.origins[key] = renumbered(told, self._number)
+        return copy
+
+    def _number(self, old: int) -> int:
+        new = self._numbers.get(old)
+        if new is None:
+            mark = self._saved.marks[old]
+            new = self._numbers[old] = self._ledger.marks.add(replace(mark, speaker=_Saved(mark.speaker)))
+        return new
+
+    def _is_left_out(self, number: int) -> bool:
+        known = self._left_out.get(number)
+        if known is None:
+            known = self._left_out[number] = self._but(self._saved.marks[number].speaker.at(()))
+        return known
+
+    def _only_by_left_out(self, told: ElementTold) -> bool:
+        return all(self._is_left_out(said.number) for said in speakers(told, ()))
 
 
 def _lay(ledger: Ledger, slot: int, path: Path, value: Any, mark: int) -> None:

@@ -10,7 +10,7 @@ Never handed out: C code reads past the methods of a dict subclass.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import Path
@@ -23,8 +23,8 @@ __all__ = [
     "SaidAt",
     "Several",
     "Told",
+    "renumbered",
     "replica",
-    "shifted",
     "speakers",
     "thawed",
 ]
@@ -75,17 +75,17 @@ def speakers(told: ElementTold, at: Path, inside: Path = ()) -> Iterator[SaidAt]
         yield SaidAt(told, (*at, *inside))
 
 
-def shifted(told: Any, offset: int) -> Any:
-    """The same with all numbers raised by *offset*."""
+def renumbered(told: Any, number: Callable[[int], int]) -> Any:
+    """The same with other numbers."""
     if isinstance(told, list):
-        return [shifted(one, offset) for one in told]
+        return [renumbered(one, number) for one in told]
     if isinstance(told, SaidAt):
-        return SaidAt(told.number + offset, told.path)
+        return SaidAt(number(told.number), told.path)
     if isinstance(told, Several):
-        return Several(tuple(shifted(one, offset) for one in told.tolds))
+        return Several(tuple(renumbered(one, number) for one in told.tolds))
     if isinstance(told, Patched):
-        return Patched(shifted(told.base, offset), told.path, shifted(told.told, offset))
-    return told + offset
+        return Patched(renumbered(told.base, number), told.path, renumbered(told.told, number))
+    return number(told)
 
 
 class OwnedMap(dict[Any, Any]):

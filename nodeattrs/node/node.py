@@ -557,9 +557,11 @@ class Node(Mapping[Any, Any]):
 
         What the node's own document said is left out: it is heard anew in each run (`hear_normal`).
         """
-        other = Node.restore(saved.snapshot())
-        sink(other._ledger, 8, 7)
-        adopt(self._ledger, 7, other._ledger, _of_node_document)
+        other = Ledger(provenance=True, root=str)
+        with saved._ledger.lock:
+            restore_ledger(snapshot_ledger(saved._ledger, only=(7, 8)), other)
+        sink(other, 8, 7)
+        adopt(self._ledger, 7, other, _of_node_document)
 
     def hear_normal(self, attributes: Mapping[Any, Any], speaker: Speaker) -> None:
         """Deep merge attributes of the node's own document over normal, lists united."""
@@ -673,20 +675,27 @@ class Node(Mapping[Any, Any]):
 
     # Documents
 
-    def to_chef(self) -> dict[str, Any]:
-        """Chef's node JSON as data: levels combined, sources lost, secrets replaced by a marker."""
+    def to_chef(self, *, shared: bool = False) -> dict[str, Any]:
+        """Chef's node JSON as data: levels combined, sources lost, secrets replaced by a marker.
+
+        shared: settled facts in it are the node's own: to be written out, and never changed
+        """
         with self._ledger.lock:
+            facts = dict(self._ledger.trees[15])
+            settled = self._settled if shared and all(type(key) is str for key in facts) else {}
+            kept = {key: value for key, value in facts.items() if value is settled.get(key, ABSENT)}
+            rest = self._ledger.folded({key: value for key, value in facts.items() if key not in kept}, False)
             trees = {
-                "automatic": self._ledger.folded(self._ledger.trees[15], False),
                 "normal": self._ledger.tree(NORMAL_GROUP),
                 "default": self._ledger.tree(DEFAULT_GROUP),
                 "override": self._ledger.tree(OVERRIDE_GROUP),
             }
+        said = {**json_ready(rest), **kept}
         return {
             "name": self.name,
             "chef_environment": self.environment,
             "json_class": "Chef::Node",
-            "automatic": json_ready(trees["automatic"]),
+            "automatic": {str(key): said[str(key)] for key in facts},
             "normal": json_ready(trees["normal"]),
             "chef_type": "node",
             "default": json_ready(trees["default"]),
@@ -730,13 +739,14 @@ class Node(Mapping[Any, Any]):
         node.run_list = document.get("run_list") or ()
         return node
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self, *, shared: bool = False) -> dict[str, Any]:
         """All a run left behind, as JSON-able data: the fifteen slots, marks, verbs and history.
 
         Deferred values are computed, secrets replaced by a marker.
+        shared: settled facts in it are the node's own: to be written out, and never changed
         """
         with self._ledger.lock:
-            slots = snapshot_ledger(self._ledger)
+            slots = snapshot_ledger(self._ledger, self._settled if shared else {})
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -751,9 +761,9 @@ class Node(Mapping[Any, Any]):
         """The node of a snapshot. options: as for `Node`. raises: DocumentError"""
         if not isinstance(snapshot, Mapping) or snapshot.get("format") != FORMAT:
             raise DocumentError("this is no snapshot of a node", hint="make one with node.snapshot()")
-        if snapshot.get("version") != VERSION:
+        if snapshot.get("version") not in (1, VERSION):
             raise DocumentError(
-                f"this snapshot has version {snapshot.get('version')!r}, and version {VERSION} is read here",
+                f"this snapshot has version {snapshot.get('version')!r}, and versions up to {VERSION} are read here",
                 hint="a newer nodeattrs wrote it: upgrade",
             )
         name, environment = _named(snapshot, "environment")

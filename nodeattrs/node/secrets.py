@@ -28,6 +28,10 @@ class Secrets:
         first = {path[0] if path else "*" for path in self.paths}
         self._first = None if "*" in first else first  # None: any step may lead to one
 
+    def concern(self, keys: Iterable[Any]) -> bool:
+        """Whether a tree with these keys may hold one."""
+        return self._first is None or not self._first.isdisjoint(keys)
+
     def guarded(self, path: Path, value: Any) -> Any:
         """*value*, which enters at *path*, with its secrets wrapped. It is ours: maps are changed in place."""
         if path and self._first is not None and path[0] not in self._first:

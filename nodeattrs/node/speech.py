@@ -15,6 +15,7 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import CodeType
 from typing import Any
 
@@ -109,6 +110,7 @@ def _text(filename: str, lines: list[str]) -> PythonText:
 _texts: dict[str, tuple[list[str], PythonText]] = {}
 
 
+@lru_cache(maxsize=4096)
 def _relative(filename: str, root: str) -> str:
     if filename.startswith("<"):
         return filename

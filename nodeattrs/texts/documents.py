@@ -70,7 +70,8 @@ class Document:
 
         cost: one scan of the text the first time, then one step a level
         """
-        return self._text.place(self._marks.nearest(path).offset)
+        root = self._reading.root
+        return self._text.place(root if not path and root is not None else self._marks.nearest(path).offset)
 
     def speaker(self, kind: str, name: str, under: Path = ()) -> Speaker:
         """This document as someone who speaks, its paths counted from *under*."""

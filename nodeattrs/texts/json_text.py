@@ -72,11 +72,11 @@ def read(text: Text) -> Reading:
         raise text.error(
             f"a number of more than {MAX_DIGITS} digits", found.start() if found else None, hint="put it in quotes"
         ) from error
-    levels = _levels(tree)
+    levels, root = _levels(tree), len(text.text) - len(text.text.lstrip())
     if levels > MAX_DEPTH:
         raise _too_deep(text)
     _refuse_half_pairs(text)
-    return Reading(tree, lambda: _marked(text.text)[0], tuple(_repeated(text)) if repeats else (), levels)
+    return Reading(tree, lambda: _marked(text.text)[0], tuple(_repeated(text)) if repeats else (), levels, root)
 
 
 def _refused(word: str) -> Any:

@@ -98,9 +98,11 @@ class Reading(NamedTuple):
     marks:    finds the mark of the root; asked at most once
     warnings: what was read, but probably not meant
     levels:   how many the tree has at most
+    root:     the offset of the mark of the root, where it is known without looking for the others
     """
 
     tree: Any
     marks: Callable[[], Mark]
     warnings: tuple[DocumentError, ...] = ()
     levels: int = MAX_DEPTH
+    root: int | None = None

@@ -37,6 +37,7 @@ SEARCHED = Policy(
 
 _LEVELS = ("default", "normal", "override", "automatic")
 _BIG = 1_000
+_FEW = 12
 _NO_NUL = "\ufffd"
 """PostgreSQL's texts hold no NUL, and all indexes are to give one answer."""
 
@@ -124,21 +125,40 @@ _encoded = json.JSONEncoder(separators=(",", ":")).encode
 def _parts(steps: Steps, chef: JsonMap, own: JsonMap) -> Iterator[IndexPart]:
     """The big maps inside are parts of their own; what is left is one part."""
     small: tuple[JsonMap, JsonMap] = {}, {}
-    texts: tuple[list[str], list[str]] = [], []
     for key in chef if chef is own else {**chef, **own}:
-        sides = chef.get(key, _NONE), own.get(key, _NONE)
-        told = [_encoded(sides[0]) if key in chef else ""]
-        told.append((told[0] if sides[0] is sides[1] else _encoded(sides[1])) if key in own else "")
-        if max(map(len, told)) > _BIG and all(isinstance(side, dict) for side in sides):
-            yield from _parts((*steps, key), *sides)
+        side, other = chef.get(key, _NONE), own.get(key, _NONE)
+        if (
+            isinstance(side, dict)
+            and isinstance(other, dict)
+            and (_is_big(side) or (other is not side and _is_big(other)))
+        ):
+            yield from _parts((*steps, key), side, other)
             continue
-        for tree, side, text, its in zip(small, sides, told, texts, strict=True):
-            if text:
-                tree[key] = side
-                its.append(f"{_encoded(key)}:{text}")
+        if key in chef:
+            small[0][key] = side
+        if key in own:
+            small[1][key] = other
     if small[0] or small[1]:
-        content = "\n".join([_encoded(steps), *map(",".join, texts)]).encode()
+        first = _encoded(small[0])
+        second = first if _same(*small) else _encoded(small[1])
+        content = "\n".join([_encoded(steps), first[1:-1], second[1:-1]]).encode()
         yield IndexPart(hashlib.sha256(content).digest(), steps, *small)
+
+
+def _is_big(tree: JsonMap) -> bool:
+    if len(tree) < _FEW:
+        # Far cheaper, and enough for most: in ASCII no sign takes more than twice its room.
+        told = repr(tree)
+        if 2 * len(told) <= _BIG and told.isascii():
+            return False
+    return len(_encoded(tree)) > _BIG
+
+
+def _same(one: JsonMap, other: JsonMap) -> bool:
+    """Whether both hold the very same values in the same order."""
+    return len(one) == len(other) and all(
+        key == its and value is same for (key, value), (its, same) in zip(one.items(), other.items(), strict=True)
+    )
 
 
 def _flat(value: Any, steps: Steps) -> Iterator[Entry]:

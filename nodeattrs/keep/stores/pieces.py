@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from nodeattrs.core.tree import is_json
 from nodeattrs.errors import BadValue
 
 __all__ = ["HASH", "hashed", "joined", "json_text", "packed", "pieces_of", "unpacked"]
@@ -57,6 +58,8 @@ def written(value: Any, what: str) -> str:
 
 def check_readable(text: str, value: Any, what: str) -> None:
     """raises: BadValue, where reading *text* would not give *value* back"""
+    if is_json(value, _DEEPEST):
+        return
     with _refusing(what):
         if form_of(value) is None and _depth(value) > _DEEPEST:
             raise RecursionError(f"it is nested more than {_DEEPEST} deep")

@@ -565,27 +565,31 @@ def _unknown_parts(talk: Talk, parts: _Parts, secret: bytes) -> list[IndexPart]:
 def _index(talk: Talk, node: int, parts: _Parts) -> None:
     secret = _secret(talk)
     unknown = _unknown_parts(talk, parts, secret)
-    path_rows: dict[int, str] = {}
-    field_rows: list[tuple[int, str, int, int]] = []
     entry_rows, part_rows, said_rows = [], [], []
-    numbers: dict[Steps, int] = {}
+    paths: dict[Steps, tuple[int, str]] = {}
     for part in unknown:
         number = _number(secret, b"part", part.key)
         part_rows.append((number,))
         for entry, view in parts.entries(part).items():
-            path = numbers.get(entry.steps)
-            spelled = _path_text(entry.steps)
-            if path is None:
-                path = numbers[entry.steps] = _number(secret, b"path", spelled.encode())
-                path_rows[path] = spelled
-                field_rows += [(_field(secret, name), name, path, depth) for name, depth in names_of(entry.steps)]
+            known = paths.get(entry.steps)
+            if known is None:
+                spelled = _path_text(entry.steps)
+                known = paths[entry.steps] = _number(secret, b"path", spelled.encode()), spelled
+            path, spelled = known
             content = "\n".join((spelled, entry.kind, entry.text)).encode("utf-8")
             its = _number(secret, b"entry", content)
             folded = entry.text.casefold()
             entry_rows.append((its, path, entry.kind, entry.text, None if folded == entry.text else folded))
             said_rows.append((its, number, view))
+    condition, numbers = talk.among("id", [path for path, _ in paths.values()])
+    old = {path for (path,) in talk.all(f"SELECT id FROM path WHERE {condition}", numbers)}
+    new = {steps: path for steps, (path, _) in paths.items() if path not in old}
+    path_rows = [(path, paths[steps][1]) for steps, path in new.items()]
+    field_rows = [
+        (_field(secret, name), name, path, depth) for steps, path in new.items() for name, depth in names_of(steps)
+    ]
     # In one order for all who write, so that no two of them wait for each other.
-    talk.each("INSERT INTO path (id, steps) VALUES (?, ?) ON CONFLICT DO NOTHING", sorted(path_rows.items()))
+    talk.each("INSERT INTO path (id, steps) VALUES (?, ?) ON CONFLICT DO NOTHING", sorted(path_rows))
     talk.each(
         "INSERT INTO field (id, name, path, depth) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", sorted(field_rows)
     )
