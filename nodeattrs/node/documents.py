@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NoReturn
 
-from nodeattrs.core.claim import Origin, Verb
+from nodeattrs.core.claim import UNKNOWN, Origin, Verb
 from nodeattrs.core.tree import Path, copied, is_json, spell
 from nodeattrs.errors import BadKey, DeferredCycle, DocumentError, ValueWithheld
 from nodeattrs.node.ledger import EVENTS, Chronicle, Event, Ledger
@@ -308,10 +308,12 @@ class _Reach:
     """What each mark is asked for, so that lines can be looked up while documents and code are there.
 
     covered: number of a mark -> nested maps of steps, counted as its speaker counts
+    used:    the numbers that anything refers to
     """
 
     def __init__(self, ledger: Ledger, slots: Collection[int]) -> None:
         self.covered: dict[int, dict[Any, Any]] = {}
+        self.used: set[int] = set()
         self._marks = ledger.marks
         for number in slots:
             tree = ledger.trees[number]
@@ -334,6 +336,7 @@ class _Reach:
             self._note(SaidAt(told, path), value)
 
     def _note(self, said: SaidAt, value: Any = None) -> None:
+        self.used.add(said.number)
         if self._marks[said.number].bulk:
             return  # the lines of thousands of facts are not worth their room
         here = self.covered.setdefault(said.number, {})
@@ -380,6 +383,9 @@ def snapshot_ledger(
     reach = _Reach(ledger, wanted)
     marks = []
     for number, mark in enumerate(ledger.marks.table):
+        if number not in reach.used:
+            marks.append({"kind": UNKNOWN.kind})
+            continue
         base, covered = mark.speaker.at(()), reach.covered.get(number)
         if mark.bulk:
             base = base.moved(None)  # of a document of facts: its file is kept, and no line at all

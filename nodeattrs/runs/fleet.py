@@ -8,6 +8,7 @@ not know what is told of a run: whoever wants more than a number hands in who ma
 
 from __future__ import annotations
 
+import gc
 import math
 import os
 import signal
@@ -279,6 +280,8 @@ class _Stop:
 
 def _begin(stop: Any) -> None:
     _Stop.by_the_fleet = stop
+    # Between handfuls is the time to look for circles, and not whenever a file of facts is read.
+    gc.disable()
     signal.signal(signal.SIGINT, _interrupted)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
@@ -305,6 +308,8 @@ def _resolved(work: _Work, names: tuple[str, ...]) -> list[Outcome]:
             raise
     finally:
         _Stop.at_work = False
+        if not gc.isenabled():
+            gc.collect()
     return outcomes
 
 
@@ -360,13 +365,13 @@ class _Desk:
                 return self._shared
             file /= f"{checked_name(name, 'node')}.json"
             if file.exists() or not self._fleet.last_facts:
-                return load_facts(file, shown_in(self.repository, file))
+                return load_facts(file, shown_in(self.repository, file), settled=True)
         return self._last_facts(name)
 
     @cached_property
     def _shared(self) -> Facts:
         file = Path(str(self._fleet.facts))
-        return load_facts(file, shown_in(self.repository, file))
+        return load_facts(file, shown_in(self.repository, file), settled=True)
 
     def _last_facts(self, name: str) -> Facts:
         last = remembered(self.store, name, self.repository.config.sensitive)

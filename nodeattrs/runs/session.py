@@ -66,7 +66,7 @@ class Session:
 
     run:      what the run did
     last:     the node as the last run had left it, or None where there was none
-    snapshot: of the run, as far as it is kept
+    snapshot: of the run, as far as it is kept; it shares settled facts with the node
     note:     what is odd about where the node began; empty where all is well
     saved:    where the node is kept now, or None where nothing was saved
     revision: what it is there, or None
@@ -217,8 +217,8 @@ def perform(
                     failed = _noted(repository, ok=False, error=type(error).__name__)
                     store.save(replace(was, noted=failed), after_revision)
         raise
-    document = saved_document(run.node, config.allowed, config.blocked)
-    snapshot = filtered_snapshot(run.node.snapshot(), config.allowed, config.blocked)
+    document = saved_document(run.node, config.allowed, config.blocked, shared=True)
+    snapshot = filtered_snapshot(run.node.snapshot(shared=True), config.allowed, config.blocked)
     revision = None
     if save:
         noop = run.catalog.noop
