@@ -22,8 +22,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from nodeattrs import Node
 from nodeattrs.errors import BadArgument, BadName, BadValue, DocumentError
-from nodeattrs.keep import NewerRevision, Noted, Saved, open_store, retried
+from nodeattrs.keep import NewerRevision, Noted, Saved, open_store, retried, saved_document
+from nodeattrs.keep.care import exported, import_nodes, restore
 from nodeattrs.keep.search import parse_query
 
 ROOT = pathlib.Path(__file__).parent.parent
@@ -53,6 +55,46 @@ names = st.sampled_from(["a", "b", "a.b", "a.json", "A-1", "a:b"])
 scalars = st.sampled_from([None, True, 1, 1.0, -0.5, "", "1", "é\n\u2028\U0001f40d", 2**70])
 trees = st.recursive(scalars, lambda part: st.lists(part, max_size=3) | st.dictionaries(st.sampled_from("yxé"), part))
 maps = st.dictionaries(st.sampled_from("yxé"), trees, max_size=3)
+few = st.sampled_from([{}, {"x": 1}, {"x": True}, {"x": 1, "y": [None]}]) | maps
+# The same few again and again: what does not change, and what comes back, are the rule.
+steps = st.tuples(names, few, st.none() | few) | names | st.integers(1, 3) | st.just("open again")
+
+
+class Judge:
+    """What a store should have: of each node the revisions that are kept, and the last number that was given."""
+
+    def __init__(self):
+        self.kept, self.last = {}, {}
+
+    def save(self, saved):
+        self.last[saved.name] = number = self.last.get(saved.name, 0) + 1
+        self.kept.setdefault(saved.name, {})[number] = saved
+        return number
+
+    def delete(self, name):
+        return self.kept.pop(name, None) is not None
+
+    def prune(self, keep):
+        gone = [(name, number) for name, kept in self.kept.items() for number in sorted(kept)[:-keep]]
+        for name, number in gone:
+            del self.kept[name][number]
+        return len(gone)
+
+    def compare(self, store):
+        assert sorted(self.kept) == store.names()
+        for name, kept in self.kept.items():
+            history = store.history(name)
+            assert sorted(kept, reverse=True) == [revision.number for revision in history]
+            for revision in history:
+                for at in (revision.number, revision.at):
+                    assert texts_of(kept[revision.number]) == texts_of(store.load(name, at))
+            assert texts_of(kept[max(kept)]) == texts_of(store.load(name))
+            assert store.load(name).revision == history[0]
+
+
+def texts_of(saved):
+    """As text, in which 1, 1.0 and true are three things, and keys have an order."""
+    return json.dumps([saved.document, saved.snapshot])
 
 
 class StoreExam:
@@ -216,21 +258,24 @@ class StoreExam:
     # Every store has a class of its own for this exam, and none of them minds the others.
     @settings(max_examples=25, suppress_health_check=[HealthCheck.differing_executors])
     @given(data=st.data())
-    def test_it_behaves_like_a_dict(self, tmp_path_factory, data):
-        """Random saves and deletes; a plain dict is the judge."""
-        store = open_store(self.fresh(tmp_path_factory))
-        judge = {}
-        steps = data.draw(st.lists(st.tuples(names, maps, st.none() | maps) | names, max_size=6))
-        for step in steps:
-            if isinstance(step, str):
-                assert (judge.pop(step, None) is not None) == store.delete(step)
-            else:
-                name, tree, snapshot = step
-                judge[name] = ({"name": name, "normal": tree}, snapshot)
-                store.save(Saved(name, *judge[name]))
-            assert sorted(judge) == store.names()
-            loaded = {name: store.load(name) for name in judge}
-            assert json.dumps(judge) == json.dumps({n: (s.document, s.snapshot) for n, s in loaded.items()})
+    def test_it_behaves_like_lists_of_revisions(self, tmp_path_factory, data):
+        """Random saves, deletes and prunes; plain lists are the judge."""
+        place = self.fresh(tmp_path_factory)
+        store, judge = open_store(place), Judge()
+        for step in data.draw(st.lists(steps, max_size=8)):
+            match step:
+                case "open again":
+                    store.close()
+                    store = open_store(place)
+                case int(keep):
+                    assert judge.prune(keep) == store.prune(keep)
+                case str(name):
+                    assert judge.delete(name) == store.delete(name)
+                case name, tree, snapshot:
+                    saved = Saved(name, {"name": name, "normal": tree}, snapshot)
+                    assert judge.save(saved) == store.save(saved).number
+            judge.compare(store)
+        assert [] == store.check()
 
     def fresh(self, tmp_path_factory):
         """A place for tests that need many."""
@@ -305,23 +350,6 @@ class StoreExam:
         with pytest.raises(BadArgument):
             store.prune(0)
 
-    def test_it_can_be_used_after_it_was_closed(self, store):
-        store.save(pair(1))
-        store.close()
-
-        assert 1 == mark_of(store.load("web1"))
-
-
-class HistoryExam:
-    """What a store that keeps older revisions promises besides."""
-
-    @pytest.fixture
-    def store(self, place):
-        return open_store(place)
-
-    def damage(self, place, statement, *values):
-        raise NotImplementedError("say how a statement is carried out behind the store's back")
-
     def test_every_revision_comes_back(self, store):
         for mark in (1, 2, 3):
             store.save(pair(mark))
@@ -350,6 +378,83 @@ class HistoryExam:
         assert 2 == store.save(pair(1)).number
         with pytest.raises(NewerRevision):
             store.save(pair(2), after=1)
+
+    def test_a_revision_that_never_was_is_none(self, store):
+        store.save(pair(1))
+        store.delete("web1")
+        store.save(pair(2))
+
+        assert [None, None, None] == [store.load("web1", at) for at in (0, 1, 3)]
+        assert [] == store.history("web2")
+
+    def test_a_revision_without_a_snapshot_is_a_revision(self, store):
+        store.save(Saved("web1", pair(1).document))
+        store.save(pair(2))
+
+        assert [2, 1] == [revision.number for revision in store.history("web1")]
+        assert (pair(1).document, None) == (store.load("web1", 1).document, store.load("web1", 1).snapshot)
+        assert store.load("web1", 1).note.startswith("saved, origin unknown: ")
+
+    def test_a_run_in_which_nothing_changed_is_a_revision_too(self, store, place):
+        for number in range(1, 4):
+            store.save(replace(pair(1), noted=Noted(report={"run": number})), after=number - 1)
+
+        history = open_store(place).history("web1")
+        assert [3, 2, 1] == [revision.number for revision in history]
+        assert [3, 2, 1] == [revision.noted.report["run"] for revision in history]
+        assert [1, 1, 1] == [mark_of(store.load("web1", number)) for number in (1, 2, 3)]
+        assert {"run": 3} == store.load("web1").noted.report == store.load("web1").revision.noted.report
+
+    def test_an_older_revision_becomes_the_latest_again(self, store):
+        for mark in (1, 2, 3):
+            store.save(pair(mark))
+
+        assert 4 == restore(store, "web1", 2).number
+        assert [1, 2, 3, 2] == [mark_of(store.load("web1", number)) for number in (1, 2, 3, 4)]
+        assert 2 == mark_of(store.load("web1"))
+        assert [] == store.check()
+
+    def test_what_was_there_at_a_time_can_be_taken_elsewhere(self, store, tmp_path_factory):
+        node = Node("web1")
+        node.normal["mark"] = 1
+        then = store.save(Saved("web1", saved_document(node), node.snapshot())).at
+        node.normal["mark"] = 2
+        store.save(Saved("web1", saved_document(node), node.snapshot()))
+        other = open_store(self.fresh(tmp_path_factory))
+        import_nodes(other, exported(store, ["web1"], then, snapshots=True), "nodes.jsonl")
+
+        assert store.load("web1", 1) == other.load("web1")
+        assert {"mark": 1} == other.load("web1").document["normal"]
+
+    def test_pruning_leaves_those_that_were_asked_for(self, store):
+        for mark in range(1, 8):
+            store.save(pair(mark // 2))
+            store.save(pair(mark, "web2"))
+
+        assert 8 == store.prune(3)
+        for name, marks in (("web1", [2, 3, 3]), ("web2", [5, 6, 7])):
+            assert [7, 6, 5] == [revision.number for revision in store.history(name)]
+            assert marks == [mark_of(store.load(name, number)) for number in (5, 6, 7)]
+        assert store.load("web1", 4) is None
+        assert 8 == store.save(pair(1)).number
+        assert [] == store.check()
+
+    def test_it_can_be_used_after_it_was_closed(self, store):
+        store.save(pair(1))
+        store.close()
+
+        assert 1 == mark_of(store.load("web1"))
+
+
+class HistoryExam:
+    """How a store in a database keeps its revisions."""
+
+    @pytest.fixture
+    def store(self, place):
+        return open_store(place)
+
+    def damage(self, place, statement, *values):
+        raise NotImplementedError("say how a statement is carried out behind the store's back")
 
     def test_what_did_not_change_is_kept_once(self, store):
         """
@@ -509,7 +614,7 @@ def victim(place, rounds):
     store.save(pair(0, size=20_000))
     pace = time.monotonic() - began
     last = 0
-    for _ in range(rounds):
+    for count in range(rounds):
         inlet, outlet = os.pipe()
         child = os.fork()
         if child == 0:
@@ -527,8 +632,18 @@ def victim(place, rounds):
         found = mark_of(store.load("web1"))
         assert found in (last, last + 1), f"acknowledged {last}, found {found}"
         last = found
+        assert whole(store, itertools.islice(store.history("web1"), 5)) == last + 1
+        assert count % 10 or [] == store.check()
     assert [] == store.check()
+    assert last + 1 == len(store.history("web1")) == whole(store, store.history("web1"))
     print(f"{rounds} killed, none lost")
+
+
+def whole(store, revisions):
+    """Load revisions of the victim, whose marks are one less than their numbers; the greatest number."""
+    numbers = [revision.number for revision in revisions]
+    assert [number - 1 for number in numbers] == [mark_of(store.load("web1", number)) for number in numbers]
+    return max(numbers)
 
 
 if __name__ == "__main__":

@@ -216,8 +216,7 @@ class TestCare:
             set_normal(store, "web7", ("app",), 1)
         assert {"app": 1} == store.load("web1").document["normal"]
 
-    def test_an_older_revision_can_be_made_the_latest(self, tmp_path):
-        store = open_store(tmp_path / "nodes.db")
+    def test_an_older_revision_can_be_made_the_latest(self, store):
         for runs in (1, 2, 3):
             store.save(kept(runs=runs))
         revision = restore(store, "web1", 1)

@@ -2,11 +2,16 @@
 
 import contextlib
 import errno
+import itertools
 import json
 import os
 import pathlib
 import resource
+import shutil
 import signal
+import zlib
+from datetime import UTC, datetime
+from fnmatch import fnmatch
 
 import pytest
 
@@ -83,13 +88,14 @@ class TestTheFiles:
         lines = ["{", '  "name": "web1",', '  "normal": {', '    "b": "é",', '    "a": []', "  }", "}", ""]
         assert "\n".join(lines) == (nodes / "web1.json").read_text("utf-8")
 
-    def test_one_node_is_two_files_that_only_their_owner_may_read(self, store, nodes):
+    def test_one_node_is_a_pair_and_its_history_that_only_their_owner_may_read(self, store, nodes):
         for mark in range(3):
             store.save(pair(mark))
 
-        files = sorted(nodes.iterdir())
-        assert [True, True] == [file.name.startswith("web1") for file in files]
-        assert [0o600, 0o600] == [file.stat().st_mode & 0o777 for file in files]
+        names = [".history", "web1.json", "web1@*.snapshot"]
+        assert all(fnmatch(*both) for both in zip(sorted(os.listdir(nodes)), names, strict=True))
+        assert {0o700} == {folder.stat().st_mode & 0o777 for folder in (nodes, nodes / ".history")}
+        assert {0o600} == {file.stat().st_mode & 0o777 for file in nodes.rglob("*") if file.is_file()}
 
     def test_files_that_are_no_nodes_are_left_alone(self, store, nodes):
         store.save(pair(1))
@@ -98,12 +104,15 @@ class TestTheFiles:
 
         assert ["web1"] == store.names()
 
-    def test_deleting_removes_every_trace(self, store, nodes):
-        store.save(pair(1))
+    def test_deleting_removes_every_trace_but_the_number(self, store, nodes):
+        for mark in range(7):
+            store.save(pair(mark))
         (nodes / "web1@1.tmp").write_text("half")
         store.delete("web1")
 
-        assert [] == list(nodes.iterdir())
+        assert [nodes / ".history" / "web1.log"] == [path for path in nodes.rglob("*") if path.is_file()]
+        [line] = (nodes / ".history" / "web1.log").read_text().splitlines()
+        assert {"format": "nodeattrs-history", "version": 1, "node": "web1", "last": 7} == json.loads(line[9:])
 
     def test_a_document_of_chefs_own_has_an_unknown_origin(self, store, nodes):
         nodes.mkdir()
@@ -231,7 +240,7 @@ def tells_capitals_apart(directory):
     return not (directory / "CAPITALS").exists()
 
 
-CALLS = ("open", "write", "fsync", "close", "replace", "unlink", "listdir", "makedirs")
+CALLS = ("open", "write", "fsync", "close", "replace", "unlink", "listdir", "makedirs", "ftruncate", "lseek")
 """What a save asks of the system."""
 
 
@@ -274,12 +283,38 @@ NEW = {
     "another document, no snapshot": Saved("web1", pair("new").document),
     "the same document, another snapshot": Saved("web1", OLD.document, pair("new").snapshot),
     "the same document, no snapshot": Saved("web1", OLD.document),
+    "nothing new": OLD,
 }
 
 
-def content_of(store):
-    loaded = store.load("web1")
-    return loaded.document, loaded.snapshot
+def seen(store):
+    """Every revision as it is loaded, and the latest one as it is found without a number."""
+    assert [] == store.check()
+    found = {one.number: store.load("web1", one.number) for one in store.history("web1")}
+    told = {number: (saved.document, saved.snapshot) for number, saved in found.items()}
+    latest = store.load("web1")
+    if latest is not None:
+        assert told[max(told)] == (latest.document, latest.snapshot)
+        assert max(told) == latest.revision.number
+    return told
+
+
+def killed_at_each_call(monkeypatch, prepared, task):
+    """What each kill left, the last time without one: what `seen` tells before and after."""
+    for at in itertools.count():
+        store = prepared()
+        before = seen(store)
+        child = os.fork()
+        if child == 0:
+            try:
+                with Faults(at, lambda *call: os.kill(os.getpid(), signal.SIGKILL)).among_us(monkeypatch):
+                    task(store)
+            finally:
+                os._exit(0)
+        _, status = os.waitpid(child, 0)
+        yield before, seen(store), store
+        if not os.WIFSIGNALED(status):
+            break
 
 
 @pytest.mark.parametrize("new", NEW.values(), ids=NEW)
@@ -287,14 +322,17 @@ class TestEachCallOfASaveFails:
     """With the disk full, with a read-only directory, or with the process killed."""
 
     # One save makes fewer calls than this; the first test sees to it.
-    MOST = 40
+    MOST = 50
 
     def prepared(self, place):
         """An old pair, and what a save leaves that was killed just before its last step."""
         store = open_store(place)
         store.save(OLD)
+        nodes = pathlib.Path(place.removeprefix("file://"))
         for rest in ("web1@0.tmp", "web1@1.tmp", f"web1@{'0' * 32}.snapshot"):
-            (pathlib.Path(place.removeprefix("file://")) / rest).write_text("half")
+            (nodes / rest).write_text("half")
+        with (nodes / ".history" / "web1.log").open("a") as log:
+            log.write("half")
         return store
 
     def test_what_is_written_is_on_disk_before_it_takes_its_place(self, place, monkeypatch, new):
@@ -313,7 +351,8 @@ class TestEachCallOfASaveFails:
     def test_the_error_is_true_and_a_whole_pair_is_left(self, place, nodes, monkeypatch, new, number):
         for at in range(self.MOST):
             store = self.prepared(place)
-            listed = {*os.listdir(nodes)}
+            before, listed = seen(store), {*os.listdir(nodes)}
+            after = {**before, max(before) + 1: (new.document, new.snapshot)}
             with Faults(at, fails_with(number)).among_us(monkeypatch) as faults:
                 try:
                     store.save(new)
@@ -324,36 +363,76 @@ class TestEachCallOfASaveFails:
 
             if failed is None:
                 # What may fail unheard is removing leftovers, and closing what was only read.
-                assert (new.document, new.snapshot) == content_of(store)
+                assert after == seen(store)
                 assert at >= len(faults.seen) or faults.seen[at] in ("unlink", "close")
             elif failed.startswith("saved the node 'web1'"):
-                assert (new.document, new.snapshot) == content_of(store)
-                assert "fsync" == faults.seen[at]
+                assert after == seen(store)
+                assert faults.seen[at] in ("open", "fsync")
             else:
                 assert f"cannot save the node 'web1' in {store.describe()[9:]}: {os.strerror(number)}" in failed
-                assert (OLD.document, OLD.snapshot) == content_of(store)
+                assert before == seen(store)
                 assert {*os.listdir(nodes)} <= listed
+            # Every so often from the start, since the revisions are all looked at each time.
+            if at % 10 == 9:
+                store.prune(1)
 
     def test_a_kill_at_any_call_leaves_the_old_pair_or_the_new_one(self, place, monkeypatch, new):
         found = []
-        for at in range(self.MOST):
-            store = self.prepared(place)
-            child = os.fork()
-            if child == 0:
-                try:
-                    with Faults(at, lambda *call: os.kill(os.getpid(), signal.SIGKILL)).among_us(monkeypatch):
-                        store.save(new)
-                finally:
-                    os._exit(0)
-            _, status = os.waitpid(child, 0)
-            found.append(content_of(store) == (new.document, new.snapshot))
-            if not found[-1]:
-                assert (OLD.document, OLD.snapshot) == content_of(store)
-            if not os.WIFSIGNALED(status):
-                break
-        assert not os.WIFSIGNALED(status), "the last of them lives: every call was tried"
-        assert sorted(found) == found, "once the new pair is there, it stays"
+        for before, after, store in killed_at_each_call(
+            monkeypatch, lambda: self.prepared(place), lambda store: store.save(new)
+        ):
+            last = max(before) + 1
+            found.append(last in after)
+            assert ({**before, last: (new.document, new.snapshot)} if found[-1] else before) == after
+            store.prune(2)
+        assert sorted(found) == found, "once the new revision is there, it stays"
         assert {True, False} == {*found}
+
+
+class TestEachCallOfWhatForgetsFails:
+    def prepared(self, place, nodes):
+        """Five revisions, each with something of those before; and a node of which there was nothing."""
+        shutil.rmtree(nodes, ignore_errors=True)
+        store = open_store(place)
+        for mark in (1, 2, 2, 3, 4):
+            store.save(pair(mark))
+        return store
+
+    def test_a_kill_while_pruning_leaves_what_was_there_or_what_was_asked_for(self, place, nodes, monkeypatch):
+        left = []
+        for before, after, store in killed_at_each_call(
+            monkeypatch, lambda: self.prepared(place, nodes), lambda store: store.prune(2)
+        ):
+            left.append(len(after))
+            assert {number: before[number] for number in sorted(before)[-left[-1] :]} == after
+            assert 6 == store.save(pair(5)).number
+        assert [5, 2] == sorted({*left}, reverse=True)
+
+    def test_a_kill_while_deleting_gives_no_number_twice_and_brings_nothing_back(self, place, nodes, monkeypatch):
+        """
+        First the older revisions go, then the latest one.
+        """
+        left = []
+        for before, after, store in killed_at_each_call(
+            monkeypatch, lambda: self.prepared(place, nodes), lambda store: store.delete("web1")
+        ):
+            left.append(len(after))
+            assert {number: before[number] for number in sorted(before, reverse=True)[: left[-1]]} == after
+            assert 6 == store.save(pair(5)).number
+            assert {6: (pair(5).document, pair(5).snapshot), **after} == seen(store)
+        assert [5, 1, 0] == sorted({*left}, reverse=True)
+
+    @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS], ids=errno.errorcode.get)
+    def test_where_pruning_fails_nothing_is_lost(self, place, nodes, monkeypatch, number):
+        for at in range(20):
+            store = self.prepared(place, nodes)
+            before, listed = seen(store), sorted(nodes.rglob("*"))
+            with Faults(at, fails_with(number)).among_us(monkeypatch) as faults, contextlib.suppress(StoreError):
+                assert 3 == store.prune(2)
+            after = seen(store)
+            assert after in (before, {4: before[4], 5: before[5]})
+            assert listed == sorted(nodes.rglob("*"))
+        assert len(faults.seen) <= at, "the last one succeeds: every call was tried"
 
 
 class TestAFullDisk:
@@ -373,6 +452,289 @@ class TestAFullDisk:
         assert listed == sorted(os.listdir(nodes))
 
 
+class TestCost:
+    def test_what_does_not_change_costs_a_line(self, store, nodes):
+        """
+        200 saves of a node of 250,000 bytes: each is a note of what run it was.
+        """
+        saved = pair(1, size=125_000)
+        store.save(saved)
+        first = size_of(nodes)
+        for _ in range(200):
+            store.save(saved)
+
+        assert 201 == len(store.history("web1"))
+        assert size_of(nodes) - first < 200 * 400
+        assert [] == store.check()
+
+    def test_a_change_costs_what_changed(self, store, nodes):
+        facts = {str(number): {"value": f"{number} " * 50, "list": [number]} for number in range(2_000)}
+        node = Saved("web1", {"name": "web1", "automatic": facts}, {"slots": facts})
+        store.save(node)
+        log = nodes / ".history" / "web1.log"
+        first = log.stat().st_size
+        for count in range(10):
+            facts[str(37 * count)]["value"] = f"another {count}"
+            store.save(node)
+
+        assert log.stat().st_size - first < first
+        assert [] == store.check()
+
+    def test_what_comes_back_costs_a_line(self, store, nodes):
+        for mark in ("one", "two"):
+            store.save(pair(mark, size=50_000))
+        first = (nodes / ".history" / "web1.log").stat().st_size
+        store.save(pair("one", size=50_000))
+
+        assert (nodes / ".history" / "web1.log").stat().st_size - first < 400
+
+    def test_pruning_gives_room_back(self, store, nodes):
+        for mark in range(20):
+            store.save(pair(mark, size=5_000))
+        log = nodes / ".history" / "web1.log"
+        whole = log.stat().st_size
+        store.prune(2)
+
+        assert log.stat().st_size < whole / 4
+
+
+def size_of(nodes):
+    return sum(file.stat().st_size for file in nodes.rglob("*") if file.is_file())
+
+
+class TestEdits:
+    """What becomes of the history when people, Chef or an older program write."""
+
+    def test_an_edit_is_no_revision_and_the_next_save_counts_on(self, store, nodes):
+        for mark in (1, 2):
+            store.save(pair(mark))
+        (nodes / "web1.json").write_text('{"name": "web1"}')
+
+        assert (None, {"name": "web1"}) == (store.load("web1").revision, store.load("web1").document)
+        assert [2, 1] == [revision.number for revision in store.history("web1")]
+        assert [1, 2] == [mark_of(store.load("web1", number)) for number in (1, 2)]
+        assert 2 == mark_of(store.load("web1", datetime.now(UTC)))
+        assert 3 == store.save(pair(3), after=0).number
+        assert [3, 2, 1] == list(seen(store))
+
+    def test_an_edit_after_runs_that_changed_nothing_counts_on(self, store, nodes):
+        for _ in range(5):
+            store.save(pair(1))
+        (nodes / "web1.json").write_text('{"name": "web1"}')
+
+        assert 5 == len(store.history("web1"))
+        assert 6 == store.save(pair(1)).number
+
+    def test_an_edit_that_repeats_an_older_document_is_an_edit(self, store, nodes):
+        """
+        Nobody knows that it is what revision 1 was; only a restore says so.
+        """
+        store.save(pair(1))
+        before = (nodes / "web1.json").read_bytes()
+        store.save(pair(2))
+        (nodes / "web1.json").write_bytes(before)
+
+        assert store.load("web1").revision is None
+        assert [2, 1] == [revision.number for revision in store.history("web1")]
+        assert 3 == store.save(pair(1)).number
+
+    def test_the_snapshot_may_be_lost_and_the_history_knows_on(self, store, nodes):
+        for mark in (1, 2):
+            store.save(pair(mark))
+        [snapshot] = nodes.glob("*.snapshot")
+        snapshot.unlink()
+
+        assert "saved, origin unknown: no snapshot stands beside it" == store.load("web1").note
+        assert 2 == mark_of(store.load("web1", 2))
+        assert 3 == store.save(pair(3)).number
+
+    def test_a_document_that_somebody_removed_is_no_node_until_it_is_saved_again(self, store, nodes):
+        for mark in (1, 2):
+            store.save(pair(mark))
+        (nodes / "web1.json").unlink()
+
+        assert [None, [], []] == [store.load("web1", 1), store.history("web1"), store.names()]
+        assert 3 == store.save(pair(3), after=0).number
+        assert [3, 2, 1] == list(seen(store))
+
+    def test_a_document_that_somebody_removed_can_still_be_forgotten(self, store, nodes):
+        for mark in (1, 2):
+            store.save(pair(mark))
+        (nodes / "web1.json").unlink()
+        store.delete("web1")
+
+        assert 3 == store.save(pair(3)).number
+        assert [3] == list(seen(store))
+
+    def test_an_older_store_has_one_revision_and_goes_on_from_there(self, store, nodes):
+        for mark in (1, 2, 3):
+            store.save(pair(mark))
+        shutil.rmtree(nodes / ".history")
+
+        assert 3 == mark_of(store.load("web1"))
+        assert [3] == list(seen(store))
+        assert 0 == store.prune(1)
+        assert 4 == store.save(pair(3), after=3).number
+        assert [4, 3] == list(seen(store))
+        assert 3 == mark_of(store.load("web1", 3))
+
+    def test_an_older_store_forgets_no_number(self, store, nodes):
+        for mark in (1, 2, 3):
+            store.save(pair(mark))
+        shutil.rmtree(nodes / ".history")
+        store.delete("web1")
+
+        assert 4 == store.save(pair(4)).number
+
+    @pytest.mark.parametrize(("number", "becomes"), [(4, 4), (6, 6), (1, 4), (3, 4)])
+    def test_what_an_older_program_saved_is_a_revision(self, store, nodes, tmp_path, number, becomes):
+        """
+        It knows no history, and may give a number for the second time: then it has the next one.
+        """
+        for mark in (1, 2, 2):
+            store.save(pair(mark))
+        older = open_store(tmp_path / "older")
+        for _ in range(number):
+            older.save(pair("older"))
+        # It writes the number into each snapshot.
+        [snapshot] = (tmp_path / "older").glob("*.snapshot")
+        snapshot.write_bytes(snapshot.read_bytes().replace(b'"revision": 1', b'"revision": %d' % number))
+        shutil.rmtree(tmp_path / "older" / ".history")
+        [was] = nodes.glob("*.snapshot")
+        was.unlink()
+        for file in (tmp_path / "older").iterdir():
+            file.replace(nodes / file.name)
+
+        assert [becomes, 3, 2, 1] == list(seen(store))
+        assert "older" == mark_of(store.load("web1"))
+        assert becomes + 1 == store.save(pair(5)).number
+        assert [becomes + 1, becomes, 3, 2, 1] == list(seen(store))
+
+
+class TestADamagedHistory:
+    @pytest.fixture
+    def log(self, store, nodes):
+        for mark in (1, 2, 2, 3):
+            store.save(pair(mark, size=50))
+        return nodes / ".history" / "web1.log"
+
+    def change(self, log, change):
+        lines = log.read_bytes().splitlines()
+        change(lines)
+        log.write_bytes(b"".join(line + b"\n" for line in lines))
+
+    @pytest.mark.parametrize("line", range(1, 4))
+    @pytest.mark.parametrize("damage", [b"", b"\0" * 40, b"[]", b"00000000 " * 3, b"\xff"])
+    def test_a_line_that_cannot_be_read_takes_its_revision_and_no_other(self, store, log, line, damage):
+        """
+        It is told, never handed out as another one, and the latest stands in its own files.
+        """
+        self.change(log, lambda lines: lines.__setitem__(line, damage))
+
+        assert [number for number in (4, 3, 2, 1) if number != line] == [one.number for one in store.history("web1")]
+        with pytest.raises(DocumentError, match=r"is damaged in .*, and \d may have been there"):
+            store.load("web1", line)
+        assert 3 == mark_of(store.load("web1")) == mark_of(store.load("web1", 4))
+        assert any("cannot be read" in fault for fault in store.check())
+        assert 5 == store.save(pair(5)).number
+        store.prune(1)
+        assert [5] == list(seen(store))
+
+    def test_pruning_throws_nothing_away_that_cannot_be_read(self, store, log):
+        """
+        Somebody may mend it; it goes with all that is as old.
+        """
+        self.change(log, lambda lines: lines.__setitem__(3, b"?"))
+        content = log.read_bytes()
+        with pytest.raises(DocumentError, match=r"cannot be made shorter .* lines that cannot be read\n.*keep fewer"):
+            store.prune(2)
+
+        assert content == log.read_bytes()
+        assert 2 == store.prune(1)
+        assert [4] == list(seen(store))
+
+    def test_a_time_of_which_the_revision_may_be_lost_is_an_error(self, store, log):
+        times = {one.number: one.at for one in store.history("web1")}
+        self.change(log, lambda lines: lines.__setitem__(2, b"?"))
+
+        assert 1 == mark_of(store.load("web1", 1))
+        with pytest.raises(DocumentError, match="may have been there"):
+            store.load("web1", times[1])
+
+    @pytest.mark.parametrize("body", [b"", b"AAAA", b"?", b"eJwDAAAAAAE="])
+    def test_what_a_revision_brought_is_missed_by_those_that_need_it_until_it_is_written_again(self, store, log, body):
+        self.change(log, lambda lines: lines.__setitem__(2, lines[2].partition(b"\t")[0] + b"\t" + body))
+
+        faults = store.check()
+        assert {"the document of web1, revision 2", "the snapshot of web1, revision 3"} <= {
+            fault.partition(":")[0] for fault in faults
+        }
+        with pytest.raises(DocumentError, match=r"the document of .*, revision 2, is damaged in .*web1\.log"):
+            store.load("web1", 2)
+        assert [1, 3] == [mark_of(store.load("web1", number)) for number in (1, 4)]
+        store.save(pair(2, size=50))
+        assert [1, 2, 2, 3, 2] == [mark_of(store.load("web1", number)) for number in range(1, 6)]
+        assert [] == store.check()
+
+    def test_numbers_go_on_after_an_end_that_cannot_be_read(self, store, nodes, log):
+        """
+        Nobody knows how many were given there; none is given twice.
+        """
+        for _ in range(5):
+            store.save(pair(3, size=50))
+        self.change(log, lambda lines: lines.__setitem__(slice(5, None), [b"?" * 1_000]))
+
+        assert store.save(pair(4)).number > 9
+
+    def test_a_first_line_that_cannot_be_read_is_told(self, store, log):
+        self.change(log, lambda lines: lines.__setitem__(0, b"?"))
+
+        assert [f"the history of web1 is damaged: line 1 of {log} cannot be read"] == store.check()
+        assert 5 == store.save(pair(5)).number
+
+    @pytest.mark.parametrize(
+        ("was", "becomes", "said"),
+        [
+            ('"version": 1', '"version": 2', "was written by a newer nodeattrs: it is nodeattrs-history 2"),
+            ('"node": "web1"', '"node": "Web1"', "is the history of the node 'Web1', not of 'web1'"),
+        ],
+    )
+    def test_what_is_not_ours_is_refused_and_left_alone(self, store, log, was, becomes, said):
+        def change(lines):
+            text = lines[0][9:].replace(was.encode(), becomes.encode())
+            lines[0] = b"%08x %s" % (zlib.crc32(text), text)
+
+        self.change(log, change)
+        content = log.read_bytes()
+        for task in (
+            lambda: store.load("web1"),
+            lambda: store.save(pair(5)),
+            lambda: store.prune(1),
+            lambda: store.delete("web1"),
+        ):
+            with pytest.raises(StoreError, match=said):
+                task()
+        assert content == log.read_bytes()
+
+    @pytest.mark.parametrize("make", [pathlib.Path.mkdir, os.mkfifo])
+    def test_something_that_is_no_file_stands_in_its_place(self, store, log, make):
+        log.unlink()
+        make(log)
+        for task in (lambda: store.load("web1"), lambda: store.save(pair(5))):
+            with pytest.raises(StoreError, match=r"\.history/web1\.log is not a file"):
+                task()
+
+    def test_a_link_is_not_written_through(self, store, nodes, log, tmp_path):
+        (tmp_path / "elsewhere").write_bytes(log.read_bytes())
+        before = (tmp_path / "elsewhere").read_bytes()
+        log.unlink()
+        log.symlink_to(tmp_path / "elsewhere")
+
+        with pytest.raises(StoreError, match="cannot save"):
+            store.save(pair(5))
+        assert before == (tmp_path / "elsewhere").read_bytes()
+
+
 class TestLeftovers:
     def test_what_a_killed_save_left_is_ignored_and_then_cleaned_away(self, store, nodes):
         store.save(pair(1))
@@ -381,8 +743,11 @@ class TestLeftovers:
 
         assert 1 == mark_of(store.load("web1"))
         assert ["web1"] == store.names()
+        with (nodes / ".history" / "web1.log").open("a") as log:
+            log.write("half")
         store.save(pair(2))
-        assert 2 == len(os.listdir(nodes))
+        assert 3 == len(os.listdir(nodes))
+        assert [2, 1] == list(seen(store))
 
     def test_nothing_of_another_node_is_cleaned_away(self, store, nodes):
         store.save(pair(1, "web1.example.com"))
@@ -398,7 +763,8 @@ def test_no_secret_of_a_node_is_in_any_file(store, nodes):
     node.normal["key"] = Sensitive("clear text")
     store.save(Saved("web1", saved_document(node), node.snapshot()))
 
-    assert all(b"clear text" not in file.read_bytes() for file in nodes.iterdir())
+    assert all(b"clear text" not in file.read_bytes() for file in nodes.rglob("*") if file.is_file())
+    assert "clear text" not in repr(store.load("web1", 1))
     assert 5432 == Node.restore(store.load("web1").snapshot)["db"]["port"]
 
 

@@ -1,37 +1,35 @@
-"""A directory of node documents: the first store.
+"""A directory of node documents: the store that people and Chef can read and edit.
 
-    web1.json                  Chef's node document, as Chef and people read it
-    web1@5f0c….snapshot        what the run left behind; its name says which document it belongs to
+    web1.json                  Chef's node document of the latest revision
+    web1@5f0c….snapshot        what its run left behind; the name says which document it belongs to
     web1@0.tmp, web1@1.tmp     a save that is under way, or was killed
+    .history/web1.log          every revision, see `history`
 
 A document and a snapshot are a pair when the snapshot's name and head carry the hash
-of the document's bytes. The snapshot goes first, then one rename of the document
-turns the old pair into the new one; the old snapshot is removed last. So a kill at
-any moment leaves one whole pair, and a document that was edited by hand, or that
-Chef wrote, simply has no snapshot.
+of the document's bytes. A save adds its revision to the history first. Then the
+snapshot goes, then one rename of the document turns the old pair into the new one;
+the old snapshot is removed last. Where nothing changed, the history is all that is
+written. So a kill at any moment leaves one whole pair, and a history of which only the
+end may be more than the pair knows of; that end is passed over, and the next save
+writes over it. A document that was edited by hand, or that Chef wrote, simply has no
+snapshot and no revision.
 
-"@" stands in no name that a node can have, so no node can be taken for a snapshot.
-A name keeps its ":", as in Chef's own directories. Where the file system does not
-tell capitals apart, the second of two such names is refused.
+"@" stands in no name that a node can have, so no node can be taken for a snapshot, and
+no name begins with ".". A name keeps its ":", as in Chef's own directories. Where the
+file system does not tell capitals apart, the second of two such names is refused.
 
-A node has one revision here, the latest: its number and what is noted of the run stand
-in the head of the snapshot, so a document without one has neither.
-
-Saving takes an advisory lock (`flock` on the directory itself) for as long as the
+Writing takes an advisory lock (`flock` on the directory itself) for as long as the
 files are written. Reading takes none, unless a pair looks torn.
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
-import hashlib
 import json
 import os
-import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from nodeattrs.errors import BadArgument, BadName, BadValue, DocumentError, NodeattrsError, StoreError
@@ -40,24 +38,25 @@ from nodeattrs.keep.search.answer import answer
 from nodeattrs.keep.search.memory import MemoryIndex
 from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.stores import JsonMap, NewerRevision, Noted, Revision, Saved, now
-from nodeattrs.keep.stores.pieces import json_text
+from nodeattrs.keep.stores.folder import Folder
+from nodeattrs.keep.stores.history import Head, History, Kept, Texts, named
+from nodeattrs.keep.stores.pieces import form_of, hashed, json_text, written
 from nodeattrs.texts import documents
 
 __all__ = ["FileStore"]
 
 _FORMAT = {"format": "nodeattrs-kept-snapshot", "version": 1}
 
-_WAYS_OUT = {
-    errno.ENOSPC: "free some space there and try again",
-    errno.EDQUOT: "free some space there and try again",
-    errno.EROFS: "make it writable, or name another place for the store",
-    errno.EACCES: "give yourself the right to, or name another place for the store",
-    errno.EPERM: "give yourself the right to, or name another place for the store",
-    errno.ENOTDIR: "name a directory",
-    errno.EBADF: "the file system there has no locks; name a directory on another one",
-    errno.ENOLCK: "the file system there has no locks; name a directory on another one",
-    errno.EOPNOTSUPP: "the file system there has no locks; name a directory on another one",
-}
+_HISTORY = ".history"
+
+_SELDOM = 64
+"""Where nothing changes, one of so many saves writes the snapshot all the same: the revisions between its
+head and the latest one are looked at each time."""
+
+_NO_SNAPSHOT = b"null"
+"""What stands in the place of a snapshot where a node was saved without one: its head still tells of the revision."""
+
+_NOT_SAVED = "no snapshot was saved with it"
 
 
 class FileStore:
@@ -66,81 +65,201 @@ class FileStore:
     raises: StoreError, where *directory* cannot be the path of a directory
     """
 
-    keeps_history = False
-
     def __init__(self, directory: str) -> None:
-        if not directory or "\0" in directory:
-            raise StoreError(f"{directory!r} is not the path of a directory")
-        self._shown = directory
-        # Absolute from the start: a recipe may change the working directory.
-        self._directory = os.path.abspath(directory)
-        if os.path.lexists(self._directory) and not os.path.isdir(self._directory):
-            raise StoreError(f"{directory} is no directory, so it holds no nodes", hint="name a directory")
+        self._folder = Folder(directory)
 
     def describe(self) -> str:
-        return f"files in {self._shown}"
+        return f"files in {self._folder.shown}"
 
     def names(self) -> list[str]:
-        with self._failing("list the nodes"):
-            return sorted(filter(None, map(_node_of, self._listing())))
+        with self._folder.failing("list the nodes"):
+            return sorted(filter(None, map(_node_of, self._folder.listing())))
 
     def load(self, name: str, at: int | datetime | None = None) -> Saved | None:
-        saved = self._load(checked_name(name, "node"))
-        if at is None or saved is None:
-            return saved
-        # The one revision there is, if it is that one.
-        revision = saved.revision
-        if revision is None:
+        found = self._look(checked_name(name, "node"))
+        if found.document is None:
             return None
-        return saved if (revision.at <= at if isinstance(at, datetime) else revision.number == at) else None
+        if at is None or (found.head is not None and _is_at(found.head.revision, at)):
+            return self._saved(name, found.document, found)
+        kept = found.history.at(at)
+        if kept is None:
+            return None
+        document, snapshot = found.history.texts(kept)
+        return self._saved(name, document, replace(found, snapshot=snapshot, reason=_NOT_SAVED, head=kept))
 
-    def _load(self, name: str) -> Saved | None:
-        with self._failing(f"read the node {name!r}"):
-            document, snapshot = self._read_pair(name)
-            if document is not None and snapshot is None:
-                # Somebody may have saved between our two reads. Under the lock nobody does; and
-                # where there are no locks, nobody saves at all.
-                with contextlib.suppress(OSError), self._locked(exclusive=False):
-                    document, snapshot = self._read_pair(name)
-            if document is None:
-                return None
-            unbound = snapshot is None and any(_is_snapshot(name, file) for file in self._listing())
+    def _saved(self, name: str, document: bytes, found: _Found) -> Saved:
         tree, notes = self._understood(name, document)
-        if snapshot is None:
-            reason = f"{name}.json was changed after it was saved" if unbound else "no snapshot stands beside it"
-            return Saved(name, tree, None, "\n".join([f"saved, origin unknown: {reason}", *notes]))
+        snapshot, reason = None, found.reason
         try:
-            head, body = _unsealed(name, document, snapshot)
-            return Saved(name, tree, body, "\n".join(notes), head.noted, head.revision)
-        except _Unusable as reason:
-            file = _snapshot_file(name, document)
-            return Saved(name, tree, None, "\n".join([f"saved, origin unknown: {file} {reason}", *notes]))
+            snapshot = None if found.snapshot is None else _snapshot_in(found.snapshot)
+        except _Unusable as error:
+            reason = f"its snapshot {error}"
+        if snapshot is None:
+            notes.insert(0, f"saved, origin unknown: {reason}")
+        revision = found.head.revision if found.head else None
+        return Saved(name, tree, snapshot, "\n".join(notes), revision.noted if revision else found.noted, revision)
+
+    # --- what is on disk ------------------------------------------------------------
+
+    def _look(self, name: str) -> _Found:
+        with self._folder.failing(f"read the node {name!r}"):
+            found = self._found(name)
+            if found.document is not None and found.snapshot is None:
+                # Somebody may have saved between two of our reads. Under the lock nobody does; and
+                # where there are no locks, nobody saves at all.
+                with contextlib.suppress(OSError), self._folder.locked(exclusive=False):
+                    found = self._found(name)
+        return found
+
+    def _found(self, name: str) -> _Found:
+        """What there is of a node. The history is read last, so that it knows all that the pair knows."""
+        content = self._folder.content
+        document = content(f"{name}.json")
+        file = "" if document is None else _snapshot_file(name, document)
+        sealed = content(file) if file else None
+        told, snapshot, reason = None, None, "no snapshot stands beside it"
+        try:
+            if document is not None and sealed is not None:
+                told, snapshot = _unsealed(name, document, sealed)
+                reason = _NOT_SAVED
+        except _Unusable as error:
+            reason = f"{file} {error}"
+        others = [] if told else self._others(name)
+        if others and sealed is None:
+            reason = f"{name}.json was changed after it was saved"
+        history = History(name, f"{self._folder.shown}/{_log(name)}", content(_log(name)) or b"")
+        heads = [one.head for one in ([told] if told else others) if one and one.head]
+        # A document that was edited has no snapshot; the one it had still tells of the last revision.
+        last = max(heads, key=lambda head: head.revision.number, default=None)
+        head = history.settled(last) if last else None
+        if head:
+            history.last = max(history.last, head.revision.number)
+        return _Found(document, snapshot, reason, head if told else None, told.noted if told else Noted(), history)
+
+    def _others(self, name: str) -> list[_Told | None]:
+        """What the snapshots of a node tell that belong to no document; None for what is none of ours."""
+        files = [file for file in self._folder.listing() if _is_snapshot(name, file)]
+        told: list[_Told | None] = []
+        for file in files:
+            try:
+                told.append(_told(name, (self._folder.content(file) or b"").partition(b"\n")[0]))
+            except _Unusable:
+                told.append(None)
+        return told
+
+    # --- saving ---------------------------------------------------------------------
 
     def save(self, saved: Saved, after: int | None = None) -> Revision:
         name = checked_name(saved.name, "node")
-        document = self._written(name, saved.document)
-        body = None if saved.snapshot is None else json_text(saved.snapshot, f"the snapshot of the node {name!r}")
-        with self._failing(f"save the node {name!r}", "what was saved before is still there"):
-            os.makedirs(self._directory, mode=0o700, exist_ok=True)
-            with self._locked(exclusive=True) as directory:
-                before = self._revision(name)
-                if after is not None and after != before[0]:
-                    raise self._stale(name, after, before[1])
-                revision = Revision(before[0] + 1, now(), saved.noted)
-                snapshot = None if body is None else _sealed(name, document, body, revision)
-                self._save(name, document, snapshot, directory)
+        form = _form(saved)
+        json_text(saved.noted.to_dict(), f"what is noted of the node {name!r}")
+        # Most of the work is done before anybody is kept waiting; it is looked at again below.
+        texts = None if form and self._look(name).form == form else self._texts(saved)
+        with self._folder.failing(f"save the node {name!r}", "what was saved before is still there"):
+            self._folder.make()
+            with self._folder.locked(exclusive=True):
+                found = self._found(name)
+                latest = found.head.revision if found.head else None
+                if after is not None and after != (latest.number if latest else 0):
+                    raise self._stale(name, after, latest)
+                if texts is None:
+                    texts = found.texts if found.form == form else None
+                texts = texts or self._texts(saved)
+                revision = Revision(found.history.last + 1, now(), saved.noted)
+                head = Head(revision, (named(texts[0]), named(texts[1])), form)
+                self._save(name, found, head, texts)
         return revision
 
-    def _revision(self, name: str) -> tuple[int, Revision | None]:
-        """The number of what is kept, 0 for nothing and for what has none; and its revision, if it is known."""
-        document, snapshot = self._read_pair(name)
-        if document is None or snapshot is None:
-            return 0, None
+    def _texts(self, saved: Saved) -> Texts:
+        """A document and a snapshot as they are written; they were read back before anybody relies on them."""
+        document = self._written(saved.name, saved.document)
+        if saved.snapshot is None:
+            return document, _NO_SNAPSHOT
+        return document, json_text(saved.snapshot, f"the snapshot of the node {saved.name!r}").encode()
+
+    def _save(self, name: str, found: _Found, head: Head, texts: Texts) -> None:
+        """Write a revision: to the history, and unless nothing changed, as the pair."""
+        folder, log, begin = self._folder, _log(name), found.history.end
+        target, bound = f"{name}.json", _snapshot_file(name, texts[0])
+        listing = folder.listing()
+        self._refuse_twin(target, listing)
+        added = b""
+        if found.head and found.texts and not isinstance(found.head, Kept):
+            # An older program saved it.
+            added = found.history.add(found.head, found.texts)
+        added += found.history.add(head, texts)
+        # What takes its place, in order; only the last of these turns the old pair into the new one.
+        steps = [(bound, _sealed(name, head, texts[1])), (target, texts[0])]
+        if texts[0] == found.document:
+            steps.pop()
+        if texts == found.texts and head.number % _SELDOM:
+            steps.clear()
+        temporary = [f"{name}@{number}.tmp" for number in range(len(steps))]
         try:
-            revision = _unsealed(name, document, snapshot)[0].revision
-        except _Unusable:
-            return 0, None
-        return (revision.number if revision else 0), revision
+            self._keep(log, added, begin)
+            # All is on disk before any takes its place, so that a full disk is noticed in time. The
+            # temporary names are fixed: under the lock such a file can only be left over from a kill.
+            for temp, (_, content) in zip(temporary, steps, strict=True):
+                folder.put(temp, content)
+            for temp, (file, _) in zip(temporary, steps, strict=True):
+                if temp is not temporary[0]:
+                    folder.settle()
+                folder.replace(temp, file)
+        except OSError:
+            # Not for an interrupt, which may come just after the last step.
+            self._tidy(name, [*temporary, bound] if len(steps) > 1 else temporary)
+            folder.cut(log, begin)
+            raise
+        try:
+            if steps:
+                folder.settle()
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise StoreError(
+                f"saved the node {name!r} in {folder.shown}, but it may not survive a power cut: {reason}",
+                hint="save again once the disk is well",
+            ) from error
+        # Last of all: until the new pair is on disk, a power cut may bring the old one back.
+        self._tidy(name, [file for file in listing if file != bound])
+
+    def _keep(self, log: str, content: bytes, begin: int) -> None:
+        self._folder.make(_HISTORY)
+        self._folder.put(log, content, begin)
+        if not begin:
+            self._folder.settle(_HISTORY)
+            self._folder.settle()
+
+    def _rewrite(self, name: str, content: bytes) -> None:
+        """Put another history in the place of the one there is."""
+        temp = f"{_HISTORY}/{name}@.tmp"
+        self._folder.make(_HISTORY)
+        try:
+            self._folder.put(temp, content)
+            self._folder.replace(temp, _log(name))
+        except OSError:
+            self._folder.cut(temp, 0)
+            raise
+        self._folder.settle(_HISTORY)
+        self._folder.settle()
+
+    def _tidy(self, name: str, listing: list[str]) -> None:
+        """Remove what *listing* has of the node beside its document.
+
+        Whether that works changes nothing of what is saved; the next save tries again.
+        """
+        for file in listing:
+            if file.startswith(f"{name}@"):
+                with contextlib.suppress(OSError):
+                    self._folder.remove(file)
+
+    def _refuse_twin(self, target: str, listing: list[str]) -> None:
+        if target not in listing and os.path.lexists(self._folder.path(target)):
+            twins = [file for file in listing if file.casefold() == target.casefold()]
+            raise BadName(
+                f"no node can be called {target.removesuffix('.json')!r} beside {', '.join(twins)} "
+                f"in {self._folder.shown}",
+                hint="the file system there does not tell capitals apart; choose another name",
+            )
 
     def _stale(self, name: str, after: int, found: Revision | None) -> NewerRevision:
         there = f"revision {found.number}, saved {found.at:%Y-%m-%d %H:%M:%S} UTC" if found else "none that is known"
@@ -152,15 +271,16 @@ class FileStore:
         error.expected, error.found = after, found
         return error
 
+    # --- revisions ------------------------------------------------------------------
+
     def history(self, name: str) -> list[Revision]:
-        saved = self.load(name)
-        return [saved.revision] if saved is not None and saved.revision is not None else []
+        return self._look(checked_name(name, "node")).revisions
 
     def latest(self) -> Iterator[tuple[str, Revision | None]]:
         for name in self.names():
-            saved = self.load(name)
-            if saved is not None:
-                yield name, saved.revision
+            found = self._look(name)
+            if found.document is not None:
+                yield name, found.head.revision if found.head else None
 
     def search(self, query: Query, at: datetime | None = None) -> list[str]:
         index, names = MemoryIndex(), []
@@ -171,16 +291,46 @@ class FileStore:
                 names.append(name)
         return sorted(names[number] for number in answer(index, query))
 
+    # --- care -----------------------------------------------------------------------
+
+    def delete(self, name: str) -> bool:
+        checked_name(name, "node")
+        with self._folder.failing(f"delete the node {name!r}"):
+            if not os.path.isdir(self._folder.path("")):
+                return False
+            with self._folder.locked(exclusive=True):
+                found = self._found(name)
+                listing = self._folder.listing()
+                there = found.document is not None
+                if found.history.last and (there or found.history.kept):
+                    # The last number stays. First of all, so that no kill brings back what was forgotten.
+                    self._rewrite(name, found.history.only([]))
+                if there:
+                    self._folder.remove(f"{name}.json")
+                    self._folder.settle()
+                self._tidy(name, listing)
+                return there
+
     def prune(self, keep: int) -> int:
         if keep < 1:
             raise BadArgument(f"{keep} revisions cannot be kept", hint="the latest one always is: --keep 1")
-        return 0
+        forgotten = 0
+        for name in self.names():
+            with self._folder.failing(f"prune the node {name!r}"), self._folder.locked(exclusive=True):
+                found = self._found(name)
+                many = max(0, len(found.revisions) - keep)
+                if many:
+                    self._rewrite(name, found.history.only(found.history.kept[many:]))
+                    forgotten += many
+        return forgotten
 
     def check(self) -> list[str]:
-        faults = []
+        faults: list[str] = []
         for name in self.names():
             try:
-                saved = self.load(name)
+                found = self._look(name)
+                faults += found.history.faults()
+                saved = self._saved(name, found.document, found) if found.document is not None else None
             except NodeattrsError as error:
                 faults.append(error.message)
                 continue
@@ -194,110 +344,9 @@ class FileStore:
     def close(self) -> None:
         pass
 
-    def delete(self, name: str) -> bool:
-        checked_name(name, "node")
-        with self._failing(f"delete the node {name!r}"):
-            if not os.path.isdir(self._directory):
-                return False
-            with self._locked(exclusive=True) as directory:
-                listing = self._listing()
-                there = f"{name}.json" in listing
-                if there:
-                    os.unlink(self._path(f"{name}.json"))
-                    os.fsync(directory)
-                self._tidy(name, listing)
-                return there
-
-    def _save(self, name: str, document: bytes, snapshot: bytes | None, directory: int) -> None:
-        target, bound = f"{name}.json", _snapshot_file(name, document)
-        before = self._listing()
-        self._refuse_twin(target, before)
-        # What takes its place, in order; only the last of these turns the old pair into the new one.
-        steps = [(bound, snapshot), (target, document)]
-        if self._content(target) == document:
-            steps.pop()
-        temporary = [f"{name}@{number}.tmp" for number in range(len(steps))]
-        try:
-            # All is on disk before any takes its place, so that a full disk is noticed in time. The
-            # temporary names are fixed: under the lock such a file can only be left over from a kill.
-            for temp, (_, content) in zip(temporary, steps, strict=True):
-                if content is not None:
-                    self._put(temp, content)
-            for temp, (file, content) in zip(temporary, steps, strict=True):
-                if temp is not temporary[0]:
-                    os.fsync(directory)
-                if content is not None:
-                    os.replace(self._path(temp), self._path(file))
-                elif file in before:
-                    os.unlink(self._path(file))
-        except OSError:
-            # Not for an interrupt, which may come just after the last step.
-            self._tidy(name, temporary if len(steps) == 1 else [*temporary, bound])
-            raise
-        try:
-            os.fsync(directory)
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise StoreError(
-                f"saved the node {name!r} in {self._shown}, but it may not survive a power cut: {reason}",
-                hint="save again once the disk is well",
-            ) from error
-        # Last of all: until the new pair is on disk, a power cut may bring the old one back.
-        self._tidy(name, [file for file in before if file != bound])
-
-    def _put(self, file: str, content: bytes) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-        handle = os.open(self._path(file), flags, 0o600)
-        try:
-            rest = memoryview(content)
-            while rest:
-                rest = rest[os.write(handle, rest) :]
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-    def _tidy(self, name: str, listing: list[str]) -> None:
-        """Remove what *listing* has of the node beside its document.
-
-        Whether that works changes nothing of what is saved; the next save tries again.
-        """
-        for file in listing:
-            if file.startswith(f"{name}@"):
-                with contextlib.suppress(OSError):
-                    os.unlink(self._path(file))
-
-    def _refuse_twin(self, target: str, listing: list[str]) -> None:
-        if target not in listing and os.path.lexists(self._path(target)):
-            twins = [file for file in listing if file.casefold() == target.casefold()]
-            raise BadName(
-                f"no node can be called {target.removesuffix('.json')!r} beside {', '.join(twins)} in {self._shown}",
-                hint="the file system there does not tell capitals apart; choose another name",
-            )
-
-    def _read_pair(self, name: str) -> tuple[bytes | None, bytes | None]:
-        document = self._content(f"{name}.json")
-        return document, None if document is None else self._content(_snapshot_file(name, document))
-
-    def _content(self, file: str) -> bytes | None:
-        try:
-            if not stat.S_ISREG(os.stat(self._path(file)).st_mode):
-                raise StoreError(f"{self._shown}/{file} is not a file", hint="move it away")
-            with open(self._path(file), "rb") as stream:
-                return stream.read()
-        except FileNotFoundError:
-            return None
-
-    def _listing(self) -> list[str]:
-        try:
-            return os.listdir(self._directory)
-        except FileNotFoundError:
-            return []
-
-    def _path(self, file: str) -> str:
-        return os.path.join(self._directory, file)
+    # --- documents ------------------------------------------------------------------
 
     def _written(self, name: str, document: JsonMap) -> bytes:
-        """The bytes of a document; they were read back before anybody relies on them."""
         try:
             text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
             tree, _ = self._understood(name, text.encode("utf-8"))
@@ -309,7 +358,7 @@ class FileStore:
 
     def _understood(self, name: str, content: bytes) -> tuple[JsonMap, list[str]]:
         """What a document says, and what is odd about it."""
-        file = f"{self._shown}/{name}.json"
+        file = f"{self._folder.shown}/{name}.json"
         try:
             text = content.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -327,32 +376,63 @@ class FileStore:
             )
         return document.tree, [str(warning) for warning in document.warnings]
 
-    @contextlib.contextmanager
-    def _locked(self, *, exclusive: bool) -> Iterator[int]:
-        """The directory, open, while nobody else saves in it."""
-        try:
-            import fcntl
-        except ImportError as error:
-            raise StoreError("this system has no locks for files, so nothing can be saved in them") from error
-        directory = os.open(self._directory, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            fcntl.flock(directory, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
-            yield directory
-        finally:
-            with contextlib.suppress(OSError):
-                os.close(directory)
 
-    @contextlib.contextmanager
-    def _failing(self, task: str, *said: str) -> Iterator[None]:
-        try:
-            yield
-        except StoreError:
-            raise
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise StoreError(
-                f"cannot {task} in {self._shown}: {reason}", said=said, hint=_WAYS_OUT.get(error.errno or 0)
-            ) from error
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What is on disk of a node.
+
+    document: as it is written; None where there is none
+    snapshot: the one that belongs to it, or None
+    reason:   why there is none, or nothing in it
+    head:     which revision the two are, if that is known; the one of the history, if it is there
+    noted:    what is noted of a run that has no revision
+    history:  as far as it was promised
+    """
+
+    document: bytes | None
+    snapshot: bytes | None
+    reason: str
+    head: Head | None
+    noted: Noted
+    history: History
+
+    @property
+    def texts(self) -> Texts | None:
+        """The pair, if it is a revision."""
+        return (self.document, self.snapshot) if self.head and self.document and self.snapshot else None
+
+    @property
+    def form(self) -> str:
+        return self.head.form if self.head else ""
+
+    @property
+    def revisions(self) -> list[Revision]:
+        """What is kept, the latest first."""
+        if self.document is None:
+            return []
+        heads: list[Head] = [*self.history.kept]
+        if self.head and not isinstance(self.head, Kept):
+            heads.append(self.head)
+        return [head.revision for head in reversed(heads)]
+
+
+def _is_at(revision: Revision, at: int | datetime) -> bool:
+    return revision.at <= at if isinstance(at, datetime) else revision.number == at
+
+
+def _form(saved: Saved) -> str:
+    """A hash of what is saved, types and all; "" where there is none. raises: BadValue"""
+    form = b""
+    for what, value in (("document", saved.document), ("snapshot", saved.snapshot)):
+        written(value, f"the {what} of the node {saved.name!r}")
+        its = form_of(value)
+        if its is None:
+            return ""
+        form += its
+    return hashed(form).hex()[:32]
+
+
+# --- names --------------------------------------------------------------------------
 
 
 def _node_of(file: str) -> str | None:
@@ -369,11 +449,14 @@ def _is_snapshot(name: str, file: str) -> bool:
 
 def _snapshot_file(name: str, document: bytes) -> str:
     # Half of the hash keeps the longest name within a file name's 255 characters; the head has all of it.
-    return f"{name}@{_hash(document)[:32]}.snapshot"
+    return f"{name}@{named(document)[:32]}.snapshot"
 
 
-def _hash(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+def _log(name: str) -> str:
+    return f"{_HISTORY}/{name}.log"
+
+
+# --- snapshots ----------------------------------------------------------------------
 
 
 class _Unusable(Exception):
@@ -381,51 +464,70 @@ class _Unusable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Head:
-    """What the first line of a snapshot says beside what it belongs to."""
+class _Told:
+    """What the first line of a snapshot tells: its document and itself by their hashes, and of the run."""
 
+    document: str
+    snapshot: str
     revision: Revision | None
     noted: Noted
 
+    @property
+    def head(self) -> Head | None:
+        if self.revision is None:
+            return None
+        return Head(self.revision, (self.document, self.snapshot))
 
-def _sealed(name: str, document: bytes, body: str, revision: Revision) -> bytes:
+
+def _sealed(name: str, head: Head, body: bytes) -> bytes:
     """A snapshot as it is written: a line that says what it belongs to, then itself."""
-    head = {
+    told = {
         **_FORMAT,
         "node": name,
-        "document": _hash(document),
-        "snapshot": _hash(body.encode()),
-        "revision": revision.number,
-        "at": revision.at.isoformat(),
-        "noted": revision.noted.to_dict(),
+        "document": head.texts[0],
+        "snapshot": head.texts[1],
+        "revision": head.revision.number,
+        "at": head.revision.at.isoformat(),
+        "noted": head.revision.noted.to_dict(),
     }
-    try:
-        first = json.dumps(head, allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise BadValue(f"what is noted of the node {name!r} cannot be kept: {_first_line(error)}") from error
-    return f"{first}\n{body}\n".encode()
+    return json.dumps(told, allow_nan=False).encode() + b"\n" + body + b"\n"
 
 
-def _unsealed(name: str, document: bytes, content: bytes) -> tuple[_Head, JsonMap]:
+def _unsealed(name: str, document: bytes, content: bytes) -> tuple[_Told, bytes]:
+    """What it tells, and the snapshot itself; `_snapshot_in` reads it."""
     first, _, body = content.removesuffix(b"\n").partition(b"\n")
+    told = _told(name, first)
+    if told.snapshot != named(body):
+        raise _Unusable("is damaged: its checksum does not fit")
+    if told.document != named(document):
+        raise _Unusable("belongs to another document")
+    return told, body
+
+
+def _told(name: str, line: bytes) -> _Told:
     try:
-        head: Any = json.loads(first)
+        head: Any = json.loads(line)
         if {key: head[key] for key in _FORMAT} != _FORMAT:
             raise _Unusable(f"was written by another version of nodeattrs ({head['format']} {head['version']})")
-        if head["snapshot"] != _hash(body):
-            raise _Unusable("is damaged: its checksum does not fit")
-        if (head["node"], head["document"]) != (name, _hash(document)):
+        if head["node"] != name:
             raise _Unusable("belongs to another document")
-        snapshot = json.loads(body)
         noted = Noted.from_dict(head.get("noted", {}))
         # Earlier heads had no revisions.
         number = head.get("revision")
-        revision = Revision(int(number), datetime.fromisoformat(head["at"]), noted) if number else None
+        revision = Revision(int(number), datetime.fromisoformat(head["at"]).astimezone(UTC), noted) if number else None
+        return _Told(head["document"], head["snapshot"], revision, noted)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise _Unusable("is damaged: it cannot be read") from error
-    if not isinstance(snapshot, dict):
+
+
+def _snapshot_in(body: bytes) -> JsonMap | None:
+    try:
+        snapshot = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise _Unusable("is damaged: it cannot be read") from error
+    if not isinstance(snapshot, dict | None):
         raise _Unusable("is damaged: it holds no snapshot")
-    return _Head(revision, noted), snapshot
+    return snapshot
 
 
 def _first_line(error: BaseException) -> str:

@@ -104,7 +104,6 @@ class Talk(Protocol):
 class SqlStore(ABC):
     """A store in a database. What a module for one database has to say is abstract here."""
 
-    keeps_history = True
     holds = ""
     """SQL for "the first text has the second in it", with two holes."""
 

@@ -1,0 +1,447 @@
+"""The revisions of one node in one file: what the directory store keeps beside its documents.
+
+    5f0c21aa {"format": "nodeattrs-history", "version": 1, "node": "web1", "last": 0}
+    c7be0d13 1 9f86… 60c1… {"at": …, "noted": {…}, "form": "03ac…", "spans": {…}}    eJzT0yMA…
+    02d1e76b 2 9f86… 60c1… {"at": …, "noted": {…}, "form": "03ac…", "spans": {}}
+
+A line is a revision: a checksum, the number, the names of document and snapshot, the rest as JSON;
+and after a tab what this revision brought, packed. A text is named by its hash. The line that has
+it first says of which spans it is made; a span is a part of what one revision brought: its number,
+where the part starts, and how long it is. So a revision in which nothing changed is a short line.
+
+Lines are added at the end; to change anything else, the file is written anew. An end that is no
+whole line was never promised to anybody. A line that cannot be read is passed over and told; only
+the revisions that need it are lost.
+
+It knows revisions and bytes; no node documents, no files, no locks.
+"""
+
+from __future__ import annotations
+
+import binascii
+import json
+import zlib
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import accumulate, takewhile
+
+from nodeattrs.errors import DocumentError, StoreError
+from nodeattrs.keep.stores import JsonMap, Noted, Revision
+from nodeattrs.keep.stores.pieces import hashed, packed, pieces_of, unpacked
+
+__all__ = ["Head", "History", "Kept", "Texts", "named"]
+
+_FORMAT, _VERSION = "nodeattrs-history", 1
+
+Texts = tuple[bytes, bytes]
+"""A document and a snapshot, as they are written."""
+
+_WHAT = "document", "snapshot"
+
+_Span = tuple[int, int, int]
+_Spans = dict[str, list[_Span]]
+
+_NAMES_END = 200
+"""Bytes of a line among which the names of its texts are found."""
+
+
+def named(text: bytes) -> str:
+    """The name of a text, by its content."""
+    return hashed(text).hex()
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A revision, and the names of its two texts.
+
+    form: a hash of the values that the texts were made of; "" where it is not known
+    """
+
+    revision: Revision
+    texts: tuple[str, str]
+    form: str = ""
+
+    @property
+    def number(self) -> int:
+        return self.revision.number
+
+
+@dataclass(frozen=True, slots=True)
+class Kept(Head):
+    """A revision that is in the file.
+
+    spans: of the texts that it was the first to have
+    """
+
+    spans: _Spans = field(default_factory=dict)
+
+
+class _Damaged(Exception):
+    """Why a text cannot be had, as the end of a sentence about it."""
+
+
+class History:
+    """What such a file says.
+
+    node, where: whose it is, and how people call the file, for messages
+    content:     of the file; empty where there is none
+
+    end:    how many bytes of it are whole
+    last:   the greatest number that was ever given, as far as the file can tell
+
+    cost:   a line is read when it is asked for, the last ones first
+    raises: StoreError, for the file of another node, or of a newer version
+    """
+
+    def __init__(self, node: str, where: str, content: bytes = b"") -> None:
+        self._node, self._where = node, where
+        *self._lines, torn = content.split(b"\n")
+        self.end = len(content) - len(torn)
+        self._read: dict[bytes, Kept | None] = {}
+        self._brought: dict[int, bytes] = {}
+        self._first = self._opened(self._lines[0]) if self._lines else 0
+        self.last = self._last()
+
+    def _opened(self, line: bytes) -> int:
+        """The last number, as the first line tells it; 0 where it cannot be read."""
+        try:
+            told = json.loads(_said(line) or b"")
+            node, kind, version, last = told["node"], told["format"], int(told["version"]), int(told["last"])
+        except (LookupError, TypeError, ValueError, RecursionError):
+            return 0
+        if kind != _FORMAT or version > _VERSION:
+            raise StoreError(
+                f"{self._where} was written by a newer nodeattrs: it is {kind} {version}, ours is {_FORMAT} {_VERSION}",
+                hint="upgrade nodeattrs, or name another place for the store",
+            )
+        if node != self._node:
+            raise StoreError(
+                f"{self._where} is the history of the node {node!r}, not of {self._node!r}",
+                hint="move it away, or choose another name: the file system there may not tell capitals apart",
+            )
+        return last
+
+    def _kept(self, line: bytes) -> Kept | None:
+        if line not in self._read:
+            self._read[line] = _kept(line)
+        return self._read[line]
+
+    def _backwards(self) -> Iterator[Kept | None]:
+        """The revisions, the latest first; None for a line that cannot be read."""
+        return map(self._kept, reversed(self._lines[1:]))
+
+    def _last(self) -> int:
+        lost = 0
+        for line, kept in zip(reversed(self._lines[1:]), self._backwards(), strict=True):
+            if kept:
+                return kept.number + lost
+            # There a number was given, or several, but fewer than there are bytes.
+            lost += len(line)
+        return self._first + lost
+
+    @property
+    def kept(self) -> list[Kept]:
+        """The revisions that can be read, the oldest first."""
+        return [kept for kept in self._backwards() if kept][::-1]
+
+    # --- which revisions count ------------------------------------------------------
+
+    def settled(self, head: Head) -> Head:
+        """The revision that stands beside this file, as far as *head* knows it; what follows it is forgotten.
+
+        A save writes here first, and then what stands beside; so a line after the one of *head* was
+        promised only if it has the same texts, so that there was nothing else to write.
+
+        returns: a revision of this file, if it is there
+        """
+        rest = list(takewhile(lambda kept: kept is None or kept.number >= head.number, self._backwards()))
+        found, promised = None, 0
+        for count, kept in enumerate(reversed(rest), 1):
+            if kept and kept.texts != head.texts:
+                break
+            found, promised = kept or found, count
+        if found is None:
+            # Saved by a program that knows no history. It may have given a number for the second time.
+            number = self.last + 1 if any(rest) else head.number
+            return replace(head, revision=replace(head.revision, number=number))
+        if promised < len(rest):
+            self.end -= sum(len(line) + 1 for line in self._lines[promised - len(rest) :])
+            del self._lines[promised - len(rest) :]
+            self.last = self._last()
+        return found
+
+    def at(self, when: int | datetime) -> Kept | None:
+        """The revision with a number, or the latest one at a time.
+
+        raises: DocumentError, where that may be one that cannot be read
+        """
+        line = self._line(when) if isinstance(when, int) else None
+        if line is not None:
+            return self._kept(line)
+        found, passed = None, False
+        for kept in self._backwards():
+            if kept is None:
+                passed = True
+            elif isinstance(when, int):
+                if kept.number < when:
+                    break
+            elif kept.revision.at <= when:
+                found = kept
+                break
+        if passed:
+            raise DocumentError(
+                f"the history of the node {self._node!r} is damaged in {self._where}, and {when} may have been there",
+                hint=f"nodeattrs history {self._node} shows what can be read",
+            )
+        return found
+
+    # --- texts ----------------------------------------------------------------------
+
+    def texts(self, kept: Kept) -> Texts:
+        """A revision's document and snapshot. raises: DocumentError, where one of them is damaged"""
+        found = []
+        for what, name in zip(_WHAT, kept.texts, strict=True):
+            try:
+                found.append(self._stored(name)[1])
+            except _Damaged as reason:
+                raise DocumentError(
+                    f"the {what} of the node {self._node!r}, revision {kept.number}, is damaged in {self._where}: "
+                    f"{reason}",
+                    hint="another revision may be whole: nodeattrs history; nodeattrs store check says what is damaged",
+                ) from None
+        return found[0], found[1]
+
+    def faults(self) -> Iterator[str]:
+        """What is wrong with the file, in words."""
+        for number, line in enumerate(self._lines, 1):
+            if (_said(line) if number == 1 else self._kept(line)) is None:
+                yield f"the history of {self._node} is damaged: line {number} of {self._where} cannot be read"
+        reasons: dict[str, str] = {}
+        for kept in self.kept:
+            for what, name in zip(_WHAT, kept.texts, strict=True):
+                if name not in reasons:
+                    reasons[name] = self._fault(name)
+                if reasons[name]:
+                    yield f"the {what} of {self._node}, revision {kept.number}: {reasons[name]}"
+
+    def _fault(self, name: str) -> str:
+        try:
+            self._stored(name)
+        except _Damaged as reason:
+            return str(reason)
+        return ""
+
+    def _stored(self, name: str) -> tuple[list[_Span], bytes]:
+        """A text and where it stands: the first place where it is whole."""
+        damage, mark = _Damaged("its text is gone"), name.encode()
+        for line in self._lines:
+            kept = self._kept(line) if line.find(mark, 0, _NAMES_END) >= 0 else None
+            if kept and name in kept.spans:
+                spans = kept.spans[name]
+                try:
+                    text = self._joined(spans)
+                except _Damaged as error:
+                    damage = error
+                else:
+                    if named(text) == name:
+                        return spans, text
+                    damage = _Damaged("its checksum does not fit")
+        raise damage
+
+    def _joined(self, spans: Iterable[_Span]) -> bytes:
+        return b"".join(self._fresh(number)[start : start + length] for number, start, length in spans)
+
+    def _fresh(self, number: int) -> bytes:
+        """What a revision brought."""
+        if number not in self._brought:
+            try:
+                self._brought[number] = _unpacked(self._body(number))
+            except (zlib.error, ValueError):
+                raise _Damaged("a piece of it is damaged") from None
+        return self._brought[number]
+
+    def _body(self, number: int) -> bytes:
+        line = self._line(number)
+        if line is None:
+            raise _Damaged("a piece of it is gone")
+        return line.partition(b"\t")[2]
+
+    def _line(self, number: int) -> bytes | None:
+        """The line of a revision."""
+        # First the place where it stands if no line is lost and no number was left out.
+        place = max(len(self._lines) - 1 - (self.last - number), 1)
+        for line in (*self._lines[place : place + 1], *self._lines[1:]):
+            kept = self._kept(line)
+            if kept and kept.number == number:
+                return line
+        return None
+
+    # --- what is written ------------------------------------------------------------
+
+    def add(self, head: Head, texts: Texts) -> bytes:
+        """Put a revision at the end; what is to be written there.
+
+        What the revision before it has is not written again, nor a text that any revision has.
+
+        cost: one look at the texts that changed
+        """
+        fresh = bytearray()
+        spans: _Spans = {}
+        before = next(filter(None, self._backwards()), None)
+        for text, name, old in zip(texts, head.texts, before.texts if before else ("", ""), strict=True):
+            # A text that is damaged here is written again, and so made whole for all revisions that have it.
+            if self._fault(name):
+                spans[name] = self._cut(text, self._pieces(old), head.number, fresh)
+        lines = [] if self._lines else [self._first_line()]
+        lines.append(_line(head, spans, _packed(bytes(fresh))))
+        self._lines += lines
+        self.last = head.number
+        return b"".join(b"%s\n" % line for line in lines)
+
+    def _first_line(self) -> bytes:
+        return _checked({"format": _FORMAT, "version": _VERSION, "node": self._node, "last": self.last})
+
+    def _pieces(self, name: str) -> dict[bytes, _Span]:
+        """The pieces of a text, and where they stand."""
+        try:
+            spans, text = self._stored(name)
+        except _Damaged:
+            return {}
+        known, at = {}, 0
+        ends = list(accumulate(length for _, _, length in spans))
+        for piece in filter(None, pieces_of(text)):
+            index = bisect_right(ends, at)
+            number, start, length = spans[index]
+            inside = at - (ends[index] - length)
+            if inside + len(piece) <= length:
+                known[piece] = (number, start + inside, len(piece))
+            at += len(piece)
+        return known
+
+    def _cut(self, text: bytes, known: dict[bytes, _Span], number: int, fresh: bytearray) -> list[_Span]:
+        spans = []
+        for piece in filter(None, pieces_of(text)):
+            if piece not in known:
+                known[piece] = (number, len(fresh), len(piece))
+                fresh += piece
+            spans.append(known[piece])
+        return _as_one(spans)
+
+    def only(self, latest: Sequence[Kept]) -> bytes:
+        """The content with nothing but these, which are the latest ones.
+
+        What they have from revisions that go moves into the first of them.
+
+        raises: DocumentError, where not all of them can be read
+        """
+        lines = [self._first_line()]
+        if latest:
+            try:
+                lines += self._moved(latest)
+            except _Damaged as reason:
+                raise DocumentError(
+                    f"the history of the node {self._node!r} cannot be made shorter in {self._where}: {reason}",
+                    hint="keep fewer revisions, so that what is damaged is not among them",
+                ) from None
+        return b"".join(b"%s\n" % line for line in lines)
+
+    def _moved(self, latest: Sequence[Kept]) -> Iterator[bytes]:
+        base, stay = latest[0].number, {kept.number for kept in latest}
+        if None in takewhile(lambda kept: kept is None or kept.number > base, self._backwards()):
+            raise _Damaged("it has lines that cannot be read")
+        spans = {name: self._stored(name)[0] for kept in latest for name in kept.texts}
+        fresh = self._fresh(base)
+        moves = _Moves((span for its in spans.values() for span in its if span[0] not in stay), base, len(fresh))
+        bodies = {kept.number: self._body(kept.number) for kept in latest}
+        bodies[base] = _packed(fresh + self._joined(moves.parts))
+        for kept in latest:
+            its = {name: moves.of(spans.pop(name)) for name in kept.texts if name in spans}
+            yield _line(kept, its, bodies[kept.number])
+
+
+class _Moves:
+    """Where spans go whose revisions are forgotten: into one other revision, each byte once.
+
+    parts: what is moved, in order
+    """
+
+    def __init__(self, spans: Iterable[_Span], base: int, begin: int) -> None:
+        self.parts: list[_Span] = []
+        for number, start, length in sorted(spans):
+            last, first, size = self.parts[-1] if self.parts else (0, 0, 0)
+            if last == number and start <= first + size:
+                self.parts[-1] = (number, first, max(size, start + length - first))
+            else:
+                self.parts.append((number, start, length))
+        self._base, self._gone = base, {number for number, _, _ in self.parts}
+        self._starts = list(accumulate((length for _, _, length in self.parts), initial=begin))
+
+    def of(self, spans: Iterable[_Span]) -> list[_Span]:
+        return _as_one(map(self._of, spans))
+
+    def _of(self, span: _Span) -> _Span:
+        number, start, length = span
+        if number not in self._gone:
+            return span
+        index = bisect_right(self.parts, (number, start), key=lambda part: part[:2]) - 1
+        return self._base, self._starts[index] + start - self.parts[index][1], length
+
+
+def _as_one(spans: Iterable[_Span]) -> list[_Span]:
+    """The same, with neighbours made one."""
+    found: list[_Span] = []
+    for number, start, length in spans:
+        last, first, size = found[-1] if found else (0, 0, 0)
+        if last == number and first + size == start:
+            found[-1] = (number, first, size + length)
+        else:
+            found.append((number, start, length))
+    return found
+
+
+# --- lines --------------------------------------------------------------------------
+
+
+def _line(head: Head, spans: _Spans, body: bytes) -> bytes:
+    told = {
+        "at": head.revision.at.isoformat(),
+        "noted": head.revision.noted.to_dict(),
+        "form": head.form,
+        "spans": spans,
+    }
+    return _checked(told, f"{head.number} {' '.join(head.texts)} ") + b"\t" + body
+
+
+def _kept(line: bytes) -> Kept | None:
+    """What a line says; None where it cannot be read."""
+    try:
+        number, document, snapshot, rest = (_said(line) or b"").split(b" ", 3)
+        told = json.loads(rest)
+        at = datetime.fromisoformat(told["at"]).astimezone(UTC)
+        revision = Revision(int(number), at, Noted.from_dict(told["noted"]))
+        spans = {name: [(int(a), int(b), int(c)) for a, b, c in its] for name, its in told["spans"].items()}
+        return Kept(revision, (document.decode(), snapshot.decode()), told["form"], spans)
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
+        return None
+
+
+def _checked(told: JsonMap, begin: str = "") -> bytes:
+    """The part of a line whose checksum stands before it."""
+    said = f"{begin}{json.dumps(told)}".encode()
+    return b"%08x %s" % (zlib.crc32(said), said)
+
+
+def _said(line: bytes) -> bytes | None:
+    """The reverse; None where the checksum does not fit."""
+    mark, _, said = line.partition(b"\t")[0].partition(b" ")
+    return said if mark == b"%08x" % zlib.crc32(said) else None
+
+
+def _packed(fresh: bytes) -> bytes:
+    return binascii.b2a_base64(packed(fresh), newline=False) if fresh else b""
+
+
+def _unpacked(body: bytes) -> bytes:
+    return unpacked(binascii.a2b_base64(body, strict_mode=True)) if body else b""
