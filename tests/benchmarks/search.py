@@ -8,13 +8,16 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
-from nodeattrs.keep import Store, open_store
+from nodeattrs.core.claim import Origin
+from nodeattrs.keep import Saved, Store, open_store
 from nodeattrs.keep.search import MemoryIndex, answer, parse_query
 from nodeattrs.runs import Repository
+from nodeattrs.runs.facts import Facts
 from tests import postgresql_server
 from tests.benchmarks.figures import Figure
-from tests.benchmarks.fleet import SIZE, example, facts_of, fleet_figures, machine, resolved
+from tests.benchmarks.fleet import SIZE, example, facts_of, fleet_figures, resolved, what_of
 
 EQUALITY = "fqdn:n7.example.com"
 QUERIES = {
@@ -43,17 +46,10 @@ def search_figures(folder: Path, rounds: int) -> Iterator[Figure]:
     if not postgresql_server.why_not():
         stores["PostgreSQL"] = open_store(postgresql_server.fresh())
     memory = MemoryIndex()
-    repository, base = Repository(example(folder)), machine()
-    # All levels but the facts are the same for all nodes of one role and environment.
-    sorts = [resolved(repository, number, base) for number in range(4)]
-    for number in range(SIZE):
-        kind = sorts[number % len(sorts)]
-        name = f"n{number}"
-        automatic = kind.document["automatic"] | facts_of(number, base).tree | {"name": name}
-        saved = type(kind)(name, kind.document | {"name": name, "automatic": automatic})
-        memory.add(saved.document)
+    for document in documents(Repository(example(folder))):
+        memory.add(document)
         for store in stores.values():
-            store.save(saved)
+            store.save(Saved(document["name"], document))
     for title, text in QUERIES.items():
         query = parse_query(text)
         expected = len(answer(memory, query))
@@ -68,6 +64,20 @@ def search_figures(folder: Path, rounds: int) -> Iterator[Figure]:
     for store in stores.values():
         store.close()
     yield from _index_size(folder / "fleet.db")
+
+
+def documents(repository: Repository) -> Iterator[dict[str, Any]]:
+    """The documents of the fleet. All levels but the facts are the same for all nodes of one role and environment."""
+    sorts: dict[tuple[str, str], dict[str, Any]] = {}
+    for number in range(SIZE):
+        name, (item,), environment = what_of(number)
+        facts = facts_of(number)
+        if (item, environment) not in sorts:
+            kept = resolved(repository, number, Facts(dict(facts), Origin("facts"))).document
+            own = {key: value for key, value in kept["automatic"].items() if key not in facts}
+            sorts[item, environment] = kept | {"automatic": own}
+        sort = sorts[item, environment]
+        yield sort | {"name": name, "automatic": facts | sort["automatic"] | {"name": name}}
 
 
 def _median(work: Callable[[], int], expected: int, rounds: int) -> float:
