@@ -2,8 +2,9 @@
 
 from nodeattrs.keep.filters import allowed, blocked, saved_document
 from nodeattrs.keep.names import checked_name
+from nodeattrs.keep.revisions import NewerRevision, Noted, Revision, Saved, Store, retried
 from nodeattrs.keep.snapshots import filtered_snapshot
-from nodeattrs.keep.stores import NewerRevision, Noted, Revision, Saved, Store, open_store, retried
+from nodeattrs.keep.stores import open_store
 
 __all__ = [
     "NewerRevision",

@@ -15,7 +15,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NodeNotFound
 from nodeattrs.keep.filters import saved_document
-from nodeattrs.keep.stores import JsonMap, Noted, Revision, Saved, Store, retried
+from nodeattrs.keep.revisions import JsonMap, Noted, Revision, Saved, Store, retried
 from nodeattrs.node.node import Node
 from nodeattrs.node.values import Sensitive
 

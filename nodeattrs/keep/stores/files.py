@@ -34,10 +34,10 @@ from typing import Any
 
 from nodeattrs.errors import BadArgument, BadName, BadValue, DocumentError, NodeattrsError, StoreError
 from nodeattrs.keep.names import checked_name
+from nodeattrs.keep.revisions import JsonMap, Noted, Revision, Saved, now, stale
 from nodeattrs.keep.search.answer import answer
 from nodeattrs.keep.search.memory import MemoryIndex
 from nodeattrs.keep.search.query import Query
-from nodeattrs.keep.stores import JsonMap, NewerRevision, Noted, Revision, Saved, now
 from nodeattrs.keep.stores.folder import Folder
 from nodeattrs.keep.stores.history import Head, History, Kept, Texts, named
 from nodeattrs.keep.stores.pieces import form_of, hashed, json_text, written
@@ -161,7 +161,7 @@ class FileStore:
                 found = self._found(name)
                 latest = found.head.revision if found.head else None
                 if after is not None and after != (latest.number if latest else 0):
-                    raise self._stale(name, after, latest)
+                    raise stale(name, after, latest, self.describe())
                 if texts is None:
                     texts = found.texts if found.form == form else None
                 texts = texts or self._texts(saved)
@@ -260,16 +260,6 @@ class FileStore:
                 f"in {self._folder.shown}",
                 hint="the file system there does not tell capitals apart; choose another name",
             )
-
-    def _stale(self, name: str, after: int, found: Revision | None) -> NewerRevision:
-        there = f"revision {found.number}, saved {found.at:%Y-%m-%d %H:%M:%S} UTC" if found else "none that is known"
-        error = NewerRevision(
-            f"somebody else has saved the node {name!r} in {self.describe()}",
-            said=[f"there is {there}", f"this run began with revision {after}"],
-            hint="run it again, or save over it with --force",
-        )
-        error.expected, error.found = after, found
-        return error
 
     # --- revisions ------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ from datetime import UTC, datetime
 from itertools import accumulate, takewhile
 
 from nodeattrs.errors import DocumentError, StoreError
-from nodeattrs.keep.stores import JsonMap, Noted, Revision
+from nodeattrs.keep.revisions import JsonMap, Noted, Revision
 from nodeattrs.keep.stores.pieces import hashed, packed, pieces_of, unpacked
 
 __all__ = ["Head", "History", "Kept", "Texts", "named"]

@@ -1,7 +1,7 @@
-"""JSON as it is kept in a database: a text in pieces, each stored once by its content.
+"""JSON as it is kept: a text in pieces, each stored once by its content.
 
 Where a text is cut depends on what stands there and on nothing before it, so that a change in one
-place leaves the other pieces as they were. It knows no database.
+place leaves the other pieces as they were. It knows no store.
 """
 
 from __future__ import annotations

@@ -30,12 +30,12 @@ from typing import Any, Protocol
 
 from nodeattrs.errors import BadArgument, BadValue, DocumentError
 from nodeattrs.keep.names import checked_name
+from nodeattrs.keep.revisions import JsonMap, Noted, Revision, Saved, now, stale
 from nodeattrs.keep.search.answer import Found, Index, answer
 from nodeattrs.keep.search.fields import Entry, IndexPart, Steps, index_parts, names_of
 from nodeattrs.keep.search.memory import MemoryIndex
 from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.search.terms import Range
-from nodeattrs.keep.stores import JsonMap, NewerRevision, Noted, Revision, Saved, now
 from nodeattrs.keep.stores.pieces import (
     HASH,
     check_readable,
@@ -208,7 +208,7 @@ class SqlStore(ABC):
                 "SELECT number, at, noted, document FROM revision WHERE node = ? ORDER BY number DESC LIMIT 1", node
             )
             if after is not None and after != (before[0][0] if before else 0):
-                raise _stale(name, after, _revision(name, before[0][:3]) if before else None, self.describe())
+                raise stale(name, after, _revision(name, before[0][:3]) if before else None, self.describe())
             for text in texts.values():
                 _write(talk, text)
             revision = Revision(number, now(), saved.noted)
@@ -393,18 +393,6 @@ def _revision(name: str, row: Sequence[Any]) -> Revision:
         return Revision(number, datetime.fromisoformat(at), Noted.from_dict(json.loads(noted)))
     except (ValueError, TypeError, AttributeError) as error:
         raise DocumentError(f"revision {number} of the node {name!r} has a damaged note: {error}") from None
-
-
-def _stale(name: str, after: int, found: Revision | None, where: str) -> NewerRevision:
-    there = f"revision {found.number}, saved {found.at:%Y-%m-%d %H:%M:%S} UTC" if found else "no revision any more"
-    ours = f"revision {after}" if after else "no revision at all"
-    error = NewerRevision(
-        f"somebody else has saved the node {name!r} in {where}",
-        said=[f"there is {there}", f"this run began with {ours}"],
-        hint="run it again, or save over it with --force",
-    )
-    error.expected, error.found = after, found
-    return error
 
 
 def _document_of(talk: Talk, name: str) -> bytes | None:

@@ -1,0 +1,218 @@
+"""Revisions of nodes, and what every store can do with them: one protocol, however many places.
+
+A store keeps, for each node, Chef's node document and the snapshot of the run that
+made it: a pair that is saved as a whole, and is one revision of the node. Older ones
+are kept until they are pruned. It does not know what a document or a snapshot says,
+only that both are JSON and that the document names its node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Protocol
+
+from nodeattrs.errors import NodeNotFound, StoreError
+
+if TYPE_CHECKING:
+    from nodeattrs.keep.search import Query
+
+__all__ = ["RUN", "JsonMap", "NewerRevision", "Noted", "Revision", "Saved", "Store", "now", "retried", "stale"]
+
+JsonMap = dict[str, Any]
+
+RUN = "run"
+"""Who makes most revisions."""
+
+
+class NewerRevision(StoreError):
+    """Somebody else has saved the node since it was loaded.
+
+    expected: the number of the revision that was loaded; 0 where there was none
+    found:    the revision that is there now, or None where the node is gone
+    """
+
+    expected: int
+    found: Revision | None
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """What is noted of a revision beside what the node came to.
+
+    ok:         whether it went well; a run that failed with an error left the node as it was
+    error:      the kind of what went wrong; never its message, which may quote a secret
+    repository: the revision of the repository, as its version control calls it
+    version:    of nodeattrs
+    report:     the catalog's, if it was applied, or looked at with --noop
+    by:         who made the revision: RUN, or a command such as "node set"
+    """
+
+    ok: bool = True
+    error: str = ""
+    repository: str = ""
+    version: str = ""
+    report: JsonMap | None = None
+    by: str = RUN
+
+    @property
+    def is_run(self) -> bool:
+        """Whether a run made the revision, and not somebody who changed what is stored."""
+        return self.by == RUN
+
+    def to_dict(self) -> JsonMap:
+        """What is not as usual."""
+        told = {name: getattr(self, name) for name in _KINDS}
+        return {name: value for name, value in told.items() if value != getattr(_USUAL, name)}
+
+    @classmethod
+    def from_dict(cls, told: JsonMap) -> Noted:
+        """The reverse. raises: ValueError"""
+        for name, value in told.items():
+            if not isinstance(value, _KINDS.get(name, ())):
+                raise ValueError(f"{name} is {value!r}")
+        return cls(**told)
+
+
+_KINDS = {"ok": bool, "error": str, "repository": str, "version": str, "report": dict, "by": str}
+_USUAL = Noted()
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One save of a node.
+
+    number: counts from 1, and is never given twice
+    at:     when it was saved, in UTC
+    """
+
+    number: int
+    at: datetime
+    noted: Noted = _USUAL
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A node as it was saved.
+
+    name:     the node's; the document says the same
+    document: Chef's node document
+    snapshot: what the run left behind, or None where it is not known
+    note:     what a reader should be told: why there is no snapshot, what is odd about
+              the document; empty where all is well. A store writes it, and never keeps it.
+    noted:    what is noted of the run
+    revision: which one this is; a store writes it, None where it is not known
+    """
+
+    name: str
+    document: JsonMap
+    snapshot: JsonMap | None = None
+    note: str = ""
+    noted: Noted = field(default=_USUAL, compare=False)
+    revision: Revision | None = field(default=None, compare=False)
+
+
+class Store(Protocol):
+    """What every store can do, and `tests/store_exam.py` examines.
+
+    Each of these may raise StoreError, where the place itself fails, and BadName,
+    for a name that no node can have.
+    """
+
+    def names(self) -> list[str]:
+        """The saved nodes, sorted."""
+        ...
+
+    def load(self, name: str, at: int | datetime | None = None) -> Saved | None:
+        """The node as it was last saved, or None where it never was.
+
+        at:     a revision by its number, or the latest one at a time; None where there is none
+        raises: DocumentError, where what was saved cannot be read any more
+        """
+        ...
+
+    def save(self, saved: Saved, after: int | None = None) -> Revision:
+        """Keep *saved* as the node's latest revision: all of it, or none.
+
+        Neither of the two parts may change between the call and its return.
+
+        after:  the number of the revision that this one follows, 0 for none. With None, of two
+                who save at once the last wins, whole.
+        raises: NewerRevision, where another one is the latest;
+                BadValue, where `load` could not give back what is saved
+        """
+        ...
+
+    def delete(self, name: str) -> bool:
+        """Forget a node with all its revisions; whether there was one."""
+        ...
+
+    def history(self, name: str) -> list[Revision]:
+        """The revisions that are kept, the latest first."""
+        ...
+
+    def latest(self) -> Iterator[tuple[str, Revision | None]]:
+        """Each node's latest revision, by name; None where nothing is known of it."""
+        ...
+
+    def search(self, query: Query, at: datetime | None = None) -> list[str]:
+        """The nodes whose latest revision (or the latest one at a time) a query asks for, sorted."""
+        ...
+
+    def prune(self, keep: int) -> int:
+        """Forget all but the latest *keep* revisions of each node; how many were forgotten."""
+        ...
+
+    def check(self) -> list[str]:
+        """What is wrong with what is kept, in words; nothing where all is well."""
+        ...
+
+    def migrate(self) -> str:
+        """Bring an older store to what this program writes; what was done, in words."""
+        ...
+
+    def describe(self) -> str:
+        """Where this is, for people; never with a password in it."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what is held open. Whoever goes on using the store opens it again."""
+        ...
+
+
+def retried(store: Store, name: str, change: Callable[[Saved], Saved], times: int = 1_000) -> Revision:
+    """Load a node, change it and save it; again where somebody else was faster.
+
+    change: is given the node as it is saved, and gives what to save; asked again each time
+    raises: NewerRevision, after so many *times*; NodeNotFound
+    """
+    while True:
+        times -= 1
+        saved = store.load(name)
+        if saved is None:
+            raise NodeNotFound(f"there is no saved node {name} in {store.describe()}")
+        after = saved.revision.number if saved.revision else 0
+        try:
+            return store.save(change(saved), after=after)
+        except NewerRevision:
+            if not times:
+                raise
+
+
+def now() -> datetime:
+    """The time as revisions have it."""
+    return datetime.now(UTC)
+
+
+def stale(name: str, after: int, found: Revision | None, where: str) -> NewerRevision:
+    """The error for a save that was to follow revision *after* (0: none), and now would follow *found*."""
+    there = f"revision {found.number}, saved {found.at:%Y-%m-%d %H:%M:%S} UTC" if found else "no revision any more"
+    ours = f"revision {after}" if after else "no revision at all"
+    error = NewerRevision(
+        f"somebody else has saved the node {name!r} in {where}",
+        said=[f"there is {there}", f"this run began with {ours}"],
+        hint="run it again, or save over it with --force",
+    )
+    error.expected, error.found = after, found
+    return error
