@@ -94,6 +94,9 @@ class PostgresqlStore(SqlStore):
     def _reading(self, task: str) -> Iterator[Talk | None]:
         with self._failing(task), self._connected() as connection:
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            # Most values are one node's, a few are everybody's. The planner thinks of the mean, and would read whole
+            # tables for a handful of rows that their indexes lead to.
+            connection.execute("SET LOCAL enable_seqscan = off")
             talk = _PostgresqlTalk(connection)
             version = self._version(talk)
             if version is None:
