@@ -100,6 +100,10 @@ class TestTheLanguage:
             ("a:b~", QueryNotSupported, "is not supported"),
             ("a:b\\", QueryNotSupported, "ends with a backslash"),
             ("x" * 10_001, QueryNotUnderstood, "10001 characters"),
+            ('a:""', QueryNotUnderstood, "a phrase has no words"),
+            ("a:[-9 TO -1]", QueryNotUnderstood, "cannot be read at sign 4, '-'"),
+            ("a:[10:00 TO 11:00]", QueryNotUnderstood, "cannot be read at sign 6, ':'"),
+            ("a:b:c OR", QueryNotUnderstood, "ends too early"),
             ("(" * 200 + "a:b" + ")" * 200, QueryNotUnderstood, "nested 200 deep"),
             ("NOT " * 200 + "a:b", QueryNotUnderstood, "nested 200 deep"),
             (None, QueryNotUnderstood, "a query is text"),
@@ -108,6 +112,45 @@ class TestTheLanguage:
     def test_an_error_says_what_is_wrong_and_where(self, query, kind, words):
         with pytest.raises(kind, match=words):
             parse_query(query)
+
+    @pytest.mark.parametrize(
+        ("query", "names"),
+        [
+            ("web", "b"),
+            ('"web front"', "b"),
+            ("[a TO c]", "a"),
+            ("NOT web", "ac"),
+            ("web^.5", "b"),
+            ("b OR web^2.", "ab"),
+        ],
+    )
+    def test_what_has_no_field_looks_at_the_field_text(self, query, names):
+        nodes = [
+            {"name": "a", "default": {"text": "b", "x": "web"}},
+            {"name": "b", "default": {"text": "The Web front"}},
+            {"name": "c"},
+        ]
+
+        assert names == found(query, nodes)
+
+    @pytest.mark.parametrize("query", ['"log file":x', '"Log File":x', r"log\ file:x", "log*:x", "*file:x", "?og:x"])
+    def test_a_name_with_spaces_can_be_quoted_and_a_wildcard_finds_one_word_of_it(self, query):
+        assert "a" == found(
+            query, [{"name": "a", "default": {"log file": "x"}}, {"name": "b", "default": {"file": "y"}}]
+        )
+
+    def test_a_name_without_wildcard_is_meant_as_it_is(self):
+        nodes = [{"name": "a", "default": {"log file": "x"}}]
+
+        assert ("", "", "") == (found("file:x", nodes), found(r"Log\ file:x", nodes), found("fil?:y", nodes))
+
+    def test_only_ascii_separates(self):
+        """
+        A space of another script belongs to the word that it stands in.
+        """
+        nodes = [{"name": "a", "default": {"k": "x\u3000y"}}]
+
+        assert ("a", "", "a") == (found("k:x\u3000y", nodes), found("k:y\u3000x", nodes), found('k:"x\u3000y"', nodes))
 
     @settings(max_examples=300)
     @given(st.text(alphabet='ab:*?"()[]{} ANDORT^~+-!\\=<>|&.0', max_size=14))
@@ -148,6 +191,9 @@ class TestTheLanguage:
             ("a b c", 'k:"b c"', True),
             ("a b c", 'k:"a c"', False),
             ("a/b", "k:*/b", True),
+            ("Zürich", "k:zÜrich", True),
+            ("Zürich", "k:z*", True),
+            ("Zürich", "k:z?rich", False),
         ],
     )
     def test_texts_match_by_whole_words_without_regard_to_case(self, value, query, is_found):
@@ -170,7 +216,118 @@ class TestWhatCanBeFound:
         """
         assert "c" == found("app:ports")
         assert "ab" == found("app:web")
-        assert "c" == found("app_hosts:10.0.0.1")
+        assert "c" == found("hosts:10.0.0.1")
+
+    def test_keys_joined_find_values_and_no_whole_map(self):
+        assert ("c", "c") == (found("app_hosts_ip:10.0.0.1"), found("app_ports_80:x"))
+        assert ("", "", "") == (found("app_hosts:10.0.0.1"), found("app_ports:*"), found("app_ports:80"))
+
+    @pytest.mark.parametrize(
+        ("query", "names"),
+        [
+            ('k:"b c"', "l"),
+            ('k:"a b c"', "l"),
+            ('k:"a c"', ""),
+            ('k:"c x 1"', "l"),
+            ('m:"port 80"', "m"),
+            ('m:"tls port 80"', "m"),
+            ('m:"port 8"', ""),
+            ('m_tls:"port 80"', ""),
+        ],
+    )
+    def test_a_phrase_goes_from_one_member_of_a_list_to_the_next_and_from_a_key_to_its_value(self, query, names):
+        nodes = [
+            {"name": "l", "default": {"k": ["a", ["b"], "c", {"x": 1}]}},
+            {"name": "m", "default": {"m": {"tls": {"port": 80}}}},
+        ]
+
+        assert names == found(query, nodes)
+
+    def test_roles_and_recipes_of_the_run_list_are_always_there(self):
+        """
+        They are lists, maybe empty ones, and nothing but the run-list fills them.
+        """
+        nodes = [
+            {"name": "a", "default": {"role": "x", "recipe": {"y": 1}}},
+            {"name": "b", "run_list": ["role[x]", "nginx", "recipe[a::b@1.2]", "recipe[nginx]"]},
+        ]
+
+        assert ("ab", "ab", "") == (found("role:*", nodes), found("recipe:*", nodes), found("-role:*", nodes))
+        assert ("b", "b", "") == (found("role:x", nodes), found("recipe:nginx", nodes), found("recipe_y:1", nodes))
+        assert [["nginx", "a::b@1.2"], ["x"]] == [indexed(nodes[1])["recipe"], indexed(nodes[1])["role"]]
+        assert ["role[x]", "recipe[nginx]", "recipe[a::b@1.2]"] == indexed(nodes[1])["run_list"]
+
+    @pytest.mark.parametrize(
+        ("query", "names"),
+        [
+            ("k:[* TO *]", "lmve"),
+            ("k:[a TO b]", "lv"),
+            ("k:[A TO a]", "lve"),
+            ("k:[a TO *]", "lmv"),
+            ("k_x:[a TO b]", "m"),
+            ("k_x:[* TO *]", "m"),
+            ("*:[c TO d]", "m"),
+        ],
+    )
+    def test_a_range_compares_values_and_how_a_whole_map_or_list_is_written(self, query, names):
+        """
+        A list begins with "[", a map with "{"; in the order of signs these stand before and after the letters.
+        """
+        nodes = [
+            {"name": "l", "default": {"k": ["a"]}},
+            {"name": "m", "default": {"k": {"x": "b", "y": "cc"}}},
+            {"name": "v", "default": {"k": "a"}},
+            {"name": "e", "default": {"k": []}},
+        ]
+        assert names == found(query, nodes)
+
+    def test_numbers_are_found_as_chef_writes_them(self):
+        nodes = [{"name": "a", "default": {"k": [1e20, 1.5e-7, 10.0, 12345678901234567890]}}]
+
+        assert ["1.0e+20", "1.5e-07", "10.0", "12345678901234567890"] == fields_of(nodes[0])["k"]
+        assert ("a", "a") == (found(r"k:1.0e\+20", nodes), found("k=1e20", nodes))
+
+    @pytest.mark.parametrize(
+        ("weaker", "stronger", "left"),
+        [
+            ("x", {}, "x"),
+            (0, {}, 0),
+            ([1], {}, [1]),
+            (None, {}, {}),
+            (False, {}, {}),
+            ("x", {"a": 1}, {"a": 1}),
+            ({"a": 1}, {}, {"a": 1}),
+            ({"a": 1}, [], []),
+            ("x", [], []),
+            ("x", None, "x"),
+            ([1, 2], [2, 1.0], [1, 2, 1.0]),
+        ],
+    )
+    def test_levels_meet_as_chefs_search_has_them(self, weaker, stronger, left):
+        assert left == indexed({"name": "a", "default": {"k": weaker}, "automatic": {"k": stronger}})["k"]
+
+    def test_the_fields_of_a_document_come_in_chefs_order_each_value_once(self):
+        document = {
+            "name": "a",
+            "run_list": ["role[web]", "recipe[nginx]"],
+            "default": {"l": ["x", ["x", {"k": None}]], "m": {"l": ["y"], "k": "z", "e": {}}},
+        }
+
+        assert {
+            "l": ["x"],
+            "k": ["", "z"],
+            "l_k": [""],
+            "m_l": ["y"],
+            "m_k": ["z"],
+            "recipe": ["nginx"],
+            "role": ["web"],
+            "name": ["a"],
+            "run_list": ["role[web]", "recipe[nginx]"],
+            "json_class": ["Chef::Node"],
+            "chef_type": ["node"],
+            "chef_environment": ["_default"],
+        } == fields_of(document)
+        assert ["l", "k", "l_k", "m_l", "m_k", "recipe", "role", "name"] == list(fields_of(document))[:8]
 
     def test_an_empty_list_is_something(self):
         nodes = [{"name": "a", "default": {"tags": []}}, {"name": "b"}]
@@ -210,7 +367,25 @@ trees = st.recursive(
 levels = st.dictionaries(keys, trees, max_size=3)
 documents = st.fixed_dictionaries({"default": levels, "override": levels, "run_list": st.just(["role[a]"])})
 fields = st.sampled_from(["k", "l", "k_l", "K", "*", "k*", "?", "name"])
-wanted = st.sampled_from(["a", "b", "*", "?", "1*", "10", '"A b"', "[1 TO b]", "{a TO *]", "(a OR NOT b)", "n1", "SS"])
+wanted = st.sampled_from(
+    [
+        "a",
+        "b",
+        "*",
+        "?",
+        "1*",
+        "10",
+        '"A b"',
+        '"b a"',
+        '"k *"',
+        "[1 TO b]",
+        "{a TO *]",
+        "[* TO a]",
+        "(a OR NOT b)",
+        "n1",
+        "SS",
+    ]
+)
 own = st.sampled_from(["k=1", "l>=1", "k.l=a", 'k~"^a"', "l=null", "k=true", 'l="10"'])
 terms = st.builds("{}:{}".format, fields, wanted) | own
 queries = st.recursive(

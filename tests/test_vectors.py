@@ -68,6 +68,28 @@ class TestTheCommand:
         assert main(["chef-allowlist", str(file)]) == 1
         assert "broken: raised KeyError" in capsys.readouterr().out
 
+    def test_the_documents_are_those_beside_the_cases(self, tmp_path, capsys):
+        """Other nodes than ours may lie there; without any, ours are asked."""
+        case = {"id": "a", "docs": "few", "q": "k:1", "expect": {"names": ["n1"]}}
+        ours = {"id": "b", "docs": "fleet", "q": "name:web1", "expect": {"names": ["web1"]}}
+        alone = tmp_path / "alone"
+        alone.mkdir()
+        (tmp_path / "some.jsonl").write_text(json.dumps(case) + "\n")
+        (tmp_path / "chef-search-docs.json").write_text('{"few": [{"name": "n1", "default": {"k": 1}}]}')
+        (alone / "some.jsonl").write_text(json.dumps(ours) + "\n")
+
+        assert main(["chef-search", str(tmp_path / "some.jsonl")]) == 0
+        assert main(["chef-search", str(alone / "some.jsonl")]) == 0
+        assert capsys.readouterr().out == "1 passed, 0 failed\n" * 2
+
+    def test_where_the_peer_broke_a_query_is_refused(self, tmp_path, capsys):
+        """An internal error of the peer is no answer that could be given; an answer would be wrong."""
+        case = {"id": "a", "docs": "fleet", "q": 'name:""', "expect": {"error": "internal_error", "peer": "X"}}
+        (tmp_path / "some.jsonl").write_text(json.dumps(case) + "\n" + json.dumps({**case, "q": "name:x"}) + "\n")
+
+        assert main(["chef-search", str(tmp_path / "some.jsonl")]) == 1
+        assert "1 passed, 1 failed" in capsys.readouterr().out
+
     @pytest.mark.parametrize(
         "question", [["chef-weather", "x.jsonl"], ["chef-attributes", "no-such-file.jsonl"], ["chef-allowlist", "."]]
     )

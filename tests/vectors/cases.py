@@ -13,7 +13,16 @@ from typing import Any
 
 HERE = Path(__file__).parent
 
-Case = dict[str, Any]
+
+class Case(dict[str, Any]):
+    """What is asked, and what is expected.
+
+    file: where it stands; what it names by a file name lies beside
+    """
+
+    file: Path
+
+
 Judge = Callable[[Case], Iterable[str]]
 
 
@@ -21,7 +30,9 @@ def cases_of(file: Path) -> Iterator[Case]:
     """The cases of a file, in its order. Key order inside a case is kept: results are judged by it."""
     with file.open(encoding="utf-8") as lines:
         for line in lines:
-            yield json.loads(line)
+            case = Case(json.loads(line))
+            case.file = file
+            yield case
 
 
 def run(judge: Judge, file: Path) -> tuple[int, list[str]]:

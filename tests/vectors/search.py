@@ -22,12 +22,20 @@ from tests.vectors.values import difference
 
 Documents = list[dict[str, Any]]
 
+_DOCUMENTS = "chef-search-docs.json"
 
-@lru_cache(maxsize=1)
-def _documents() -> dict[str, Documents]:
-    text = (HERE / "chef-search-docs.json").read_text(encoding="utf-8")
+
+@cache
+def _documents(folder: Path) -> dict[str, Documents]:
+    """The documents that lie beside a file of cases, else ours."""
+    beside = folder / _DOCUMENTS
+    text = (beside if beside.is_file() else HERE / _DOCUMENTS).read_text(encoding="utf-8")
     documents: dict[str, Documents] = json.loads(text)
     return documents
+
+
+def _list_of(case: Case) -> Documents:
+    return _documents(case.file.absolute().parent)[case["docs"]]
 
 
 @lru_cache(maxsize=1)
@@ -44,17 +52,17 @@ def engines() -> tuple[str, ...]:
 
 
 @cache
-def _store(engine: str, name: str) -> Store:
-    """A store with the documents of that name."""
-    folder = Path(_folder().name)
+def _store(engine: str, documents: str) -> Store:
+    """A store with these documents, given as text."""
+    folder = tempfile.mkdtemp(dir=_folder().name)
     place = {
-        "files": lambda: f"file://{folder}/{name}",
-        "sqlite": lambda: f"sqlite://{folder}/{name}.db",
+        "files": lambda: f"file://{folder}/nodes",
+        "sqlite": lambda: f"sqlite://{folder}/nodes.db",
         "postgresql": postgresql_server.fresh,
     }[engine]()
     store = open_store(place)
     atexit.register(store.close)
-    for document in _documents()[name]:
+    for document in json.loads(documents):
         store.save(Saved(document["name"], document))
     return store
 
@@ -63,7 +71,7 @@ def search(case: Case) -> Iterator[str]:
     """The nodes found, in the order of the list; or the fields of one node, and what each holds."""
     expected = _expected(case)
     if "fields_of" in case:
-        document = next(node for node in _documents()[case["docs"]] if node["name"] == case["fields_of"])
+        document = next(node for node in _list_of(case) if node["name"] == case["fields_of"])
         if fault := difference(expected, {"fields": fields_of(document)}):
             yield fault
         return
@@ -73,23 +81,24 @@ def search(case: Case) -> Iterator[str]:
 
 
 def _expected(case: Case) -> dict[str, Any]:
-    """What is to be met. A defect of the peer that nothing corrects is a query that cannot be read."""
+    """What is to be met. Where the peer broke, or has a defect that nothing corrects, a query cannot be read."""
     if "expect_corrected" in case:
         corrected: dict[str, Any] = case["expect_corrected"]
         return corrected
-    if "peer_defect" in case:
+    if "peer_defect" in case or case["expect"].get("error") == "internal_error":
         return {"error": "parse_error"}
     return {name: value for name, value in case["expect"].items() if name != "peer"}
 
 
 def _found(engine: str, case: Case) -> dict[str, Any]:
+    documents = _list_of(case)
     try:
-        found = _store(engine, case["docs"]).search(parse_query(case["q"]))
+        found = _store(engine, json.dumps(documents)).search(parse_query(case["q"]))
     except QueryNotSupported:
         return {"error": "unsupported"}
     except QueryNotUnderstood:
         return {"error": "parse_error"}
-    return {"names": [node["name"] for node in _documents()[case["docs"]] if node["name"] in found]}
+    return {"names": [node["name"] for node in documents if node["name"] in found]}
 
 
 KINDS: dict[str, dict[str, Judge]] = {"chef-search": {"whole": search}}

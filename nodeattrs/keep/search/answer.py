@@ -6,10 +6,10 @@ them. Whether an entry is meant is judged here, and sets of nodes are joined her
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Protocol
 
-from nodeattrs.keep.search.fields import CHEF, OWN, Steps
+from nodeattrs.keep.search.fields import CHEF, OWN, Steps, within
 from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.search.terms import All, And, Asked, Not, Or, Pattern, Range, Term
 from nodeattrs.keep.search.terms import Own as OwnTerm
@@ -18,6 +18,8 @@ __all__ = ["Index", "answer"]
 
 Found = tuple[int, int, str, str]
 """An entry: its number, the number of its path, its kind, its text."""
+Shown = Mapping[int, tuple[Steps, Collection[int]]]
+"""Paths that fields show, by number: the steps, and how deep those fields stand (see `fields.names_of`)."""
 
 
 class Index(Protocol):
@@ -31,8 +33,8 @@ class Index(Protocol):
         """All fields there are."""
         ...
 
-    def below(self, names: Iterable[str]) -> dict[int, tuple[Steps, int]]:
-        """The paths that these fields show: the steps, and how deep the field stands (see `fields.names_of`)."""
+    def below(self, names: Iterable[str]) -> Shown:
+        """The paths that these fields show."""
         ...
 
     def path(self, steps: Steps) -> int | None:
@@ -94,18 +96,34 @@ def _term(index: Index, asked: Term) -> set[int]:
     return index.nodes(found, CHEF)
 
 
-def _ranged(index: Index, value: Range, shown: Mapping[int, tuple[Steps, int]]) -> list[int]:
-    # Only values themselves are compared: a whole map or list has no place among texts.
-    leaves = [path for path, (steps, depth) in shown.items() if depth == len(steps)]
-    return [number for number, _, kind, _ in index.entries(leaves, "", value) if kind != "e"]
+_A_MAP = '{"'
+"""How the text of a whole map begins."""
 
 
-def _matched(index: Index, value: Pattern, shown: Mapping[int, tuple[Steps, int]]) -> list[int]:
-    keyed = {
-        path for path, (steps, depth) in shown.items() if any(value.in_text(key.casefold()) for key in steps[depth:])
-    }
-    found = [number for number, *_ in index.entries(keyed)] if keyed else []
-    rest = [path for path in shown if path not in keyed]
-    return found + [
-        number for number, _, _, text in index.entries(rest, value.longest) if value.in_text(text.casefold())
+def _ranged(index: Index, value: Range, shown: Shown) -> list[int]:
+    maps = [path for path, (steps, depths) in shown.items() if min(depths) < len(steps)] if value.holds(_A_MAP) else []
+    leaves = [path for path, (steps, depths) in shown.items() if max(depths) >= len(steps)]
+    return [number for number, *_ in index.entries(maps)] + [
+        number
+        for number, path, kind, _ in index.entries(leaves, "", value)
+        if kind != "w" or _shows_whole(*shown[path])
+    ]
+
+
+def _shows_whole(steps: Steps, depths: Collection[int]) -> bool:
+    """Whether a list or an empty map at these steps is itself shown, not only what is in it."""
+    return len(steps) in depths
+
+
+def _matched(index: Index, value: Pattern, shown: Shown) -> list[int]:
+    # The field that stands highest shows the most.
+    keys = {path: steps[min(depths) :] for path, (steps, depths) in shown.items()}
+    keyed = [path for path, inner in keys.items() if any(value.longest in key.casefold() for key in inner)]
+    rest = keys.keys() - set(keyed)
+    return [
+        number
+        for part, paths in (("", keyed), (value.longest, rest))
+        for number, path, kind, text in index.entries(paths, part)
+        if value.in_text((within(keys[path], kind, text) if keys[path] else text).casefold())
+        and (kind != "w" or keys[path] or _shows_whole(*shown[path]))
     ]

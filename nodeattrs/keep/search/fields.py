@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,19 @@ from nodeattrs.core.part import Part, unite
 from nodeattrs.core.policy import ANY, KEEP, LIST, MAP, MEET, NULL, SAID, TAKE, Line, Policy
 from nodeattrs.node.slots import ACROSS
 
-__all__ = ["BOTH", "CHEF", "OWN", "Entry", "IndexPart", "fields_of", "index_parts", "indexed", "names_of", "read_tree"]
+__all__ = [
+    "BOTH",
+    "CHEF",
+    "OWN",
+    "Entry",
+    "IndexPart",
+    "fields_of",
+    "index_parts",
+    "indexed",
+    "names_of",
+    "read_tree",
+    "within",
+]
 
 JsonMap = dict[str, Any]
 Steps = tuple[str, ...]
@@ -26,11 +39,17 @@ Steps = tuple[str, ...]
 CHEF, OWN, BOTH = 1, 2, 3
 """Which of the two trees says an entry."""
 
+
+def _map_over(lower: Part, upper: Part) -> Part:
+    return upper if upper.value or lower.value is None or lower.value is False else lower
+
+
 SEARCHED = Policy(
     "what Chef searches",
     Line(MAP, MAP, MEET, "two maps meet key by key"),
     Line(LIST, LIST, unite, "two lists unite"),
     Line(SAID, NULL, KEEP, "null never replaces"),
+    Line(SAID, MAP, _map_over, "an empty map replaces nothing but null and false"),
     Line(ANY, SAID, TAKE, "the stronger level replaces the weaker one"),
 )
 """Lists unite even across levels here, unlike on the node."""
@@ -47,7 +66,7 @@ class Entry:
     """One value that can be found.
 
     steps: the keys that lead there; the place in a list is no step
-    kind:  s text, n number, b true or false, z null, e a map or list that is empty
+    kind:  s text, n number, b true or false, z null, w a whole: a list, or a map that is empty
     text:  the value as text
     """
 
@@ -93,22 +112,26 @@ def read_tree(document: JsonMap) -> JsonMap:
 def indexed(document: JsonMap) -> JsonMap:
     """The tree that Chef searches: the levels, the run-list as `recipe` and `role`, and the document's own fields.
 
+    `recipe` and `role` are always there, and always lists. What a document leaves out is filled
+    in as Chef does.
+
     >>> indexed({"name": "a", "run_list": ["role[web]"], "default": {"l": [1]}, "override": {"l": [2]}})["l"]
     [1, 2]
     """
     tree = _merged(document, SEARCHED)
-    for item in document.get("run_list") or ():
-        kind, _, rest = str(item).partition("[")
-        if kind in ("recipe", "role") and rest.endswith("]"):
-            tree[kind] = [*_listed(tree.get(kind)), rest[:-1]]
+    run_list = list(dict.fromkeys(map(_explicit, document.get("run_list") or ())))
+    for kind in ("recipe", "role"):
+        tree[kind] = [item[len(kind) + 1 : -1] for item in run_list if item.startswith(f"{kind}[")]
     fields = {key: value for key, value in document.items() if key not in _LEVELS}
-    fields.setdefault("json_class", "Chef::Node")
-    fields.setdefault("chef_type", "node")
-    return tree | fields
+    for key, value in (("json_class", "Chef::Node"), ("chef_type", "node"), ("chef_environment", "_default")):
+        if fields.get(key) is None:
+            fields[key] = value
+    return tree | fields | {"run_list": run_list}
 
 
-def _listed(value: Any) -> list[Any]:
-    return [] if value is None else list(value) if isinstance(value, list) else [value]
+def _explicit(item: Any) -> str:
+    text = str(item)
+    return text if re.fullmatch(r"(recipe|role)\[.*\]", text, re.DOTALL) else f"recipe[{text}]"
 
 
 def index_parts(document: JsonMap) -> Iterator[IndexPart]:
@@ -164,50 +187,90 @@ def _same(one: JsonMap, other: JsonMap) -> bool:
 def _flat(value: Any, steps: Steps) -> Iterator[Entry]:
     if isinstance(value, dict):
         if not value:
-            yield Entry(steps, "e", "{}")
+            yield Entry(steps, "w", "{}")
         for key, inner in value.items():
             yield from _flat(inner, (*steps, str(key)))
     elif isinstance(value, list):
-        if not value:
-            yield Entry(steps, "e", "[]")
+        yield Entry(steps, "w", _whole(value).replace("\0", _NO_NUL))
         for inner in value:
-            yield from _flat(inner, steps)
-    elif value is None:
-        yield Entry(steps, "z", "")
-    elif isinstance(value, bool):
-        yield Entry(steps, "b", "true" if value else "false")
-    elif isinstance(value, int | float):
-        yield Entry(steps, "n", str(value))
+            yield from (entry for entry in _flat(inner, steps) if entry.kind != "w" or entry.steps != steps)
     else:
-        yield Entry(steps, "s", value.replace("\0", _NO_NUL))
+        yield Entry(steps, *_scalar(value))
+
+
+def _scalar(value: Any) -> tuple[str, str]:
+    """The kind of a value, and its text."""
+    if value is None:
+        return "z", ""
+    if isinstance(value, bool):
+        return "b", "true" if value else "false"
+    if isinstance(value, int):
+        return "n", str(value)
+    if isinstance(value, float):
+        return "n", re.sub(r"^(-?\d)e", r"\1.0e", str(value))  # Ruby's 1.0e+20
+    return "s", value.replace("\0", _NO_NUL)
+
+
+def _whole(value: Any) -> str:
+    """A map or list as one text, so that words of neighbours can be found together."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f'"{key}"=>{_whole(inner)}' for key, inner in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_whole, value)) + "]"
+    kind, text = _scalar(value)
+    return within((), kind, text)
+
+
+def within(keys: Steps, kind: str, text: str) -> str:
+    """A value as it stands in the text of a whole map, behind the keys that lead to it.
+
+    >>> within(("ssl", "port"), "n", "443"), within((), "s", "a b")
+    ('{"ssl"=>{"port"=>443}}', '"a b"')
+    """
+    return "".join(f'{{"{key}"=>' for key in keys) + (f'"{text}"' if kind == "s" else text) + "}" * len(keys)
 
 
 def names_of(steps: Steps) -> Iterator[tuple[str, int]]:
     """The fields that a value at *steps* can be found under, each with how deep it stands in the steps.
 
-    A key is a field of its own, and joined with all its parents by "_" another one. Of a map the
-    whole content can be found: its keys, and the values inside.
+    A key is a field of its own: of a map or list the whole can be found there, keys and values. A
+    value is also found under all its keys joined by "_"; that field stands deeper than the steps,
+    for it has no whole.
 
     >>> list(names_of(("nginx", "port")))
-    [('nginx', 1), ('port', 2), ('nginx_port', 2)]
+    [('nginx', 1), ('port', 2), ('nginx_port', 3)]
     """
     steps = tuple(step.replace("\0", _NO_NUL) for step in steps)
-    for depth in range(1, len(steps) + 1):
-        yield steps[depth - 1], depth
-        if depth > 1:
-            yield "_".join(steps[:depth]), depth
+    yield from ((step, depth) for depth, step in enumerate(steps, 1))
+    if len(steps) > 1:
+        yield "_".join(steps), len(steps) + 1
 
 
 def fields_of(document: JsonMap) -> dict[str, list[str]]:
     """The flattened document: each field and its scalar values.
 
-    >>> fields_of({"name": "a", "default": {"nginx": {"port": 80}}})["nginx_port"]
+    The members of a list are values of the field with all keys only.
+
+    >>> fields_of({"name": "a", "default": {"nginx": {"port": 80, "hosts": ["a", "a"]}}})["nginx_port"]
     ['80']
     """
-    fields: dict[str, list[str]] = {}
-    for entry in _flat(indexed(document), ()):
-        if entry.kind != "e":
-            for name, depth in names_of(entry.steps):
-                if depth == len(entry.steps):
-                    fields.setdefault(name, []).append(entry.text)
-    return fields
+    fields: dict[str, dict[str, None]] = {}
+
+    def add(name: str, value: Any) -> None:
+        fields.setdefault(name, {})[_scalar(value)[1]] = None
+
+    def flatten(value: Any, name: str) -> None:
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                if not isinstance(inner, dict | list):
+                    add(key, inner)
+                flatten(inner, f"{name}_{key}")
+        elif isinstance(value, list):
+            for inner in value:
+                flatten(inner, name)
+        else:
+            add(name, value)
+
+    for key, value in indexed(document).items():
+        flatten(value, key)
+    return {name: list(values) for name, values in fields.items()}

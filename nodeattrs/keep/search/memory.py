@@ -7,7 +7,7 @@ from typing import Any
 
 from sortedcontainers import SortedDict
 
-from nodeattrs.keep.search.answer import Found, Index
+from nodeattrs.keep.search.answer import Found, Index, Shown
 from nodeattrs.keep.search.fields import Entry, JsonMap, Steps, index_parts, names_of
 from nodeattrs.keep.search.terms import Range
 
@@ -27,10 +27,11 @@ class MemoryIndex(Index):
         self._parts: dict[bytes, int] = {}
         self._nodes_of: list[list[int]] = []
         self._paths: dict[Steps, int] = {}
-        self._named: dict[str, dict[int, tuple[Steps, int]]] = {}
+        self._named: dict[str, dict[int, set[int]]] = {}
         self._numbers: dict[Entry, int] = {}
         self._found: list[Found] = []
         self._parts_of: list[list[tuple[int, int]]] = []
+        self._steps: list[Steps] = []
         self._at: list[Any] = []  # by path: a SortedDict from texts to the numbers of entries
         for document in documents:
             self.add(document)
@@ -62,8 +63,9 @@ class MemoryIndex(Index):
         if path is None:
             path = self._paths[steps] = len(self._at)
             self._at.append(SortedDict())
-            for name, depth in reversed(list(names_of(steps))):
-                self._named.setdefault(name, {})[path] = (steps, depth)
+            self._steps.append(steps)
+            for name, depth in names_of(steps):
+                self._named.setdefault(name, {}).setdefault(path, set()).add(depth)
         return path
 
     def everyone(self) -> set[int]:
@@ -72,12 +74,11 @@ class MemoryIndex(Index):
     def names(self) -> Iterable[str]:
         return self._named
 
-    def below(self, names: Iterable[str]) -> dict[int, tuple[Steps, int]]:
-        shown: dict[int, tuple[Steps, int]] = {}
+    def below(self, names: Iterable[str]) -> Shown:
+        shown: dict[int, tuple[Steps, set[int]]] = {}
         for name in names:
-            for path, (steps, depth) in self._named.get(name, {}).items():
-                if path not in shown or depth < shown[path][1]:
-                    shown[path] = steps, depth
+            for path, depths in self._named.get(name, {}).items():
+                shown.setdefault(path, (self._steps[path], set()))[1].update(depths)
         return shown
 
     def path(self, steps: Steps) -> int | None:

@@ -5,11 +5,11 @@
     and:     not (("AND" | "&&") not)*
     not:     ("NOT" | "-" | "!") not | boosted
     boosted: one ["^" number]                 read, and ignored
-    one:     "(" or ")" | FIELD ":" value | OWN | WORD
-    value:   WORD | PHRASE | range | "(" values ")" | ("NOT" | "-" | "!") value
+    one:     "(" or ")" | (WORD | PHRASE) ":" value | OWN | plain
+    value:   plain | "(" values ")" | ("NOT" | "-" | "!") value
+    plain:   WORD | PHRASE | range
 
-`f:(a OR NOT b)` is `f:a OR NOT f:b`. A word without a field finds nothing: no node has the
-field "text" that it would look at.
+`f:(a OR NOT b)` is `f:a OR NOT f:b`. What has no field looks at the field "text".
 """
 
 from __future__ import annotations
@@ -52,10 +52,11 @@ class Query:
 
 # A word ends where one of these begins; a backslash takes the next character as it is. A minus
 # negates only where it stands first.
-_ENDS = r"""\s"+!(){}\[\]^:"""
+_SPACES = r" \t\n\r\f\v"
+_ENDS = rf"""{_SPACES}"+!(){{}}\[\]^:"""
 _SIGN = rf"(?:\\.|\\\Z|(?!&&|\|\|)[^{_ENDS}\\])"
 _ALONE = rf"(?![^{_ENDS}])"
-_OWN = r"""(?:"(?:[^"\\]|\\.)*"|[^\s"+!(){}\[\]^:=<>~\\-])(?:"(?:[^"\\]|\\.)*"|[^\s"+!(){}\[\]^:=<>~\\])*"""
+_OWN = rf"""(?:"(?:[^"\\]|\\.)*"|[^{_ENDS}=<>~\\-])(?:"(?:[^"\\]|\\.)*"|[^{_ENDS}=<>~\\])*"""
 
 _GRAMMAR = rf"""
 start: either
@@ -64,11 +65,11 @@ start: either
 ?negated: (_NOT | _MINUS | _BANG) negated -> negated | _PLUS negated -> plus | boosted
 ?boosted: one | boosted "^" WORD -> boosted
 ?one: "(" either ")" -> group
-    | WORD ":" value -> field
-    | WORD -> bare
-    | phrase -> bare
+    | (word | phrase) ":" value -> field
     | OWN -> own
-?value: word | phrase | span | "(" values ")" -> group | (_NOT | _MINUS | _BANG) value -> negated
+    | plain
+?plain: word | phrase | span
+?value: plain | "(" values ")" -> group | (_NOT | _MINUS | _BANG) value -> negated
     | _PLUS value -> plus | WORD ":" value -> nested
 ?values: all_values | values (_OR all_values | all_values) -> either
 ?all_values: value_boosted | all_values _AND value_boosted -> both
@@ -86,11 +87,11 @@ _BANG: "!"
 _PLUS: "+"
 OPENING: "[" | "{{"
 CLOSING: "]" | "}}"
-END: /(?:\\.|[^\s"\[\]{{}}\\])+/s
+END: /(?!-){_SIGN}+/s
 PHRASE: /"(?:[^"\\]|\\.)*"/s
 OWN.2: /{_OWN}(?:>=|<=|=|<|>|~(?="))(?:"(?:[^"\\]|\\.)*"|[^{_ENDS}]+)/s
 WORD: /(?!-|(?:AND|OR|NOT){_ALONE}){_SIGN}+/s
-%ignore /\s+/
+%ignore /[{_SPACES}]+/
 """
 
 
@@ -118,7 +119,7 @@ def parse_query(text: str) -> Query:
         raise
     if built.depth > DEEPEST_QUERY:
         raise QueryNotUnderstood(f"the query is nested {built.depth} deep, {DEEPEST_QUERY} is the most")
-    return Query(text, built.about(None))
+    return Query(text, built.about(_NO_FIELD))
 
 
 def _not_understood(text: str, error: Any) -> QueryNotUnderstood:
@@ -147,13 +148,14 @@ def _parser() -> tuple[Any, Any]:
 class _Built:
     """A part of a query that does not know its field yet.
 
-    about: gives what is asked, of a field; None where none was named
+    about:   gives what is asked, of a field
+    pattern: what a word or a phrase looks for, were it a field
     """
 
-    __slots__ = ("about", "chain", "depth", "kind")
+    __slots__ = ("about", "chain", "depth", "kind", "pattern")
 
-    def __init__(self, about: Callable[[Pattern | None], Asked], depth: int = 0) -> None:
-        self.about, self.depth = about, depth
+    def __init__(self, about: Callable[[Pattern], Asked], depth: int = 0, pattern: Pattern | None = None) -> None:
+        self.about, self.depth, self.pattern = about, depth, pattern
         self.chain: list[_Built] = []
         self.kind: type | None = None
 
@@ -178,46 +180,54 @@ class _Reader:
         return _Built(parts[0].about, parts[0].depth + 1)
 
     def boosted(self, parts: list[Any]) -> Any:
-        if not re.fullmatch(r"\d+(\.\d+)?", str(parts[1])):
+        if not re.fullmatch(r"\d+\.?\d*|\.\d+", str(parts[1])):
             raise QueryNotUnderstood(f"a boost is a number, not {str(parts[1])!r}")
         return parts[0]
 
     def plus(self, parts: list[Any]) -> _Built:
-        raise QueryNotSupported('"+" is not supported', hint="join with AND what must be there")
+        return _refused(QueryNotSupported('"+" is not supported', hint="join with AND what must be there"))
 
     def nested(self, parts: list[Any]) -> _Built:
-        raise QueryNotSupported(
-            f"there is a second colon, before {str(parts[0])!r} a first", hint="a colon in a value is written \\:"
+        return _refused(
+            QueryNotSupported(
+                f"there is a second colon, before {str(parts[0])!r} a first", hint="a colon in a value is written \\:"
+            )
         )
 
-    def field(self, parts: list[Any]) -> _Built:
-        field, value = _pattern(str(parts[0])), parts[1]
+    def field(self, parts: list[_Built]) -> _Built:
+        field, value = parts[0].pattern, parts[1]
+        assert field
         return _Built(lambda _: value.about(field), value.depth)
-
-    def bare(self, parts: list[Any]) -> _Built:
-        if not isinstance(parts[0], _Built):
-            _pattern(str(parts[0]))  # it finds nothing, but has to be a word
-        return _Built(lambda _: Or(()))
 
     def own(self, parts: list[Any]) -> _Built:
         asked = _own(str(parts[0]))
         return _Built(lambda _: asked)
 
     def word(self, parts: list[Any]) -> _Built:
-        value = _pattern(str(parts[0]))
-        return _Built(lambda field: _term(field, value))
+        value = Pattern(tuple(_pieces(str(parts[0]))))
+        return _Built(lambda field: _term(field, value), pattern=value)
 
     def phrase(self, parts: list[Any]) -> _Built:
         words: list[Any] = []
-        for word in re.findall(r"(?:\\.|\S)+", str(parts[0])[1:-1], re.DOTALL):
+        for word in re.findall(rf"(?:\\.|[^{_SPACES}])+", str(parts[0])[1:-1], re.DOTALL):
             words += [*([Pattern.GAP] if words else []), *_pieces(word)]
-        value = Pattern(tuple(words))
-        return _Built(lambda field: _term(field, value))
+        if not words:
+            raise QueryNotUnderstood("a phrase has no words", hint="field:* finds the nodes that have the field")
+        value = Pattern(tuple(words), phrase=True)
+        return _Built(lambda field: _term(field, value), pattern=value)
 
     def span(self, parts: list[Any]) -> _Built:
         opening, low, high, closing = map(str, parts)
         value = Range(_end(low), _end(high), opening == "[", closing == "]")
         return _Built(lambda field: _term(field, value))
+
+
+def _refused(error: QueryNotSupported) -> _Built:
+    # Said once the whole query is read: if it breaks the rules elsewhere, that comes first.
+    def about(field: Pattern) -> Asked:
+        raise error
+
+    return _Built(about)
 
 
 def _joined(kind: type[And] | type[Or], parts: list[_Built]) -> _Built:
@@ -233,9 +243,10 @@ def _joined(kind: type[And] | type[Or], parts: list[_Built]) -> _Built:
     return first
 
 
-def _term(field: Pattern | None, value: Pattern | Range) -> Asked:
-    if field is None:
-        return Or(())
+_NO_FIELD = Pattern(("text",))
+
+
+def _term(field: Pattern, value: Pattern | Range) -> Asked:
     if field.is_anything and isinstance(value, Pattern) and value.is_anything:
         return All()
     return Term(field, value)
@@ -243,10 +254,6 @@ def _term(field: Pattern | None, value: Pattern | Range) -> Asked:
 
 def _end(text: str) -> str | None:
     return None if text == "*" else re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)
-
-
-def _pattern(word: str) -> Pattern:
-    return Pattern(tuple(_pieces(word)))
 
 
 def _pieces(word: str) -> list[Any]:

@@ -13,29 +13,29 @@ from typing import Any, ClassVar
 
 __all__ = ["All", "And", "Asked", "Not", "Or", "Own", "Pattern", "Range", "Term"]
 
-_WORD = r"[\w@.':-]"  # Chef's own: letters, digits and @ . _ ' : -
-_NO_WORD = r"[^\w@.':-]"
+_WORD = r"[A-Za-z0-9@._':-]"  # Chef's own: letters, digits and @ . _ ' : -
+_NO_WORD = r"[^A-Za-z0-9@._':-]"
 
 
 class Pattern:
     """Text with wildcards: a run of whole words to look for, or the name of a field.
 
-    parts: plain text, or "*" and "?" as themselves in `Pattern.ANY` and `Pattern.ONE`; between
-           the words of a phrase stands `Pattern.GAP`
+    parts:  plain text, or "*" and "?" as themselves in `Pattern.ANY` and `Pattern.ONE`; between
+            the words of a phrase stands `Pattern.GAP`
+    phrase: it stood in quotation marks, so it is no name as it is
     """
 
     ANY, ONE, GAP = object(), object(), object()
     _SPELLED: ClassVar = {ONE: _WORD, GAP: f"{_NO_WORD}+"}
 
-    def __init__(self, parts: tuple[Any, ...]) -> None:
+    def __init__(self, parts: tuple[Any, ...], phrase: bool = False) -> None:
         self.parts = parts
-        self.plain = "".join(parts) if all(isinstance(part, str) for part in parts) else None
+        self.plain = "".join(parts) if not phrase and all(isinstance(part, str) for part in parts) else None
         folded = [part.casefold() if isinstance(part, str) else part for part in parts]
         self.longest = max((part for part in folded if isinstance(part, str)), key=len, default="")
         """A part of every folded text that matches, for an index to look for first."""
         spelled = self._spelled(folded)
-        self._run = re.compile(f"(?:^|{_NO_WORD}){spelled}(?:$|{_NO_WORD})", re.DOTALL)
-        self._name = re.compile(spelled, re.DOTALL)
+        self._run = re.compile(f"(?:^|{_NO_WORD}){spelled}(?:$|{_NO_WORD})")
 
     def _spelled(self, parts: list[Any]) -> str:
         runs = [""]
@@ -56,10 +56,8 @@ class Pattern:
         return self.longest in folded and self._run.search(folded) is not None
 
     def is_name(self, name: str) -> bool:
-        """Whether a field is meant: case and all, or without regard to case where there is a wildcard."""
-        if self.is_anything:
-            return True
-        return name == self.plain if self.plain is not None else self._name.fullmatch(name.casefold()) is not None
+        """Whether a field is meant: case and all, or as a value is where there is a wildcard."""
+        return name == self.plain if self.plain is not None else self.in_text(name.casefold())
 
     @property
     def is_anything(self) -> bool:

@@ -31,7 +31,7 @@ from typing import Any, Protocol
 from nodeattrs.errors import BadArgument, BadValue, DocumentError
 from nodeattrs.keep.names import checked_name
 from nodeattrs.keep.revisions import JsonMap, Noted, Revision, Saved, now, stale
-from nodeattrs.keep.search.answer import Found, Index, answer
+from nodeattrs.keep.search.answer import Found, Index, Shown, answer
 from nodeattrs.keep.search.fields import Entry, IndexPart, Steps, index_parts, names_of
 from nodeattrs.keep.search.memory import MemoryIndex
 from nodeattrs.keep.search.query import Query
@@ -75,9 +75,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE node_part (part BIGINT NOT NULL, node BIGINT NOT NULL, PRIMARY KEY (part, node))",
         "CREATE INDEX node_part_node ON node_part (node)",
     ),
+    (),
 )
 """What each version added to the one before; the number of a version is how many of them it has.
-BIGKEY and BLOB are spelled by the database's own module."""
+BIGKEY and BLOB are spelled by the database's own module. One without statements: other things can be found."""
 
 VERSION = len(MIGRATIONS)
 
@@ -610,14 +611,17 @@ class _SqlIndex(Index):
     def names(self) -> Iterable[str]:
         return [name for (name,) in self._talk.all("SELECT DISTINCT name FROM field")]
 
-    def below(self, names: Iterable[str]) -> dict[int, tuple[Steps, int]]:
+    def below(self, names: Iterable[str]) -> Shown:
         condition, wanted = self._talk.among("f.id", [_field(self._secret, name) for name in names])
-        rows = self._talk.all(
-            "SELECT f.path, p.steps, min(f.depth) FROM field f JOIN path p ON p.id = f.path "
-            f"WHERE {condition} GROUP BY f.path, p.steps",
+        shown: dict[int, tuple[Steps, set[int]]] = {}
+        for path, steps, depth in self._talk.all(
+            f"SELECT DISTINCT f.path, p.steps, f.depth FROM field f JOIN path p ON p.id = f.path WHERE {condition}",
             wanted,
-        )
-        return {path: (tuple(json.loads(steps)), depth) for path, steps, depth in rows}
+        ):
+            if path not in shown:
+                shown[path] = tuple(json.loads(steps)), set()
+            shown[path][1].add(depth)
+        return shown
 
     def path(self, steps: Steps) -> int | None:
         path = _number(self._secret, b"path", _path_text(steps).encode())
