@@ -40,6 +40,23 @@ def found(query, nodes=NODES):
     return "".join(nodes[number]["name"] for number in sorted(answer(MemoryIndex(nodes), parse_query(query))))
 
 
+NUMBERS = [0, 0.0, -0.0, 1, 1.0, -1, -3.5, 1e20, 10**20, 1e-7, 0.1, 2**53, 2**53 + 1, 5e-324]
+
+
+class TestNumbers:
+    @pytest.mark.parametrize("number", NUMBERS)
+    def test_a_number_is_found_however_it_is_written(self, number):
+        """
+        The index is asked for the texts that it may have; the answer is that of comparing numbers.
+        """
+        nodes = [{"name": chr(97 + at), "default": {"n": one, "t": str(one)}} for at, one in enumerate(NUMBERS)]
+        equal = "".join(node["name"] for node, one in zip(nodes, NUMBERS, strict=True) if float(one) == float(number))
+
+        spelled = json.dumps(number).replace("+", "")  # in a query "+" is a sign
+        assert equal == found(f"n={spelled}", nodes)
+        assert "" == found(f"t={spelled}", nodes)
+
+
 class TestOurOwnTerms:
     @pytest.mark.parametrize(
         ("query", "names"),

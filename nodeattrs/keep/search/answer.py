@@ -83,8 +83,13 @@ def _own(index: Index, asked: OwnTerm) -> set[int]:
     path = index.path(asked.path)
     if path is None:
         return set()
-    between = None if asked.exact is None else Range(asked.exact, asked.exact)
-    found = [number for number, _, kind, text in index.entries([path], "", between) if asked.holds(kind, text)]
+    ranges: list[Range | None] = [Range(text, text) for text in asked.exact]
+    found = [
+        number
+        for between in ranges or [None]
+        for number, _, kind, text in index.entries([path], "", between)
+        if asked.holds(kind, text)
+    ]
     return index.nodes(found, OWN)
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "indexed",
     "names_of",
     "read_tree",
+    "scalar_text",
     "within",
 ]
 
@@ -195,10 +196,10 @@ def _flat(value: Any, steps: Steps) -> Iterator[Entry]:
         for inner in value:
             yield from (entry for entry in _flat(inner, steps) if entry.kind != "w" or entry.steps != steps)
     else:
-        yield Entry(steps, *_scalar(value))
+        yield Entry(steps, *scalar_text(value))
 
 
-def _scalar(value: Any) -> tuple[str, str]:
+def scalar_text(value: Any) -> tuple[str, str]:
     """The kind of a value, and its text."""
     if value is None:
         return "z", ""
@@ -217,7 +218,7 @@ def _whole(value: Any) -> str:
         return "{" + ", ".join(f'"{key}"=>{_whole(inner)}' for key, inner in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_whole, value)) + "]"
-    kind, text = _scalar(value)
+    kind, text = scalar_text(value)
     return within((), kind, text)
 
 
@@ -257,7 +258,7 @@ def fields_of(document: JsonMap) -> dict[str, list[str]]:
     fields: dict[str, dict[str, None]] = {}
 
     def add(name: str, value: Any) -> None:
-        fields.setdefault(name, {})[_scalar(value)[1]] = None
+        fields.setdefault(name, {})[scalar_text(value)[1]] = None
 
     def flatten(value: Any, name: str) -> None:
         if isinstance(value, dict):

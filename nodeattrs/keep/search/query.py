@@ -24,6 +24,7 @@ from typing import Any
 
 from nodeattrs.core.tree import parse as parsed_path
 from nodeattrs.errors import BadArgument, NodeattrsError, missing_extra
+from nodeattrs.keep.search.fields import scalar_text
 from nodeattrs.keep.search.terms import All, And, Asked, Not, Or, Own, Pattern, Range, Term
 
 __all__ = ["LONGEST_QUERY", "Query", "QueryNotSupported", "QueryNotUnderstood", "parse_query"]
@@ -296,14 +297,22 @@ def _own(text: str) -> Own:
     kind, value = _literal(given)
     if sign == "=":
         if kind == "n":
-            return Own(path, lambda its, text: its == "n" and float(text) == value)
-        return Own(path, lambda its, text: its == kind and text == value, value)
+            return Own(path, lambda its, text: its == "n" and float(text) == value, _spellings(value))
+        return Own(path, lambda its, text: its == kind and text == value, (value,))
     if kind not in "ns":
         raise QueryNotUnderstood(f"{given} is neither a number nor text, so nothing is {sign} it")
     compare = _COMPARED[sign]
     if kind == "n":
         return Own(path, lambda its, text: its == "n" and compare(float(text), value))
     return Own(path, lambda its, text: its == "s" and compare(text, value))
+
+
+def _spellings(value: float) -> tuple[str, ...]:
+    """How a number may stand in the index; nothing for those that several whole numbers come to."""
+    if abs(value) >= 2**53:
+        return ()
+    whole = (str(int(value)),) if value.is_integer() else ()
+    return (*whole, *dict.fromkeys(scalar_text(one)[1] for one in (value, -value) if one == value))
 
 
 def _literal(given: str) -> tuple[str, Any]:

@@ -95,12 +95,12 @@ class Own:
 
     path:  the steps as text; places in lists are no steps
     holds: judges a value, given its kind (see `fields.Entry`) and its text
-    exact: the text that a value must have; None where several will do
+    exact: the texts that a value may have, where they can be listed
     """
 
     path: tuple[str, ...]
     holds: Callable[[str, str], bool]
-    exact: str | None = None
+    exact: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
