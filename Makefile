@@ -28,6 +28,8 @@ run: $(STAMP) ## run the example repository for its three nodes, then explain th
 	done
 	@mkdir -p .run/root; $(BIN)/nodeattrs catalog apply --repo $(EXAMPLE) --node web1 --facts $(EXAMPLE)/facts \
 		--run-list "role[web],recipe[apache2::files]" --root .run/root --report .run/web1.jsonl; echo
+	@$(BIN)/nodeattrs status --store $(STORE); echo
+	@$(BIN)/nodeattrs search 'role:*' --attribute workers=$(PUZZLE) --attribute ipaddress --sort ipaddress --store $(STORE); echo
 	@for node in web1 web2; do $(BIN)/nodeattrs explain $$node $(PUZZLE) --store $(STORE) || exit; echo; done
 
 # ---------------------------------------------------------------- the checks
