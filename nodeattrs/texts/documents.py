@@ -17,7 +17,9 @@ error is a `DocumentError` with the file, the line and the column.
 
 from __future__ import annotations
 
+import os
 import pathlib
+import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -121,7 +123,7 @@ def read(path: pathlib.Path, file: str | None = None) -> Document:
     if syntax is None:
         raise DocumentError("cannot tell what this file holds", file=name, hint=f"known are {', '.join(_SYNTAX_OF)}")
     try:
-        if path.exists() and not path.is_file():
+        if not stat.S_ISREG(os.stat(path).st_mode):
             raise DocumentError("is not a regular file", file=name)
         with path.open("rb") as stream:
             content = stream.read(MAX_BYTES + 1)
