@@ -111,14 +111,16 @@ class Ledger:
     root:       gives the folder to which the files of marks are relative
     secrets:    the paths whose values are wrapped as Sensitive when they enter
     cache:      the merged view's top-level answers; the node reads it directly
+    early:      whether whoever speaks now writes the attribute file's slots; see `Voice`
     serial:     rises with every change
     """
 
-    __slots__ = ("_view", "cache", "history", "lock", "marks", "provenance", "secrets", "serial", "trees")
+    __slots__ = ("_view", "cache", "early", "history", "lock", "marks", "provenance", "secrets", "serial", "trees")
 
     def __init__(self, provenance: bool, root: Callable[[], str], secrets: Secrets | None = None) -> None:
         self.trees: list[OwnedMap] = [OwnedMap() for _ in range(len(SLOTS) + 1)]  # [0] is never used
         self.marks = Marks(root)
+        self.early = self.marks.voice.early
         self.history: dict[Path, Mapping[tuple[int, bool], Chronicle]] = {}
         self.provenance = provenance
         self.secrets = secrets
@@ -271,6 +273,7 @@ class Ledger:
         """Who speaks from now on; answers who spoke so far. What writers remember of their place is void."""
         with self.lock:
             before, self.marks.voice = self.marks.voice, self.marks.known_voice(voice)
+            self.early = voice.early
             self.serial += 1
             return before
 

@@ -25,7 +25,7 @@ from nodeattrs.errors import (
     TypeConflict,
     UnknownName,
 )
-from nodeattrs.node.component_tree import ComponentTree
+from nodeattrs.node.component_tree import ComponentTree, thing_of
 from nodeattrs.node.documents import FORMAT, VERSION, json_ready, restore_ledger, snapshot_ledger, unmarked
 from nodeattrs.node.intake import adopt, lay_over, load, settle, sink
 from nodeattrs.node.ledger import Heard, Ledger
@@ -655,7 +655,7 @@ class Node(Mapping[Any, Any]):
     @property
     def tags(self) -> list[Any]:
         """The list in normal `tags`; made empty where there is none, a scalar becomes a list of one."""
-        standing = self._trees["normal"].place(("tags",)).thing
+        standing = thing_of(self._trees["normal"].place(("tags",)))
         if not isinstance(standing, list):
             self.normal["tags"] = [] if standing is ABSENT or standing is None else [standing]
         return self._trees["normal"].plain(("tags",))  # type: ignore[no-any-return]
