@@ -256,7 +256,8 @@ class ComponentTree:
         self.ledger.store(self._slot, path, value, mark)
 
     def _here(self, depth: int, verb: Verb) -> int:
-        return self.ledger.marks.here(depth, verb) if self.ledger.provenance else 0
+        # The frames of `here`, of this method, of another one of this class and of its caller are ours.
+        return self.ledger.marks.here(depth, verb, above=4) if self.ledger.provenance else 0
 
     def _list_above(self, path: Path) -> Path | None:
         if int not in map(type, path):  # lists are entered by whole numbers only

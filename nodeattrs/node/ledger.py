@@ -195,9 +195,9 @@ class Ledger:
         with self.lock:
             parent = self._enter(slot, path[:-1], key, mark)
             if self.provenance:
-                old = parent.get(key, ABSENT)
-                if old is not ABSENT:
-                    self._remember(slot, path, Event("overwritten", old, parent.origins.get(key, parent.origin), mark))
+                if key in parent:
+                    before = parent.origins.get(key, parent.origin)
+                    self._remember(slot, path, Event("overwritten", parent[key], before, mark))
                 parent.origins[key] = mark if told is None else told
             parent[key] = value
             self._leave()
@@ -282,13 +282,15 @@ class Ledger:
 
         Readers find no view until `_leave`; those who already hold one keep it as it is.
         """
-        view, self._view = self._view, None
-        cache, self.cache = self.cache, {}
         here = self.trees[slot]
-        if view is not None and (here.shared or sys.getrefcount(view) > _ROOT_ALONE or sys.getrefcount(cache) > 3):
-            share(view._part)
-            view = None
-        self._view = view
+        view = self._view
+        if view is not None:
+            self._view = None
+            cache, self.cache = self.cache, {}
+            if here.shared or sys.getrefcount(view) > _ROOT_ALONE or sys.getrefcount(cache) > 3:
+                share(view._part)
+                view = None
+            self._view = view
         if here.shared:
             here = self.trees[slot] = replica(here)
         for depth, step in enumerate(steps):

@@ -14,10 +14,9 @@ import linecache
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import lru_cache
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import UNKNOWN, Origin, Speaker, Verb
 from nodeattrs.core.tree import Path
@@ -29,29 +28,29 @@ ATTRIBUTE_FILE, RUN = "attribute file", "run"
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
-@dataclass(frozen=True, slots=True)
-class Voice:
+class Voice(NamedTuple):
     """Who speaks: `kind` is a source ("attribute file", "recipe", "role", ...), `name` whose it is.
 
     speaker: knows the places of what this voice says, where it is a document; None for code
-    early:   whether it writes the attribute file's slot of a component; everybody else writes the
-             recipe's. Early are attribute files, and the run itself: both speak before the first recipe.
     """
 
     kind: str
     name: str = ""
     speaker: Speaker | None = None
-    early: bool = field(init=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "early", self.kind in (ATTRIBUTE_FILE, RUN))
+    @property
+    def early(self) -> bool:
+        """Whether it writes the attribute file's slot of a component; everybody else writes the recipe's.
+
+        Early are attribute files, and the run itself: both speak before the first recipe.
+        """
+        return self.kind in (ATTRIBUTE_FILE, RUN)
 
 
 CALLER = Voice("caller")
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """How something was said.
 
     speaker: knows the place
@@ -121,17 +120,6 @@ def _relative(filename: str, root: str) -> str:
     return (filename if inside.startswith("..") else inside).replace(os.sep, "/")
 
 
-_OURS: set[str] = set()
-"""The files of this package that were met on the way to a caller."""
-
-
-def _is_ours(filename: str) -> bool:
-    if filename.startswith(_HERE):
-        _OURS.add(filename)
-        return True
-    return False
-
-
 class Marks:
     """The numbered marks of one node. Number 0 is "unknown".
 
@@ -157,10 +145,11 @@ class Marks:
         self.table.append(mark)
         return len(self.table) - 1
 
-    def here(self, depth: int, verb: Verb = Verb.SET) -> int:
+    def here(self, depth: int, verb: Verb = Verb.SET, above: int = 2) -> int:
         """The number of the mark for what the caller of this library says now.
 
-        cost: one walk out of this package's frames; the same line, depth and verb keep their number
+        above: at least so many frames, this one counted, are of this package for certain
+        cost:  one walk out of this package's frames; the same line, depth and verb keep their number
         """
         voice = self.voice
         if voice.speaker is not None:
@@ -169,8 +158,8 @@ class Marks:
             if number is None:
                 number = self._numbers[key] = self.add(Mark(voice.speaker, verb, depth))
             return number
-        frame: Any = sys._getframe(2)
-        while (code := frame.f_code).co_filename in _OURS or _is_ours(code.co_filename):
+        frame: Any = sys._getframe(above)
+        while (code := frame.f_code).co_filename.startswith(_HERE):
             if frame.f_back is None:
                 break
             frame = frame.f_back

@@ -108,7 +108,7 @@ def _explained(text: Text, error: json.JSONDecodeError) -> DocumentError:
 def _size(tree: Any) -> tuple[int, int]:
     """How many levels of maps and lists, and how many strings, keys included; not what lies deeper than MAX_DEPTH."""
     levels, strings = 0, int(type(tree) is str)
-    level = [tree] if type(tree) is dict or type(tree) is list else []
+    level: list[Any] = [tree] if type(tree) is dict or type(tree) is list else []
     while level and levels <= MAX_DEPTH:
         levels += 1
         below: list[Any] = []
