@@ -178,8 +178,9 @@ class Repository:
 
         raises: BadName, CookbookNotFound, DocumentError
         """
-        key = ("cookbook", checked_name(name, "cookbook"))
+        key = ("cookbook", name)
         if key not in self._read:
+            checked_name(name, "cookbook")
             root = self.root / "cookbooks" / name
             if not os.path.isdir(root):
                 raise CookbookNotFound(f"there is no cookbook {name}", hint=known_or_near(name, self.cookbooks()))
