@@ -172,8 +172,9 @@ class ComponentTree:
         if len(path) >= ROOM:
             raise TooDeep(f"deeper than {ROOM} levels at {spell(path)}", path=(*path, step))
         if isinstance(thing, dict):
-            self._store((*path, step), OwnedMap(), Verb.SET, parent=place)
-            return self.place((*path, step))
+            made = OwnedMap()
+            self._store((*path, step), made, Verb.SET, parent=place)
+            return (made, ABSENT) if self._is_pair and self.ledger.early else (ABSENT, made)
         if isinstance(thing, list) and type(step) is int:
             return ABSENT, None
         raise self._conflict(thing, path, step)
@@ -248,16 +249,17 @@ class ComponentTree:
                 return
         self._note_cut(path, below(parent, path[-1]))
         assigned = type(value) is dict and self._by_recipe
-        mark = self._here(depth, Verb.FULL if full else Verb.REPLACE if assigned else verb)
+        mark = self._here(depth, Verb.FULL if full else Verb.REPLACE if assigned else verb, above=5)
         if assigned:
             value = AssignedMap(value, mark)
         elif isinstance(value, OwnedMap):
             value.origin = mark
         self.ledger.store(self._slot, path, value, mark)
 
-    def _here(self, depth: int, verb: Verb) -> int:
-        # The frames of `here`, of this method, of another one of this class and of its caller are ours.
-        return self.ledger.marks.here(depth, verb, above=4) if self.ledger.provenance else 0
+    def _here(self, depth: int, verb: Verb, above: int = 4) -> int:
+        # Ours are the frames of `here`, of this method, of another one of this class and of its caller; where
+        # something is stored, those of two methods.
+        return self.ledger.marks.here(depth, verb, above) if self.ledger.provenance else 0
 
     def _list_above(self, path: Path) -> Path | None:
         if int not in map(type, path):  # lists are entered by whole numbers only

@@ -48,7 +48,9 @@ _parsed = lru_cache(maxsize=1024)(parse)
 
 
 def _fits(pattern: Path, path: Path) -> bool:
-    return all(wanted in ("*", step) for wanted, step in zip(pattern, path, strict=True))
+    return pattern == path or (
+        "*" in pattern and all(wanted in ("*", step) for wanted, step in zip(pattern, path, strict=True))
+    )
 
 
 def _wrapped(value: Any, rest: Path) -> Any:

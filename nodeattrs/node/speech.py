@@ -72,7 +72,7 @@ class CodeSpeaker:
     tracebacks, so it is what really ran.
     """
 
-    __slots__ = ("_lines", "code", "offset", "root", "voice")
+    __slots__ = ("_known", "code", "offset", "root", "voice")
 
     def __init__(self, code: CodeType, offset: int, voice: Voice, root: Callable[[], str]) -> None:
         self.code = code
@@ -80,8 +80,7 @@ class CodeSpeaker:
         self.voice = voice
         self.root = root
         # Held, since the file may have run again with another text by the time somebody asks.
-        known = linecache.cache.get(code.co_filename, ())
-        self._lines: list[str] | None = known[2] if len(known) == 4 else None
+        self._known: Any = linecache.cache.get(code.co_filename, ())
 
     @property
     def line(self) -> int | None:
@@ -95,7 +94,8 @@ class CodeSpeaker:
         """Where the statement, or the literal in it, says *path*."""
         filename, line, column = self.code.co_filename, self.line, None
         if line is not None:
-            line, column = _text(filename, self._lines or linecache.getlines(filename)).place(line, path)
+            lines = self._known[2] if len(self._known) == 4 else None
+            line, column = _text(filename, lines or linecache.getlines(filename)).place(line, path)
         return Origin(self.voice.kind, self.voice.name, _relative(filename, self.root()), line, column)
 
 

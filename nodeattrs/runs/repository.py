@@ -313,8 +313,8 @@ class Repository:
 
     def _files(self, folder: str, name: str, suffixes: tuple[str, ...]) -> list[pathlib.Path]:
         # Not Path.with_suffix: names may hold dots.
-        paths = (os.path.join(self.root, folder, f"{name}{suffix}") for suffix in suffixes)
-        return [pathlib.Path(path) for path in paths if os.path.lexists(path)]
+        place = os.path.join(self.root, folder, name)
+        return [pathlib.Path(place + suffix) for suffix in suffixes if os.path.lexists(place + suffix)]
 
     def _file(self, folder: str, name: str, suffixes: tuple[str, ...], what: str) -> pathlib.Path | None:
         files = self._files(folder, name, suffixes)
