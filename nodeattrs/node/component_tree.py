@@ -248,13 +248,14 @@ class ComponentTree:
                 self._work(top, lambda pairs: _put(pairs, path, len(top), value, mark))
                 return
         self._note_cut(path, below(parent, path[-1]))
-        assigned = type(value) is dict and self._by_recipe
+        early = self.ledger.early
+        assigned = self._is_pair and not early and type(value) is dict
         mark = self._here(depth, Verb.FULL if full else Verb.REPLACE if assigned else verb, above=5)
         if assigned:
             value = AssignedMap(value, mark)
         elif isinstance(value, OwnedMap):
             value.origin = mark
-        self.ledger.store(self._slot, path, value, mark)
+        self.ledger.store(self._file if early else self._recipe, path, value, mark)
 
     def _here(self, depth: int, verb: Verb, above: int = 4) -> int:
         # Ours are the frames of `here`, of this method, of another one of this class and of its caller; where

@@ -242,7 +242,7 @@ class Ledger:
         for tree in trees.values():
             tree.shared = True
         history = {path: MappingProxyType(chronicles) for path, chronicles in self.history.items()}
-        return Heard(trees, tuple(self.marks.table[1:]), history)
+        return Heard(trees, tuple(self.marks)[1:], history)
 
     def begin_with(self, heard: Heard) -> bool:
         """Hold what another ledger heard; whether that could be done: not where anything was said here before.
@@ -250,7 +250,7 @@ class Ledger:
         cost: does not grow with the trees
         """
         with self.lock:
-            if len(self.marks.table) > 1 or not self.provenance or any(self.trees[slot] for slot in heard.trees):
+            if len(self.marks) > 1 or not self.provenance or any(self.trees[slot] for slot in heard.trees):
                 return False
             for slot, tree in heard.trees.items():
                 self.trees[slot] = tree
@@ -420,7 +420,7 @@ class Ledger:
                         yield f"an unknown mark in the history of {path} in slot {slot}"
 
     def _is_mark(self, number: Any) -> bool:
-        return type(number) is int and 0 <= number < len(self.marks.table)
+        return type(number) is int and 0 <= number < len(self.marks)
 
     def _are_marks(self, told: Any, path: Path) -> bool:
         elements = told if isinstance(told, list) else [told]

@@ -13,7 +13,7 @@ from __future__ import annotations
 import linecache
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
@@ -72,15 +72,14 @@ class CodeSpeaker:
     tracebacks, so it is what really ran.
     """
 
-    __slots__ = ("_known", "code", "offset", "root", "voice")
+    __slots__ = ("_lines", "code", "offset", "root", "voice")
 
-    def __init__(self, code: CodeType, offset: int, voice: Voice, root: Callable[[], str]) -> None:
+    def __init__(self, code: CodeType, offset: int, voice: Voice, root: Callable[[], str], known: Any) -> None:
         self.code = code
         self.offset = offset
         self.voice = voice
         self.root = root
-        # Held, since the file may have run again with another text by the time somebody asks.
-        self._known: Any = linecache.cache.get(code.co_filename, ())
+        self._lines: list[str] | None = known[2] if known is not None and len(known) == 4 else None
 
     @property
     def line(self) -> int | None:
@@ -94,8 +93,7 @@ class CodeSpeaker:
         """Where the statement, or the literal in it, says *path*."""
         filename, line, column = self.code.co_filename, self.line, None
         if line is not None:
-            lines = self._known[2] if len(self._known) == 4 else None
-            line, column = _text(filename, lines or linecache.getlines(filename)).place(line, path)
+            line, column = _text(filename, self._lines or linecache.getlines(filename)).place(line, path)
         return Origin(self.voice.kind, self.voice.name, _relative(filename, self.root()), line, column)
 
 
@@ -120,21 +118,36 @@ def _relative(filename: str, root: str) -> str:
     return (filename if inside.startswith("..") else inside).replace(os.sep, "/")
 
 
+_Seen = tuple[CodeType, int, Voice, Verb, int, Any]
+"""What there is to know of a line that speaks: code, offset, voice, verb, depth, and what linecache has of its file."""
+
+
 class Marks:
     """The numbered marks of one node. Number 0 is "unknown".
 
-    root: gives the folder to which files are relative
+    root:  gives the folder to which files are relative
+    table: the marks by number; one of a line of code is no more than what was seen there until somebody asks
     """
 
     def __init__(self, root: Callable[[], str]) -> None:
-        self.table: list[Mark] = [Mark(UNKNOWN)]
+        self.table: list[Mark | _Seen] = [Mark(UNKNOWN)]
         self.voice = CALLER
         self._root = root
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._voices: dict[tuple[Any, ...], Voice] = {}
 
     def __getitem__(self, number: int) -> Mark:
-        return self.table[number]
+        mark = self.table[number]
+        if not isinstance(mark, Mark):
+            code, offset, voice, verb, depth, known = mark
+            mark = self.table[number] = Mark(CodeSpeaker(code, offset, voice, self._root, known), verb, depth)
+        return mark
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __iter__(self) -> Iterator[Mark]:
+        return map(self.__getitem__, range(len(self.table)))
 
     def known_voice(self, voice: Voice) -> Voice:
         """The one voice object for this speaker: numbers are keyed by its identity."""
@@ -167,6 +180,8 @@ class Marks:
         key = (id(code), frame.f_lasti, id(voice), depth, verb)
         number = self._numbers.get(key)
         if number is None:
-            speaker = CodeSpeaker(code, frame.f_lasti, voice, self._root)
-            number = self._numbers[key] = self.add(Mark(speaker, verb, depth))
+            # The text is held, since the file may have run again with another one by the time somebody asks.
+            known = linecache.cache.get(code.co_filename)
+            number = self._numbers[key] = len(self.table)
+            self.table.append((code, frame.f_lasti, voice, verb, depth, known))
         return number
