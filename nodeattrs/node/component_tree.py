@@ -282,22 +282,23 @@ class ComponentTree:
 
     def _worked(self, path: Path, change: Callable[[Pairs, int], Any]) -> Any:
         top = self._list_above(path)
-        if top is None or top == path:
-            return self._work(path, lambda pairs: change(pairs, self._here(len(path), Verb.APPEND)))
         mark = self._here(len(path), Verb.APPEND)
+        if top is None or top == path:
+            return self._work(path, lambda pairs: change(pairs, mark), mark)
         inner: list[tuple[Any, ElementTold]] = [(entry, mark) for entry in thing_of(self.place(path))]
         answer = change(inner, mark)
         self._store(path, [entry for entry, _ in inner], Verb.APPEND)
         return answer
 
-    def _work(self, path: Path, change: Callable[[Pairs], Any]) -> Any:
+    def _work(self, path: Path, change: Callable[[Pairs], Any], mark: int | None = None) -> Any:
         file, recipe = self.place(path)
         slot, elements = (self._file, file) if recipe is ABSENT else (self._recipe, recipe)
         nobody: list[ElementTold] = [0] * len(elements)
         said = self.ledger.told(slot, path) if self.ledger.provenance else nobody
         pairs = list(zip(elements, said, strict=True))
         answer = change(pairs)
-        mark = self._here(len(path), Verb.APPEND)
+        if mark is None:
+            mark = self._here(len(path), Verb.APPEND)
         values, marks = [value for value, _ in pairs], [who for _, who in pairs]
         told = marks if marks and self.ledger.provenance else None  # an emptied list is its emptier's
         self.ledger.store(self._slot, path, values, mark, told)

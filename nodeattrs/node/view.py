@@ -42,24 +42,30 @@ def entry(part: Any, key: Any) -> Any:
         value = member.get(key, ABSENT) if type(member) is not Joined else entry(member, key)
         if value is ABSENT:
             continue
-        if result is ABSENT or type(value) in always:
-            result = value
-            continue
-        verdict = policy.verdict(type(result), type(value))
-        if verdict is TAKE:
-            result = value
-        elif type(verdict) is Meet:
-            below = verdict.policy
-            waiting = result.members if type(result) is Joined and result.policy is below else [result]
-            result = Joined(below, [*waiting, value])  # type: ignore[arg-type]
-        elif verdict is not KEEP:
-            result = verdict(Part(result, None), Part(value, None)).value  # type: ignore[operator]
+        result = value if result is ABSENT or type(value) in always else _met(policy, result, value)
     return result
+
+
+def _met(policy: Policy, lower: Any, upper: Any) -> Any:
+    verdict = policy.verdict(type(lower), type(upper))
+    if verdict is TAKE:
+        return upper
+    if type(verdict) is Meet:
+        below = verdict.policy
+        waiting = lower.members if type(lower) is Joined and lower.policy is below else [lower]
+        return Joined(below, [*waiting, upper])  # type: ignore[arg-type]
+    if verdict is KEEP:
+        return lower
+    return verdict(Part(lower, None), Part(upper, None)).value  # type: ignore[operator]
 
 
 def joined(policy: Policy, parts: Iterable[Any]) -> Any:
     """What several parts come to under a policy; those that are ABSENT say nothing."""
-    return entry(Joined(policy, [{0: part} for part in parts if part is not ABSENT]), 0)
+    result = ABSENT
+    for part in parts:
+        if part is not ABSENT:
+            result = part if result is ABSENT else _met(policy, result, part)
+    return result
 
 
 def keys_of(part: Any) -> dict[Any, None]:

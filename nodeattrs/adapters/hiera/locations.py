@@ -105,7 +105,7 @@ def _filled(folder: str, declared: str, speech: Speech) -> str:
         return os.path.join(folder, declared)
     filled = text_plan(declared, False)(speech)
     path = os.path.join(folder, filled)
-    if ".." not in filled and "\0" not in filled and not os.path.isabs(filled):
+    if ".." not in filled and "\0" not in filled and not filled.startswith("/"):
         return path  # nothing in it climbs
     fence = os.path.normpath(folder)
     written = os.path.normpath(os.path.join(folder, os.path.dirname(declared[:cut])))
