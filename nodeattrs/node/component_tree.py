@@ -174,6 +174,8 @@ class ComponentTree:
         if isinstance(thing, dict):
             made = OwnedMap()
             self._store((*path, step), made, Verb.SET, parent=place)
+            if not isinstance(thing, OwnedMap):  # it may lie in a list, which has taken a copy
+                return self.place((*path, step))
             return (made, ABSENT) if self._is_pair and self.ledger.early else (ABSENT, made)
         if isinstance(thing, list) and type(step) is int:
             return ABSENT, None
