@@ -97,6 +97,8 @@ def _explained(text: Text, error: json.JSONDecodeError) -> DocumentError:
         return text.error("there is nothing in this document", error.pos, hint="write {} for an empty map")
     if not rest.strip():
         return text.error("the text ends here, in the middle of a value", error.pos, hint="a bracket is still open")
+    if not before and rest.startswith("\ufeff"):
+        message = "Unexpected UTF-8 BOM (decode using utf-8-sig)"  # as json.loads says it
     hint = _HINTS.get(message)
     if rest.startswith(("//", "/*", "#")):
         hint = "JSON has no comments; YAML has"
