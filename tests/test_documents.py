@@ -350,6 +350,7 @@ class TestRefusals:
             ("[NaN]", (1, 2), "NaN is not a number"),
             ('{"NaN": -Infinity}', (1, 9), "-Infinity is not a number"),
             ("[1e999]", (1, 2), "1e999 is not a number"),
+            ("[NaNo]", (1, 2), "NaN is not a number"),
             ("[" + "1" * 4301 + "]", (1, 2), "more than 4300 digits"),
             ("[\n" * 501 + "]" * 501, (501, 1), "deeper than 500 levels"),
             ('{"a":\n' * 501 + "1" + "}" * 501, (501, 1), "deeper than 500 levels"),

@@ -57,7 +57,7 @@ def read(text: Text) -> Reading:
     except RecursionError:
         raise _too_deep(text) from None
     except NoNumber as error:
-        offset = next(match.start() for match in _TOKEN.finditer(text.text) if match[0] == error.word)
+        offset = next(match.start() for match in _TOKEN.finditer(text.text) if match[0].startswith(error.word))
         raise text.error(error.message, offset, hint="write null, or put it in quotes") from None
     except ValueError as error:
         found = _LONG_NUMBER.search(text.text)
@@ -97,7 +97,7 @@ def _explained(text: Text, error: json.JSONDecodeError) -> DocumentError:
         return text.error("there is nothing in this document", error.pos, hint="write {} for an empty map")
     if not rest.strip():
         return text.error("the text ends here, in the middle of a value", error.pos, hint="a bracket is still open")
-    if not before and rest.startswith("\ufeff"):
+    if not error.pos and rest.startswith("\ufeff"):
         message = "Unexpected UTF-8 BOM (decode using utf-8-sig)"  # as json.loads says it
     hint = _HINTS.get(message)
     if rest.startswith(("//", "/*", "#")):
