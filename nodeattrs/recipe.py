@@ -92,9 +92,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    words = words_now()
+    if words is not None and name in words:
+        return words[name]
     if name.startswith("__"):
         raise AttributeError(name)
-    words = words_now()
     if words is None:
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -102,8 +104,6 @@ def __getattr__(name: str) -> Any:
             f"{name!r} is known only while a recipe or attribute file runs",
             hint="run it with: nodeattrs run --repo DIR",
         )
-    if name in words:
-        return words[name]
     if name in FILES_ONLY:
         raise WordNotKnownHere(f"{name!r} is a word of attribute files", hint=f"in a recipe write node.{name}")
     if name in RECIPES_ONLY:

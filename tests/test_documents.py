@@ -251,6 +251,24 @@ class TestYaml:
         assert "aliases are counted as often as they are used" in str(error)
 
 
+QUOTED = st.sampled_from(["a", "", '"', "\\", '\\"', '":', ":", "::1", '"a" :', "\\\\", "{[,", "\n", "é"]).flatmap(
+    lambda text: st.sampled_from([json.dumps(text), json.dumps(text, ensure_ascii=False)])
+)
+
+
+def json_texts() -> st.SearchStrategy[str]:
+    """Texts of JSON, maps with keys said twice among them, blanks anywhere."""
+    blank = st.sampled_from(["", " ", "\n\t"])
+
+    def holders(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+        spaced = st.tuples(blank, inner, blank).map("".join)
+        pairs = st.tuples(QUOTED, blank, st.just(":"), spaced).map("".join)
+        lists = st.lists(spaced, max_size=3).map(lambda parts: f"[{','.join(parts)}]")
+        return lists | st.lists(pairs, max_size=3).map(lambda parts: f"{{{','.join(parts)}}}")
+
+    return st.recursive(QUOTED | st.sampled_from(["1", "null", "1.5e3"]), holders, max_leaves=8)
+
+
 def flattened(tree: Any) -> list[Any]:
     found = [tree]
     for part in found:
@@ -280,6 +298,24 @@ class TestKeysWrittenTwice:
         assert lines[-1] == warning.line == document.place(("b", 0, "a"))[0]
         assert f"b.0.a is said twice: what line {lines[0]}," in str(warning)
         assert ("b", 0, "a") == warning.path
+
+    @given(st.data())
+    def test_none_escapes_however_the_text_is_written(self, data):
+        """
+        Quotes, backslashes, colons and blanks in odd places; the library, watched at each map, is the oracle.
+        """
+        text = data.draw(json_texts())
+        repeats = []
+
+        def watched(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+            repeats.extend([key for at, (key, _) in enumerate(pairs) if key in dict(pairs[:at])])
+            return dict(pairs)
+
+        tree = json.loads(text, object_pairs_hook=watched)
+
+        document = parse(text, "f.json", "json")
+        assert tree == document.tree
+        assert sorted(repeats) == sorted(warning.path[-1] for warning in document.warnings)
 
     def test_keys_of_different_kinds_are_different_keys(self):
         """
@@ -314,6 +350,7 @@ class TestRefusals:
             ("[NaN]", (1, 2), "NaN is not a number"),
             ('{"NaN": -Infinity}', (1, 9), "-Infinity is not a number"),
             ("[1e999]", (1, 2), "1e999 is not a number"),
+            ("[NaNo]", (1, 2), "NaN is not a number"),
             ("[" + "1" * 4301 + "]", (1, 2), "more than 4300 digits"),
             ("[\n" * 501 + "]" * 501, (501, 1), "deeper than 500 levels"),
             ('{"a":\n' * 501 + "1" + "}" * 501, (501, 1), "deeper than 500 levels"),

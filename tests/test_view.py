@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import copy
+import gc
 import json
 import pickle
 from collections.abc import Mapping, Sequence
 
 import jinja2
 import pytest
+from hypothesis import HealthCheck, given, settings
 
 from nodeattrs import Node, Sensitive, Symbol, json_default, lazy
-from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute
+from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, ValueWithheld
+from nodeattrs.node import view as view_module
+from nodeattrs.testing import values
 
 WHOLE = {
     "apache": {"port": 8080, "dir": "/etc/apache2", "modules": ["ssl", "status"], "vhosts": [{"name": "one"}]},
@@ -435,3 +439,48 @@ class TestWhatWasHandedOutNeverChanges:
         assert list(node) == ["apache", "name", "nothing", "more"]
         assert node["apache"]["port"] == 1
         assert node._check() == []
+
+
+class TestCopies:
+    @pytest.fixture(params=["as the collector tells", "as if it told nothing"], autouse=True)
+    def _what_is_told(self, request, monkeypatch):
+        if request.param == "as if it told nothing":
+            monkeypatch.setattr(view_module, "_may_hold", lambda _: True)
+
+    @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # one patch is for all examples
+    @given(values(("a", "b", 1), (None, 1, "x", 1.5)))
+    def test_nothing_of_a_copy_is_shared_and_the_collector_changes_nothing(self, tree):
+        """
+        It stops watching maps of mere scalars: those are copied without a look inside.
+        """
+        node = Node("web1")
+        node.automatic["k"] = [tree, {"inside": tree}]
+        gc.collect()
+
+        copy, other = node.to_dict()["k"], node.to_dict()["k"]
+
+        assert [tree, {"inside": tree}] == copy == other
+        assert not {id(one) for one in holders(copy)} & {id(one) for one in holders(other)}
+
+    def test_values_that_are_not_ready_are_found_in_the_smallest_map(self):
+        """
+        A deferred one is computed, and one that was not stored is missed, though they stand beside scalars only.
+        """
+        node = Node("web1", sensitive=["db.password"])
+        node.automatic["k"] = {"l": {"scalar": 1, "computed": lazy(lambda: 2)}}
+        node.automatic["db"] = {"host": "h", "password": "hunter2"}
+        saved = Node.restore(node.snapshot())
+        gc.collect()
+
+        assert {"l": {"scalar": 1, "computed": 2}} == node.to_dict()["k"]
+        with pytest.raises(ValueWithheld, match=r"db\.password"):
+            saved.to_dict()
+
+
+def holders(tree):
+    """The maps and lists of a tree."""
+    found = [tree] if isinstance(tree, (dict, list)) else []
+    for one in found:
+        inside = one.values() if isinstance(one, dict) else one
+        found += [inner for inner in inside if isinstance(inner, (dict, list))]
+    return found

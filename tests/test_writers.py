@@ -353,9 +353,10 @@ class TestLists:
         node.default["l"][0]["k"] = 2
         node.default["l"][0]["m"]["deep"] = [1]
         node.default["l"][0]["m"]["deep"].push(2)
+        node.default["l"][0]["new"]["inner"]["leaf"] = 3
         node.default["l"][0].delete("k")
 
-        assert node["l"] == [{"m": {"deep": [1, 2]}}]
+        assert node["l"] == [{"m": {"deep": [1, 2]}, "new": {"inner": {"leaf": 3}}}]
         assert view == [{"k": 1, "m": {}}]
         assert node._check() == []
 

@@ -14,62 +14,54 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodeattrs.core.claim import Verb
 from nodeattrs.core.tree import ABSENT, Path, copied, dig, spell, strict_key
-from nodeattrs.errors import BadArgument, BadKey, NullInTheWay, TooDeep, TypeConflict
+from nodeattrs.errors import BadArgument, NullInTheWay, TooDeep, TypeConflict
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, Patched, SaidAt
 from nodeattrs.node.slots import PAIR, Component, Joined, component
 from nodeattrs.node.values import HELD, ROOM
 
-__all__ = ["ComponentTree", "Cut", "Place"]
+__all__ = ["ComponentTree", "Cut", "Pairs", "Place", "below", "of_pair", "part_of", "remove_equal", "thing_of"]
 
 
-class Place(NamedTuple):
-    """What stands at a path of a component: the attribute file's part and the recipe's.
+Place = tuple[Any, Any]
+"""What stands at a path of a component: the attribute file's part and the recipe's.
 
-    Either may be ABSENT. Both are maps when both are there: then they are read as one.
-    A component of a single slot has all of it in `recipe`.
-    """
+Either may be ABSENT. Both are maps when both are there: then they are read as one. A component of a
+single slot has all of it in the second. A bare pair, since every step of every write makes one.
+"""
 
-    file: Any
-    recipe: Any
 
-    @classmethod
-    def of_pair(cls, file: Any, recipe: Any) -> Place:
-        """The roots of two slots: an assigned one hides the attribute file's."""
-        return cls(ABSENT if type(recipe) is AssignedMap else file, recipe)
+def of_pair(file: Any, recipe: Any) -> Place:
+    """The roots of two slots: an assigned one hides the attribute file's."""
+    return ABSENT if type(recipe) is AssignedMap else file, recipe
 
-    @property
-    def thing(self) -> Any:
-        """The value, or one of the maps; ABSENT where nothing is."""
-        return self.file if self.recipe is ABSENT else self.recipe
 
-    @property
-    def is_map(self) -> bool:
-        """Whether a key can be looked up here."""
-        return isinstance(self.thing, dict)
+def thing_of(place: Place) -> Any:
+    """The value, or one of the maps; ABSENT where nothing is."""
+    file, recipe = place
+    return file if recipe is ABSENT else recipe
 
-    @property
-    def part(self) -> Any:
-        """The same for folding: a value, or joined maps."""
-        if self.file is ABSENT or self.recipe is ABSENT:
-            return self.thing
-        return Joined(PAIR, [self.file, self.recipe])
 
-    def at(self, step: Any) -> Place:
-        """One step down: into a map by key, into a list by index; ABSENT where nothing is."""
-        file, recipe = self
-        if recipe is not ABSENT:
-            recipe = recipe.get(step, ABSENT) if isinstance(recipe, dict) else dig(recipe, (step,))
-        if file is ABSENT:
-            return Place(ABSENT, recipe)
+def part_of(place: Place) -> Any:
+    """The same for folding: a value, or joined maps."""
+    file, recipe = place
+    return thing_of(place) if file is ABSENT or recipe is ABSENT else Joined(PAIR, [file, recipe])
+
+
+def below(place: Place, step: Any) -> Place:
+    """One step down: into a map by key, into a list by index; ABSENT where nothing is."""
+    file, recipe = place
+    if recipe is not ABSENT:
+        recipe = recipe.get(step, ABSENT) if isinstance(recipe, dict) else dig(recipe, (step,))
+    if file is not ABSENT:
         file = file.get(step, ABSENT) if isinstance(file, dict) else dig(file, (step,))
-        if recipe is ABSENT or (type(recipe) is OwnedMap and isinstance(file, dict)):
-            return Place(file, recipe)
-        return Place(ABSENT, recipe)
+        if recipe is not ABSENT and not (type(recipe) is OwnedMap and isinstance(file, dict)):
+            file = ABSENT
+    return file, recipe
 
 
 class Cut:
@@ -119,40 +111,38 @@ class ComponentTree:
     component: which two of them (or one)
     """
 
-    __slots__ = ("_ledger", "component", "cuts")
+    __slots__ = ("_file", "_is_pair", "_recipe", "component", "cuts", "ledger")
 
     def __init__(self, ledger: Ledger, component: Component) -> None:
-        self._ledger = ledger
+        self.ledger = ledger
         self.component = component
         self.cuts: dict[Path, Cuts] = {}
+        # Asked for at every step.
+        self._file, self._recipe, self._is_pair = component.file, component.recipe, component.is_pair
 
     @property
-    def serial(self) -> int:
-        """Rises with every change of the node."""
-        return self._ledger.serial
-
-    @property
-    def _by_file(self) -> bool:
-        return self.component.is_pair and self._ledger.marks.voice.early
+    def _by_recipe(self) -> bool:
+        """Whether what is said now goes into a slot of its own, over what attribute files say."""
+        return self._is_pair and not self.ledger.early
 
     @property
     def _slot(self) -> int:
-        return self.component.file if self._by_file else self.component.recipe
+        return self._file if self.ledger.early else self._recipe
 
     def root(self) -> Place:
         """The whole component."""
-        component, trees = self.component, self._ledger.trees
-        recipe = trees[component.recipe]
-        if not component.is_pair:
-            return Place(ABSENT, recipe)
-        file = trees[component.file]
-        return Place(file, ABSENT) if self._ledger.marks.voice.early else Place.of_pair(file, recipe)
+        trees = self.ledger.trees
+        if not self._is_pair:
+            return ABSENT, trees[self._recipe]
+        if self.ledger.early:
+            return trees[self._file], ABSENT
+        return of_pair(trees[self._file], trees[self._recipe])
 
     def place(self, path: Path) -> Place:
         """What stands at *path*; nothing is created. Negative indexes count from the end of a list."""
         place = self.root()
         for step in path:
-            place = place.at(step)
+            place = below(place, step)
         return place
 
     def plain(self, path: Path, evaluate: bool = False) -> Any:
@@ -161,33 +151,35 @@ class ComponentTree:
 
     def plain_of(self, place: Place, evaluate: bool = False, path: Path = ()) -> Any:
         """A copy of what stands at a place, which is at *path*; or ABSENT."""
-        return ABSENT if place.thing is ABSENT else self._ledger.folded(place.part, evaluate, path)
+        part = part_of(place)
+        return ABSENT if part is ABSENT else self.ledger.folded(part, evaluate, path)
 
     # Steps. Chef's level step: through what exists; an absent key of a map becomes an empty map.
 
-    def step(self, place: Place, path: Path, step: Any) -> Place:
-        """One level step from *place*, which is at *path*.
+    def created(self, path: Path, step: Any) -> Place:
+        """Where a level step from *path* leads that found nothing: to a new empty map, or to nothing in a list.
 
         raises: NullInTheWay, TypeConflict
         """
-        below = place.at(step)
-        if below.thing is not ABSENT:
-            return below
-        with self._ledger.lock:
+        with self.ledger.lock:
             return self._created(self.place(path), path, step)
 
     def _created(self, place: Place, path: Path, step: Any) -> Place:
-        below = place.at(step)  # another thread may have come first
-        if below.thing is not ABSENT:
-            return below
+        found = below(place, step)  # another thread may have come first
+        if thing_of(found) is not ABSENT:
+            return found
+        thing = thing_of(place)
         if len(path) >= ROOM:
             raise TooDeep(f"deeper than {ROOM} levels at {spell(path)}", path=(*path, step))
-        if place.is_map:
-            self._store((*path, _checked_key(step, path)), OwnedMap(), Verb.SET, parent=place)
-            return self.place((*path, step))
-        if isinstance(place.thing, list) and type(step) is int:
-            return Place(ABSENT, None)
-        raise self._conflict(place.thing, path, step)
+        if isinstance(thing, dict):
+            made = OwnedMap()
+            self._store((*path, step), made, Verb.SET, parent=place)
+            if not isinstance(thing, OwnedMap):  # it may lie in a list, which has taken a copy
+                return self.place((*path, step))
+            return (made, ABSENT) if self._is_pair and self.ledger.early else (ABSENT, made)
+        if isinstance(thing, list) and type(step) is int:
+            return ABSENT, None
+        raise self._conflict(thing, path, step)
 
     def _conflict(self, thing: Any, path: Path, step: Any) -> TypeConflict:
         said = []
@@ -212,11 +204,11 @@ class ComponentTree:
 
     def who(self, path: Path) -> str:
         """Who said what stands at *path*, in words; empty where nobody is known."""
-        place = self.place(path)
-        if place.thing is ABSENT or not self._ledger.provenance:
+        file, recipe = self.place(path)
+        if (file is ABSENT and recipe is ABSENT) or not self.ledger.provenance:
             return ""
-        slot = self.component.file if place.recipe is ABSENT else self.component.recipe
-        return str(self._ledger.origin(slot, path)[0])
+        slot = self._file if recipe is ABSENT else self._recipe
+        return str(self.ledger.origin(slot, path)[0])
 
     # Changes
 
@@ -229,16 +221,14 @@ class ComponentTree:
         depth:  the statement that speaks counts paths from there; from *path* itself when None
         raises: NullInTheWay, TypeConflict
         """
-        step = path[-1]
         if len(path) > ROOM:
             raise TooDeep(f"deeper than {ROOM} levels at {spell(path)}", path=path)
         if parent is None:
             parent = self.place(path[:-1])
-        if isinstance(parent.thing, dict):
-            _checked_key(step, path[:-1])
-        elif not (isinstance(parent.thing, list) and type(step) is int):
-            raise self._conflict(parent.thing, path[:-1], step)
-        with self._ledger.lock:
+        above = thing_of(parent)
+        if not (isinstance(above, dict) or (isinstance(above, list) and type(path[-1]) is int)):
+            raise self._conflict(above, path[:-1], path[-1])
+        with self.ledger.lock:
             self._store(path, value, Verb.SET, full, parent, depth)
 
     def _store(
@@ -251,34 +241,37 @@ class ComponentTree:
         depth: int | None = None,
     ) -> None:
         depth = len(path) if depth is None else depth
-        top = self._list_above(path)
-        if top is not None:
-            mark = self._here(depth, Verb.APPEND)
-            self._work(top, lambda pairs: _put(pairs, path, len(top), value, mark))
-            return
-        standing = self.place(path) if parent is None else parent.at(path[-1])
-        if isinstance(standing.thing, (dict, list)):
-            self._note_cut(path, standing)
-        if type(value) is dict and self.component.is_pair and not self._by_file:
-            mark = self._here(depth, Verb.FULL if full else Verb.REPLACE)
+        if parent is None:
+            parent = self.place(path[:-1])
+        if not isinstance(thing_of(parent), OwnedMap):  # what lies in a list is nobody's own
+            top = self._list_above(path)
+            if top is not None:
+                mark = self._here(depth, Verb.APPEND)
+                self._work(top, lambda pairs: _put(pairs, path, len(top), value, mark))
+                return
+        self._note_cut(path, below(parent, path[-1]))
+        early = self.ledger.early
+        assigned = self._is_pair and not early and type(value) is dict
+        mark = self._here(depth, Verb.FULL if full else Verb.REPLACE if assigned else verb, above=5)
+        if assigned:
             value = AssignedMap(value, mark)
-        else:
-            mark = self._here(depth, Verb.FULL if full else verb)
-            if isinstance(value, OwnedMap):
-                value.origin = mark
-        self._ledger.store(self._slot, path, value, mark)
+        elif isinstance(value, OwnedMap):
+            value.origin = mark
+        self.ledger.store(self._file if early else self._recipe, path, value, mark)
 
-    def _here(self, depth: int, verb: Verb) -> int:
-        return self._ledger.marks.here(depth, verb) if self._ledger.provenance else 0
+    def _here(self, depth: int, verb: Verb, above: int = 4) -> int:
+        # Ours are the frames of `here`, of this method, of another one of this class and of its caller; where
+        # something is stored, those of two methods.
+        return self.ledger.marks.here(depth, verb, above) if self.ledger.provenance else 0
 
     def _list_above(self, path: Path) -> Path | None:
         if int not in map(type, path):  # lists are entered by whole numbers only
             return None
         place = self.root()
         for depth, step in enumerate(path):
-            if isinstance(place.thing, list):
+            if isinstance(thing_of(place), list):
                 return path[:depth]
-            place = place.at(step)
+            place = below(place, step)
         return None
 
     def work(self, path: Path, change: Callable[[Pairs, int], Any]) -> Any:
@@ -286,70 +279,70 @@ class ComponentTree:
 
         change: gets (element, who said it) pairs to change, and the mark of the speaker; its answer is returned
         """
-        with self._ledger.lock:
+        with self.ledger.lock:
             return self._worked(path, change)
 
     def _worked(self, path: Path, change: Callable[[Pairs, int], Any]) -> Any:
         top = self._list_above(path)
-        if top is None or top == path:
-            return self._work(path, lambda pairs: change(pairs, self._here(len(path), Verb.APPEND)))
         mark = self._here(len(path), Verb.APPEND)
-        inner: list[tuple[Any, ElementTold]] = [(entry, mark) for entry in self.place(path).thing]
+        if top is None or top == path:
+            return self._work(path, lambda pairs: change(pairs, mark), mark)
+        inner: list[tuple[Any, ElementTold]] = [(entry, mark) for entry in thing_of(self.place(path))]
         answer = change(inner, mark)
         self._store(path, [entry for entry, _ in inner], Verb.APPEND)
         return answer
 
-    def _work(self, path: Path, change: Callable[[Pairs], Any]) -> Any:
-        place = self.place(path)
-        slot = self.component.file if place.recipe is ABSENT else self.component.recipe
-        nobody: list[ElementTold] = [0] * len(place.thing)
-        said = self._ledger.told(slot, path) if self._ledger.provenance else nobody
-        pairs = list(zip(place.thing, said, strict=True))
+    def _work(self, path: Path, change: Callable[[Pairs], Any], mark: int | None = None) -> Any:
+        file, recipe = self.place(path)
+        slot, elements = (self._file, file) if recipe is ABSENT else (self._recipe, recipe)
+        nobody: list[ElementTold] = [0] * len(elements)
+        said = self.ledger.told(slot, path) if self.ledger.provenance else nobody
+        pairs = list(zip(elements, said, strict=True))
         answer = change(pairs)
-        mark = self._here(len(path), Verb.APPEND)
+        if mark is None:
+            mark = self._here(len(path), Verb.APPEND)
         values, marks = [value for value, _ in pairs], [who for _, who in pairs]
-        told = marks if marks and self._ledger.provenance else None  # an emptied list is its emptier's
-        self._ledger.store(self._slot, path, values, mark, told)
+        told = marks if marks and self.ledger.provenance else None  # an emptied list is its emptier's
+        self.ledger.store(self._slot, path, values, mark, told)
         return answer
 
     def delete(self, path: Path) -> Any:
         """Take away a key of a map, or all elements of a list that equal the last step; the value or None."""
-        with self._ledger.lock:
+        with self.ledger.lock:
             return self._deleted(path)
 
     def _deleted(self, path: Path) -> Any:
         parent, step = self.place(path[:-1]), path[-1]
-        if isinstance(parent.thing, list):
+        thing = thing_of(parent)
+        if isinstance(thing, list):
             return self.work(path[:-1], lambda pairs, mark: remove_equal(pairs, step))
-        if not parent.is_map:
-            raise self._conflict(parent.thing, path[:-1], step)
-        _checked_key(step, path[:-1])
-        gone = parent.at(step)
-        if gone.thing is ABSENT:
+        if not isinstance(thing, dict):
+            raise self._conflict(thing, path[:-1], step)
+        gone = below(parent, step)
+        value = self.plain_of(gone, path=path)
+        if value is ABSENT:
             return None
-        value = self._ledger.folded(gone.part, False, path)
         top = self._list_above(path)
         if top is not None:
             self._work(top, lambda pairs: _take(pairs, path[len(top) :]))
             return value
         self._note_cut(path, gone)
         mark = self._here(len(path), Verb.ERASE)
-        for slot in (self.component.file,) if self._by_file else {self.component.recipe, self.component.file}:
-            self._ledger.erase(slot, path, mark)
+        for slot in (self._recipe, self._file) if self._by_recipe else (self._slot,):
+            self.ledger.erase(slot, path, mark)
         return value
 
     def replace(self, value: dict[Any, Any]) -> None:
         """Make a map of our own the whole component, as its speaker sees it."""
         self._note_cut((), self.root())
-        by_recipe = self.component.is_pair and not self._by_file
-        mark = self._here(0, Verb.REPLACE if by_recipe else Verb.SET)
-        self._ledger.replace(self._slot, AssignedMap(value, mark) if by_recipe else value, mark)
+        mark = self._here(0, Verb.REPLACE if self._by_recipe else Verb.SET)
+        self.ledger.replace(self._slot, AssignedMap(value, mark) if self._by_recipe else value, mark)
 
     def empty(self) -> None:
         """Drop both trees, as at the start of a run."""
         self._note_cut((), self.root())
-        for slot in {self.component.file, self.component.recipe}:
-            self._ledger.replace(slot, {}, remember=False)
+        for slot in {self._file, self._recipe}:
+            self.ledger.replace(slot, {}, remember=False)
 
     def write(self, path: Path, value: Any, full: bool = False, strict: bool = False) -> None:
         """Store a value of our own; what cannot take the next step is first replaced by an empty map.
@@ -358,39 +351,43 @@ class ComponentTree:
         """
         if not path:
             raise BadArgument("nothing can be written at the empty path", hint="assign the level: node.default = {...}")
+        parent = self.root()
         for depth in range(1, len(path)):
-            above, at = path[: depth - 1], path[:depth]
-            place = self.step(self.place(above), above, at[-1])
-            if place.is_map or (isinstance(place.thing, list) and type(path[depth]) is int):
+            at = path[:depth]
+            parent = below(parent, at[-1])
+            if thing_of(parent) is ABSENT:
+                parent = self.created(at[:-1], at[-1])
+            thing = thing_of(parent)
+            if isinstance(thing, dict) or (isinstance(thing, list) and type(path[depth]) is int):
                 continue
             if strict:
                 raise TypeConflict(
-                    f"cannot write below the value {_short(place.thing)} at {self.component.name}.{spell(at)}",
+                    f"cannot write below the value {_short(thing)} at {self.component.name}.{spell(at)}",
                     path=path,
                     said=[f"it was said by {self.who(at)}"] if self.who(at) else (),
                     hint="write(...) replaces what is in the way",
                 )
-            ours = place.recipe is not ABSENT and self.component.is_pair and not self._by_file
+            ours = parent[1] is not ABSENT and self._by_recipe
             self._store(at, AssignedMap() if ours else OwnedMap(), Verb.SET, full)
-        self.store(path, value, full)
+            parent = self.place(at)
+        self.store(path, value, full, parent)
 
     def unlink(self, path: Path) -> Any:
         """Delete, or nothing where the parent is no map and no list; the value or None."""
         if not path:
             raise BadArgument("the empty path cannot be removed")
-        thing = self.place(path[:-1]).thing
-        return self.delete(path) if isinstance(thing, (dict, list)) else None
+        return self.delete(path) if isinstance(thing_of(self.place(path[:-1])), (dict, list)) else None
 
     def silent(self, path: Path, value: Any) -> None:
         """Note an `unless` that said nothing."""
-        if self._ledger.provenance:
-            self._ledger.silent(self._slot, path, value, self._ledger.marks.here(len(path), Verb.SILENT))
+        if self.ledger.provenance:
+            self.ledger.silent(self._slot, path, value, self.ledger.marks.here(len(path), Verb.SILENT))
 
     # Handles that are held while their place is replaced
 
     def _note_cut(self, path: Path, place: Place) -> None:
-        if isinstance(place.thing, (dict, list)):
-            self.cuts.setdefault(path, Cuts()).add(Cut(self._ledger.serial, _kept(place)))
+        if isinstance(thing_of(place), (dict, list)):
+            self.cuts.setdefault(path, Cuts()).add(Cut(self.ledger.serial, _kept(place)))
 
     def cut_since(self, path: Path, born: int) -> tuple[Path, Cut] | None:
         """The first time after *born* that the container at *path*, or one above it, was replaced.
@@ -416,12 +413,6 @@ def _kept(place: Place) -> Place:
         if isinstance(part, OwnedMap):
             part.shared = True
     return place
-
-
-def _checked_key(key: Any, path: Path) -> Any:
-    if type(key) is not str and type(key) is not int:
-        raise BadKey(f"a key must be text or an integer, not {type(key).__name__}: {key!r}", path=(*path, key))
-    return key
 
 
 def _short(value: Any) -> str:

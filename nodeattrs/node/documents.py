@@ -382,7 +382,7 @@ def snapshot_ledger(
     wanted = frozenset(only)
     reach = _Reach(ledger, wanted)
     marks = []
-    for number, mark in enumerate(ledger.marks.table):
+    for number, mark in enumerate(ledger.marks):
         if number not in reach.used:
             marks.append({"kind": UNKNOWN.kind})
             continue

@@ -8,7 +8,6 @@ that lost to another role is still found.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from nodeattrs.core.claim import Origin, Speaker
@@ -139,7 +138,7 @@ class _Adoption:
         new = self._numbers.get(old)
         if new is None:
             mark = self._saved.marks[old]
-            new = self._numbers[old] = self._ledger.marks.add(replace(mark, speaker=_Saved(mark.speaker)))
+            new = self._numbers[old] = self._ledger.marks.add(mark._replace(speaker=_Saved(mark.speaker)))
         return new
 
     def _is_left_out(self, number: int) -> bool:

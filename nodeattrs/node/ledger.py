@@ -111,14 +111,16 @@ class Ledger:
     root:       gives the folder to which the files of marks are relative
     secrets:    the paths whose values are wrapped as Sensitive when they enter
     cache:      the merged view's top-level answers; the node reads it directly
+    early:      whether whoever speaks now writes the attribute file's slots; see `Voice`
     serial:     rises with every change
     """
 
-    __slots__ = ("_view", "cache", "history", "lock", "marks", "provenance", "secrets", "serial", "trees")
+    __slots__ = ("_view", "cache", "early", "history", "lock", "marks", "provenance", "secrets", "serial", "trees")
 
     def __init__(self, provenance: bool, root: Callable[[], str], secrets: Secrets | None = None) -> None:
         self.trees: list[OwnedMap] = [OwnedMap() for _ in range(len(SLOTS) + 1)]  # [0] is never used
         self.marks = Marks(root)
+        self.early = self.marks.voice.early
         self.history: dict[Path, Mapping[tuple[int, bool], Chronicle]] = {}
         self.provenance = provenance
         self.secrets = secrets
@@ -193,9 +195,9 @@ class Ledger:
         with self.lock:
             parent = self._enter(slot, path[:-1], key, mark)
             if self.provenance:
-                old = parent.get(key, ABSENT)
-                if old is not ABSENT:
-                    self._remember(slot, path, Event("overwritten", old, parent.origins.get(key, parent.origin), mark))
+                if key in parent:
+                    before = parent.origins.get(key, parent.origin)
+                    self._remember(slot, path, Event("overwritten", parent[key], before, mark))
                 parent.origins[key] = mark if told is None else told
             parent[key] = value
             self._leave()
@@ -240,7 +242,7 @@ class Ledger:
         for tree in trees.values():
             tree.shared = True
         history = {path: MappingProxyType(chronicles) for path, chronicles in self.history.items()}
-        return Heard(trees, tuple(self.marks.table[1:]), history)
+        return Heard(trees, tuple(self.marks)[1:], history)
 
     def begin_with(self, heard: Heard) -> bool:
         """Hold what another ledger heard; whether that could be done: not where anything was said here before.
@@ -248,7 +250,7 @@ class Ledger:
         cost: does not grow with the trees
         """
         with self.lock:
-            if len(self.marks.table) > 1 or not self.provenance or any(self.trees[slot] for slot in heard.trees):
+            if len(self.marks) > 1 or not self.provenance or any(self.trees[slot] for slot in heard.trees):
                 return False
             for slot, tree in heard.trees.items():
                 self.trees[slot] = tree
@@ -271,6 +273,7 @@ class Ledger:
         """Who speaks from now on; answers who spoke so far. What writers remember of their place is void."""
         with self.lock:
             before, self.marks.voice = self.marks.voice, self.marks.known_voice(voice)
+            self.early = voice.early
             self.serial += 1
             return before
 
@@ -279,13 +282,15 @@ class Ledger:
 
         Readers find no view until `_leave`; those who already hold one keep it as it is.
         """
-        view, self._view = self._view, None
-        cache, self.cache = self.cache, {}
         here = self.trees[slot]
-        if view is not None and (here.shared or sys.getrefcount(view) > _ROOT_ALONE or sys.getrefcount(cache) > 3):
-            share(view._part)
-            view = None
-        self._view = view
+        view = self._view
+        if view is not None:
+            self._view = None
+            cache, self.cache = self.cache, {}
+            if here.shared or sys.getrefcount(view) > _ROOT_ALONE or sys.getrefcount(cache) > 3:
+                share(view._part)
+                view = None
+            self._view = view
         if here.shared:
             here = self.trees[slot] = replica(here)
         for depth, step in enumerate(steps):
@@ -415,7 +420,7 @@ class Ledger:
                         yield f"an unknown mark in the history of {path} in slot {slot}"
 
     def _is_mark(self, number: Any) -> bool:
-        return type(number) is int and 0 <= number < len(self.marks.table)
+        return type(number) is int and 0 <= number < len(self.marks)
 
     def _are_marks(self, told: Any, path: Path) -> bool:
         elements = told if isinstance(told, list) else [told]

@@ -7,7 +7,7 @@ from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import TypeConflict
-from nodeattrs.node.component_tree import Place
+from nodeattrs.node.component_tree import Place, below, of_pair, part_of, thing_of
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.slots import Branch
 from nodeattrs.node.view import MapView, joined
@@ -36,11 +36,11 @@ def _part_at(ledger: Ledger, branch: Branch, path: Path) -> Any:
     slots = [child for child in branch.children if isinstance(child, int)]
     if len(slots) == len(branch.children):
         file, recipe = (ledger.trees[slot] for slot in slots)
-        return _stepped(Place.of_pair(file, recipe), path).part
+        return part_of(_stepped(of_pair(file, recipe), path))
     parts = [
         _part_at(ledger, child, path)
         if isinstance(child, Branch)
-        else _stepped(Place(ABSENT, ledger.trees[child]), path).part
+        else part_of(_stepped((ABSENT, ledger.trees[child]), path))
         for child in branch.children
     ]
     return joined(branch.policy, parts)
@@ -62,13 +62,13 @@ class LevelView(MapView):
 def _stepped(place: Place, path: Path) -> Place:
     """One component stepped through for itself: nothing beyond null and text."""
     for depth, step in enumerate(path):
-        thing = place.thing
+        thing = thing_of(place)
         if thing is ABSENT or thing is None or isinstance(thing, str):
-            return Place(ABSENT, ABSENT)
+            return ABSENT, ABSENT
         if not isinstance(thing, dict) and not (isinstance(thing, list) and type(step) is int):
             raise TypeConflict(
                 f"cannot step to {spell((step,))}: {spell(path[:depth])} has no such place in one of the components",
                 path=path,
             )
-        place = place.at(step)
+        place = below(place, step)
     return place

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from nodeattrs.core.claim import Origin, Speaker
@@ -25,7 +25,7 @@ from nodeattrs.errors import (
     TypeConflict,
     UnknownName,
 )
-from nodeattrs.node.component_tree import ComponentTree
+from nodeattrs.node.component_tree import ComponentTree, thing_of
 from nodeattrs.node.documents import FORMAT, VERSION, json_ready, restore_ledger, snapshot_ledger, unmarked
 from nodeattrs.node.intake import adopt, lay_over, load, settle, sink
 from nodeattrs.node.ledger import Heard, Ledger
@@ -47,7 +47,7 @@ from nodeattrs.node.slots import (
 from nodeattrs.node.speech import RUN, Voice
 from nodeattrs.node.values import stored
 from nodeattrs.node.view import ListView, entry
-from nodeattrs.node.writers import FullWriter, Level, UnlessWriter, Writer, steps_of
+from nodeattrs.node.writers import FullWriter, Level, UnlessWriter, Writer, key_of, steps_of
 
 if TYPE_CHECKING:
     from nodeattrs.core.trace import Trace
@@ -73,6 +73,23 @@ class EnvironmentLike(Protocol):
     def default_attributes(self) -> Mapping[Any, Any]: ...
     @property
     def override_attributes(self) -> Mapping[Any, Any]: ...
+
+
+class _Speaking:
+    """A block in which a voice speaks. Not a generator: every file of a run is one."""
+
+    __slots__ = ("_before", "_node", "_voice")
+
+    def __init__(self, node: Node, voice: Voice) -> None:
+        self._node, self._voice = node, voice
+        self._before = voice
+
+    def __enter__(self) -> Node:
+        self._before = self._node._ledger.speak(self._voice)
+        return self._node
+
+    def __exit__(self, *_: object) -> None:
+        self._node._ledger.speak(self._before)
 
 
 def _is_map(part: Any) -> bool:
@@ -274,7 +291,8 @@ class Node(Mapping[Any, Any]):
 
     def has_attribute(self, key: Any) -> bool:
         """Whether any slot has this top-level key (Ruby's `attribute?`)."""
-        return any(steps_of((key,))[0] in tree for tree in self._ledger.trees[1:])
+        step = key_of(key)
+        return any(step in tree for tree in self._ledger.trees[1:])
 
     def _at(self, path: Path) -> Any:
         here: Any = self._ledger.view()
@@ -434,19 +452,14 @@ class Node(Mapping[Any, Any]):
 
     # Who spoke
 
-    @contextmanager
-    def speaking(self, source: str, name: str = "", speaker: Speaker | None = None) -> Iterator[Node]:
+    def speaking(self, source: str, name: str = "", speaker: Speaker | None = None) -> AbstractContextManager[Node]:
         """Within the block, what is written is said by this source: `with node.speaking("recipe", "apache2"):`.
 
         source:  "attribute file" writes the attribute file's slots; everybody else the recipe's
         name:    the cookbook, role, environment, ... that speaks
         speaker: knows the places, where it is a document; code finds its own line
         """
-        before = self._ledger.speak(Voice(source, name, speaker))
-        try:
-            yield self
-        finally:
-            self._ledger.speak(before)
+        return _Speaking(self, Voice(source, name, speaker))
 
     def speaker_here(self) -> Origin:
         """Who speaks now, and the line outside of this library that calls."""
@@ -650,19 +663,23 @@ class Node(Mapping[Any, Any]):
     def begin_tags(self) -> None:
         """Make normal `tags` a list, as every run does before anybody else speaks."""
         with self.speaking(RUN, speaker=_RUN):
-            _ = self.tags
+            self._make_tags()
+
+    def _make_tags(self) -> None:
+        standing = thing_of(self._trees["normal"].place(("tags",)))
+        if not isinstance(standing, list):
+            self.normal["tags"] = [] if standing is ABSENT or standing is None else [standing]
 
     @property
     def tags(self) -> list[Any]:
         """The list in normal `tags`; made empty where there is none, a scalar becomes a list of one."""
-        standing = self._trees["normal"].place(("tags",)).thing
-        if not isinstance(standing, list):
-            self.normal["tags"] = [] if standing is ABSENT or standing is None else [standing]
+        self._make_tags()
         return self._trees["normal"].plain(("tags",))  # type: ignore[no-any-return]
 
     def tag(self, *names: str) -> list[Any]:
         """Add tags that are missing; the list."""
-        missing = [name for name in dict.fromkeys(map(str, names)) if name not in self.tags]
+        known = self.tags
+        missing = [name for name in dict.fromkeys(map(str, names)) if name not in known]
         if missing:
             self.normal["tags"].push(*missing)
         return self.tags

@@ -7,6 +7,7 @@ secrets again: views, traces and documents only ever meet the wrapped value.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from nodeattrs.core.tree import Path, parse
@@ -24,7 +25,7 @@ class Secrets:
     __slots__ = ("_first", "paths")
 
     def __init__(self, paths: Iterable[str | Path]) -> None:
-        self.paths: tuple[Path, ...] = tuple(parse(path) if isinstance(path, str) else tuple(path) for path in paths)
+        self.paths: tuple[Path, ...] = tuple(_parsed(path) if isinstance(path, str) else tuple(path) for path in paths)
         first = {path[0] if path else "*" for path in self.paths}
         self._first = None if "*" in first else first  # None: any step may lead to one
 
@@ -42,21 +43,23 @@ class Secrets:
         return value
 
 
+_parsed = lru_cache(maxsize=1024)(parse)
+"""All nodes of a repository have the same sensitive paths."""
+
+
 def _fits(pattern: Path, path: Path) -> bool:
-    return all(wanted in ("*", step) for wanted, step in zip(pattern, path, strict=True))
+    return pattern == path or (
+        "*" in pattern and all(wanted in ("*", step) for wanted, step in zip(pattern, path, strict=True))
+    )
 
 
 def _wrapped(value: Any, rest: Path) -> Any:
     if isinstance(value, (Sensitive, Withheld)):
         return value
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            if not rest or rest[0] in ("*", key):
-                value[key] = _wrapped(inner, rest[1:])
-        return value
-    if isinstance(value, list):
-        for index, inner in enumerate(value):
-            if not rest or rest[0] in ("*", index):
-                value[index] = _wrapped(inner, rest[1:])
+    if isinstance(value, (dict, list)):
+        inside = value if isinstance(value, dict) else range(len(value))
+        for step in inside if not rest or rest[0] == "*" else rest[:1]:
+            if step in inside:
+                value[step] = _wrapped(value[step], rest[1:])
         return value
     return value if rest else Sensitive(value)

@@ -13,11 +13,10 @@ from __future__ import annotations
 import linecache
 import os
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import UNKNOWN, Origin, Speaker, Verb
 from nodeattrs.core.tree import Path
@@ -29,29 +28,29 @@ ATTRIBUTE_FILE, RUN = "attribute file", "run"
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
-@dataclass(frozen=True, slots=True)
-class Voice:
+class Voice(NamedTuple):
     """Who speaks: `kind` is a source ("attribute file", "recipe", "role", ...), `name` whose it is.
 
     speaker: knows the places of what this voice says, where it is a document; None for code
-    early:   whether it writes the attribute file's slot of a component; everybody else writes the
-             recipe's. Early are attribute files, and the run itself: both speak before the first recipe.
     """
 
     kind: str
     name: str = ""
     speaker: Speaker | None = None
-    early: bool = field(init=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "early", self.kind in (ATTRIBUTE_FILE, RUN))
+    @property
+    def early(self) -> bool:
+        """Whether it writes the attribute file's slot of a component; everybody else writes the recipe's.
+
+        Early are attribute files, and the run itself: both speak before the first recipe.
+        """
+        return self.kind in (ATTRIBUTE_FILE, RUN)
 
 
 CALLER = Voice("caller")
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """How something was said.
 
     speaker: knows the place
@@ -75,14 +74,12 @@ class CodeSpeaker:
 
     __slots__ = ("_lines", "code", "offset", "root", "voice")
 
-    def __init__(self, code: CodeType, offset: int, voice: Voice, root: Callable[[], str]) -> None:
+    def __init__(self, code: CodeType, offset: int, voice: Voice, root: Callable[[], str], known: Any) -> None:
         self.code = code
         self.offset = offset
         self.voice = voice
         self.root = root
-        # Held, since the file may have run again with another text by the time somebody asks.
-        known = linecache.cache.get(code.co_filename, ())
-        self._lines: list[str] | None = known[2] if len(known) == 4 else None
+        self._lines: list[str] | None = known[2] if known is not None and len(known) == 4 else None
 
     @property
     def line(self) -> int | None:
@@ -121,32 +118,36 @@ def _relative(filename: str, root: str) -> str:
     return (filename if inside.startswith("..") else inside).replace(os.sep, "/")
 
 
-_OURS: set[str] = set()
-"""The files of this package that were met on the way to a caller."""
-
-
-def _is_ours(filename: str) -> bool:
-    if filename.startswith(_HERE):
-        _OURS.add(filename)
-        return True
-    return False
+_Seen = tuple[CodeType, int, Voice, Verb, int, Any]
+"""What there is to know of a line that speaks: code, offset, voice, verb, depth, and what linecache has of its file."""
 
 
 class Marks:
     """The numbered marks of one node. Number 0 is "unknown".
 
-    root: gives the folder to which files are relative
+    root:  gives the folder to which files are relative
+    table: the marks by number; one of a line of code is no more than what was seen there until somebody asks
     """
 
     def __init__(self, root: Callable[[], str]) -> None:
-        self.table: list[Mark] = [Mark(UNKNOWN)]
+        self.table: list[Mark | _Seen] = [Mark(UNKNOWN)]
         self.voice = CALLER
         self._root = root
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._voices: dict[tuple[Any, ...], Voice] = {}
 
     def __getitem__(self, number: int) -> Mark:
-        return self.table[number]
+        mark = self.table[number]
+        if not isinstance(mark, Mark):
+            code, offset, voice, verb, depth, known = mark
+            mark = self.table[number] = Mark(CodeSpeaker(code, offset, voice, self._root, known), verb, depth)
+        return mark
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __iter__(self) -> Iterator[Mark]:
+        return map(self.__getitem__, range(len(self.table)))
 
     def known_voice(self, voice: Voice) -> Voice:
         """The one voice object for this speaker: numbers are keyed by its identity."""
@@ -157,10 +158,11 @@ class Marks:
         self.table.append(mark)
         return len(self.table) - 1
 
-    def here(self, depth: int, verb: Verb = Verb.SET) -> int:
+    def here(self, depth: int, verb: Verb = Verb.SET, above: int = 2) -> int:
         """The number of the mark for what the caller of this library says now.
 
-        cost: one walk out of this package's frames; the same line, depth and verb keep their number
+        above: at least so many frames, this one counted, are of this package for certain
+        cost:  one walk out of this package's frames; the same line, depth and verb keep their number
         """
         voice = self.voice
         if voice.speaker is not None:
@@ -169,8 +171,8 @@ class Marks:
             if number is None:
                 number = self._numbers[key] = self.add(Mark(voice.speaker, verb, depth))
             return number
-        frame: Any = sys._getframe(2)
-        while (code := frame.f_code).co_filename in _OURS or _is_ours(code.co_filename):
+        frame: Any = sys._getframe(above)
+        while (code := frame.f_code).co_filename.startswith(_HERE):
             if frame.f_back is None:
                 break
             frame = frame.f_back
@@ -178,6 +180,8 @@ class Marks:
         key = (id(code), frame.f_lasti, id(voice), depth, verb)
         number = self._numbers.get(key)
         if number is None:
-            speaker = CodeSpeaker(code, frame.f_lasti, voice, self._root)
-            number = self._numbers[key] = self.add(Mark(speaker, verb, depth))
+            # The text is held, since the file may have run again with another one by the time somebody asks.
+            known = linecache.cache.get(code.co_filename)
+            number = self._numbers[key] = len(self.table)
+            self.table.append((code, frame.f_lasti, voice, verb, depth, known))
         return number

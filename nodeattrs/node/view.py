@@ -11,7 +11,8 @@ methods that fill them (docs/decisions/0004).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import gc
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NoReturn, overload
 
@@ -42,24 +43,30 @@ def entry(part: Any, key: Any) -> Any:
         value = member.get(key, ABSENT) if type(member) is not Joined else entry(member, key)
         if value is ABSENT:
             continue
-        if result is ABSENT or type(value) in always:
-            result = value
-            continue
-        verdict = policy.verdict(type(result), type(value))
-        if verdict is TAKE:
-            result = value
-        elif type(verdict) is Meet:
-            below = verdict.policy
-            waiting = result.members if type(result) is Joined and result.policy is below else [result]
-            result = Joined(below, [*waiting, value])  # type: ignore[arg-type]
-        elif verdict is not KEEP:
-            result = verdict(Part(result, None), Part(value, None)).value  # type: ignore[operator]
+        result = value if result is ABSENT or type(value) in always else _met(policy, result, value)
     return result
+
+
+def _met(policy: Policy, lower: Any, upper: Any) -> Any:
+    verdict = policy.verdict(type(lower), type(upper))
+    if verdict is TAKE:
+        return upper
+    if type(verdict) is Meet:
+        below = verdict.policy
+        waiting = lower.members if type(lower) is Joined and lower.policy is below else [lower]
+        return Joined(below, [*waiting, upper])  # type: ignore[arg-type]
+    if verdict is KEEP:
+        return lower
+    return verdict(Part(lower, None), Part(upper, None)).value  # type: ignore[operator]
 
 
 def joined(policy: Policy, parts: Iterable[Any]) -> Any:
     """What several parts come to under a policy; those that are ABSENT say nothing."""
-    return entry(Joined(policy, [{0: part} for part in parts if part is not ABSENT]), 0)
+    result = ABSENT
+    for part in parts:
+        if part is not ABSENT:
+            result = part if result is ABSENT else _met(policy, result, part)
+    return result
 
 
 def keys_of(part: Any) -> dict[Any, None]:
@@ -155,6 +162,18 @@ def _scalars_that_win(policy: Policy) -> frozenset[type]:
     return policy.always & _READY
 
 
+def _watched() -> Callable[[Any], bool]:
+    asked: Callable[[Any], bool] | None = getattr(gc, "is_tracked", None)
+    unready: tuple[Any, ...] = ({}, [], Deferred(dict), Withheld())
+    return asked if asked is not None and all(asked({"k": one}) for one in unready) else lambda _: True
+
+
+_may_hold = _watched()
+"""Whether a map may hold a map, a list or a value that is not ready. Most maps of facts do not, and the garbage
+collector knows: it does not watch those of mere scalars. That is a fifth of a copy; where it watches all maps, or
+cannot be asked, a copy is right but slower."""
+
+
 def _copy(value: Any, odd: dict[Any, None], at: Any) -> Any:
     kind = type(value)
     if kind in _READY:
@@ -167,9 +186,10 @@ def _copy(value: Any, odd: dict[Any, None], at: Any) -> Any:
         return items
     if isinstance(value, dict):
         out = value.copy()
-        for key, inner in value.items():
-            if type(inner) not in _READY:
-                out[key] = _copy(inner, odd, at)
+        if _may_hold(value):
+            for key, inner in value.items():
+                if type(inner) not in _READY:
+                    out[key] = _copy(inner, odd, at)
         return out
     odd[at] = None
     return value

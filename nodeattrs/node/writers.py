@@ -15,7 +15,7 @@ from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, near, spell, strict_key
 from nodeattrs.errors import BadArgument, BadKey, NoSuchAttribute, TypeConflict
-from nodeattrs.node.component_tree import ComponentTree, Pairs, Place, remove_equal
+from nodeattrs.node.component_tree import ComponentTree, Pairs, Place, below, remove_equal, thing_of
 from nodeattrs.node.maps import ElementTold, SaidAt
 from nodeattrs.node.values import Deferred, Sensitive, Symbol, Withheld, stored
 
@@ -51,17 +51,17 @@ class _Handle:
     def __init__(self, tree: ComponentTree, path: Path = (), place: Place | None = None) -> None:
         self._tree = tree
         self._path = path
-        self._born = tree.serial
+        self._born = tree.ledger.serial
         self._known = tree.root() if place is None else place
 
     def _place(self) -> Place:
         tree = self._tree
-        if self._born != tree.serial:
+        if self._born != tree.ledger.serial:
             cut = tree.cut_since(self._path, self._born)
             if cut is not None:
                 tree, above = cut[1].apart()
                 self._tree, self._path = tree, (*above, *self._path[len(cut[0]) :])
-            self._born = tree.serial
+            self._born = tree.ledger.serial
             self._known = tree.place(self._path)
         return self._known
 
@@ -85,13 +85,19 @@ class _Handle:
     __hash__ = None  # type: ignore[assignment]
 
     def _child(self, place: Place, step: Any) -> Any:
-        """What a level step gives: a writer for a container, the value itself otherwise."""
-        tree, path = self._tree, (*self._path, step)
-        below = tree.step(place, self._path, step)
-        thing = below.thing
+        """What a level step gives: a writer for a container, the value itself otherwise.
+
+        Chef's level step: through what exists; an absent key of a map becomes an empty map.
+        raises: NullInTheWay, TypeConflict
+        """
+        found = below(place, step)
+        thing = thing_of(found)
+        if thing is ABSENT:
+            found = self._tree.created(self._path, step)
+            thing = thing_of(found)
         if isinstance(thing, dict):
-            return Writer(tree, path, below)
-        return ListWriter(tree, path, below) if isinstance(thing, list) else thing
+            return Writer(self._tree, (*self._path, step), found)
+        return ListWriter(self._tree, (*self._path, step), found) if isinstance(thing, list) else thing
 
 
 class Writer(_Handle):
@@ -113,12 +119,12 @@ class Writer(_Handle):
         self._tree.store(path, stored(value, path), parent=place)
 
     def __delitem__(self, key: Any) -> None:
-        if self._place().at(key_of(key, self._path)).thing is ABSENT:
+        if thing_of(below(self._place(), key_of(key, self._path))) is ABSENT:
             raise self._absent((key_of(key, self._path),))
         self.delete(key)
 
     def __contains__(self, key: object) -> bool:
-        return self._place().at(key_of(key, self._path)).thing is not ABSENT
+        return thing_of(below(self._place(), key_of(key, self._path))) is not ABSENT
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.keys())
@@ -145,7 +151,7 @@ class Writer(_Handle):
 
     def get(self, key: Any, default: Any = None) -> Any:
         """A plain copy of the value of *key*; *default* where it is absent. Creates nothing."""
-        value = self._tree.plain_of(self._place().at(key_of(key, self._path)), True, (*self._path, key))
+        value = self._tree.plain_of(below(self._place(), key_of(key, self._path)), True, (*self._path, key))
         return default if value is ABSENT else value
 
     def delete(self, key: Any) -> Any:
@@ -155,7 +161,7 @@ class Writer(_Handle):
 
     def pop(self, key: Any, *default: Any) -> Any:
         """Remove *key* and give its value; KeyError, or *default*, where it is absent."""
-        if self._place().at(key_of(key, self._path)).thing is ABSENT:
+        if thing_of(below(self._place(), key_of(key, self._path))) is ABSENT:
             if default:
                 return default[0]
             raise self._absent((key_of(key, self._path),))
@@ -223,7 +229,7 @@ class Writer(_Handle):
     def _at(self, path: Iterable[Any]) -> Any:
         place = self._place()
         for step in steps_of(path, self._path):
-            place = place.at(step)
+            place = below(place, step)
         return self._tree.plain_of(place, True, (*self._path, *steps_of(path, self._path)))
 
     def _write(self, path_and_value: tuple[Any, ...], full: bool = False, strict: bool = False) -> Any:
@@ -263,7 +269,7 @@ class ListWriter(_Handle):
     __slots__ = ()
 
     def _list(self) -> list[Any]:
-        thing = self._place().thing
+        thing = thing_of(self._place())
         if not isinstance(thing, list):
             raise TypeConflict(f"there is no list at {self._tree.component.name}.{spell(self._path)} any more")
         return thing
@@ -451,7 +457,7 @@ class UnlessWriter:
             raise BadArgument("an unless needs a path and a value", hint="default_unless('apache', 'port', 80)")
         path = (*self._path, *steps_of(path_and_value[:-1], self._path))
         value = stored(path_and_value[-1], path)
-        standing = self._tree.place(path).thing
+        standing = thing_of(self._tree.place(path))
         if isinstance(standing, Deferred):
             standing = standing.evaluate()
         if _is_none(standing):

@@ -273,7 +273,9 @@ class AttributeFileOrder:
 
     def _files_of(self, cookbook: Cookbook) -> dict[str, str]:
         if cookbook.name not in self._files:
-            self._files[cookbook.name] = attribute_files(cookbook.files, self._suffix)
+            ours = self._suffix == ".py"
+            files = cookbook.attribute_files if ours else attribute_files(cookbook.files, self._suffix)
+            self._files[cookbook.name] = files
         return self._files[cookbook.name]
 
 

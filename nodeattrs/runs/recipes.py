@@ -8,8 +8,7 @@ stores; what a file may call is handed in as callables.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -179,20 +178,14 @@ class RecipeRunner:
         if kind == RECIPE:
             words["include_recipe"] = self._include_recipe(cookbook.name)
         names = {"__name__": f"{cookbook.name}.{kind.replace(' ', '_')}", "__file__": program.path}
-        with self._speaking(kind, name, words):
-            try:
-                program.run({**_ELSEWHERE[kind], **words, **names})
-            except RecipeFailed:
-                raise
-            except (Exception, SystemExit) as error:
-                raise self._failed(error, kind, name, cookbook.shown(file), program.path) from error
-
-    @contextmanager
-    def _speaking(self, kind: str, name: str, words: Mapping[str, Any]) -> Iterator[None]:
         token = _words.set(words)
         try:
             with self.node.speaking(kind, name):
-                yield
+                program.run({**_ELSEWHERE[kind], **words, **names})
+        except RecipeFailed:
+            raise
+        except (Exception, SystemExit) as error:
+            raise self._failed(error, kind, name, cookbook.shown(file), program.path) from error
         finally:
             _words.reset(token)
 

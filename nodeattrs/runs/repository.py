@@ -123,10 +123,7 @@ class Repository:
 
         raises: BadName, DocumentError
         """
-        try:
-            return self._described("node", name, _DATA, _NoNodeFile, lambda fields: read_node(name, fields))
-        except _NoNodeFile:
-            return None
+        return self._if_described("node", name, _DATA, lambda fields: read_node(name, fields))
 
     def nodes(self) -> list[str]:
         """The names of all nodes that nodes/ describes."""
@@ -181,8 +178,9 @@ class Repository:
 
         raises: BadName, CookbookNotFound, DocumentError
         """
-        key = ("cookbook", checked_name(name, "cookbook"))
+        key = ("cookbook", name)
         if key not in self._read:
+            checked_name(name, "cookbook")
             root = self.root / "cookbooks" / name
             if not os.path.isdir(root):
                 raise CookbookNotFound(f"there is no cookbook {name}", hint=known_or_near(name, self.cookbooks()))
@@ -251,13 +249,20 @@ class Repository:
         missing: type[NotFound],
         read: Callable[[Fields], _Thing],
     ) -> _Thing:
+        thing = self._if_described(kind, name, suffixes, read)
+        if thing is None:
+            raise missing(f"there is no {kind} {name}", hint=self._way_out(f"{kind}s", name, suffixes))
+        return thing
+
+    def _if_described(
+        self, kind: str, name: str, suffixes: tuple[str, ...], read: Callable[[Fields], _Thing]
+    ) -> _Thing | None:
         key = (kind, checked_name(name, kind))
         if key not in self._read:
-            what = f"{kind} {name}"
-            path = self._file(f"{kind}s", name, suffixes, what)
+            path = self._file(f"{kind}s", name, suffixes, f"{kind} {name}")
             if path is None:
-                raise missing(f"there is no {what}", hint=self._way_out(f"{kind}s", name, suffixes))
-            self._read[key] = self._from(path, kind, name, what, read)
+                return None
+            self._read[key] = self._from(path, kind, name, f"{kind} {name}", read)
         return cast(_Thing, self._read[key])
 
     def _from(self, path: pathlib.Path, kind: str, name: str, what: str, read: Callable[[Fields], _Thing]) -> _Thing:
@@ -308,8 +313,8 @@ class Repository:
 
     def _files(self, folder: str, name: str, suffixes: tuple[str, ...]) -> list[pathlib.Path]:
         # Not Path.with_suffix: names may hold dots.
-        paths = (os.path.join(self.root, folder, f"{name}{suffix}") for suffix in suffixes)
-        return [pathlib.Path(path) for path in paths if os.path.lexists(path)]
+        place = os.path.join(self.root, folder, name)
+        return [pathlib.Path(place + suffix) for suffix in suffixes if os.path.lexists(place + suffix)]
 
     def _file(self, folder: str, name: str, suffixes: tuple[str, ...], what: str) -> pathlib.Path | None:
         files = self._files(folder, name, suffixes)
@@ -327,10 +332,6 @@ class Repository:
 
     def _shown(self, path: pathlib.Path) -> str:
         return path.relative_to(self.root).as_posix()
-
-
-class _NoNodeFile(NotFound):
-    pass
 
 
 def _entries(folder: pathlib.Path) -> list[pathlib.Path]:

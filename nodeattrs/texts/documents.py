@@ -17,7 +17,9 @@ error is a `DocumentError` with the file, the line and the column.
 
 from __future__ import annotations
 
+import os
 import pathlib
+import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -121,10 +123,14 @@ def read(path: pathlib.Path, file: str | None = None) -> Document:
     if syntax is None:
         raise DocumentError("cannot tell what this file holds", file=name, hint=f"known are {', '.join(_SYNTAX_OF)}")
     try:
-        if path.exists() and not path.is_file():
+        told = os.stat(path)
+        if not stat.S_ISREG(told.st_mode):
             raise DocumentError("is not a regular file", file=name)
+        size = min(told.st_size, MAX_BYTES)  # asked to read more, Python makes room for all of it first
         with path.open("rb") as stream:
-            content = stream.read(MAX_BYTES + 1)
+            content = stream.read(size + 1)
+            if len(content) > size:  # it grows, or is larger than it says
+                content += stream.read(MAX_BYTES - size)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise DocumentError(f"cannot be read: {reason}", file=name) from error

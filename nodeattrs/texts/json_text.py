@@ -21,6 +21,7 @@ _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _TOKEN = re.compile(rf'({_STRING})(?=\s*:)|([\[{{])|([\]}}])|({_STRING}|[^\s"\[\]{{}}:,]+)', re.DOTALL)
 _KEY, _OPEN, _CLOSE = 1, 2, 3  # the groups of a token; the fourth is a scalar
 
+_ESCAPE = re.compile(r"\\.", re.DOTALL)
 _LONG_NUMBER = re.compile(rf"\d{{{MAX_DIGITS + 1}}}")
 _SPARE_COMMA = re.compile(r"\s*,\s*[\]}]")
 
@@ -49,38 +50,40 @@ def read(text: Text) -> Reading:
     cost:   the library's parser, and one look at each map and list
     raises: DocumentError
     """
-    repeats = False
-
-    def as_map(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        nonlocal repeats
-        made = dict(pairs)
-        if len(made) != len(pairs):
-            repeats = True
-        return made
-
     try:
-        tree = json.loads(text.text, object_pairs_hook=as_map, parse_constant=_refused, parse_float=finite)
+        tree = _DECODER.decode(text.text)
     except json.JSONDecodeError as error:
         raise _explained(text, error) from error
     except RecursionError:
         raise _too_deep(text) from None
     except NoNumber as error:
-        offset = next(match.start() for match in _TOKEN.finditer(text.text) if match[0] == error.word)
+        offset = next(match.start() for match in _TOKEN.finditer(text.text) if match[0].startswith(error.word))
         raise text.error(error.message, offset, hint="write null, or put it in quotes") from None
     except ValueError as error:
         found = _LONG_NUMBER.search(text.text)
         raise text.error(
             f"a number of more than {MAX_DIGITS} digits", found.start() if found else None, hint="put it in quotes"
         ) from error
-    levels, root = _levels(tree), len(text.text) - len(text.text.lstrip())
+    levels, strings = _size(tree)
     if levels > MAX_DEPTH:
         raise _too_deep(text)
     _refuse_half_pairs(text)
-    return Reading(tree, lambda: _marked(text.text)[0], tuple(_repeated(text)) if repeats else (), levels, root)
+    # The library keeps quiet about keys said twice; but what is lost of one shows by its quotes.
+    repeated = tuple(_repeated(text)) if _quotes(text.text) > 2 * strings else ()
+    return Reading(tree, lambda: _marked(text.text)[0], repeated, levels, len(text.text) - len(text.text.lstrip()))
 
 
 def _refused(word: str) -> Any:
     raise NoNumber(word)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refused, parse_float=finite)
+
+
+def _quotes(text: str) -> int:
+    """How many quotes open or close a string in a text that parses."""
+    escaped = _ESCAPE.findall(text).count('\\"') if "\\" in text else 0
+    return text.count('"') - escaped
 
 
 def _explained(text: Text, error: json.JSONDecodeError) -> DocumentError:
@@ -94,6 +97,8 @@ def _explained(text: Text, error: json.JSONDecodeError) -> DocumentError:
         return text.error("there is nothing in this document", error.pos, hint="write {} for an empty map")
     if not rest.strip():
         return text.error("the text ends here, in the middle of a value", error.pos, hint="a bracket is still open")
+    if not error.pos and rest.startswith("\ufeff"):
+        message = "Unexpected UTF-8 BOM (decode using utf-8-sig)"  # as json.loads says it
     hint = _HINTS.get(message)
     if rest.startswith(("//", "/*", "#")):
         hint = "JSON has no comments; YAML has"
@@ -102,18 +107,24 @@ def _explained(text: Text, error: json.JSONDecodeError) -> DocumentError:
     return text.error(_REASONS.get(message, message), error.pos, hint=hint)
 
 
-def _levels(tree: Any) -> int:
-    """How many levels of maps and lists; more than MAX_DEPTH are not counted."""
-    levels, level = 0, [tree] if type(tree) is dict or type(tree) is list else []
+def _size(tree: Any) -> tuple[int, int]:
+    """How many levels of maps and lists, and how many strings, keys included; not what lies deeper than MAX_DEPTH."""
+    levels, strings = 0, int(type(tree) is str)
+    level: list[Any] = [tree] if type(tree) is dict or type(tree) is list else []
     while level and levels <= MAX_DEPTH:
         levels += 1
-        level = [
-            inner
-            for part in level
-            for inner in (part.values() if type(part) is dict else part)
-            if type(inner) is dict or type(inner) is list
-        ]
-    return levels
+        below: list[Any] = []
+        for part in level:
+            if type(part) is dict:
+                strings += len(part)
+                part = part.values()
+            for inner in part:
+                if type(inner) is str:
+                    strings += 1
+                elif type(inner) is dict or type(inner) is list:
+                    below.append(inner)
+        level = below
+    return levels, strings
 
 
 def _too_deep(text: Text) -> DocumentError:
@@ -126,7 +137,7 @@ def _too_deep(text: Text) -> DocumentError:
 
 
 def _refuse_half_pairs(text: Text) -> None:
-    if "\\u" not in text.text:
+    if "\\" not in text.text or "\\u" not in text.text:  # one character is found fast, two are not
         return
     for match in _TOKEN.finditer(text.text):
         if "\\u" in match[0] and HALF_PAIR.search(json.loads(match[0])):

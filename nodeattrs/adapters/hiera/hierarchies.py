@@ -11,7 +11,7 @@ import os
 import pathlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Literal
 
 from nodeattrs.adapters.hiera.config import BUILT_IN, Config, Entry, read_config
@@ -31,6 +31,9 @@ _SYNTAX: dict[str, Literal["yaml", "json"]] = {
     "eyaml_lookup_key": "yaml",
 }
 _UNREAD: Any = object()
+
+_normal = lru_cache(maxsize=4096)(os.path.normpath)
+"""Most files are those of all nodes."""
 
 
 class LoadedTree:
@@ -188,10 +191,10 @@ class LoadedTree:
 
     def shown(self, path: str) -> str:
         """A path as messages show it: from `root` where it lies there, with forward slashes."""
-        path = os.path.normpath(path)
+        path = _normal(path)
         if self._root is not None and path.startswith(self._root + os.sep):
             path = path[len(self._root) + 1 :]
-        return pathlib.PurePath(path).as_posix()
+        return path.replace(os.sep, "/")
 
     def source(self, entry: Entry, path: str | None, options: Mapping[str, Any], file: str | None) -> Source | None:
         """What answers for one location of an entry; None where there is no such file.
@@ -199,7 +202,7 @@ class LoadedTree:
         raises: BadData
         """
         if path is not None:
-            path = os.path.normpath(path)
+            path = _normal(path)
         syntax = _SYNTAX.get(entry.function) if entry.function not in self._functions else None
         key = (path or "", entry.function, "" if syntax else repr((options, entry.kind, entry.name, file)))
         found = self._sources.get(key, _UNREAD)

@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs.adapters.hiera.config import Config, Entry
 from nodeattrs.adapters.hiera.data import Source
@@ -21,8 +20,7 @@ from nodeattrs.adapters.hiera.expressions import Speech, text_plan, variable
 __all__ = ["Level", "Location", "Place", "located"]
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(NamedTuple):
     """A file that a hierarchy speaks of, whether it is there or not.
 
     declared: the template, as hiera.yaml has it
@@ -33,8 +31,7 @@ class Location:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """One location of one entry, as this scope sees it.
 
     layer:    "global", "environment", "module" or "default_hierarchy"
@@ -49,8 +46,7 @@ class Place:
     source: Source | None
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+class Level(NamedTuple):
     """One entry of a hierarchy with its places; `located` is False for a function that needs no file."""
 
     places: tuple[Place, ...]
@@ -107,7 +103,10 @@ def _filled(folder: str, declared: str, speech: Speech) -> str:
     cut = declared.find("%{")
     if cut < 0:
         return os.path.join(folder, declared)
-    path = os.path.join(folder, text_plan(declared, False)(speech))
+    filled = text_plan(declared, False)(speech)
+    path = os.path.join(folder, filled)
+    if ".." not in filled and "\0" not in filled and not filled.startswith("/"):
+        return path  # nothing in it climbs
     fence = os.path.normpath(folder)
     written = os.path.normpath(os.path.join(folder, os.path.dirname(declared[:cut])))
     if not _inside(written, fence):
