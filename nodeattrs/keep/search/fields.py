@@ -18,7 +18,19 @@ from nodeattrs.core.part import Part, unite
 from nodeattrs.core.policy import ANY, KEEP, LIST, MAP, MEET, NULL, SAID, TAKE, Line, Policy
 from nodeattrs.node.slots import ACROSS
 
-__all__ = ["BOTH", "CHEF", "OWN", "Entry", "IndexPart", "fields_of", "index_parts", "indexed", "names_of", "read_tree"]
+__all__ = [
+    "BOTH",
+    "CHEF",
+    "NO_NUL",
+    "OWN",
+    "Entry",
+    "IndexPart",
+    "fields_of",
+    "index_parts",
+    "indexed",
+    "names_of",
+    "read_tree",
+]
 
 JsonMap = dict[str, Any]
 Steps = tuple[str, ...]
@@ -38,7 +50,7 @@ SEARCHED = Policy(
 _LEVELS = ("default", "normal", "override", "automatic")
 _BIG = 1_000
 _FEW = 12
-_NO_NUL = "\ufffd"
+NO_NUL = "\ufffd"
 """PostgreSQL's texts hold no NUL, and all indexes are to give one answer."""
 
 
@@ -179,7 +191,7 @@ def _flat(value: Any, steps: Steps) -> Iterator[Entry]:
     elif isinstance(value, int | float):
         yield Entry(steps, "n", str(value))
     else:
-        yield Entry(steps, "s", value.replace("\0", _NO_NUL))
+        yield Entry(steps, "s", value.replace("\0", NO_NUL))
 
 
 def names_of(steps: Steps) -> Iterator[tuple[str, int]]:
@@ -191,7 +203,7 @@ def names_of(steps: Steps) -> Iterator[tuple[str, int]]:
     >>> list(names_of(("nginx", "port")))
     [('nginx', 1), ('port', 2), ('nginx_port', 2)]
     """
-    steps = tuple(step.replace("\0", _NO_NUL) for step in steps)
+    steps = tuple(step.replace("\0", NO_NUL) for step in steps)
     for depth in range(1, len(steps) + 1):
         yield steps[depth - 1], depth
         if depth > 1:

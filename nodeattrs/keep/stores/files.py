@@ -35,8 +35,7 @@ from typing import Any
 from nodeattrs.errors import BadArgument, BadName, BadValue, DocumentError, NodeattrsError, StoreError
 from nodeattrs.keep.names import checked_name
 from nodeattrs.keep.revisions import JsonMap, Noted, Revision, Saved, now, stale
-from nodeattrs.keep.search.answer import answer
-from nodeattrs.keep.search.memory import MemoryIndex
+from nodeattrs.keep.search.memory import names_found
 from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.stores.folder import Folder
 from nodeattrs.keep.stores.history import Head, History, Kept, Texts, named
@@ -273,13 +272,8 @@ class FileStore:
                 yield name, found.head.revision if found.head else None
 
     def search(self, query: Query, at: datetime | None = None) -> list[str]:
-        index, names = MemoryIndex(), []
-        for name in self.names():
-            saved = self.load(name, at)
-            if saved is not None:
-                index.add(saved.document)
-                names.append(name)
-        return sorted(names[number] for number in answer(index, query))
+        loaded = (self.load(name, at) for name in self.names())
+        return names_found(((saved.name, saved.document) for saved in loaded if saved is not None), query)
 
     # --- care -----------------------------------------------------------------------
 

@@ -33,7 +33,7 @@ from nodeattrs.keep.names import checked_name
 from nodeattrs.keep.revisions import JsonMap, Noted, Revision, Saved, now, stale
 from nodeattrs.keep.search.answer import Found, Index, answer
 from nodeattrs.keep.search.fields import Entry, IndexPart, Steps, index_parts, names_of
-from nodeattrs.keep.search.memory import MemoryIndex
+from nodeattrs.keep.search.memory import names_found
 from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.search.terms import Range
 from nodeattrs.keep.stores.pieces import (
@@ -284,13 +284,8 @@ class SqlStore(ABC):
 
     def _search_then(self, talk: Talk, query: Query, at: datetime) -> list[str]:
         # The index knows the latest revisions only.
-        index, names = MemoryIndex(), []
-        for name, _ in _nodes(talk):
-            saved = self._load(talk, name, at)
-            if saved is not None:
-                index.add(saved.document)
-                names.append(name)
-        return sorted(names[number] for number in answer(index, query))
+        loaded = (self._load(talk, name, at) for name, _ in _nodes(talk))
+        return names_found(((saved.name, saved.document) for saved in loaded if saved is not None), query)
 
     # --- care -----------------------------------------------------------------------
 
