@@ -28,7 +28,7 @@ from datetime import datetime
 from operator import itemgetter
 from typing import Any, Protocol
 
-from nodeattrs.errors import BadArgument, BadValue, DocumentError
+from nodeattrs.errors import BadArgument, BadValue, DocumentError, StoreError
 from nodeattrs.keep.names import checked_name
 from nodeattrs.keep.revisions import JsonMap, Noted, Revision, Saved, now, stale
 from nodeattrs.keep.search.answer import Found, Index, answer
@@ -48,7 +48,7 @@ from nodeattrs.keep.stores.pieces import (
     written,
 )
 
-__all__ = ["MIGRATIONS", "VERSION", "SqlStore", "Talk"]
+__all__ = ["MIGRATIONS", "VERSION", "SqlStore", "Talk", "only"]
 
 NO_SNAPSHOT = "saved, origin unknown: no snapshot was saved with it"
 
@@ -361,6 +361,17 @@ class SqlStore(ABC):
         """A statement of MIGRATIONS as this database spells its types."""
 
 
+def only(talk: Talk, column: str, table: str) -> Any:
+    """The value of a table that has one row. raises: StoreError, where it has another number of them"""
+    rows = talk.all(f"SELECT {column} FROM {table}")
+    if len(rows) != 1:
+        raise StoreError(
+            f"the store is damaged: its table {table!r} has {len(rows)} rows, and should have one",
+            hint="bring a copy of the store back",
+        )
+    return rows[0][0]
+
+
 # --- revisions ----------------------------------------------------------------------
 
 
@@ -524,8 +535,7 @@ class _Parts:
 
 
 def _secret(talk: Talk) -> bytes:
-    ((value,),) = talk.all("SELECT value FROM secret")
-    return bytes(value)
+    return bytes(only(talk, "value", "secret"))
 
 
 def _number(secret: bytes, kind: bytes, content: bytes) -> int:
