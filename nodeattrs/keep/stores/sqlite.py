@@ -30,7 +30,8 @@ PATIENCE_SECONDS = 60.0
 """How long a writer waits for the others."""
 
 _WAYS_OUT = (
-    ("full", "free some space there and try again; what was saved before is still there"),
+    ("full", "free some space there and try again"),
+    ("Permission denied", "give yourself the right to, or name another place for the store"),
     ("readonly", "make it writable, or name another place for the store"),
     ("unable to open", "make it readable and writable, or name another place for the store"),
     ("locked", "somebody has been writing for a long time; try again"),
@@ -173,9 +174,16 @@ class SqliteStore(SqlStore):
                 hint=f"bring it up to date: nodeattrs store migrate --store {self._shown}",
             )
 
+    def _is_writable(self) -> bool:
+        return os.access(self._file, os.W_OK) and os.access(os.path.dirname(self._file), os.W_OK)
+
     def _connected(self) -> sqlite3.Connection:
         key = os.getpid(), threading.get_ident()
         connection = self._open.get(key)
+        if connection is not None and not self._is_writable():
+            # What others write meanwhile is seen by a new connection only; see `_connect`.
+            self._open.pop(key).close()
+            connection = None
         if connection is None:
             with self._lock:
                 for pid, thread in list(self._open):
@@ -185,9 +193,12 @@ class SqliteStore(SqlStore):
         return connection
 
     def _connect(self) -> sqlite3.Connection:
+        # Who may not write there may not make the files that readers share with writers. Where somebody
+        # is writing they are there, and hold what is not in the main file yet; else that file has it all.
+        writable, shared = self._is_writable(), os.path.exists(f"{self._file}-wal")
+        how = "" if writable else "?mode=ro" if shared else "?mode=ro&immutable=1"
+        place = f"file://{_quoted(self._file)}{how}"
         # `isolation_level=None`: transactions begin where we say so.
-        writable = os.access(self._file, os.W_OK) and os.access(os.path.dirname(self._file), os.W_OK)
-        place = f"file:{_quoted(self._file)}{'' if writable else '?mode=ro&immutable=1'}"
         connection = sqlite3.connect(
             place, uri=True, timeout=PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
         )
