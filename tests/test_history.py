@@ -16,7 +16,6 @@ from nodeattrs.cli import main
 from nodeattrs.cli.options import moment
 from nodeattrs.errors import (
     BadArgument,
-    BadName,
     DocumentError,
     NodeattrsError,
     NodeNotFound,
@@ -278,7 +277,11 @@ class TestCare:
     @pytest.mark.parametrize(
         ("line", "words"),
         [
-            ("{", "nodes.jsonl:2: this is no node"),
+            ("{", "nodes.jsonl:2:2: this is no node"),
+            ('{"name": "../../web1"}', "nodes.jsonl:2: no node can be called '../../web1'"),
+            ('{"name": "web9", "normal": {"a": "\\ud800"}}', "nodes.jsonl:2: .* cannot be kept"),
+            ('{"document": {"name": "web9"}, "noted": 7}', "nodes.jsonl:2: this is no node: what is noted of it is 7"),
+            ('{"document": {"name": "web9"}, "noted": {"error": "\\ud800"}}', "nodes.jsonl:2: .* cannot be kept"),
             ("[]", "nodes.jsonl:2: a node is a map"),
             ("{}", "nodes.jsonl:2: "),
             ('{"name": "web9", "normal": 5}', "nodes.jsonl:2: normal must be a map"),
@@ -294,9 +297,8 @@ class TestCare:
             import_nodes(store, lines, "nodes.jsonl")
         assert [] == store.names()
 
-    def test_a_name_that_points_elsewhere_is_not_imported(self, store):
-        with pytest.raises((BadName, DocumentError), match="no node can be called"):
-            import_nodes(store, ['{"name": "../../web1"}\n'], "nodes.jsonl")
+    def test_the_mark_that_some_editors_begin_a_file_with_is_passed_over(self, store):
+        assert ["web1"] == import_nodes(store, ['\ufeff{"name": "web1"}\n'], "nodes.jsonl")
 
     def test_a_secret_is_in_no_file_of_the_store(self, store, tmp_path):
         node = Node("web1", sensitive=["db.password"])

@@ -20,10 +20,10 @@ from nodeattrs.keep.search import (
     answer,
     fields_of,
     indexed,
+    memory,
     parse_query,
     read_tree,
 )
-from nodeattrs.keep.search import memory
 from tests import postgresql_server
 
 NODES = [

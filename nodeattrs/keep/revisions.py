@@ -69,6 +69,8 @@ class Noted:
     @classmethod
     def from_dict(cls, told: JsonMap) -> Noted:
         """The reverse. raises: ValueError"""
+        if not isinstance(told, dict):
+            raise ValueError(f"what is noted of it is {told!r}, and no map")
         for name, value in told.items():
             if not isinstance(value, _KINDS.get(name, ())):
                 raise ValueError(f"{name} is {value!r}")
