@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from nodeattrs.errors import StoreError, missing_extra
+from nodeattrs.keep.revisions import OnNode
 from nodeattrs.keep.stores.sql import VERSION, SqlStore, Talk, only
 
 __all__ = ["PostgresqlStore"]
@@ -96,7 +97,7 @@ class PostgresqlStore(SqlStore):
         statement = statement.replace("BIGKEY", "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY")
         return statement.replace("BLOB", "BYTEA").replace(" TEXT", ' TEXT COLLATE "C"')
 
-    def migrate(self) -> str:
+    def migrate(self, on_node: OnNode | None = None) -> str:
         with self._failing("migrate"), self._connected() as connection:
             talk = _PostgresqlTalk(connection)
             version = self._version(talk)
@@ -104,7 +105,7 @@ class PostgresqlStore(SqlStore):
                 return "there is no store yet"
             self._alone(talk)
             self._refuse_newer(version)
-            self._built(talk, version, secrets.token_bytes(32))
+            self._built(talk, version, secrets.token_bytes(32), on_node)
             talk.all("UPDATE version SET number = ?", VERSION)
         return f"brought version {version} to {VERSION}" if version < VERSION else "made the index again"
 

@@ -30,7 +30,7 @@ from typing import Any, Protocol
 
 from nodeattrs.errors import BadArgument, BadValue, DocumentError, StoreError
 from nodeattrs.keep.names import checked_name
-from nodeattrs.keep.revisions import JsonMap, Noted, Revision, Saved, now, stale
+from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, now, stale
 from nodeattrs.keep.search.answer import Found, Index, answer
 from nodeattrs.keep.search.fields import Entry, IndexPart, Steps, index_parts, names_of
 from nodeattrs.keep.search.memory import names_found
@@ -81,8 +81,17 @@ BIGKEY and BLOB are spelled by the database's own module."""
 
 VERSION = len(MIGRATIONS)
 
-_SEARCHABLE = 2
-"""The version that brought the index."""
+_AGAIN = "nodeattrs store migrate makes the index again"
+
+_LOST = (
+    ("revision WHERE node NOT IN (SELECT id FROM node)", "revisions are of no node that is known"),
+    ("node_part WHERE part NOT IN (SELECT id FROM part)", f"parts that search should know are gone; {_AGAIN}"),
+    ("part WHERE id NOT IN (SELECT part FROM part_entry)", f"parts have lost what search should find; {_AGAIN}"),
+    ("part_entry WHERE entry NOT IN (SELECT id FROM entry)", f"values that search should find are gone; {_AGAIN}"),
+    ("entry WHERE path NOT IN (SELECT id FROM path)", f"values have lost the path that search needs; {_AGAIN}"),
+    ("path WHERE id NOT IN (SELECT path FROM field)", f"paths have lost the field that search needs; {_AGAIN}"),
+)
+"""Rows that lead to nothing, and what is said of them."""
 
 
 class Talk(Protocol):
@@ -127,7 +136,7 @@ class SqlStore(ABC):
         """
 
     @abstractmethod
-    def migrate(self) -> str: ...
+    def migrate(self, on_node: OnNode | None = None) -> str: ...
 
     @abstractmethod
     def describe(self) -> str: ...
@@ -307,17 +316,26 @@ class SqlStore(ABC):
             _sweep(talk)
         return len(gone)
 
-    def check(self) -> list[str]:
+    def check(self, on_node: OnNode | None = None) -> list[str]:
         with self._reading("check") as talk:
-            return [] if talk is None else list(self._faults(talk))
+            return [] if talk is None else list(self._faults(talk, on_node))
 
-    def _faults(self, talk: Talk) -> Iterator[str]:
+    def _faults(self, talk: Talk, on_node: OnNode | None) -> Iterator[str]:
+        for name, node in _nodes(talk):
+            yield from self._faults_of(talk, name, node)
+            if on_node is not None:
+                on_node(name)
+        for lost, sentence in _LOST:
+            ((count,),) = talk.all(f"SELECT count(*) FROM {lost}")
+            if count:
+                yield f"{count} {sentence}"
+
+    def _faults_of(self, talk: Talk, name: str, node: int) -> Iterator[str]:
         sound: dict[bytes, str] = {}
-        for name, number, document, snapshot in talk.all(
-            "SELECT n.name, r.number, r.document, r.snapshot FROM revision r LEFT JOIN node n ON n.id = r.node "
-            "ORDER BY n.name, r.number"
+        for number, *texts in talk.all(
+            "SELECT number, document, snapshot FROM revision WHERE node = ? ORDER BY number", node
         ):
-            for what, text in (("document", document), ("snapshot", snapshot)):
+            for what, text in zip(("document", "snapshot"), texts, strict=True):
                 if text is None:
                     continue
                 text = bytes(text)
@@ -325,19 +343,14 @@ class SqlStore(ABC):
                     sound[text] = _fault_of(talk, text)
                 if sound[text]:
                     yield f"the {what} of {name}, revision {number}: {sound[text]}"
-        for name, node in _nodes(talk):
-            text = _document_of(talk, name)
-            if text is None or sound.get(text):
-                continue
-            wanted = set(_Parts(json.loads(_text(talk, text))).numbered(_secret(talk)))
-            kept = {part for (part,) in talk.all("SELECT part FROM node_part WHERE node = ?", node)}
-            if wanted != kept:
-                yield f"search does not know {name} as it is; nodeattrs store migrate makes the index again"
-        for (lost,) in talk.all("SELECT count(*) FROM node_part WHERE part NOT IN (SELECT id FROM part)"):
-            if lost:
-                yield f"{lost} parts that search should know are gone; nodeattrs store migrate makes the index again"
+        latest = _document_of(talk, name)
+        if latest is None or sound.get(latest):
+            return
+        wanted = set(_Parts(json.loads(_text(talk, latest))).numbered(_secret(talk)))
+        if wanted != {part for (part,) in talk.all("SELECT part FROM node_part WHERE node = ?", node)}:
+            yield f"search does not know {name} as it is; {_AGAIN}"
 
-    def _built(self, talk: Talk, version: int, key: bytes) -> None:
+    def _built(self, talk: Talk, version: int, key: bytes, on_node: OnNode | None = None) -> None:
         """Bring the tables from a version to ours, and make the index where it was none, or again."""
         for step in MIGRATIONS[version:]:
             for statement in step:
@@ -345,9 +358,9 @@ class SqlStore(ABC):
         if version == 0:
             talk.all("INSERT INTO secret (value) VALUES (?)", key)
         else:
-            self._reindex(talk)
+            self._reindex(talk, on_node)
 
-    def _reindex(self, talk: Talk) -> None:
+    def _reindex(self, talk: Talk, on_node: OnNode | None) -> None:
         for table in ("node_part", "part_entry", "part", "entry", "field", "path"):
             talk.all(f"DELETE FROM {table}")
         for name, node in _nodes(talk):
@@ -355,6 +368,8 @@ class SqlStore(ABC):
             assert text is not None
             if not _fault_of(talk, text):
                 _index(talk, node, _Parts(json.loads(_text(talk, text))))
+            if on_node is not None:
+                on_node(name)
 
     @abstractmethod
     def _spelled_here(self, statement: str) -> str:

@@ -19,6 +19,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from nodeattrs.errors import StoreError
+from nodeattrs.keep.revisions import OnNode
 from nodeattrs.keep.stores.sql import VERSION, SqlStore, Talk
 
 __all__ = ["SqliteStore"]
@@ -74,7 +75,7 @@ class SqliteStore(SqlStore):
         with self._lock:
             _close(self._open)
 
-    def migrate(self) -> str:
+    def migrate(self, on_node: OnNode | None = None) -> str:
         with self._failing("migrate"):
             if not self._is_there():
                 return "there is no store yet"
@@ -82,7 +83,7 @@ class SqliteStore(SqlStore):
             with self._transaction(connection) as talk:
                 version = self._version(connection)
                 self._refuse_newer(version)
-                self._built(talk, version, secrets.token_bytes(32))
+                self._built(talk, version, secrets.token_bytes(32), on_node)
                 connection.execute(f"PRAGMA user_version = {VERSION}")
         return f"brought version {version} to {VERSION}" if version < VERSION else "made the index again"
 
@@ -117,12 +118,12 @@ class SqliteStore(SqlStore):
                 self._refuse_other_version(connection)
                 yield talk
 
-    def check(self) -> list[str]:
+    def check(self, on_node: OnNode | None = None) -> list[str]:
         with self._failing("check"):
             if not self._is_there():
                 return []
             faults = [str(row[0]) for row in self._connected().execute("PRAGMA integrity_check(10)")]
-        return [f"SQLite says: {fault}" for fault in faults if fault != "ok"] or super().check()
+        return [f"SQLite says: {fault}" for fault in faults if fault != "ok"] or super().check(on_node)
 
     @contextlib.contextmanager
     def _transaction(self, connection: sqlite3.Connection) -> Iterator[Talk]:
