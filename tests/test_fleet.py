@@ -375,7 +375,9 @@ class TestRunAll:
         command = ("run", "--all", *words("--since", began, "--format", "json"))
         assert 1 == main(command)
         said = capsys.readouterr()
-        assert "" == said.out
+        told = json.loads(said.out)
+        assert ([], ["web7"]) == (told["runs"], [one["node"] for one in told["failed"]])
+        assert told["failed"][0]["error"].startswith("cookbooks/app/recipes/default.py:2: recipe app::default failed")
         assert said.err.startswith("11 of 12 nodes are done already\nerror: cookbooks/app/recipes/default.py:2: ")
         (tmp_path / "repo/cookbooks/app/recipes/default.py").write_text("")
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import yaml
 
 from nodeattrs import Node, Sensitive, __version__
 from nodeattrs.cli import main
@@ -524,6 +525,49 @@ class TestTheCommands:
         assert "2 nodes saved in other.db\n" == say("store", "import", "nodes.jsonl", "--store", "other.db")[1]
         assert "2\n" == say("show", "web1", "runs", "--store", "other.db")[1]
         assert "made the index again" in say("store", "migrate")[1]
+
+    @pytest.mark.parametrize("form", ["json", "yaml"])
+    def test_what_came_of_caring_for_it_is_data_too(self, say, desk, form):
+        """
+        With the store that is meant; yaml reads both.
+        """
+        (desk / "nodes.jsonl").write_text('{"name": "web9"}\n{"name": "web8"}\n')
+        told = [
+            yaml.safe_load(say("store", *words, "--format", form)[1])
+            for words in (["check"], ["prune", "--keep", "1"], ["migrate"], ["import", "nodes.jsonl"])
+        ]
+        assert [
+            {"nodes": 2, "faults": []},
+            {"forgotten": 1},
+            {"done": "made the index again"},
+            {"saved": ["web9", "web8"]},
+        ] == [{key: value for key, value in one.items() if key not in ("version", "store")} for one in told]
+        assert {(1, ".nodeattrs/nodes.db")} == {(one["version"], one["store"]) for one in told}
+
+    def test_a_run_that_failed_is_data_as_well(self, say, desk):
+        """
+        Where no node is left that ran there is an answer all the same.
+        """
+        run = ("run", "--repo", "repo", "--node", "web1", "--node", "web2", "--facts", "repo/nosuch")
+        code, out, err = say(*run[:-1], "repo", "--format", "json")
+        told = json.loads(out)
+
+        assert (1, [], ["web1", "web2"]) == (code, told["runs"], [one["node"] for one in told["failed"]])
+        assert all("cannot be read" in one["error"] for one in told["failed"])
+        assert 2 == err.count("cannot be read")
+
+    def test_long_tasks_tell_how_far_they_are(self, say, store):
+        """
+        With each node that is done; the one of a directory has nothing to migrate.
+        """
+        for name in ("web2", "web1"):
+            store.save(kept(name))
+        checked, migrated = [], []
+
+        assert [] == store.check(checked.append)
+        store.migrate(migrated.append)
+        assert ["web1", "web2"] == checked
+        assert migrated == ([] if "files in" in store.describe() else checked)
 
     def test_damage_is_told_and_the_exit_code_says_so(self, say, desk):
         import sqlite3
