@@ -514,7 +514,7 @@ class HistoryExam:
             ("part", "parts that search should know are gone"),
             ("part_entry", "parts have lost what search should find"),
             ("entry", "values that search should find are gone"),
-            ("path", "values have lost the path that search needs"),
+            ("path", "paths that search needs are gone"),
             ("field", "paths have lost the field that search needs"),
         ],
     )

@@ -15,7 +15,7 @@ from nodeattrs.keep.search.terms import Range
 
 __all__ = ["MemoryIndex", "names_found"]
 
-AT_ONCE = 200
+AT_ONCE = 100
 """Documents in memory at a time."""
 
 
@@ -25,8 +25,8 @@ def names_found(documents: Iterable[tuple[str, JsonMap]], query: Query) -> list[
     waiting = iter(documents)
     while some := list(islice(waiting, AT_ONCE)):
         # Whether a node is meant depends on no other node, so some of them can be asked at a time.
-        index = MemoryIndex(document for _, document in some)
-        found += [some[number][0] for number in answer(index, query)]
+        numbers = answer(MemoryIndex(document for _, document in some), query)
+        found += [some[number][0] for number in numbers]
     return sorted(found)
 
 

@@ -84,14 +84,14 @@ VERSION = len(MIGRATIONS)
 _AGAIN = "nodeattrs store migrate makes the index again"
 
 _LOST = (
-    ("revision WHERE node NOT IN (SELECT id FROM node)", "revisions are of no node that is known"),
-    ("node_part WHERE part NOT IN (SELECT id FROM part)", f"parts that search should know are gone; {_AGAIN}"),
-    ("part WHERE id NOT IN (SELECT part FROM part_entry)", f"parts have lost what search should find; {_AGAIN}"),
-    ("part_entry WHERE entry NOT IN (SELECT id FROM entry)", f"values that search should find are gone; {_AGAIN}"),
-    ("entry WHERE path NOT IN (SELECT id FROM path)", f"values have lost the path that search needs; {_AGAIN}"),
-    ("path WHERE id NOT IN (SELECT path FROM field)", f"paths have lost the field that search needs; {_AGAIN}"),
+    ("revision", "node", "SELECT id FROM node", "nodes that have revisions are gone"),
+    ("node_part", "part", "SELECT id FROM part", f"parts that search should know are gone; {_AGAIN}"),
+    ("part", "id", "SELECT part FROM part_entry", f"parts have lost what search should find; {_AGAIN}"),
+    ("part_entry", "entry", "SELECT id FROM entry", f"values that search should find are gone; {_AGAIN}"),
+    ("entry", "path", "SELECT id FROM path", f"paths that search needs are gone; {_AGAIN}"),
+    ("path", "id", "SELECT path FROM field", f"paths have lost the field that search needs; {_AGAIN}"),
 )
-"""Rows that lead to nothing, and what is said of them."""
+"""Columns whose values are to be found elsewhere, where that is, and what is said where they are not."""
 
 
 class Talk(Protocol):
@@ -325,8 +325,8 @@ class SqlStore(ABC):
             yield from self._faults_of(talk, name, node)
             if on_node is not None:
                 on_node(name)
-        for lost, sentence in _LOST:
-            ((count,),) = talk.all(f"SELECT count(*) FROM {lost}")
+        for table, column, others, sentence in _LOST:
+            ((count,),) = talk.all(f"SELECT count(*) FROM ({_without(table, column, others)}) AS lost")
             if count:
                 yield f"{count} {sentence}"
 
@@ -509,10 +509,7 @@ def _fault_of(talk: Talk, name: bytes) -> str:
 
 def _sweep(talk: Talk) -> None:
     """Remove what no revision has any more."""
-    talk.all(
-        "DELETE FROM text WHERE hash NOT IN (SELECT document FROM revision) "
-        "AND hash NOT IN (SELECT snapshot FROM revision WHERE snapshot IS NOT NULL)"
-    )
+    _forget(talk, "text", "hash", "SELECT document FROM revision", "SELECT snapshot FROM revision")
     used = {
         bytes(names)[at : at + HASH]
         for (names,) in talk.all("SELECT pieces FROM text")
@@ -520,11 +517,22 @@ def _sweep(talk: Talk) -> None:
     }
     lost = [(bytes(name),) for (name,) in talk.all("SELECT hash FROM piece") if bytes(name) not in used]
     talk.each("DELETE FROM piece WHERE hash = ?", lost)
-    talk.all("DELETE FROM part WHERE id NOT IN (SELECT part FROM node_part)")
-    talk.all("DELETE FROM part_entry WHERE part NOT IN (SELECT id FROM part)")
-    talk.all("DELETE FROM entry WHERE id NOT IN (SELECT entry FROM part_entry)")
-    talk.all("DELETE FROM path WHERE id NOT IN (SELECT path FROM entry)")
-    talk.all("DELETE FROM field WHERE path NOT IN (SELECT id FROM path)")
+    _forget(talk, "part", "id", "SELECT part FROM node_part")
+    _forget(talk, "part_entry", "part", "SELECT id FROM part")
+    _forget(talk, "entry", "id", "SELECT entry FROM part_entry")
+    _forget(talk, "path", "id", "SELECT path FROM entry")
+    _forget(talk, "field", "path", "SELECT id FROM path")
+
+
+def _forget(talk: Talk, table: str, column: str, *others: str) -> None:
+    """Remove the rows whose value none of the *others* has."""
+    talk.all(f"DELETE FROM {table} WHERE {column} IN ({_without(table, column, *others)})")
+
+
+def _without(table: str, column: str, *others: str) -> str:
+    """SQL for the values of a column that none of the *others* has."""
+    # Not with NOT IN: PostgreSQL would go through all of the others for each row, once they are many.
+    return " EXCEPT ".join([f"SELECT {column} FROM {table}", *others])
 
 
 # --- the index ----------------------------------------------------------------------
