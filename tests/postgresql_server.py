@@ -42,32 +42,52 @@ def user():
     return None
 
 
+def run(folder, *command):
+    """A program of PostgreSQL's, as the user who runs the server in a folder."""
+    who = user()
+    as_who = {"user": who.pw_uid, "group": who.pw_gid, "extra_groups": []} if who else {}
+    subprocess.run(
+        [*map(str, command)], check=True, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **as_who
+    )
+
+
+def start(folder):
+    options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c max_connections=50 -c fsync=off"
+    run(folder, programs()[0], "-D", folder / "data", "-l", folder / "log", "-w", "-o", options, "start")
+
+
+def stop(folder):
+    run(folder, programs()[0], "-D", folder / "data", "-m", "immediate", "-w", "stop")
+
+
 @contextlib.contextmanager
 def server():
     """The URL of a fresh server; only this machine's users reach it, through its folder."""
-    pg_ctl, initdb = programs()
     who = user()
-    as_who = {"user": who.pw_uid, "group": who.pw_gid, "extra_groups": []} if who else {}
     folder = pathlib.Path(tempfile.mkdtemp(prefix="pg"))
-    log = folder / "log"
-
-    def run(*command):
-        subprocess.run(
-            [*map(str, command)], check=True, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **as_who
-        )
-
     try:
         if who:
             os.chown(folder, who.pw_uid, who.pw_gid)
-        run(initdb, "-D", folder / "data", "-U", "nodeattrs", "-A", "trust", "-E", "UTF8", "--no-locale", "-N")
-        options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c max_connections=50 -c fsync=off"
-        run(pg_ctl, "-D", folder / "data", "-l", log, "-w", "-o", options, "start")
+        initdb = programs()[1]
+        run(folder, initdb, "-D", folder / "data", "-U", "nodeattrs", "-A", "trust", "-E", "UTF8", "--no-locale", "-N")
+        start(folder)
         try:
             yield f"postgresql://nodeattrs@/postgres?host={folder}"
         finally:
-            run(pg_ctl, "-D", folder / "data", "-m", "immediate", "-w", "stop")
+            stop(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def away(url):
+    """While it lasts, the server of `server` is not there."""
+    folder = pathlib.Path(url.partition("?host=")[2])
+    stop(folder)
+    try:
+        yield
+    finally:
+        start(folder)
 
 
 _CLOSING = contextlib.ExitStack()

@@ -507,12 +507,23 @@ class HistoryExam:
         with pytest.raises(DocumentError, match="the document of the node 'web1' is damaged"):
             open_store(place).load("web1")
 
-    def test_an_index_that_lost_something_is_noticed_and_made_again(self, store, place):
+    @pytest.mark.parametrize(
+        ("table", "fault"),
+        [
+            ("node_part", "search does not know web1 as it is"),
+            ("part", "parts that search should know are gone"),
+            ("part_entry", "parts have lost what search should find"),
+            ("entry", "values that search should find are gone"),
+            ("path", "paths that search needs are gone"),
+            ("field", "paths have lost the field that search needs"),
+        ],
+    )
+    def test_an_index_that_lost_something_is_noticed_and_made_again(self, store, place, table, fault):
         store.save(pair(1))
         store.close()
-        self.damage(place, "DELETE FROM node_part")
+        self.damage(place, f"DELETE FROM {table}")
 
-        assert "search does not know web1 as it is" in "".join(open_store(place).check())
+        assert fault in "".join(open_store(place).check())
         assert "made the index again" == open_store(place).migrate()
         assert [] == open_store(place).check()
         assert ["web1"] == open_store(place).search(parse_query("mark:1"))

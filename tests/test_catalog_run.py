@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from nodeattrs.catalog import Outcome, Report
 from nodeattrs.catalog.transaction import Change
 from nodeattrs.cli import main
 from nodeattrs.keep import open_store
-from nodeattrs.runs.applying import noted_report, read_journal
+from nodeattrs.runs.applying import Journal, noted_report, read_journal
 from tests.on_disk import repository
 
 ROOT = Path(__file__).parents[1]
@@ -156,6 +158,52 @@ class TestTheRevision:
             ("File[/after]", ["skipped"], []),
         ] == [(one["resource"], one["status"], one["changes"]) for one in report["resources"]]
         assert SECRET not in json.dumps(report)
+
+    def test_a_name_that_is_no_text_is_applied_reported_and_kept(self, kitchen, capsys):
+        """
+        File names need not be UTF-8, and a recipe may have found one in a directory.
+        """
+        recipe = "import os\nfile(os.fsdecode(b'/there/caf\\xe9'), content='x')\n"
+        Path("repo/cookbooks/app/recipes/default.py").write_text(recipe)
+
+        assert 0 == main([*KITCHEN, "--apply"])
+        (told,) = read_journal(Path(".nodeattrs/reports/web1.jsonl")).outcomes
+        (noted,) = open_store(".nodeattrs/nodes.db").load("web1").noted.report["resources"]
+        assert ("File[/there/caf\udce9]", "File[/there/caf\\udce9]") == (told["resource"], noted["resource"])
+        assert [b"caf\xe9"] == os.listdir(b"scratch/there")
+
+    def test_the_report_is_for_its_owner_only(self, kitchen):
+        """
+        It quotes what commands print.
+        """
+        was = os.umask(0)
+        try:
+            main([*KITCHEN, "--apply", "--store", "elsewhere.db"])
+        finally:
+            os.umask(was)
+        modes = [stat.S_IMODE(os.stat(f".nodeattrs/reports{part}").st_mode) for part in ("", "/web1.jsonl")]
+
+        assert [0o700, 0o600] == modes
+
+    @pytest.mark.parametrize("lines", [0, 2])
+    def test_a_report_that_cannot_be_written_on_is_an_error_that_names_it(self, kitchen, capsys, monkeypatch, lines):
+        """
+        A full disk, for one: from the start, or after some lines.
+        """
+        written = []
+        real = Journal._write
+
+        def write(journal, data):
+            written.append(data)
+            if len(written) > lines:
+                os.dup2(os.open("/dev/full", os.O_WRONLY), journal._file.fileno())
+            real(journal, data)
+
+        monkeypatch.setattr(Journal, "_write", write)
+
+        assert 1 == main([*KITCHEN, "--apply", "--report", "report"])
+        assert "error: the report report cannot be written: No space left on device\n" == capsys.readouterr().err
+        assert "StoreError" == open_store(".nodeattrs/nodes.db").load("web1").noted.error
 
     def test_history_and_status_show_it(self, kitchen, capsys):
         """

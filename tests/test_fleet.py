@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
@@ -155,6 +156,40 @@ class TestHowMuchAtOnce:
 
         with pytest.raises(NodeattrsError, match="has died"):
             list(resolve(fleet, NAMES, executor=Broken()))
+
+    @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system does not tell of other processes")
+    def test_workers_do_not_outlive_a_fleet_that_was_killed(self, fleet, tmp_path):
+        """
+        Nobody would ever end them.
+        """
+        (tmp_path / "repo/cookbooks/app/recipes/default.py").write_text(
+            "import os, pathlib, time\npathlib.Path(f'pid{os.getpid()}').touch()\ntime.sleep(60)\n"
+        )
+        command = [sys.executable, "-m", "nodeattrs", "fleet", "resolve", *words("--jobs", "2")]
+        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+        parent = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+        wait_until(lambda: len(list(tmp_path.glob("pid*"))) == 2)
+        workers = [int(file.name[3:]) for file in tmp_path.glob("pid*")]
+        assert [True, True] == list(map(is_at_work, workers))
+        parent.kill()
+        parent.wait()
+
+        wait_until(lambda: not any(map(is_at_work, workers)))
+
+
+def is_at_work(pid):
+    """Whether a process is there, and not only waiting for somebody to take note of its end."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+def wait_until(is_so, seconds=20):
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end, "it never came about"
+        time.sleep(0.05)
 
 
 class TestStopping:
@@ -340,7 +375,9 @@ class TestRunAll:
         command = ("run", "--all", *words("--since", began, "--format", "json"))
         assert 1 == main(command)
         said = capsys.readouterr()
-        assert "" == said.out
+        told = json.loads(said.out)
+        assert ([], ["web7"]) == (told["runs"], [one["node"] for one in told["failed"]])
+        assert told["failed"][0]["error"].startswith("cookbooks/app/recipes/default.py:2: recipe app::default failed")
         assert said.err.startswith("11 of 12 nodes are done already\nerror: cookbooks/app/recipes/default.py:2: ")
         (tmp_path / "repo/cookbooks/app/recipes/default.py").write_text("")
 

@@ -10,13 +10,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import yaml
 
 from nodeattrs import Node, Sensitive, __version__
 from nodeattrs.cli import main
 from nodeattrs.cli.options import moment
 from nodeattrs.errors import (
     BadArgument,
-    BadName,
     DocumentError,
     NodeattrsError,
     NodeNotFound,
@@ -278,7 +278,11 @@ class TestCare:
     @pytest.mark.parametrize(
         ("line", "words"),
         [
-            ("{", "nodes.jsonl:2: this is no node"),
+            ("{", "nodes.jsonl:2:2: this is no node"),
+            ('{"name": "../../web1"}', "nodes.jsonl:2: no node can be called '../../web1'"),
+            ('{"name": "web9", "normal": {"a": "\\ud800"}}', "nodes.jsonl:2: .* cannot be kept"),
+            ('{"document": {"name": "web9"}, "noted": 7}', "nodes.jsonl:2: this is no node: what is noted of it is 7"),
+            ('{"document": {"name": "web9"}, "noted": {"error": "\\ud800"}}', "nodes.jsonl:2: .* cannot be kept"),
             ("[]", "nodes.jsonl:2: a node is a map"),
             ("{}", "nodes.jsonl:2: "),
             ('{"name": "web9", "normal": 5}', "nodes.jsonl:2: normal must be a map"),
@@ -294,9 +298,8 @@ class TestCare:
             import_nodes(store, lines, "nodes.jsonl")
         assert [] == store.names()
 
-    def test_a_name_that_points_elsewhere_is_not_imported(self, store):
-        with pytest.raises((BadName, DocumentError), match="no node can be called"):
-            import_nodes(store, ['{"name": "../../web1"}\n'], "nodes.jsonl")
+    def test_the_mark_that_some_editors_begin_a_file_with_is_passed_over(self, store):
+        assert ["web1"] == import_nodes(store, ['\ufeff{"name": "web1"}\n'], "nodes.jsonl")
 
     def test_a_secret_is_in_no_file_of_the_store(self, store, tmp_path):
         node = Node("web1", sensitive=["db.password"])
@@ -522,6 +525,49 @@ class TestTheCommands:
         assert "2 nodes saved in other.db\n" == say("store", "import", "nodes.jsonl", "--store", "other.db")[1]
         assert "2\n" == say("show", "web1", "runs", "--store", "other.db")[1]
         assert "made the index again" in say("store", "migrate")[1]
+
+    @pytest.mark.parametrize("form", ["json", "yaml"])
+    def test_what_came_of_caring_for_it_is_data_too(self, say, desk, form):
+        """
+        With the store that is meant; yaml reads both.
+        """
+        (desk / "nodes.jsonl").write_text('{"name": "web9"}\n{"name": "web8"}\n')
+        told = [
+            yaml.safe_load(say("store", *words, "--format", form)[1])
+            for words in (["check"], ["prune", "--keep", "1"], ["migrate"], ["import", "nodes.jsonl"])
+        ]
+        assert [
+            {"nodes": 2, "faults": []},
+            {"forgotten": 1},
+            {"done": "made the index again"},
+            {"saved": ["web9", "web8"]},
+        ] == [{key: value for key, value in one.items() if key not in ("version", "store")} for one in told]
+        assert {(1, ".nodeattrs/nodes.db")} == {(one["version"], one["store"]) for one in told}
+
+    def test_a_run_that_failed_is_data_as_well(self, say, desk):
+        """
+        Where no node is left that ran there is an answer all the same.
+        """
+        run = ("run", "--repo", "repo", "--node", "web1", "--node", "web2", "--facts", "repo/nosuch")
+        code, out, err = say(*run[:-1], "repo", "--format", "json")
+        told = json.loads(out)
+
+        assert (1, [], ["web1", "web2"]) == (code, told["runs"], [one["node"] for one in told["failed"]])
+        assert all("cannot be read" in one["error"] for one in told["failed"])
+        assert 2 == err.count("cannot be read")
+
+    def test_long_tasks_tell_how_far_they_are(self, say, store):
+        """
+        With each node that is done; the one of a directory has nothing to migrate.
+        """
+        for name in ("web2", "web1"):
+            store.save(kept(name))
+        checked, migrated = [], []
+
+        assert [] == store.check(checked.append)
+        store.migrate(migrated.append)
+        assert ["web1", "web2"] == checked
+        assert migrated == ([] if "files in" in store.describe() else checked)
 
     def test_damage_is_told_and_the_exit_code_says_so(self, say, desk):
         import sqlite3

@@ -2,6 +2,7 @@
 
 import argparse
 import io
+import json
 import os
 import shlex
 import signal
@@ -13,6 +14,13 @@ import pytest
 from nodeattrs.cli import terminal as terminals
 from nodeattrs.cli.many import _this_command, began_now, go_through, since_of, stoppable
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.keep import Noted, Revision
+from nodeattrs.keep.revisions import now
+from nodeattrs.reports import Screen as Laid
+from nodeattrs.reports.failure import traceback_lines
+from nodeattrs.reports.fleet import FleetReport
+from nodeattrs.reports.history import History
+from nodeattrs.runs.fleet import Outcome
 
 
 class Screen(io.StringIO):
@@ -84,6 +92,40 @@ class TestCounting:
             tick("web1")
 
         assert "" == stream.getvalue()
+
+
+class TestWhatCommandsATerminal:
+    """A value may hold anything; no sign of it reaches a terminal that could move the cursor or colour a word."""
+
+    def test_data_has_other_spellings_of_such_signs(self, monkeypatch):
+        """
+        To JSON they are the same. In a file or a pipe all signs are as they were.
+        """
+        text = '{"a": "\x9b31m\x7f"}\n'
+        for stream, told in ((Screen(), '{"a": "\\u009b31m\\u007f"}\n'), (io.StringIO(), text)):
+            monkeypatch.setattr(sys, "stdout", stream)
+            Terminal().text(text)
+
+            assert told == stream.getvalue()
+            assert json.loads(text) == json.loads(told)
+
+    def test_a_traceback_has_them_written_out(self):
+        try:
+            raise ValueError("a\x1b[31m")
+        except ValueError as error:
+            lines = list(traceback_lines(error))
+
+        assert "ValueError: a\\x1b[31m" == lines[-1]
+
+    def test_nor_do_names_and_notes_that_somebody_imported(self):
+        """
+        A node of a fleet is called as somebody called it, and a commit is what a store says.
+        """
+        noted = Noted(repository="\x1b[31m", error="\x1b[32m", ok=False)
+        reports = [FleetReport([Outcome("\x1b[33m", "no")], 1.0), History("a", [Revision(1, now(), noted)])]
+        lines = "".join(line for report in reports for line in report.lines(Laid()))
+
+        assert "\x1b" not in lines
 
 
 class TestStoppable:

@@ -20,6 +20,7 @@ from nodeattrs.keep.search import (
     answer,
     fields_of,
     indexed,
+    memory,
     parse_query,
     read_tree,
 )
@@ -124,6 +125,8 @@ class TestTheLanguage:
             ("(" * 200 + "a:b" + ")" * 200, QueryNotUnderstood, "nested 200 deep"),
             ("NOT " * 200 + "a:b", QueryNotUnderstood, "nested 200 deep"),
             (None, QueryNotUnderstood, "a query is text"),
+            ("a:\ud800", QueryNotUnderstood, r"sign 3 of 'a:\\ud800' is no character"),
+            ('a="\\ud800"', QueryNotUnderstood, "is no character"),
         ],
     )
     def test_an_error_says_what_is_wrong_and_where(self, query, kind, words):
@@ -446,6 +449,37 @@ def test_every_engine_gives_one_answer(stores, nodes, asked):
     for query in map(parse_query, asked):
         answers = {store.describe(): store.search(query) for store in stores}
         assert 1 == len(set(map(tuple, answers.values()))), (query.text, answers)
+
+
+@pytest.mark.xdist_group("postgresql")
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [("k:a\0b", ["n"]), ('k="a\\u0000b"', ["n"]), ("k:[a\0 TO b]", ["n"]), (f"k={'9' * 400}", []), ("k<1", [])],
+)
+def test_signs_that_no_database_has_and_numbers_that_no_float_holds(stores, query, names):
+    """
+    Each engine answers, and all of them the same.
+    """
+    for store in stores:
+        for name in store.names():
+            store.delete(name)
+        store.save(Saved("n", {"name": "n", "normal": {"k": "a\0b"}}))
+
+        assert names == store.search(parse_query(query)), store.describe()
+
+
+def test_looking_back_needs_memory_for_some_nodes_and_not_for_all(monkeypatch):
+    """
+    What is asked of one node depends on no other, so a few of them are held at a time.
+    """
+    monkeypatch.setattr(memory, "AT_ONCE", 2)
+    held = []
+    real = MemoryIndex.add
+    monkeypatch.setattr(MemoryIndex, "add", lambda index, document: (real(index, document), held.append(index._count)))
+    documents = ((f"n{number}", {"name": f"n{number}", "normal": {"k": number % 3}}) for number in range(7))
+
+    assert ["n0", "n3", "n6"] == memory.names_found(documents, parse_query("NOT k:(1 OR 2)"))
+    assert [1, 2, 1, 2, 1, 2, 1] == held
 
 
 def test_importing_the_package_does_not_import_the_search():

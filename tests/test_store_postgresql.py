@@ -68,6 +68,27 @@ class TestOpening:
 
         assert "s3cret" not in f"{caught.value} {refused.value} {store!r} {store.describe()}"
 
+    @pytest.mark.parametrize("password", ["s3@cret", "s3/cret", "s3/@cret", "s3:@/cret"])
+    def test_nor_a_part_of_one_that_is_spelled_wrong(self, password):
+        """
+        What stands behind an @ or a / would else be taken for a host or a database.
+        """
+        with pytest.raises(StoreError, match="write %40 for @") as refused:
+            open_store(f"postgresql://ann:{password}@db/nodes")
+
+        assert "s3" not in str(refused.value)
+        assert "cret" not in str(refused.value)
+
+    @pytest.mark.parametrize(("table", "rows"), [("version", 0), ("version", 2), ("secret", 0)])
+    def test_a_table_that_lost_its_row_is_damage(self, table, rows):
+        place = postgresql_server.fresh()
+        open_store(place).save(pair(1))
+        damage = TestHistory().damage
+        damage(place, f"INSERT INTO {table} SELECT * FROM {table}" if rows else f"DELETE FROM {table}")
+
+        with pytest.raises(StoreError, match=f"the store is damaged: its table '{table}' has {rows} rows"):
+            open_store(place).save(pair(2))
+
     def test_a_newer_store_is_refused_and_not_touched(self):
         place = postgresql_server.fresh()
         open_store(place).save(pair(1))
@@ -86,3 +107,25 @@ class TestOpening:
 
         assert {"k\0": "a\0b"} == store.load("web1").document["normal"]
         assert ["web1"] == store.search(parse_query("*:a"))
+
+
+class TestAServerThatGoesAway:
+    @pytest.fixture
+    def own(self):
+        with postgresql_server.server() as url:
+            yield url
+
+    def test_each_who_comes_is_told_at_once_and_nobody_waits(self, own, capfd, monkeypatch):
+        """
+        A fleet would else wait a minute for each of its nodes. Once the server is back, all goes on.
+        """
+        monkeypatch.setattr("nodeattrs.keep.stores.postgresql.PATIENCE_SECONDS", 3_600.0)
+        store = open_store(own)
+        store.save(pair(1))
+        with postgresql_server.away(own):
+            for _ in range(3):
+                with pytest.raises(StoreError, match="cannot read the node 'web1' in postgresql://nodeattrs@"):
+                    store.load("web1")
+
+        assert 1 == store.load("web1").revision.number
+        assert "" == capfd.readouterr().err

@@ -67,6 +67,14 @@ class TestOpening:
 
         assert 1 == mark_of(open_store(place).load("web1"))
 
+    def test_four_slashes_are_as_good_as_three(self, file):
+        """
+        Other programs write absolute paths so.
+        """
+        open_store(f"sqlite:///{file}").save(pair(1))
+
+        assert 1 == mark_of(open_store(file).load("web1"))
+
     def test_its_files_are_for_their_owner_only(self, place, file):
         was = os.umask(0)
         try:
@@ -176,6 +184,22 @@ class TestTroubles:
         assert 1 == mark_of(open_store(place).load("web1"))
         with pytest.raises(StoreError, match="readonly"):
             open_store(place).save(pair(2))
+
+    def test_who_may_only_read_sees_what_others_have_just_saved(self, place, monkeypatch):
+        """
+        Also what is not in the main file yet, since somebody still has the store open.
+        """
+        writer, reader = open_store(place), open_store(place)
+        writer.save(pair(1))
+        with monkeypatch.context() as reading:
+            reading.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+            before = mark_of(reader.load("web1"))
+        writer.save(pair(2))
+        writer.close()
+        with monkeypatch.context() as reading:
+            reading.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+
+            assert (1, 2) == (before, mark_of(reader.load("web1")))
 
     def test_a_store_can_be_used_on_both_sides_of_a_fork(self, place):
         store = open_store(place)

@@ -111,7 +111,7 @@ class _Runs:
         self._terminal = terminal
         self._names = names
         self._shown = 0
-        self._failed = 0
+        self._failed: dict[str, str] = {}
         self._reports: list[RunReport] = []
         self._catalogs: dict[str, AppliedCatalog] = {}
 
@@ -153,7 +153,7 @@ class _Runs:
             interrupts,
         )
         self._end()
-        code = max([int(self._failed > 0), *map(exit_code, self._catalogs.values())])
+        code = max([int(bool(self._failed)), *map(exit_code, self._catalogs.values())])
         code = INTERRUPTED if taken < len(names) else code
         if code and options.all:
             tell_way_on(options, terminal, began, interrupted=code == INTERRUPTED)
@@ -195,7 +195,7 @@ class _Runs:
             self._terminal.warn([*told.warnings, *([told.note] if told.note else [])])
             self._show(told)
         else:
-            self._failed += 1
+            self._failed[outcome.name] = outcome.error
             self._terminal.aside(told)
         if self._options.format == "text" and outcome.name in self._catalogs:
             self._text(self._catalogs[outcome.name])
@@ -217,8 +217,8 @@ class _Runs:
         from nodeattrs.reports.catalog import AppliedRuns
         from nodeattrs.reports.run import RunReports
 
-        if self._options.format != "text" and (self._reports or not self._names):
-            runs = RunReports(self._reports)
+        if self._options.format != "text":
+            runs = RunReports(self._reports, self._failed)
             self._terminal.report(AppliedRuns(runs, list(self._catalogs.values())) if self._catalogs else runs)
 
 

@@ -12,6 +12,7 @@ from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from nodeattrs.keep import Store
+    from nodeattrs.reports.store import TendedStore
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
 
@@ -57,27 +58,29 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     if options.task == "prune" and options.keep is None:
         options.refuse("store prune needs --keep N")
     store, sensitive = kept_in(options)
-    if options.task == "check":
-        return _check(store, terminal)
-    if options.task == "prune":
-        count = store.prune(options.keep)
-        terminal.text(f"{count} revision{'' if count == 1 else 's'} forgotten in {store.describe()}\n")
-    elif options.task == "migrate":
-        terminal.text(f"{store.describe()}: {store.migrate()}\n")
-    elif options.task == "export":
+    if options.task == "export":
         _export(store, options, terminal)
-    else:
-        _import(store, options.file, sensitive, terminal)
-    return 0
+        return 0
+    tended, code = _tended(store, options, sensitive, terminal)
+    terminal.report(tended)
+    return code
 
 
-def _check(store: Store, terminal: Terminal) -> int:
-    faults = store.check()
-    for fault in faults:
-        terminal.text(f"{fault}\n")
-    names = len(store.names())
-    terminal.text(f"{names} node{'' if names == 1 else 's'} in {store.describe()}, {len(faults)} damaged\n")
-    return 1 if faults else 0
+def _tended(store: Store, options: argparse.Namespace, sensitive: Any, terminal: Terminal) -> tuple[TendedStore, int]:
+    from nodeattrs.reports.store import TendedStore
+
+    place = store.describe()
+    if options.task == "check":
+        count = len(store.names())
+        with terminal.counting(count) as tick:
+            faults = store.check(tick)
+        return TendedStore.checked(place, count, faults), 1 if faults else 0
+    if options.task == "prune":
+        return TendedStore.pruned(place, store.prune(options.keep)), 0
+    if options.task == "migrate":
+        with terminal.counting() as tick:
+            return TendedStore.migrated(place, store.migrate(tick)), 0
+    return TendedStore.imported(place, _import(store, options.file, sensitive, terminal)), 0
 
 
 def _export(store: Store, options: argparse.Namespace, terminal: Terminal) -> None:
@@ -93,17 +96,15 @@ def _export(store: Store, options: argparse.Namespace, terminal: Terminal) -> No
             tick("")
 
 
-def _import(store: Store, file: str, sensitive: Any, terminal: Terminal) -> None:
+def _import(store: Store, file: str, sensitive: Any, terminal: Terminal) -> list[str]:
     from nodeattrs.errors import DocumentError
     from nodeattrs.keep.care import import_nodes
 
     try:
         with terminal.counting() as tick:
             if file == "-":
-                names = import_nodes(store, sys.stdin, "stdin", sensitive, tick)
-            else:
-                with open(file, encoding="utf-8") as lines:
-                    names = import_nodes(store, lines, file, sensitive, tick)
+                return import_nodes(store, sys.stdin, "stdin", sensitive, tick)
+            with open(file, encoding="utf-8") as lines:
+                return import_nodes(store, lines, file, sensitive, tick)
     except UnicodeDecodeError as error:
         raise DocumentError("is not UTF-8 text", file=file, hint="save the file as UTF-8") from error
-    terminal.text(f"{len(names)} node{'' if len(names) == 1 else 's'} saved in {store.describe()}\n")

@@ -21,6 +21,9 @@ __all__ = ["FORMATS", "Terminal"]
 
 FORMATS = ("text", "json", "yaml")
 
+_CONTROLS = {sign: f"\\u{sign:04x}" for sign in range(0x7F, 0xA0)}
+"""Signs that command some terminals, and that JSON leaves as they are; to JSON these spellings are the same."""
+
 _NO_BAR = 0.5
 """Seconds that are over before anybody wonders how long it takes."""
 
@@ -57,6 +60,7 @@ class Terminal:
         """Write *text* to stdout as it is."""
         if sys.stdout.isatty():
             self._clear()
+            text = text.translate(_CONTROLS)
         with self.writing():
             sys.stdout.write(text)
 

@@ -15,7 +15,9 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NodeNotFound
 from nodeattrs.keep.filters import saved_document
+from nodeattrs.keep.names import checked_name
 from nodeattrs.keep.revisions import JsonMap, Noted, Revision, Saved, Store, retried
+from nodeattrs.keep.stores.pieces import written
 from nodeattrs.node.node import Node
 from nodeattrs.node.values import Sensitive
 
@@ -172,10 +174,18 @@ def _read(lines: Iterable[str], file: str, sensitive: tuple[Path, ...]) -> Itera
                 saved = Saved(told.get("name", ""), told)
             node = node_of(saved, sensitive)
             described = Node.from_chef(saved.document, sensitive=sensitive)
+            # What a store would refuse is refused before anything is saved.
+            written(saved.document, f"the document of the node {checked_name(saved.name, 'node')!r}")
+            written(saved.snapshot, f"the snapshot of the node {saved.name!r}")
+            written(saved.noted.to_dict(), f"what is noted of the node {saved.name!r}")
             if node.name != saved.name:
                 raise DocumentError(f"the snapshot is of the node {node.name!r}, the document of {saved.name!r}")
         except NodeattrsError as error:
             raise DocumentError(error.message, file=file, line=number, hint=error.hint) from error
+        except json.JSONDecodeError as error:
+            raise DocumentError(
+                f"this is no node: {error.msg}", file=file, line=number + error.lineno - 1, column=error.colno
+            ) from None
         except (ValueError, TypeError, RecursionError) as error:
             raise DocumentError(f"this is no node: {error}", file=file, line=number) from None
         if sensitive:
@@ -185,10 +195,11 @@ def _read(lines: Iterable[str], file: str, sensitive: tuple[Path, ...]) -> Itera
 
 
 def _documents(lines: list[str]) -> Iterator[tuple[int, str]]:
+    lines[:1] = [first.removeprefix("\ufeff") for first in lines[:1]]
     whole = "".join(lines)
     try:
         json.loads(whole)
     except (ValueError, RecursionError):
-        yield from ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+        yield from ((number, line.rstrip()) for number, line in enumerate(lines, 1) if line.strip())
     else:
         yield 1, whole  # one document, which may have lines of its own

@@ -18,9 +18,23 @@ from nodeattrs.errors import NodeNotFound, StoreError
 if TYPE_CHECKING:
     from nodeattrs.keep.search import Query
 
-__all__ = ["RUN", "JsonMap", "NewerRevision", "Noted", "Revision", "Saved", "Store", "now", "retried", "stale"]
+__all__ = [
+    "RUN",
+    "JsonMap",
+    "NewerRevision",
+    "Noted",
+    "OnNode",
+    "Revision",
+    "Saved",
+    "Store",
+    "now",
+    "retried",
+    "stale",
+]
 
 JsonMap = dict[str, Any]
+
+OnNode = Callable[[str], None]
 
 RUN = "run"
 """Who makes most revisions."""
@@ -69,6 +83,8 @@ class Noted:
     @classmethod
     def from_dict(cls, told: JsonMap) -> Noted:
         """The reverse. raises: ValueError"""
+        if not isinstance(told, dict):
+            raise ValueError(f"what is noted of it is {told!r}, and no map")
         for name, value in told.items():
             if not isinstance(value, _KINDS.get(name, ())):
                 raise ValueError(f"{name} is {value!r}")
@@ -164,12 +180,18 @@ class Store(Protocol):
         """Forget all but the latest *keep* revisions of each node; how many were forgotten."""
         ...
 
-    def check(self) -> list[str]:
-        """What is wrong with what is kept, in words; nothing where all is well."""
+    def check(self, on_node: OnNode | None = None) -> list[str]:
+        """What is wrong with what is kept, in words; nothing where all is well.
+
+        on_node: called with the name of each node that was looked at
+        """
         ...
 
-    def migrate(self) -> str:
-        """Bring an older store to what this program writes; what was done, in words."""
+    def migrate(self, on_node: OnNode | None = None) -> str:
+        """Bring an older store to what this program writes; what was done, in words.
+
+        on_node: called with the name of each node that is brought along
+        """
         ...
 
     def describe(self) -> str:

@@ -360,7 +360,7 @@ class AppliedRuns:
         """The runs as data, each with its catalog."""
         data = self.runs.to_dict()
         found = {one.name: one.to_dict() for one in self.applied}
-        for run in data["runs"]:
+        for run in (*data["runs"], *data["failed"]):
             run["catalog"] = found.get(run["node"])
         return data
 

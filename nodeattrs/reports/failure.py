@@ -25,7 +25,7 @@ def failure_lines(error: BaseException, screen: Screen, root: str | os.PathLike[
 def traceback_lines(error: BaseException) -> Iterator[str]:
     """The whole way to an error, as Python tells it, for those who asked."""
     for text in traceback.format_exception(error):
-        yield from text.splitlines()
+        yield from map(printable, text.splitlines())
 
 
 def warning_lines(warning: object, screen: Screen) -> Iterator[str]:

@@ -43,7 +43,7 @@ class FleetReport:
         """What failed and why, then how many there were."""
         for one in self.failed:
             first, *rest = [printable(line) for line in one.error.splitlines()]
-            yield f"{screen.paint(f'{one.name}:', 'error')} {first}"
+            yield f"{screen.paint(f'{printable(one.name)}:', 'error')} {first}"
             yield from (f"  {line.strip()}" for line in rest)
         done = len(self.outcomes)
         rate = f", {done / self.seconds:.0f} a second" if done and self.seconds >= 1 else ""

@@ -92,7 +92,7 @@ class History:
                 str(one.number),
                 f"{one.at:%Y-%m-%d %H:%M:%S}",
                 went(one) if one.noted.is_run else printable(one.noted.by),
-                one.noted.repository[:12],
+                printable(one.noted.repository[:12]),
             ]
             for one in self.revisions
         ]

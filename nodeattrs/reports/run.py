@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, spell, strict_key
@@ -166,13 +166,15 @@ class RunReport:
 
 @dataclass(frozen=True, slots=True)
 class RunReports:
-    """The sessions of one command, in order."""
+    """The sessions of one command, in order; and by node why others failed, which the lines leave to stderr."""
 
     reports: Sequence[RunReport]
+    failed: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """The runs as data."""
-        return {"version": 1, "runs": [report.to_dict() for report in self.reports]}
+        """The runs as data, and the nodes whose runs failed."""
+        failed = [{"node": name, "error": error} for name, error in self.failed.items()]
+        return {"version": 1, "runs": [report.to_dict() for report in self.reports], "failed": failed}
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """One report after the other."""

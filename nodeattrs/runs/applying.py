@@ -7,6 +7,7 @@ beside the node, is short: `noted_report`.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import time
@@ -112,11 +113,16 @@ def noted_report(report: Report, *, noop: bool = False) -> dict[str, Any]:
     if report.interrupted:
         noted |= {"interrupted": True, "not_visited": len(report.left)}
     told = [
-        {"resource": str(one.ref), "status": sorted(one.status), "changes": [change.what for change in one.changes]}
+        {"resource": _in_utf8(str(one.ref)), "status": sorted(one.status), "changes": [it.what for it in one.changes]}
         for one in report.outcomes.values()
         if one.status
     ]
     return noted | ({"resources": told} if told else {})
+
+
+def _in_utf8(name: str) -> str:
+    """A name that a store can keep: half of a sign, as in names of files that are no text, is written out."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 class Journal:
@@ -124,10 +130,14 @@ class Journal:
 
     def __init__(self, file: Path, node: str, noop: bool) -> None:
         try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            self._file: TextIO = file.open("w", encoding="utf-8")
+            os.makedirs(file.parent, mode=0o700, exist_ok=True)
+            # For its owner only: what a command printed, or a file was to hold, may be told there.
+            handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            # Half of a sign, which UTF-8 has no way to write, becomes what JSON calls it.
+            self._file: TextIO = os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace")
         except OSError as error:
-            raise StoreError(f"the report {file} cannot be written: {error.strerror}") from error
+            raise _unwritable(file, error) from error
+        self._place = file
         self._write({"version": VERSION, "node": node, "noop": noop, "began": _now()})
 
     def __enter__(self) -> Journal:
@@ -154,8 +164,17 @@ class Journal:
         )
 
     def _write(self, data: dict[str, Any]) -> None:
-        self._file.write(json.dumps(data, ensure_ascii=False) + "\n")
-        self._file.flush()
+        try:
+            self._file.write(json.dumps(data, ensure_ascii=False) + "\n")
+            self._file.flush()
+        except OSError as error:
+            with contextlib.suppress(OSError):  # it would try again
+                self._file.close()
+            raise _unwritable(self._place, error) from error
+
+
+def _unwritable(file: Path, error: OSError) -> StoreError:
+    return StoreError(f"the report {file} cannot be written: {error.strerror}")
 
 
 @dataclass(frozen=True)

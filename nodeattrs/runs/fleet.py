@@ -12,6 +12,7 @@ import gc
 import math
 import os
 import signal
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -279,12 +280,23 @@ class _Stop:
 
 
 def _begin(stop: Any) -> None:
+    threading.Thread(target=_end_with_the_fleet, daemon=True).start()
     _Stop.by_the_fleet = stop
     # Between handfuls is the time to look for circles, and not whenever a file of facts is read.
     gc.disable()
     signal.signal(signal.SIGINT, _interrupted)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def _end_with_the_fleet() -> None:
+    """Nobody sends work to a process whose parent was killed, and nobody would tell it to end."""
+    from multiprocessing import parent_process
+
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _interrupted(_number: int, _frame: FrameType | None) -> None:

@@ -22,6 +22,7 @@ from nodeattrs.node.slots import ACROSS
 __all__ = [
     "BOTH",
     "CHEF",
+    "NO_NUL",
     "OWN",
     "Entry",
     "IndexPart",
@@ -58,7 +59,7 @@ SEARCHED = Policy(
 _LEVELS = ("default", "normal", "override", "automatic")
 _BIG = 1_000
 _FEW = 12
-_NO_NUL = "\ufffd"
+NO_NUL = "\ufffd"
 """PostgreSQL's texts hold no NUL, and all indexes are to give one answer."""
 
 
@@ -192,7 +193,7 @@ def _flat(value: Any, steps: Steps) -> Iterator[Entry]:
         for key, inner in value.items():
             yield from _flat(inner, (*steps, str(key)))
     elif isinstance(value, list):
-        yield Entry(steps, "w", _whole(value).replace("\0", _NO_NUL))
+        yield Entry(steps, "w", _whole(value).replace("\0", NO_NUL))
         for inner in value:
             yield from (entry for entry in _flat(inner, steps) if entry.kind != "w" or entry.steps != steps)
     else:
@@ -209,7 +210,7 @@ def scalar_text(value: Any) -> tuple[str, str]:
         return "n", str(value)
     if isinstance(value, float):
         return "n", re.sub(r"^(-?\d)e", r"\1.0e", str(value))  # Ruby's 1.0e+20
-    return "s", value.replace("\0", _NO_NUL)
+    return "s", value.replace("\0", NO_NUL)
 
 
 def _whole(value: Any) -> str:
@@ -241,7 +242,7 @@ def names_of(steps: Steps) -> Iterator[tuple[str, int]]:
     >>> list(names_of(("nginx", "port")))
     [('nginx', 1), ('port', 2), ('nginx_port', 3)]
     """
-    steps = tuple(step.replace("\0", _NO_NUL) for step in steps)
+    steps = tuple(step.replace("\0", NO_NUL) for step in steps)
     yield from ((step, depth) for depth, step in enumerate(steps, 1))
     if len(steps) > 1:
         yield "_".join(steps), len(steps) + 1

@@ -24,7 +24,7 @@ from typing import Any
 
 from nodeattrs.core.tree import parse as parsed_path
 from nodeattrs.errors import BadArgument, NodeattrsError, missing_extra
-from nodeattrs.keep.search.fields import scalar_text
+from nodeattrs.keep.search.fields import NO_NUL, scalar_text
 from nodeattrs.keep.search.terms import All, And, Asked, Not, Or, Own, Pattern, Range, Term
 
 __all__ = ["LONGEST_QUERY", "Query", "QueryNotSupported", "QueryNotUnderstood", "parse_query"]
@@ -111,7 +111,7 @@ def parse_query(text: str) -> Query:
         raise QueryNotUnderstood(f"the query has {len(text)} characters, {LONGEST_QUERY} is the most")
     parser, errors = _parser()
     try:
-        built = parser.parse(text)
+        built = parser.parse(_as_kept(text))
     except errors.UnexpectedInput as error:
         raise _not_understood(text, error) from None
     except errors.VisitError as error:
@@ -121,6 +121,17 @@ def parse_query(text: str) -> Query:
     if built.depth > DEEPEST_QUERY:
         raise QueryNotUnderstood(f"the query is nested {built.depth} deep, {DEEPEST_QUERY} is the most")
     return Query(text, built.about(_NO_FIELD))
+
+
+def _as_kept(text: str) -> str:
+    """*text* as an index has it. raises: QueryNotUnderstood, for what no index can have"""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise QueryNotUnderstood(
+            f"sign {error.start + 1} of {text!r} is no character, so nothing has it", hint="write the query in UTF-8"
+        ) from None
+    return text.replace("\0", NO_NUL)
 
 
 def _not_understood(text: str, error: Any) -> QueryNotUnderstood:
@@ -327,7 +338,9 @@ def _literal(given: str) -> tuple[str, Any]:
         return "z", ""
     if isinstance(value, bool):
         return "b", given
-    return ("s", value) if isinstance(value, str) else ("n", float(value))
+    if isinstance(value, str):
+        return "s", _as_kept(value)
+    return "n", float(given)  # an integer may be too big for `float(value)`
 
 
 def _by_regex(pattern: str) -> Callable[[str, str], bool]:

@@ -34,9 +34,8 @@ from typing import Any
 
 from nodeattrs.errors import BadArgument, BadName, BadValue, DocumentError, NodeattrsError, StoreError
 from nodeattrs.keep.names import checked_name
-from nodeattrs.keep.revisions import JsonMap, Noted, Revision, Saved, now, stale
-from nodeattrs.keep.search.answer import answer
-from nodeattrs.keep.search.memory import MemoryIndex
+from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, now, stale
+from nodeattrs.keep.search.memory import names_found
 from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.stores.folder import Folder
 from nodeattrs.keep.stores.history import Head, History, Kept, Texts, named
@@ -273,13 +272,8 @@ class FileStore:
                 yield name, found.head.revision if found.head else None
 
     def search(self, query: Query, at: datetime | None = None) -> list[str]:
-        index, names = MemoryIndex(), []
-        for name in self.names():
-            saved = self.load(name, at)
-            if saved is not None:
-                index.add(saved.document)
-                names.append(name)
-        return sorted(names[number] for number in answer(index, query))
+        loaded = (self.load(name, at) for name in self.names())
+        return names_found(((saved.name, saved.document) for saved in loaded if saved is not None), query)
 
     # --- care -----------------------------------------------------------------------
 
@@ -314,21 +308,26 @@ class FileStore:
                     forgotten += many
         return forgotten
 
-    def check(self) -> list[str]:
+    def check(self, on_node: OnNode | None = None) -> list[str]:
         faults: list[str] = []
         for name in self.names():
-            try:
-                found = self._look(name)
-                faults += found.history.faults()
-                saved = self._saved(name, found.document, found) if found.document is not None else None
-            except NodeattrsError as error:
-                faults.append(error.message)
-                continue
-            if saved is not None and "damaged" in saved.note:
-                faults.append(f"{name}: {saved.note}")
+            faults += self._faults(name)
+            if on_node is not None:
+                on_node(name)
         return faults
 
-    def migrate(self) -> str:
+    def _faults(self, name: str) -> Iterator[str]:
+        try:
+            found = self._look(name)
+            yield from found.history.faults()
+            saved = self._saved(name, found.document, found) if found.document is not None else None
+        except NodeattrsError as error:
+            yield error.message
+            return
+        if saved is not None and "damaged" in saved.note:
+            yield f"{name}: {saved.note}"
+
+    def migrate(self, on_node: OnNode | None = None) -> str:
         return "files are as they were: there is nothing to bring up to date"
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ process has a pool of connections. Those who save different nodes do not wait fo
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import secrets
 import weakref
@@ -14,7 +15,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from nodeattrs.errors import StoreError, missing_extra
-from nodeattrs.keep.stores.sql import VERSION, SqlStore, Talk
+from nodeattrs.keep.revisions import OnNode
+from nodeattrs.keep.stores.sql import VERSION, SqlStore, Talk, only
 
 __all__ = ["PostgresqlStore"]
 
@@ -28,6 +30,15 @@ PATIENCE_SECONDS = 60.0
 
 # A pool that came along in a fork belongs to the parent: it is neither used nor closed here.
 _PARENTS: list[object] = []
+
+_LOST = ("08", "57")
+"""How SQLSTATE begins where the connection is gone, or the server is about to go; it has none where nobody answers."""
+
+_WAYS_OUT = (
+    ("connect", "is the server running, and may you use this database?"),
+    ("resolve host", "is the name of the server right?"),
+    ("permission denied", "let the owner of the database give you the right to, or name another place for the store"),
+)
 
 
 class PostgresqlStore(SqlStore):
@@ -45,6 +56,8 @@ class PostgresqlStore(SqlStore):
             import psycopg_pool  # noqa: F401
         except ImportError as error:
             raise missing_extra("psycopg", "postgresql", "a PostgreSQL store") from error
+        # It warns of what is told as an error here. Who has set up logging hears of it all the same.
+        logging.getLogger("psycopg").addHandler(logging.NullHandler())
         self._url = url
         self._psycopg = psycopg
         self._pools: dict[int, Any] = {}
@@ -55,6 +68,12 @@ class PostgresqlStore(SqlStore):
             raise StoreError(
                 "this is no URL of a PostgreSQL database", hint="write postgresql://user@host:5432/database"
             ) from None
+        if any("@" in str(told.get(name, "")) for name in ("host", "port", "dbname")):
+            # What stands before it is a part of the password, and would be shown as the name of something else.
+            raise StoreError(
+                "this URL of a PostgreSQL database has a second @, or one in the wrong place",
+                hint="in a password write %40 for @ and %2F for /, or leave it to PGPASSWORD or a .pgpass file",
+            )
         where = ":".join(str(told[name]) for name in ("host", "port") if told.get(name))
         user = f"{told['user']}@" if told.get("user") else ""
         self._shown = f"postgresql://{user}{where}/{told.get('dbname', '')}"
@@ -78,7 +97,7 @@ class PostgresqlStore(SqlStore):
         statement = statement.replace("BIGKEY", "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY")
         return statement.replace("BLOB", "BYTEA").replace(" TEXT", ' TEXT COLLATE "C"')
 
-    def migrate(self) -> str:
+    def migrate(self, on_node: OnNode | None = None) -> str:
         with self._failing("migrate"), self._connected() as connection:
             talk = _PostgresqlTalk(connection)
             version = self._version(talk)
@@ -86,7 +105,7 @@ class PostgresqlStore(SqlStore):
                 return "there is no store yet"
             self._alone(talk)
             self._refuse_newer(version)
-            self._built(talk, version, secrets.token_bytes(32))
+            self._built(talk, version, secrets.token_bytes(32), on_node)
             talk.all("UPDATE version SET number = ?", VERSION)
         return f"brought version {version} to {VERSION}" if version < VERSION else "made the index again"
 
@@ -134,8 +153,7 @@ class PostgresqlStore(SqlStore):
     def _version(self, talk: Talk) -> int | None:
         if talk.all("SELECT to_regclass(?)", f"{_SCHEMA}.version") == [(None,)]:
             return None
-        ((version,),) = talk.all("SELECT number FROM version")
-        return int(version)
+        return int(only(talk, "number", "version"))
 
     def _refuse_newer(self, version: int) -> None:
         if version > VERSION:
@@ -192,9 +210,12 @@ class PostgresqlStore(SqlStore):
         except StoreError:
             raise
         except (self._psycopg.Error, PoolTimeout) as error:
+            if isinstance(error, self._psycopg.OperationalError) and (error.sqlstate or "08")[:2] in _LOST:
+                # Its other connections are lost too. The next who comes asks for the server, and is told at once.
+                self.close()
             # The first line says what, and has no password in it.
             reason = str(error).strip().partition("\n")[0] or type(error).__name__
-            hint = "is the server running, and may you use this database?" if "connect" in reason else None
+            hint = next((way for sign, way in _WAYS_OUT if sign in reason), None)
             raise StoreError(f"cannot {task} in {self._shown}: {reason}", said=said, hint=hint) from error
 
 

@@ -28,12 +28,12 @@ from datetime import datetime
 from operator import itemgetter
 from typing import Any, Protocol
 
-from nodeattrs.errors import BadArgument, BadValue, DocumentError
+from nodeattrs.errors import BadArgument, BadValue, DocumentError, StoreError
 from nodeattrs.keep.names import checked_name
-from nodeattrs.keep.revisions import JsonMap, Noted, Revision, Saved, now, stale
+from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, now, stale
 from nodeattrs.keep.search.answer import Found, Index, Shown, answer
 from nodeattrs.keep.search.fields import Entry, IndexPart, Steps, index_parts, names_of
-from nodeattrs.keep.search.memory import MemoryIndex
+from nodeattrs.keep.search.memory import names_found
 from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.search.terms import Range
 from nodeattrs.keep.stores.pieces import (
@@ -48,7 +48,7 @@ from nodeattrs.keep.stores.pieces import (
     written,
 )
 
-__all__ = ["MIGRATIONS", "VERSION", "SqlStore", "Talk"]
+__all__ = ["MIGRATIONS", "VERSION", "SqlStore", "Talk", "only"]
 
 NO_SNAPSHOT = "saved, origin unknown: no snapshot was saved with it"
 
@@ -82,8 +82,17 @@ BIGKEY and BLOB are spelled by the database's own module. One without statements
 
 VERSION = len(MIGRATIONS)
 
-_SEARCHABLE = 2
-"""The version that brought the index."""
+_AGAIN = "nodeattrs store migrate makes the index again"
+
+_LOST = (
+    ("revision", "node", "SELECT id FROM node", "nodes that have revisions are gone"),
+    ("node_part", "part", "SELECT id FROM part", f"parts that search should know are gone; {_AGAIN}"),
+    ("part", "id", "SELECT part FROM part_entry", f"parts have lost what search should find; {_AGAIN}"),
+    ("part_entry", "entry", "SELECT id FROM entry", f"values that search should find are gone; {_AGAIN}"),
+    ("entry", "path", "SELECT id FROM path", f"paths that search needs are gone; {_AGAIN}"),
+    ("path", "id", "SELECT path FROM field", f"paths have lost the field that search needs; {_AGAIN}"),
+)
+"""Columns whose values are to be found elsewhere, where that is, and what is said where they are not."""
 
 
 class Talk(Protocol):
@@ -128,7 +137,7 @@ class SqlStore(ABC):
         """
 
     @abstractmethod
-    def migrate(self) -> str: ...
+    def migrate(self, on_node: OnNode | None = None) -> str: ...
 
     @abstractmethod
     def describe(self) -> str: ...
@@ -285,13 +294,8 @@ class SqlStore(ABC):
 
     def _search_then(self, talk: Talk, query: Query, at: datetime) -> list[str]:
         # The index knows the latest revisions only.
-        index, names = MemoryIndex(), []
-        for name, _ in _nodes(talk):
-            saved = self._load(talk, name, at)
-            if saved is not None:
-                index.add(saved.document)
-                names.append(name)
-        return sorted(names[number] for number in answer(index, query))
+        loaded = (self._load(talk, name, at) for name, _ in _nodes(talk))
+        return names_found(((saved.name, saved.document) for saved in loaded if saved is not None), query)
 
     # --- care -----------------------------------------------------------------------
 
@@ -313,17 +317,26 @@ class SqlStore(ABC):
             _sweep(talk)
         return len(gone)
 
-    def check(self) -> list[str]:
+    def check(self, on_node: OnNode | None = None) -> list[str]:
         with self._reading("check") as talk:
-            return [] if talk is None else list(self._faults(talk))
+            return [] if talk is None else list(self._faults(talk, on_node))
 
-    def _faults(self, talk: Talk) -> Iterator[str]:
+    def _faults(self, talk: Talk, on_node: OnNode | None) -> Iterator[str]:
+        for name, node in _nodes(talk):
+            yield from self._faults_of(talk, name, node)
+            if on_node is not None:
+                on_node(name)
+        for table, column, others, sentence in _LOST:
+            ((count,),) = talk.all(f"SELECT count(*) FROM ({_without(table, column, others)}) AS lost")
+            if count:
+                yield f"{count} {sentence}"
+
+    def _faults_of(self, talk: Talk, name: str, node: int) -> Iterator[str]:
         sound: dict[bytes, str] = {}
-        for name, number, document, snapshot in talk.all(
-            "SELECT n.name, r.number, r.document, r.snapshot FROM revision r LEFT JOIN node n ON n.id = r.node "
-            "ORDER BY n.name, r.number"
+        for number, *texts in talk.all(
+            "SELECT number, document, snapshot FROM revision WHERE node = ? ORDER BY number", node
         ):
-            for what, text in (("document", document), ("snapshot", snapshot)):
+            for what, text in zip(("document", "snapshot"), texts, strict=True):
                 if text is None:
                     continue
                 text = bytes(text)
@@ -331,19 +344,14 @@ class SqlStore(ABC):
                     sound[text] = _fault_of(talk, text)
                 if sound[text]:
                     yield f"the {what} of {name}, revision {number}: {sound[text]}"
-        for name, node in _nodes(talk):
-            text = _document_of(talk, name)
-            if text is None or sound.get(text):
-                continue
-            wanted = set(_Parts(json.loads(_text(talk, text))).numbered(_secret(talk)))
-            kept = {part for (part,) in talk.all("SELECT part FROM node_part WHERE node = ?", node)}
-            if wanted != kept:
-                yield f"search does not know {name} as it is; nodeattrs store migrate makes the index again"
-        for (lost,) in talk.all("SELECT count(*) FROM node_part WHERE part NOT IN (SELECT id FROM part)"):
-            if lost:
-                yield f"{lost} parts that search should know are gone; nodeattrs store migrate makes the index again"
+        latest = _document_of(talk, name)
+        if latest is None or sound.get(latest):
+            return
+        wanted = set(_Parts(json.loads(_text(talk, latest))).numbered(_secret(talk)))
+        if wanted != {part for (part,) in talk.all("SELECT part FROM node_part WHERE node = ?", node)}:
+            yield f"search does not know {name} as it is; {_AGAIN}"
 
-    def _built(self, talk: Talk, version: int, key: bytes) -> None:
+    def _built(self, talk: Talk, version: int, key: bytes, on_node: OnNode | None = None) -> None:
         """Bring the tables from a version to ours, and make the index where it was none, or again."""
         for step in MIGRATIONS[version:]:
             for statement in step:
@@ -351,9 +359,9 @@ class SqlStore(ABC):
         if version == 0:
             talk.all("INSERT INTO secret (value) VALUES (?)", key)
         else:
-            self._reindex(talk)
+            self._reindex(talk, on_node)
 
-    def _reindex(self, talk: Talk) -> None:
+    def _reindex(self, talk: Talk, on_node: OnNode | None) -> None:
         for table in ("node_part", "part_entry", "part", "entry", "field", "path"):
             talk.all(f"DELETE FROM {table}")
         for name, node in _nodes(talk):
@@ -361,10 +369,23 @@ class SqlStore(ABC):
             assert text is not None
             if not _fault_of(talk, text):
                 _index(talk, node, _Parts(json.loads(_text(talk, text))))
+            if on_node is not None:
+                on_node(name)
 
     @abstractmethod
     def _spelled_here(self, statement: str) -> str:
         """A statement of MIGRATIONS as this database spells its types."""
+
+
+def only(talk: Talk, column: str, table: str) -> Any:
+    """The value of a table that has one row. raises: StoreError, where it has another number of them"""
+    rows = talk.all(f"SELECT {column} FROM {table}")
+    if len(rows) != 1:
+        raise StoreError(
+            f"the store is damaged: its table {table!r} has {len(rows)} rows, and should have one",
+            hint="bring a copy of the store back",
+        )
+    return rows[0][0]
 
 
 # --- revisions ----------------------------------------------------------------------
@@ -489,10 +510,7 @@ def _fault_of(talk: Talk, name: bytes) -> str:
 
 def _sweep(talk: Talk) -> None:
     """Remove what no revision has any more."""
-    talk.all(
-        "DELETE FROM text WHERE hash NOT IN (SELECT document FROM revision) "
-        "AND hash NOT IN (SELECT snapshot FROM revision WHERE snapshot IS NOT NULL)"
-    )
+    _forget(talk, "text", "hash", "SELECT document FROM revision", "SELECT snapshot FROM revision")
     used = {
         bytes(names)[at : at + HASH]
         for (names,) in talk.all("SELECT pieces FROM text")
@@ -500,11 +518,22 @@ def _sweep(talk: Talk) -> None:
     }
     lost = [(bytes(name),) for (name,) in talk.all("SELECT hash FROM piece") if bytes(name) not in used]
     talk.each("DELETE FROM piece WHERE hash = ?", lost)
-    talk.all("DELETE FROM part WHERE id NOT IN (SELECT part FROM node_part)")
-    talk.all("DELETE FROM part_entry WHERE part NOT IN (SELECT id FROM part)")
-    talk.all("DELETE FROM entry WHERE id NOT IN (SELECT entry FROM part_entry)")
-    talk.all("DELETE FROM path WHERE id NOT IN (SELECT path FROM entry)")
-    talk.all("DELETE FROM field WHERE path NOT IN (SELECT id FROM path)")
+    _forget(talk, "part", "id", "SELECT part FROM node_part")
+    _forget(talk, "part_entry", "part", "SELECT id FROM part")
+    _forget(talk, "entry", "id", "SELECT entry FROM part_entry")
+    _forget(talk, "path", "id", "SELECT path FROM entry")
+    _forget(talk, "field", "path", "SELECT id FROM path")
+
+
+def _forget(talk: Talk, table: str, column: str, *others: str) -> None:
+    """Remove the rows whose value none of the *others* has."""
+    talk.all(f"DELETE FROM {table} WHERE {column} IN ({_without(table, column, *others)})")
+
+
+def _without(table: str, column: str, *others: str) -> str:
+    """SQL for the values of a column that none of the *others* has."""
+    # Not with NOT IN: PostgreSQL would go through all of the others for each row, once they are many.
+    return " EXCEPT ".join([f"SELECT {column} FROM {table}", *others])
 
 
 # --- the index ----------------------------------------------------------------------
@@ -530,8 +559,7 @@ class _Parts:
 
 
 def _secret(talk: Talk) -> bytes:
-    ((value,),) = talk.all("SELECT value FROM secret")
-    return bytes(value)
+    return bytes(only(talk, "value", "secret"))
 
 
 def _number(secret: bytes, kind: bytes, content: bytes) -> int:

@@ -19,6 +19,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from nodeattrs.errors import StoreError
+from nodeattrs.keep.revisions import OnNode
 from nodeattrs.keep.stores.sql import VERSION, SqlStore, Talk
 
 __all__ = ["SqliteStore"]
@@ -30,7 +31,8 @@ PATIENCE_SECONDS = 60.0
 """How long a writer waits for the others."""
 
 _WAYS_OUT = (
-    ("full", "free some space there and try again; what was saved before is still there"),
+    ("full", "free some space there and try again"),
+    ("Permission denied", "give yourself the right to, or name another place for the store"),
     ("readonly", "make it writable, or name another place for the store"),
     ("unable to open", "make it readable and writable, or name another place for the store"),
     ("locked", "somebody has been writing for a long time; try again"),
@@ -73,7 +75,7 @@ class SqliteStore(SqlStore):
         with self._lock:
             _close(self._open)
 
-    def migrate(self) -> str:
+    def migrate(self, on_node: OnNode | None = None) -> str:
         with self._failing("migrate"):
             if not self._is_there():
                 return "there is no store yet"
@@ -81,7 +83,7 @@ class SqliteStore(SqlStore):
             with self._transaction(connection) as talk:
                 version = self._version(connection)
                 self._refuse_newer(version)
-                self._built(talk, version, secrets.token_bytes(32))
+                self._built(talk, version, secrets.token_bytes(32), on_node)
                 connection.execute(f"PRAGMA user_version = {VERSION}")
         return f"brought version {version} to {VERSION}" if version < VERSION else "made the index again"
 
@@ -116,12 +118,12 @@ class SqliteStore(SqlStore):
                 self._refuse_other_version(connection)
                 yield talk
 
-    def check(self) -> list[str]:
+    def check(self, on_node: OnNode | None = None) -> list[str]:
         with self._failing("check"):
             if not self._is_there():
                 return []
             faults = [str(row[0]) for row in self._connected().execute("PRAGMA integrity_check(10)")]
-        return [f"SQLite says: {fault}" for fault in faults if fault != "ok"] or super().check()
+        return [f"SQLite says: {fault}" for fault in faults if fault != "ok"] or super().check(on_node)
 
     @contextlib.contextmanager
     def _transaction(self, connection: sqlite3.Connection) -> Iterator[Talk]:
@@ -173,9 +175,16 @@ class SqliteStore(SqlStore):
                 hint=f"bring it up to date: nodeattrs store migrate --store {self._shown}",
             )
 
+    def _is_writable(self) -> bool:
+        return os.access(self._file, os.W_OK) and os.access(os.path.dirname(self._file), os.W_OK)
+
     def _connected(self) -> sqlite3.Connection:
         key = os.getpid(), threading.get_ident()
         connection = self._open.get(key)
+        if connection is not None and not self._is_writable():
+            # What others write meanwhile is seen by a new connection only; see `_connect`.
+            self._open.pop(key).close()
+            connection = None
         if connection is None:
             with self._lock:
                 for pid, thread in list(self._open):
@@ -185,9 +194,12 @@ class SqliteStore(SqlStore):
         return connection
 
     def _connect(self) -> sqlite3.Connection:
+        # Who may not write there may not make the files that readers share with writers. Where somebody
+        # is writing they are there, and hold what is not in the main file yet; else that file has it all.
+        writable, shared = self._is_writable(), os.path.exists(f"{self._file}-wal")
+        how = "" if writable else "?mode=ro" if shared else "?mode=ro&immutable=1"
+        place = f"file://{_quoted(self._file)}{how}"
         # `isolation_level=None`: transactions begin where we say so.
-        writable = os.access(self._file, os.W_OK) and os.access(os.path.dirname(self._file), os.W_OK)
-        place = f"file:{_quoted(self._file)}{'' if writable else '?mode=ro&immutable=1'}"
         connection = sqlite3.connect(
             place, uri=True, timeout=PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
         )

@@ -1,0 +1,53 @@
+"""What came of caring for a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nodeattrs.reports.screen import Screen, printable
+
+__all__ = ["TendedStore"]
+
+
+@dataclass(frozen=True, slots=True)
+class TendedStore:
+    """A store that was checked, pruned, migrated or imported into: as data, and in the sentences that say the same."""
+
+    store: str
+    data: Mapping[str, Any]
+    sentences: Sequence[str]
+
+    @classmethod
+    def checked(cls, store: str, nodes: int, faults: Sequence[str]) -> TendedStore:
+        """After a look at everything in it, which found *faults*."""
+        summary = f"{_count(nodes, 'node')} in {store}, {len(faults)} damaged"
+        return cls(store, {"nodes": nodes, "faults": list(faults)}, [*faults, summary])
+
+    @classmethod
+    def pruned(cls, store: str, forgotten: int) -> TendedStore:
+        """After so many revisions were forgotten."""
+        return cls(store, {"forgotten": forgotten}, [f"{_count(forgotten, 'revision')} forgotten in {store}"])
+
+    @classmethod
+    def migrated(cls, store: str, done: str) -> TendedStore:
+        """After it was brought up to date; what was done, in words."""
+        return cls(store, {"done": done}, [f"{store}: {done}"])
+
+    @classmethod
+    def imported(cls, store: str, names: Sequence[str]) -> TendedStore:
+        """After these nodes were saved there."""
+        return cls(store, {"saved": list(names)}, [f"{_count(len(names), 'node')} saved in {store}"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """As data."""
+        return {"version": 1, "store": self.store, **self.data}
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """A line each."""
+        return map(printable, self.sentences)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
