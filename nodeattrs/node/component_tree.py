@@ -328,7 +328,7 @@ class ComponentTree:
             return value
         self._note_cut(path, gone)
         mark = self._here(len(path), Verb.ERASE)
-        for slot in (self._recipe, self._file) if self._by_recipe else (self._slot,):
+        for slot in {self._recipe, self._file} if self._by_recipe else {self._slot}:
             self.ledger.erase(slot, path, mark)
         return value
 
