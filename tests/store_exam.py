@@ -507,6 +507,20 @@ class HistoryExam:
         with pytest.raises(DocumentError, match="the document of the node 'web1' is damaged"):
             open_store(place).load("web1")
 
+    @pytest.mark.parametrize("at", ["0001-01-01T00:00:00+14:00", "yesterday", "9" * 400])
+    def test_a_time_that_cannot_be_is_damage(self, store, place, at):
+        """
+        One that says no zone is in ours.
+        """
+        store.save(pair(1))
+        store.close()
+        self.damage(place, "UPDATE revision SET at = ?", at)
+        with pytest.raises(DocumentError, match="has a damaged note"):
+            open_store(place).history("web1")
+        self.damage(place, "UPDATE revision SET at = ?", "2030-01-31T00:00:00")
+
+        assert open_store(place).history("web1")[0].at.tzinfo is UTC
+
     @pytest.mark.parametrize(
         ("table", "fault"),
         [

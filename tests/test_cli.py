@@ -495,6 +495,18 @@ class TestSecrets:
     """A sensitive value is in no output, in no form."""
 
     @pytest.mark.parametrize("form", ["text", "json", "yaml"])
+    @pytest.mark.parametrize("path", [(), ("cpu",), ("cpu.total",)])
+    def test_a_fact_that_the_settings_here_call_sensitive(self, say: Say, desk: Path, form: str, path: tuple[str, ...]):
+        """
+        The current directory is a repository then.
+        """
+        (desk / "work" / "nodeattrs.toml").write_text('sensitive = ["cpu.total"]\n')
+        said = say("facts", *path, "--facts", "../repo/facts.json", "--format", form)
+
+        assert (0, True) == (said.code, "withheld" in said.out)
+        assert "4" not in said.out
+
+    @pytest.mark.parametrize("form", ["text", "json", "yaml"])
     def test_nothing_prints_it(self, say: Say, desk: Path, form: str):
         """
         Neither from a run made now nor from a saved one; who said it is told.

@@ -147,7 +147,9 @@ class TestTheFiles:
 
 
 class TestDamage:
-    @pytest.mark.parametrize("damage", ["a digit", "half", "empty", "another file", "another version", "a list"])
+    @pytest.mark.parametrize(
+        "damage", ["a digit", "half", "empty", "another file", "another version", "a list", "a number", "a time"]
+    )
     def test_a_damaged_snapshot_is_noticed_and_said(self, store, nodes, damage):
         store.save(pair(1))
         store.save(pair(2, "web2"))
@@ -161,6 +163,8 @@ class TestDamage:
                 "another file": other.read_bytes(),
                 "another version": content.replace(b'"version": 1', b'"version": 2'),
                 "a list": b"[]\n[]\n",
+                "a number": content.replace(b'"revision": 1', b'"revision": 1e400'),
+                "a time": content.replace(b'"at": "20', b'"at": "0001-01-01T00:00:00+14:00", "was": "20'),
             }[damage]
         )
 
@@ -723,6 +727,39 @@ class TestADamagedHistory:
         for task in (lambda: store.load("web1"), lambda: store.save(pair(5))):
             with pytest.raises(StoreError, match=r"\.history/web1\.log is not a file"):
                 task()
+
+    @pytest.mark.parametrize(
+        ("line", "was", "becomes"),
+        [
+            (0, b'"last": 0', b'"last": 1e400'),
+            (1, b'{"at": "20', b'{"at": "0001-01-01T00:00:00+14:00", "was": "20'),
+            (1, b'"spans": {', b'"spans": {"": [[1, 2, 1e400]], "x": [[1, 2, 3]], '),
+        ],
+    )
+    def test_numbers_and_times_that_cannot_be_are_damage(self, store, log, line, was, becomes):
+        """
+        With a checksum that fits: somebody wrote them on purpose.
+        """
+
+        def forge(lines):
+            said, tab, body = lines[line].partition(b" ")[2].replace(was, becomes).partition(b"\t")
+            lines[line] = b"%08x %s%s%s" % (zlib.crc32(said), said, tab, body)
+
+        self.change(log, forge)
+
+        assert 3 == mark_of(store.load("web1"))
+        assert 5 == store.save(pair(5)).number
+
+    def test_nor_is_one_in_the_place_of_all_histories(self, store, nodes, log, tmp_path):
+        log.parent.rename(tmp_path / "elsewhere")
+        log.parent.symlink_to(tmp_path / "elsewhere")
+        before = (tmp_path / "elsewhere" / "web1.log").read_bytes()
+
+        for task in (lambda: store.save(pair(5)), lambda: store.prune(1), lambda: store.delete("web1")):
+            with pytest.raises(StoreError, match=r"\.history is a symbolic link"):
+                task()
+        assert before == (tmp_path / "elsewhere" / "web1.log").read_bytes()
+        assert 3 == mark_of(store.load("web1"))
 
     def test_a_link_is_not_written_through(self, store, nodes, log, tmp_path):
         (tmp_path / "elsewhere").write_bytes(log.read_bytes())

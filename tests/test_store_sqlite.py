@@ -136,6 +136,19 @@ class TestOpening:
                 task(open_store(place))
         assert content == file.read_bytes()
 
+    def test_what_somebody_put_into_it_is_not_run(self, place, file):
+        """
+        Whoever can write to a store can write anything into it; it stays data.
+        """
+        open_store(place).save(pair(1))
+        change(file, "CREATE TRIGGER t AFTER INSERT ON revision BEGIN DELETE FROM node; END")
+        for task in (lambda store: store.names(), lambda store: store.save(pair(2)), lambda store: store.migrate()):
+            with pytest.raises(StoreError, match="nothing that stands in a store is run"):
+                task(open_store(place))
+        change(file, "DROP TRIGGER t")
+
+        assert 1 == mark_of(open_store(place).load("web1"))
+
     def test_a_directory_is_no_sqlite_store(self, tmp_path):
         with pytest.raises(StoreError, match="is a directory"):
             open_store(f"sqlite://{tmp_path}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.options import add_output, facts_from, path_of
+from nodeattrs.cli.options import add_output, facts_from, path_of, sensitive_here
 from nodeattrs.cli.terminal import Terminal
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
@@ -32,11 +32,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Show them."""
+    from nodeattrs.node.secrets import Secrets
     from nodeattrs.reports.show import ShownFacts, part_of
 
     path = path_of(options.path)
     facts = facts_from(options.facts)
     terminal.warn(facts.warnings)
-    value = part_of(facts.tree, path)
+    value = Secrets(sensitive_here()).guarded(path, part_of(facts.tree, path))
     terminal.report(ShownFacts(path, value, facts.speaker.at if options.origins else None))
     return 0

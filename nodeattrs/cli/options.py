@@ -36,6 +36,7 @@ __all__ = [
     "named_node",
     "path_of",
     "run_list",
+    "sensitive_here",
     "store_of",
 ]
 
@@ -135,7 +136,12 @@ def moment(text: str | None) -> int | datetime | None:
 def kept_in(options: argparse.Namespace) -> tuple[Store, Any]:
     """The store that a command without --repo means, and the sensitive paths of the repository here."""
     repository = _here()
-    return store_of(options, repository), repository.config.sensitive if repository else ()
+    return store_of(options, repository), _sensitive(repository)
+
+
+def sensitive_here() -> Any:
+    """The sensitive paths of the repository in the current directory, if there is one."""
+    return _sensitive(_here())
 
 
 def store_of(options: argparse.Namespace, repository: Repository | None) -> Store:
@@ -235,6 +241,10 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> Node:
     )
     terminal.warn([*session.run.warnings, *([session.note] if session.note else [])])
     return session.run.node
+
+
+def _sensitive(repository: Repository | None) -> Any:
+    return repository.config.sensitive if repository else ()
 
 
 def _here() -> Repository | None:

@@ -505,7 +505,7 @@ def _told(name: str, line: bytes) -> _Told:
         number = head.get("revision")
         revision = Revision(int(number), datetime.fromisoformat(head["at"]).astimezone(UTC), noted) if number else None
         return _Told(head["document"], head["snapshot"], revision, noted)
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, LookupError, TypeError, OverflowError, AttributeError, RecursionError) as error:
         raise _Unusable("is damaged: it cannot be read") from error
 
 

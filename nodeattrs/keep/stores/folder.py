@@ -62,7 +62,12 @@ class Folder:
             return None
 
     def make(self, folder: str = "") -> None:
-        """Make the directory, or one in it, for its owner only."""
+        """Make the directory, or one in it, for its owner only. raises: StoreError, for one that leads elsewhere"""
+        if folder and os.path.islink(self.path(folder)):
+            raise StoreError(
+                f"{self.shown}/{folder} is a symbolic link, and nothing is written to where it leads",
+                hint="put a directory in its place; the whole store may be reached by a link",
+            )
         os.makedirs(self.path(folder), mode=0o700, exist_ok=True)
 
     def put(self, file: str, content: bytes, after: int = 0) -> None:

@@ -109,7 +109,7 @@ class History:
         try:
             told = json.loads(_said(line) or b"")
             node, kind, version, last = told["node"], told["format"], int(told["version"]), int(told["last"])
-        except (LookupError, TypeError, ValueError, RecursionError):
+        except (LookupError, TypeError, ValueError, OverflowError, RecursionError):
             return 0
         if kind != _FORMAT or version > _VERSION:
             raise StoreError(
@@ -423,7 +423,7 @@ def _kept(line: bytes) -> Kept | None:
         revision = Revision(int(number), at, Noted.from_dict(told["noted"]))
         spans = {name: [(int(a), int(b), int(c)) for a, b, c in its] for name, its in told["spans"].items()}
         return Kept(revision, (document.decode(), snapshot.decode()), told["form"], spans)
-    except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
+    except (LookupError, TypeError, ValueError, OverflowError, AttributeError, RecursionError):
         return None
 
 

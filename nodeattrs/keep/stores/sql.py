@@ -24,7 +24,7 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime
+from datetime import UTC, datetime
 from operator import itemgetter
 from typing import Any, Protocol
 
@@ -412,8 +412,8 @@ def _when(at: int | datetime | None) -> tuple[str, list[Any]]:
 def _revision(name: str, row: Sequence[Any]) -> Revision:
     number, at, noted = row
     try:
-        return Revision(number, datetime.fromisoformat(at), Noted.from_dict(json.loads(noted)))
-    except (ValueError, TypeError, AttributeError) as error:
+        return Revision(number, datetime.fromisoformat(at).astimezone(UTC), Noted.from_dict(json.loads(noted)))
+    except (ValueError, TypeError, OverflowError, AttributeError, RecursionError) as error:
         raise DocumentError(f"revision {number} of the node {name!r} has a damaged note: {error}") from None
 
 

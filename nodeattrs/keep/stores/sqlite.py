@@ -35,6 +35,8 @@ _WAYS_OUT = (
     ("Permission denied", "give yourself the right to, or name another place for the store"),
     ("readonly", "make it writable, or name another place for the store"),
     ("unable to open", "make it readable and writable, or name another place for the store"),
+    ("malformed", "the file is damaged: bring a copy of it back"),
+    ("not a database", "name another place for the store"),
     ("locked", "somebody has been writing for a long time; try again"),
 )
 
@@ -154,9 +156,17 @@ class SqliteStore(SqlStore):
     def _version(self, connection: sqlite3.Connection) -> int:
         ((version,),) = connection.execute("PRAGMA user_version").fetchall()
         ((application,),) = connection.execute("PRAGMA application_id").fetchall()
-        ((tables,),) = connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
+        ((tables, others),) = connection.execute(
+            "SELECT count(*), count(*) FILTER (WHERE type NOT IN ('table', 'index')) FROM sqlite_master"
+        ).fetchall()
         if tables and application != _APPLICATION:
             raise StoreError(f"{self._shown} is a SQLite file of another program", hint="name another place")
+        if others:
+            # A trigger would be carried out with each save.
+            raise StoreError(
+                f"somebody has put triggers or views into {self._shown}, and nothing that stands in a store is run",
+                hint="drop them, or bring a copy of the store back",
+            )
         return int(version)
 
     def _refuse_newer(self, version: int) -> None:
