@@ -3,6 +3,7 @@
 import io
 import json
 import shutil
+import sqlite3
 import sys
 import types
 from dataclasses import replace
@@ -470,6 +471,20 @@ class TestTheCommands:
         assert (3, "run", False) == (told["last"]["number"], told["last"]["by"], told["last"]["ok"])
         assert (4, "node set") == (told["changed"]["number"], told["changed"]["by"])
         assert say("history", "web1")[1].splitlines()[0].endswith("  node set")
+
+    def test_status_goes_on_where_one_node_is_damaged(self, say, desk):
+        """
+        Who asks how the fleet is does not ask for the one node that is lost; `store check` does.
+        """
+        say("node", "set", "web2", "tier", "gold")
+        with sqlite3.connect(desk / ".nodeattrs/nodes.db") as connection:
+            connection.execute("UPDATE revision SET noted = '{' WHERE node = (SELECT id FROM node WHERE name = 'web1')")
+        code, out, _ = say("status")
+
+        assert code == 0
+        assert [line.split()[0] for line in out.splitlines()] == ["web1", "web2", "2"]
+        assert out.splitlines()[0].endswith("unknown")
+        assert 1 == say("store", "check")[0]
 
     def test_status_says_where_no_run_is_known(self, say, desk):
         (desk / "new.json").write_text('{"name": "new"}')

@@ -65,6 +65,11 @@ class TestOpening:
 
         assert (tmp_path / "nodes" / "web1.json").is_file()
 
+    def test_postgres_is_postgresql_too(self):
+        pytest.importorskip("psycopg")
+
+        assert open_store("postgres://me@db/nodes").describe() == open_store("postgresql://me@db/nodes").describe()
+
     def test_an_unknown_scheme_names_the_known_ones_and_shows_no_password(self):
         with pytest.raises(StoreError, match="file://") as caught:
             open_store("mysql://ann:s3cret@db/nodes")
@@ -206,6 +211,12 @@ class TestDamage:
         with pytest.raises(StoreError, match=r"web1\.json is not a file"):
             store.save(pair(1))
         assert ["web1.json"] == os.listdir(nodes)
+
+    def test_what_stands_in_the_way_of_one_node_hides_no_other(self, store, nodes):
+        store.save(pair(1))
+        (nodes / "db1.json").mkdir()
+
+        assert [("db1", None), ("web1", 1)] == [(name, last and last.number) for name, last in store.latest()]
 
 
 class TestCapitals:

@@ -5,6 +5,7 @@ It knows stores and nodes, and no repository.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -57,7 +58,9 @@ def last_runs(store: Store) -> Iterator[tuple[str, Revision | None, Revision | N
     for name, latest in store.latest():
         run = latest
         if latest is not None and not latest.noted.is_run:
-            run = next((one for one in store.history(name) if one.noted.is_run), None)
+            run = None
+            with contextlib.suppress(DocumentError):
+                run = next((one for one in store.history(name) if one.noted.is_run), None)
         yield name, latest, run
 
 

@@ -169,7 +169,7 @@ class Store(Protocol):
         ...
 
     def latest(self) -> Iterator[tuple[str, Revision | None]]:
-        """Each node's latest revision, by name; None where nothing is known of it."""
+        """Each node's latest revision, by name; None where nothing is known of it, or what is there cannot be read."""
         ...
 
     def search(self, query: Query, at: datetime | None = None) -> list[str]:

@@ -79,6 +79,7 @@ def _local(scheme: str, rest: str) -> str:
 
 _SCHEMES: dict[str, Callable[[str], Store]] = {
     "file": _file_url,
+    "postgres": _postgresql_url,
     "postgresql": _postgresql_url,
     "sqlite": _sqlite_url,
 }

@@ -267,7 +267,11 @@ class FileStore:
 
     def latest(self) -> Iterator[tuple[str, Revision | None]]:
         for name in self.names():
-            found = self._look(name)
+            try:
+                found = self._look(name)
+            except StoreError:  # `check` says what is wrong; the others are told all the same
+                yield name, None
+                continue
             if found.document is not None:
                 yield name, found.head.revision if found.head else None
 

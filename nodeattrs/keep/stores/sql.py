@@ -17,6 +17,7 @@ query ever becomes SQL text. How to connect, to begin and to end is theirs.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import threading
@@ -278,7 +279,10 @@ class SqlStore(ABC):
                 )
             )
         for name, *told in rows:
-            yield name, _revision(name, told)
+            revision = None
+            with contextlib.suppress(DocumentError):  # `check` says what is wrong; the others are told all the same
+                revision = _revision(name, told)
+            yield name, revision
 
     # --- search ---------------------------------------------------------------------
 
