@@ -337,9 +337,13 @@ class SqlStore(ABC):
 
     def _faults_of(self, talk: Talk, name: str, node: int) -> Iterator[str]:
         sound: dict[bytes, str] = {}
-        for number, *texts in talk.all(
-            "SELECT number, document, snapshot FROM revision WHERE node = ? ORDER BY number", node
+        for number, at, noted, *texts in talk.all(
+            "SELECT number, at, noted, document, snapshot FROM revision WHERE node = ? ORDER BY number", node
         ):
+            try:
+                _revision(name, (number, at, noted))
+            except DocumentError as error:
+                yield error.message
             for what, text in zip(("document", "snapshot"), texts, strict=True):
                 if text is None:
                     continue
