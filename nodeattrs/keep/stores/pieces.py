@@ -35,7 +35,8 @@ _AHEAD = 32
 _DEEPEST = 1_999
 """Levels of a text. A node's own limit is 500, and a snapshot needs up to three for each of them."""
 
-_encoded = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+# Without a book of what it is in: a value that holds itself ends at the same limit as one that is too deep.
+_encoded = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), check_circular=False).encode
 
 
 def json_text(value: Any, what: str) -> str:
@@ -72,7 +73,9 @@ def check_readable(text: str, value: Any, what: str) -> None:
 def _refusing(what: str) -> Iterator[None]:
     try:
         yield
-    except (TypeError, ValueError, RecursionError) as error:
+    except RecursionError as error:
+        raise BadValue(f"{what} cannot be kept: it is nested too deeply, or holds itself") from error
+    except (TypeError, ValueError) as error:
         raise BadValue(f"{what} cannot be kept: {str(error).partition(chr(10))[0]}") from error
 
 

@@ -114,8 +114,9 @@ class PostgresqlStore(SqlStore):
         with self._failing(task), self._connected() as connection:
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             # Most values are one node's, a few are everybody's. The planner thinks of the mean, and would read whole
-            # tables for a handful of rows that their indexes lead to.
-            connection.execute("SET LOCAL enable_seqscan = off")
+            # tables, or compile a program, for a handful of rows that their indexes lead to.
+            for setting in ("enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"):
+                connection.execute(f"SET LOCAL {setting} = off")
             talk = _PostgresqlTalk(connection)
             version = self._version(talk)
             if version is None:

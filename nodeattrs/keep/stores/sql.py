@@ -200,10 +200,11 @@ class SqlStore(ABC):
             texts["snapshot"] = _Text(saved.snapshot, f"the snapshot of the node {name!r}")
         parts = _Parts(saved.document)
         task = f"save the node {name!r}"
-        for text in self._unseen(task, texts.values()):
-            text.check()
         # Most of the work is done before anybody is kept waiting; it is looked at again below.
         with self._reading(task) as talk:
+            for text in texts.values():
+                if talk is None or not _was_seen(talk, text):
+                    text.check()
             if talk is not None:
                 for text in texts.values():
                     _unknown(talk, text)
@@ -236,11 +237,6 @@ class SqlStore(ABC):
             if not before or bytes(before[0][3]) != hashes[0]:
                 _index(talk, node, parts)
         return revision
-
-    def _unseen(self, task: str, texts: Iterable[_Text]) -> list[_Text]:
-        """Those that were not saved before, type by type as they are."""
-        with self._reading(task) as talk:
-            return [text for text in texts if talk is None or not _was_seen(talk, text)]
 
     def delete(self, name: str) -> bool:
         checked_name(name, "node")

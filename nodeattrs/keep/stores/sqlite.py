@@ -98,10 +98,11 @@ class SqliteStore(SqlStore):
             connection = self._connected()
             connection.execute("BEGIN")
             try:
-                if self._version(connection) == 0:
+                version = self._version(connection)
+                if version == 0:
                     yield None  # somebody is about to make it
                     return
-                self._refuse_other_version(connection)
+                self._refuse_other_version(version)
                 yield _SqliteTalk(connection)
             finally:
                 connection.execute("ROLLBACK")
@@ -113,11 +114,12 @@ class SqliteStore(SqlStore):
             self._made()
             connection = self._connected()
             with self._transaction(connection) as talk:
-                if self._version(connection) == 0:
+                version = self._version(connection)
+                if version == 0:
                     self._built(talk, 0, secrets.token_bytes(32))
                     connection.execute(f"PRAGMA application_id = {_APPLICATION}")
                     connection.execute(f"PRAGMA user_version = {VERSION}")
-                self._refuse_other_version(connection)
+                self._refuse_other_version(version or VERSION)
                 yield talk
 
     def check(self, on_node: OnNode | None = None) -> list[str]:
@@ -176,8 +178,7 @@ class SqliteStore(SqlStore):
                 hint="upgrade nodeattrs, or name another place for the store",
             )
 
-    def _refuse_other_version(self, connection: sqlite3.Connection) -> None:
-        version = self._version(connection)
+    def _refuse_other_version(self, version: int) -> None:
         self._refuse_newer(version)
         if version < VERSION:
             raise StoreError(
