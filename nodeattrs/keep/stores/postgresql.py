@@ -115,8 +115,8 @@ class PostgresqlStore(SqlStore):
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             # Most values are one node's, a few are everybody's. The planner thinks of the mean, and would read whole
             # tables, or compile a program, for a handful of rows that their indexes lead to.
-            for setting in ("enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"):
-                connection.execute(f"SET LOCAL {setting} = off")
+            connection.execute("SET LOCAL enable_seqscan = off")
+            connection.execute("SET LOCAL jit = off")
             talk = _PostgresqlTalk(connection)
             version = self._version(talk)
             if version is None:

@@ -674,11 +674,11 @@ class _SqlIndex(Index):
         return self._talk.all(f"SELECT id, path, kind, text FROM entry WHERE {' AND '.join(conditions)}", *values)
 
     def nodes(self, entries: Iterable[int], view: int) -> set[int]:
-        condition, wanted = self._talk.among("pe.entry", list(entries))
-        rows = self._talk.all(
-            "SELECT DISTINCT np.node FROM part_entry pe JOIN node_part np ON np.part = pe.part "
-            f"WHERE {condition} AND (pe.view & ?) <> 0",
-            wanted,
-            view,
+        # Two questions: of one, a planner that is wrong about how many parts there are goes by the nodes first.
+        condition, wanted = self._talk.among("entry", list(entries))
+        parts = self._talk.all(
+            f"SELECT DISTINCT part FROM part_entry WHERE {condition} AND (view & ?) <> 0", wanted, view
         )
+        condition, wanted = self._talk.among("part", [part for (part,) in parts])
+        rows = self._talk.all(f"SELECT DISTINCT node FROM node_part WHERE {condition}", wanted)
         return {node for (node,) in rows}
