@@ -446,7 +446,7 @@ class StoreExam:
         assert 1 == mark_of(store.load("web1"))
 
 
-class HistoryExam:
+class DatabaseExam:
     """How a store in a database keeps its revisions."""
 
     @pytest.fixture

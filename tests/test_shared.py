@@ -231,8 +231,8 @@ def _spoil(tree: Any) -> None:
         tree.clear()
 
 
-def test_a_path_of_a_repository_is_where_programs_lie(tmp_path):
-    """A file is read once for all nodes, and its traceback shows what ran."""
+def test_a_file_of_a_cookbook_is_read_once_for_all_nodes(tmp_path):
+    """And explanations show the line that ran, not what the file says by now."""
     known = repository(tmp_path, {RECIPE: "node.default['a'] = 1"})
     assert run_node(known, "n1", facts=Facts(TREE, Origin("facts")), run_list=["kiln"]).node["a"] == 1
     Path(tmp_path / RECIPE).write_text("node.default['a'] = 2", "utf-8")

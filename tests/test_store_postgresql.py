@@ -8,7 +8,7 @@ from nodeattrs.errors import StoreError
 from nodeattrs.keep import Saved, open_store
 from nodeattrs.keep.search import parse_query
 from tests import postgresql_server
-from tests.store_exam import HistoryExam, StoreExam, TwoAtOnceExam, pair
+from tests.store_exam import DatabaseExam, StoreExam, TwoAtOnceExam, pair
 
 pytestmark = pytest.mark.xdist_group("postgresql")  # one server is enough
 
@@ -36,7 +36,7 @@ class TestExam(StoreExam):
         assert store.describe().endswith(f"/{database}")
 
 
-class TestHistory(HistoryExam):
+class TestHistory(DatabaseExam):
     @pytest.fixture
     def place(self):
         return postgresql_server.fresh()

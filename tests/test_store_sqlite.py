@@ -12,7 +12,7 @@ from nodeattrs.errors import StoreError
 from nodeattrs.keep import open_store
 from nodeattrs.keep.search import parse_query
 from nodeattrs.keep.stores import sql
-from tests.store_exam import HistoryExam, StoreExam, TwoAtOnceExam, mark_of, pair
+from tests.store_exam import DatabaseExam, StoreExam, TwoAtOnceExam, mark_of, pair
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ class TestExam(StoreExam):
         return f"sqlite://{tmp_path_factory.mktemp('many')}/nodes.db"
 
 
-class TestHistory(HistoryExam):
+class TestHistory(DatabaseExam):
     @pytest.fixture
     def place(self, tmp_path):
         return f"sqlite://{tmp_path}/nodes.db"

@@ -52,9 +52,17 @@ from nodeattrs.node.writers import FullWriter, Level, UnlessWriter, Writer, key_
 if TYPE_CHECKING:
     from nodeattrs.core.trace import Trace
 
-__all__ = ["DEFAULT_ENVIRONMENT", "Node"]
+__all__ = ["DEFAULT_ENVIRONMENT", "WORDS", "Node"]
 
 DEFAULT_ENVIRONMENT = "_default"
+_WRITTEN = ("default", "force_default", "normal", "override", "force_override")
+WORDS = (
+    *_WRITTEN,
+    *("default_unless", "normal_unless", "override_unless"),
+    *(f"{level}_full" for level in _WRITTEN),
+    "has_attribute",
+)
+"""What attribute files say without `node.` before it."""
 _DEFAULT_LEVEL = tuple(one.name for one in COMPONENTS[:4])
 _OVERRIDE_LEVEL = tuple(one.name for one in COMPONENTS[5:9])
 _JSON = Origin("JSON attributes")
@@ -378,17 +386,11 @@ class Node(Mapping[Any, Any]):
         return Writer(self._trees[component(level).name])
 
     def words(self) -> dict[str, Any]:
-        """What attribute files say without `node.` before it: `default`, `default_unless`, `default_full`, ...
+        """WORDS with what they mean here: `default`, `default_unless`, `default_full`, ...
 
         Unlike `node.default`, which is of its moment, the word `default` always means what stands there now.
         """
-        levels = ("default", "force_default", "normal", "override", "force_override")
-        return {
-            **{level: Level(self._trees[level]) for level in levels},
-            **{f"{level}_unless": getattr(self, f"{level}_unless") for level in ("default", "normal", "override")},
-            **{f"{level}_full": getattr(self, f"{level}_full") for level in levels},
-            "has_attribute": self.has_attribute,
-        }
+        return {name: Level(self._trees[name]) if name in self._trees else getattr(self, name) for name in WORDS}
 
     # Removing whole levels
 

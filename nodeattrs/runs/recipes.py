@@ -21,7 +21,7 @@ from nodeattrs.errors import (
     RecipeNotFound,
     UnknownName,
 )
-from nodeattrs.node.node import Node
+from nodeattrs.node.node import WORDS, Node
 from nodeattrs.node.run_list import cookbook_of, qualified
 from nodeattrs.node.values import Sensitive, Symbol, lazy
 from nodeattrs.runs.cookbooks import AttributeFileOrder, Cookbook
@@ -31,8 +31,6 @@ __all__ = ["ATTRIBUTE_FILE", "FILES_ONLY", "RECIPE", "RECIPES_ONLY", "LogLine", 
 
 ATTRIBUTE_FILE, RECIPE = "attribute file", "recipe"
 
-_LEVELS = ("default", "force_default", "normal", "override", "force_override")
-_UNLESS = ("default_unless", "normal_unless", "override_unless")
 
 _words: ContextVar[Mapping[str, Any] | None] = ContextVar("nodeattrs_words", default=None)
 
@@ -71,7 +69,7 @@ class _Gone:
     __call__ = __getitem__ = __setitem__ = _raise
 
 
-FILES_ONLY = (*_LEVELS, *_UNLESS, *(f"{level}_full" for level in _LEVELS), "has_attribute")
+FILES_ONLY = WORDS
 """Words that attribute files have and recipes do not."""
 RECIPES_ONLY = (
     *(

@@ -122,7 +122,7 @@ class PostgresqlStore(SqlStore):
             if version is None:
                 yield None
                 return
-            self._refuse_other(version)
+            self._refuse_other_version(version)
             yield talk
 
     @contextlib.contextmanager
@@ -139,7 +139,7 @@ class PostgresqlStore(SqlStore):
                 talk.all("SELECT pg_advisory_xact_lock_shared(?)", _LOCK)
             version = self._version(talk)
             assert version is not None
-            self._refuse_other(version)
+            self._refuse_other_version(version)
             yield talk
 
     def _alone(self, talk: Talk) -> None:
@@ -155,21 +155,6 @@ class PostgresqlStore(SqlStore):
         if talk.all("SELECT to_regclass(?)", f"{_SCHEMA}.version") == [(None,)]:
             return None
         return int(only(talk, "number", "version"))
-
-    def _refuse_newer(self, version: int) -> None:
-        if version > VERSION:
-            raise StoreError(
-                f"{self._shown} was written by a newer nodeattrs: its version is {version}, ours {VERSION}",
-                hint="upgrade nodeattrs, or name another place for the store",
-            )
-
-    def _refuse_other(self, version: int) -> None:
-        self._refuse_newer(version)
-        if version < VERSION:
-            raise StoreError(
-                f"{self._shown} was written by an older nodeattrs: its version is {version}, ours {VERSION}",
-                hint="bring it up to date: nodeattrs store migrate",
-            )
 
     @contextlib.contextmanager
     def _connected(self) -> Iterator[Any]:

@@ -355,6 +355,21 @@ class SqlStore(ABC):
         if wanted != {part for (part,) in talk.all("SELECT part FROM node_part WHERE node = ?", node)}:
             yield f"search does not know {name} as it is; {_AGAIN}"
 
+    def _refuse_newer(self, version: int) -> None:
+        if version > VERSION:
+            raise StoreError(
+                f"{self.describe()} was written by a newer nodeattrs: its version is {version}, ours {VERSION}",
+                hint="upgrade nodeattrs, or name another place for the store",
+            )
+
+    def _refuse_other_version(self, version: int) -> None:
+        self._refuse_newer(version)
+        if version < VERSION:
+            raise StoreError(
+                f"{self.describe()} was written by an older nodeattrs: its version is {version}, ours {VERSION}",
+                hint=f"bring it up to date: nodeattrs store migrate --store {self.describe()}",
+            )
+
     def _built(self, talk: Talk, version: int, key: bytes, on_node: OnNode | None = None) -> None:
         """Bring the tables from a version to ours, and make the index where it was none, or again."""
         for step in MIGRATIONS[version:]:

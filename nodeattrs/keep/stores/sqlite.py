@@ -171,21 +171,6 @@ class SqliteStore(SqlStore):
             )
         return int(version)
 
-    def _refuse_newer(self, version: int) -> None:
-        if version > VERSION:
-            raise StoreError(
-                f"{self._shown} was written by a newer nodeattrs: its version is {version}, ours {VERSION}",
-                hint="upgrade nodeattrs, or name another place for the store",
-            )
-
-    def _refuse_other_version(self, version: int) -> None:
-        self._refuse_newer(version)
-        if version < VERSION:
-            raise StoreError(
-                f"{self._shown} was written by an older nodeattrs: its version is {version}, ours {VERSION}",
-                hint=f"bring it up to date: nodeattrs store migrate --store {self._shown}",
-            )
-
     def _is_writable(self) -> bool:
         return os.access(self._file, os.W_OK) and os.access(os.path.dirname(self._file), os.W_OK)
 
