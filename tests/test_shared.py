@@ -242,3 +242,14 @@ def test_a_file_of_a_cookbook_is_read_once_for_all_nodes(tmp_path):
     assert "recipes/default.py:1" in node.explain("a")
     again = run_node(Repository(tmp_path), "n2", facts=Facts(TREE, Origin("facts")), run_list=["kiln"])
     assert again.node["a"] == 2
+
+
+def test_run_lists_without_end_are_not_remembered_without_end(tmp_path):
+    """A fleet in which each node has a run-list of its own; and what was worked out goes with its repository."""
+    known = repository(tmp_path, {f"roles/r{at}.json": {"name": f"r{at}"} for at in range(300)})
+    for at in range(300):
+        facts = Facts(dict(TREE), Origin("facts"))
+        node = run_node(known, f"n{at}", facts=facts, run_list=[f"role[r{at}]"]).node
+        assert node["roles"] == [f"r{at}"]
+
+    assert 0 < len(known.plans) <= 256

@@ -56,6 +56,7 @@ class Repository:
 
     root:     the directory
     warnings: what was read so far and is probably not meant
+    plans:    what runs have worked out of it for the nodes to come; it lives as long as this does
 
     raises: NotFound, where there is no such directory
     """
@@ -63,6 +64,7 @@ class Repository:
     def __init__(self, root: str | os.PathLike[str]) -> None:
         self.root = pathlib.Path(root).absolute()
         self.warnings: list[DocumentError] = []
+        self.plans: dict[tuple[str, ...], object] = {}
         self._read: dict[tuple[str, ...], Any] = {}
         if not os.path.isdir(self.root):
             raise NotFound(f"there is no repository at {root}", hint="name a directory that holds cookbooks/ or roles/")

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from nodeattrs.catalog import Catalog
 from nodeattrs.core.claim import Origin, Speaker
@@ -146,8 +145,19 @@ class _Plan:
     cookbooks: list[str]
 
 
-@lru_cache(maxsize=256)
+_MOST_PLANS = 256
+
+
 def _plan(repository: Repository, run_list: tuple[str, ...], environment: str) -> _Plan:
+    key, plans = (environment, *run_list), repository.plans
+    if key not in plans:
+        if len(plans) >= _MOST_PLANS:  # a fleet in which each node has a run-list of its own
+            plans.clear()
+        plans[key] = _planned(repository, run_list, environment)
+    return cast(_Plan, plans[key])
+
+
+def _planned(repository: Repository, run_list: tuple[str, ...], environment: str) -> _Plan:
     layers = layers_of(run_list, repository.role, repository.environment, environment, repository.config.sensitive)
     expansion = layers.expansion
     cookbooks = cookbook_order(expansion.recipes, repository.cookbook)

@@ -20,6 +20,7 @@ from nodeattrs.catalog import Catalog, Report
 from nodeattrs.core.tree import ABSENT, Path, copied, dig, near, parse
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NodeNotFound
 from nodeattrs.keep import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
+from nodeattrs.keep.care import node_of
 from nodeattrs.keep.search import parse_query, read_tree
 from nodeattrs.node.node import Node
 from nodeattrs.runs.applying import noted_report
@@ -137,9 +138,7 @@ def remembered(
     if saved is None:
         return None
     try:
-        if saved.snapshot is not None:
-            return Remembered(Node.restore(saved.snapshot, sensitive=sensitive), saved.note, saved)
-        return Remembered(Node.from_chef(saved.document, sensitive=sensitive), saved.note, saved)
+        return Remembered(node_of(saved, sensitive), saved.note, saved)
     except DocumentError as error:
         error.said = (*error.said, f"it was read from the node {name!r} in {store.describe()}")
         raise
