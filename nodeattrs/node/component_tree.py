@@ -121,6 +121,16 @@ class ComponentTree:
         self._file, self._recipe, self._is_pair = component.file, component.recipe, component.is_pair
 
     @property
+    def lower(self) -> int:
+        """The attribute file's slot; the only one where there is one."""
+        return self._file
+
+    @property
+    def upper(self) -> int:
+        """The recipe's slot; the only one where there is one."""
+        return self._recipe
+
+    @property
     def _by_recipe(self) -> bool:
         """Whether what is said now goes into a slot of its own, over what attribute files say."""
         return self._is_pair and not self.ledger.early
@@ -339,8 +349,9 @@ class ComponentTree:
         self.ledger.replace(self._slot, AssignedMap(value, mark) if self._by_recipe else value, mark)
 
     def empty(self) -> None:
-        """Drop both trees, as at the start of a run."""
-        self._note_cut((), self.root())
+        """Drop both trees, as at the start of a run. A writer of the whole component goes on in it, as in Chef."""
+        for key in {key: None for slot in (self._file, self._recipe) for key in self.ledger.trees[slot]}:
+            self.leave((key,))
         for slot in {self._file, self._recipe}:
             self.ledger.replace(slot, {}, remember=False)
 
@@ -384,6 +395,15 @@ class ComponentTree:
             self.ledger.silent(self._slot, path, value, self.ledger.marks.here(len(path), Verb.SILENT))
 
     # Handles that are held while their place is replaced
+
+    def leave(self, path: Path = ()) -> None:
+        """Leave the container at *path* to the writers that hold it: another one takes its place, whoever speaks."""
+        trees = self.ledger.trees
+        place: Place = of_pair(trees[self._file], trees[self._recipe]) if self._is_pair else (ABSENT, trees[self._file])
+        for step in path:
+            place = below(place, step)
+        self._note_cut(path, place)
+        self.ledger.serial += 1
 
     def _note_cut(self, path: Path, place: Place) -> None:
         if isinstance(thing_of(place), (dict, list)):

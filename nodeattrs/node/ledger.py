@@ -244,14 +244,16 @@ class Ledger:
         history = {path: MappingProxyType(chronicles) for path, chronicles in self.history.items()}
         return Heard(trees, tuple(self.marks)[1:], history)
 
-    def begin_with(self, heard: Heard) -> bool:
-        """Hold what another ledger heard; whether that could be done: not where anything was said here before.
+    def is_fresh(self, heard: Heard) -> bool:
+        """Whether nothing was said here before, so that it can begin with what another ledger heard."""
+        return self.provenance and len(self.marks) == 1 and not any(self.trees[slot] for slot in heard.trees)
+
+    def begin_with(self, heard: Heard) -> None:
+        """Hold what another ledger heard, where nothing was said before (`is_fresh`).
 
         cost: does not grow with the trees
         """
         with self.lock:
-            if len(self.marks) > 1 or not self.provenance or any(self.trees[slot] for slot in heard.trees):
-                return False
             for slot, tree in heard.trees.items():
                 self.trees[slot] = tree
             self.marks.table += heard.marks
@@ -259,7 +261,6 @@ class Ledger:
             self._view = None
             self.cache = {}
             self.serial += 1
-            return True
 
     def silent(self, slot: int, path: Path, value: Any, mark: int) -> None:
         """Note an `unless` that found a value and said nothing."""

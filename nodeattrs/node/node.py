@@ -535,11 +535,11 @@ class Node(Mapping[Any, Any]):
     def hear_environment(self, environment: EnvironmentLike | None) -> None:
         """Replace slots 3 and 12 by what an environment says."""
         silent = environment is None or environment.name == DEFAULT_ENVIRONMENT
-        for slot, level in ((3, "default"), (12, "override")):
+        for level in ("default", "override"):
             said = {} if silent else getattr(environment, f"{level}_attributes")
             named = Origin("environment", getattr(environment, "name", ""))
             speaker = getattr(environment, f"{level}_speaker", named)
-            load(self._ledger, slot, said, speaker)
+            load(self._trees[f"env_{level}"], said, speaker)
 
     def hear_roles(
         self,
@@ -550,10 +550,10 @@ class Node(Mapping[Any, Any]):
 
         defaults, overrides: trees with their speakers, the weakest role first
         """
-        for slot, layers in ((4, defaults), (11, overrides)):
-            load(self._ledger, slot, {}, _ROLES)
+        for name, layers in (("role_default", defaults), ("role_override", overrides)):
+            load(self._trees[name], {}, _ROLES)
             for tree, speaker in layers:
-                lay_over(self._ledger, slot, tree, speaker)
+                lay_over(self._trees[name], tree, speaker)
 
     def layers(self) -> Heard:
         """What environment and roles say here, for other nodes to begin with (`begin_with`); hear nothing more."""
@@ -565,7 +565,13 @@ class Node(Mapping[Any, Any]):
         layers: of a node with the same sensitive paths
         False, and nothing is heard, where anything was said here before
         """
-        return self._ledger.begin_with(layers)
+        with self._ledger.lock:
+            fresh = self._ledger.is_fresh(layers)
+            if fresh:
+                for name in ("env_default", "role_default", "role_override", "env_override"):
+                    self._trees[name].leave()
+                self._ledger.begin_with(layers)
+            return fresh
 
     def hear_saved(self, saved: Node) -> None:
         """Take over the normal attributes of an earlier run, as what was saved then.
@@ -575,12 +581,12 @@ class Node(Mapping[Any, Any]):
         other = Ledger(provenance=True, root=str)
         with saved._ledger.lock:
             restore_ledger(snapshot_ledger(saved._ledger, only=(7, 8)), other)
-        sink(other, 8, 7)
-        adopt(self._ledger, 7, other, _of_node_document)
+        sink(ComponentTree(other, component("normal")))
+        adopt(self._trees["normal"], other, _of_node_document)
 
     def hear_normal(self, attributes: Mapping[Any, Any], speaker: Speaker) -> None:
         """Deep merge attributes of the node's own document over normal, lists united."""
-        lay_over(self._ledger, 7, attributes, speaker)
+        lay_over(self._trees["normal"], attributes, speaker)
 
     def named_by(self, json_attributes: Mapping[Any, Any], speaker: Speaker = _JSON) -> dict[Any, Any]:
         """Take run-list and environment out of JSON attributes; what is left of them.
@@ -620,10 +626,10 @@ class Node(Mapping[Any, Any]):
         raises:          AmbiguousRunList, BadArgument where the facts have no platform
         """
         attributes = self.named_by(json_attributes or {}, json_speaker)
-        sink(self._ledger, 8, 7)
-        lay_over(self._ledger, 7, attributes, json_speaker)
+        sink(self._trees["normal"])
+        lay_over(self._trees["normal"], attributes, json_speaker)
         self.begin_tags()
-        load(self._ledger, 15, {}, facts_speaker)
+        load(self._trees["automatic"], {}, facts_speaker)
         self.consume_facts(facts, guid=guid, speaker=facts_speaker, settled=settled)
 
     def consume_facts(
@@ -637,12 +643,13 @@ class Node(Mapping[Any, Any]):
         """
         if "platform" not in facts:
             raise BadArgument("these facts name no platform", hint="an Ohai or Facter document has one")
+        automatic = self._trees["automatic"]
         if settled and not self._ledger.trees[15]:
-            self._settled = settle(self._ledger, 15, facts, speaker)
+            self._settled = settle(automatic, facts, speaker)
         else:
-            lay_over(self._ledger, 15, facts, speaker)
+            lay_over(automatic, facts, speaker)
         run = {"chef_guid": guid} if guid is not None else {}
-        lay_over(self._ledger, 15, {**run, "name": self.name, "chef_environment": self.environment}, _RUN)
+        lay_over(automatic, {**run, "name": self.name, "chef_environment": self.environment}, _RUN)
 
     def facts(self) -> dict[Any, Any]:
         """The automatic attributes of now as plain data: to read, and never to change, since the node shares it.
@@ -749,12 +756,12 @@ class Node(Mapping[Any, Any]):
         """
         name, environment = _named(document, "chef_environment")
         node = cls(name, environment, **options)
-        for slot, level in ((1, "default"), (7, "normal"), (9, "override"), (15, "automatic")):
+        for level in ("default", "normal", "override", "automatic"):
             tree = document.get(level)
             tree = {} if tree is None else tree
             if not isinstance(tree, dict):
                 raise DocumentError(f"{level} must be a map in a node document, not a {type(tree).__name__}")
-            load(node._ledger, slot, unmarked(tree), speaker)
+            load(node._trees[level], unmarked(tree), speaker)
         node.run_list = document.get("run_list") or ()
         return node
 
