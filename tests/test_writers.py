@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from nodeattrs import Node
+from nodeattrs import Node, Symbol
 from nodeattrs.errors import (
     BadArgument,
     BadValue,
@@ -456,13 +456,51 @@ class TestLists:
                 getattr(node.default["a"]["l"], work)({1})
         assert node["a"]["l"] == ["x"]
 
-    def test_what_has_no_common_order_is_not_sorted(self, node):
+    @pytest.mark.parametrize(
+        ("content", "sorted_content"),
+        [
+            ([[1, None], [0]], [[0], [1, None]]),
+            ([[1, None], [1]], [[1], [1, None]]),
+            ([[1, None, 3], [1, None, 2]], [[1, None, 2], [1, None, 3]]),
+            ([[1, "a"], [0, 2]], [[0, 2], [1, "a"]]),
+            ([[{"a": 1}, 2], [{"a": 1}, 1]], [[{"a": 1}, 1], [{"a": 1}, 2]]),
+            ([[2], [1, None], [3, None], [1]], [[1], [1, None], [2], [3, None]]),
+            ([None, None], [None, None]),
+            ([True, True], [True, True]),
+            ([None], [None]),
+            ([2, 1.5, -1], [-1, 1.5, 2]),
+            ([Symbol("b"), Symbol("a")], [Symbol("a"), Symbol("b")]),
+        ],
+        ids=repr,
+    )
+    def test_lists_are_compared_as_far_as_it_takes(self, node, content, sorted_content):
+        """As Ruby's sort, which never looks at the null behind what differs already; what is equal needs no order."""
+        node.default["l"] = content
+
+        assert node.default["l"].sort() == sorted_content
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            [1, "a"],
+            [1, None],
+            [[1, None], [1, 2]],
+            [[1, "a"], [1, 2]],
+            [[{"a": 1}], [{"a": 2}]],
+            [True, False],
+            [True, 1],
+            [{}, []],
+            [Symbol("a"), "b"],
+        ],
+        ids=repr,
+    )
+    def test_what_has_no_common_order_is_not_sorted(self, node, content):
         """An error, and the list stays."""
-        node.default["l"] = [1, "a"]
+        node.default["l"] = content
 
         with pytest.raises(BadArgument, match="sort"):
             node.default["l"].sort()
-        assert node["l"] == [1, "a"]
+        assert node["l"] == content
 
     def test_an_index_before_the_start_is_an_error(self, node):
         """Nothing is written."""

@@ -25,6 +25,7 @@ from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, SaidAt, Told
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.slots import PLAN, SLOTS, Branch, Joined
 from nodeattrs.node.speech import Mark, Marks, Voice
+from nodeattrs.node.values import Deferred
 from nodeattrs.node.view import MapView, entry, evaluated, joined, own, plain, share
 
 __all__ = ["EVENTS", "HISTORY_BOUND", "Chronicle", "Event", "Heard", "Ledger"]
@@ -152,13 +153,18 @@ class Ledger:
             share(part)
             return part
 
-    def standing(self, branch: Branch, path: Path) -> Any:
-        """What stands at a path in some slots, not merged further: a value, joined maps, or ABSENT."""
+    def standing(self, branch: Branch, path: Path, compute: bool = False) -> Any:
+        """What stands at a path in some slots, not merged further: a value, joined maps, or ABSENT.
+
+        compute: go through deferred values, and give what one at the path itself comes to
+        """
         with self.lock:
             here: Any = self.part(branch)
-            for step in path:
+            for depth, step in enumerate(path, 1):
                 is_map = type(here) is Joined or isinstance(here, dict)
                 here = entry(here, step) if is_map else dig(here, (step,))
+                if compute and type(here) is Deferred:
+                    here = here.evaluate(path[:depth])
                 if here is ABSENT:
                     break
             return here

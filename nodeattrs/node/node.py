@@ -46,7 +46,7 @@ from nodeattrs.node.slots import (
 )
 from nodeattrs.node.speech import RUN, Voice
 from nodeattrs.node.values import stored
-from nodeattrs.node.view import ListView, entry
+from nodeattrs.node.view import ListView
 from nodeattrs.node.writers import FullWriter, Level, UnlessWriter, Writer, key_of, steps_of
 
 if TYPE_CHECKING:
@@ -98,10 +98,6 @@ class _Speaking:
 
     def __exit__(self, *_: object) -> None:
         self._node._ledger.speak(self._before)
-
-
-def _is_map(part: Any) -> bool:
-    return isinstance(part, (dict, Joined))
 
 
 def _of_node_document(origin: Origin) -> bool:
@@ -397,16 +393,16 @@ class Node(Mapping[Any, Any]):
     def rm(self, *path: Any) -> Any:
         """Remove *path* from every level but automatic; the merged value as it was, or None.
 
-        Removes nothing where the parent is no map in the merged tree.
-        raises: BadArgument for the empty path
+        Removes nothing where the parent is no map in the merged tree. A deferred value is computed, and so is
+        one that stands in the way; those inside of a map or list that is removed stay deferred.
+        raises: BadArgument for the empty path; whatever a deferred value raises, and nothing is removed then
         source: Chef's `rm`
         """
         steps = self._removable(path)
         with self._ledger.lock:
-            parent = self._ledger.standing(PLAN, steps[:-1])
-            if not _is_map(parent):
+            if not self._is_removable(PLAN, steps):
                 return None
-            value = self._value_in(parent, steps)
+            value = self._value_at(PLAN, steps)
             self._clear_default(steps)
             self._unlink("normal", steps)
             self._clear_override(steps)
@@ -437,16 +433,19 @@ class Node(Mapping[Any, Any]):
 
     def _clear(self, branch: Branch, names: Iterable[str], path: Path) -> Any:
         with self._ledger.lock:
-            parent = self._ledger.standing(branch, path[:-1])
-            if not _is_map(parent):
+            if not self._is_removable(branch, path):
                 return None
-            value = self._value_in(parent, path)
+            value = self._value_at(branch, path)
             for name in names:
                 self._unlink(name, path)
         return value
 
-    def _value_in(self, parent: Any, path: Path) -> Any:
-        value = entry(parent, path[-1])
+    def _is_removable(self, branch: Branch, path: Path) -> bool:
+        parent = self._ledger.standing(branch, path[:-1], compute=True)
+        return isinstance(parent, (dict, Joined))
+
+    def _value_at(self, branch: Branch, path: Path) -> Any:
+        value = self._ledger.standing(branch, path, compute=True)
         return None if value is ABSENT else self._ledger.folded(value, False, path)
 
     def _unlink(self, name: str, path: Path) -> Any:
