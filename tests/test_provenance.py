@@ -7,8 +7,11 @@ Cookbooks are written to real files here. A line that ends in a comment such as
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
+import re
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -257,6 +260,41 @@ class TestLiterals:
         for name in ("one", "two"):
             assert said.winner(f"sites.{name}.root") == said.at["root"]
             assert said.winner(f"sites.{name}.ports.1") == said.at["tls"]
+
+    @pytest.mark.parametrize(
+        ("text", "places"),
+        [
+            (
+                "node.default['c'], node.default['c2'] = {'k':\n 1}, {'k':\n 2}",
+                {"c.k": (2, 2), "c2.k": (3, 2), "c": (1, 41), "c2": (1, 20)},
+            ),
+            (
+                "node.default['c'] = {'k': 1}; node.default['c2'] = {'k': 1}",
+                {"c.k": (1, 22), "c2.k": (1, 53), "c": (1, 21), "c2": (1, 52)},
+            ),
+            ("node.default['c'] = 1; node.default['c2'] = 1", {"c": (1, 21), "c2": (1, 45)}),
+            ("node.default['c']['k'].push(*['a']) if 0 else node.default.write('c', {'k': ['a']})", {"c.k.0": (1, 78)}),
+            (
+                "node.default['l'] = []; node.default['l'].push('a'); node.default['l'] += ['a']",
+                {"l.0": (1, 48), "l.1": (1, 76)},
+            ),
+        ],
+    )
+    def test_what_is_said_on_one_line_is_told_apart_by_its_column(self, said, text, places):
+        """Two literals of one statement, two statements with a semicolon between, two calls."""
+        said.run("recipe", "x", text)
+
+        for path, place in places.items():
+            trace = said.node.trace(path)
+            origin = trace.winner.claim.origin
+            assert (path, (origin.line, origin.column)) == (path, place)
+
+    def test_columns_outlive_the_run(self, said):
+        """A snapshot knows them."""
+        said.run("recipe", "x", "node.default['c'] = {'k': 1}; node.default['c2'] = 1")
+        again = Node.restore(json.loads(json.dumps(said.node.snapshot())))
+
+        assert [again.trace(path).winner.claim.origin.column for path in ("c", "c.k", "c2")] == [21, 22, 52]
 
 
 class TestDocuments:
@@ -996,18 +1034,32 @@ def written(value: Any, indent: str) -> str:
     return repr(value)
 
 
+def suppressed(call: Callable[[], Any]) -> None:
+    """Call it; what it raises does not matter."""
+    with contextlib.suppress(NodeattrsError, TypeError, AttributeError, IndexError):
+        call()
+
+
 STORES = ("set", "set_unless", "assign", "write", "hash", "array", "replace_slot", "delete", "rm", "unlink")
 
 
-def cookbook(program: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """A random program as cookbook texts: pairs of speaker and statement, every leaf with a value of its own."""
+def cookbook(program: list[dict[str, Any]], calls: bool = False) -> list[tuple[str, str]]:
+    """A random program as cookbook texts: pairs of speaker and statement, every leaf with a value of its own.
+
+    calls: each is one call, on one line
+    """
+    literal = repr if calls else functools.partial(written, indent="")
     numbers = iter(range(100_000))
     statements = []
     for step in program:
-        path, value = step.get("path", ()), written(numbered(step.get("value"), numbers), "")
+        path, value = step.get("path", ()), literal(numbered(step.get("value"), numbers))
         steps, parent = "".join(f"[{key!r}]" for key in path), "".join(f"[{key!r}]" for key in path[:-1])
         spelled = "".join(f"{key!r}, " for key in path)
         match step["op"]:
+            case "set" if calls:
+                line = f"node.{step['slot']}{parent}.__setitem__({path[-1]!r}, {value})"
+            case "replace_slot" if calls:
+                line = f"setattr(node, {step['slot']!r}, {value})"
             case "set":
                 line = f"node.{step['slot']}{steps} = {value}"
             case "set_unless":
@@ -1029,7 +1081,7 @@ def cookbook(program: list[dict[str, Any]]) -> list[tuple[str, str]]:
                 if step["method"] not in ("delete", "delete_at"):
                     at = 1 if step["method"] == "insert" else 0
                     arguments = arguments[:at] + [numbered(one, numbers) for one in arguments[at:]]
-                line = f"node.{step['slot']}{steps}.{step['method']}({', '.join(written(a, '') for a in arguments)})"
+                line = f"node.{step['slot']}{steps}.{step['method']}({', '.join(map(literal, arguments))})"
             case other:
                 raise ValueError(other)
         statements.append((step["speaker"], line))
@@ -1080,6 +1132,26 @@ class TestOriginsAreTrue:
                 if isinstance(claim.value, str):
                     said_on = lines[claim.origin.line - 1]
                     assert claim.value in said_on.replace("'", " ").split(), (path, claim.value, said_on)
+
+    @settings(max_examples=100)
+    @given(program=PROGRAMS)
+    def test_on_one_line_the_column_is_that_of_the_value(self, desk, program):
+        """
+        The same programs, all calls in one expression on one line: at the column stand the key and the value, or
+        the value, or the call where it takes several.
+        """
+        node = Node("web1", root=desk)
+        line = " or ".join(f"said(lambda: {call})" for _, call in cookbook(program, calls=True)) or "0"
+        path = desk / f"{len(list(desk.iterdir()))}.py"
+        path.write_text(line, "utf-8")
+        with node.speaking("recipe", "x"):
+            exec(compile(line, str(path), "exec"), {"node": node, "said": suppressed})
+
+        for path, _ in leaves(node.to_dict()):
+            for claim in [heard.claim for heard in node.trace(path).heard]:
+                if isinstance(claim.value, str):
+                    after = line[claim.origin.column - 1 :]
+                    assert re.match(rf"(['\w]+: )?'{claim.value}'|node\.[^:]*'{claim.value}'", after), (claim, after)
 
     @settings(max_examples=80)
     @given(program=PROGRAMS)
