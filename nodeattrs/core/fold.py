@@ -58,7 +58,7 @@ class Layer:
         >>> print(fold([{"port": 80}, vault]).explain("port"))
         port = 80
           wins     1        80         layer 1
-          unknown  2 vault  (unknown)  hiera.yaml:7 (level vault)  the value may be overridden by this one: needs a server
+          unknown  2 vault  (unknown)  hiera.yaml:7 (level vault)  may be overridden by it: needs a server
         """
         return cls(Unknown(name, reason), origin, name)
 

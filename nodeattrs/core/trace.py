@@ -329,7 +329,7 @@ def _note(heard: Heard, trace: Trace) -> str:
     if heard.fate is Fate.CONTINUED:
         words.append(f"continued by {heard.why}")
     elif heard.fate is Fate.UNKNOWN:
-        words.append(f"the value may be overridden by this one: {heard.why}")
+        words.append(f"may be overridden by it: {heard.why}")
     elif heard.by:
         words.append(f"beaten by {ranks}: {heard.why}")
     elif heard.fate is Fate.LOSES:
