@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from nodeattrs.core.origins import At, Origins, gathered, spread
+from nodeattrs.core.origins import Origins, gathered, spread
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import DROP, KEEP, TAKE, Meet, Policy, Verdict
 from nodeattrs.core.tree import ABSENT, Absent, Path
@@ -73,10 +73,14 @@ def _met(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: dict[Any, An
         return lower.copy(), lo  # a met map is never one that was put in: who asks by identity can rely on it
     always, by_key = policy.always, policy.by_key
     out = lower.copy()
-    origins = None if lo is None or up is None else spread(lo, lower)
-    if type(up) is At or type(up) is tuple:
-        up = spread(up, upper)
     apart = type(up) is dict
+    if lo is None or up is None:
+        origins = None
+    else:
+        # Written out for the two that are common: this is done for every map.
+        origins = dict.fromkeys(lower, lo) if type(lo) is int else lo.copy() if type(lo) is dict else spread(lo, lower)
+        if not apart and type(up) is not int:
+            up, apart = spread(up, upper), True
     table = policy
     for key, above in upper.items():
         if by_key is not None:

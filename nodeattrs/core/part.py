@@ -155,7 +155,7 @@ def unite(lower: Part, upper: Part) -> Part:
     values: list[Any] = []
     origins: list[Origins] = []
     whole = each(lower.origins, len(lower.value)) + each(upper.origins, len(upper.value))
-    for entry, who in zip(value, whole, strict=True):
+    for entry, who in zip(value, whole, strict=False):
         key = entry if texts else strict_key(entry)
         place = found.setdefault(key, len(values))
         if place == len(values):
