@@ -9,7 +9,7 @@ bring layers and policies.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Claim, Origin, Speaker
@@ -23,6 +23,7 @@ from nodeattrs.errors import BadArgument, MergeConflict, TooDeep
 
 if TYPE_CHECKING:
     # Loaded by the first question: a fold that nobody asks does not pay for the answers.
+    from nodeattrs.core.rules import PathRule
     from nodeattrs.core.trace import Trace
     from nodeattrs.core.tracing import Setting, Walk
 
@@ -153,7 +154,7 @@ def fold(
     policy: Policy = INSIDE,
     *,
     from_top: bool = False,
-    rules: Mapping[str, Any] | None = None,
+    rules: Mapping[Any, Any] | None = None,
     strict: bool = False,
 ) -> Folded:
     """Fold *layers* into one tree.
@@ -161,7 +162,7 @@ def fold(
     layers:   `Layer`s and `Fold`s, weakest first; plain trees are layers without a known origin
     policy:   what happens where two values meet
     from_top: see `Fold`
-    rules:    path or pattern -> another policy there: see `core.rules`
+    rules:    path or pattern -> another policy there: "append", {"merge_by": "name"}; see `core.rules.read_rules`
     strict:   refuse layers that are unknown
     cost:     one visit for each key that two sides have, and one copy of the result
     raises:   MergeConflict, where the policy refuses; nothing is changed then; UnknownLayer with *strict*
@@ -169,6 +170,8 @@ def fold(
 
     >>> fold([{"a": {"x": 1}, "l": [1]}, {"a": {"y": 2}, "l": [2, 1]}]).value
     {'a': {'x': 1, 'y': 2}, 'l': [1, 2]}
+    >>> fold([{"l": [1, 2]}, {"l": [2]}], rules={"l": "replace"}).value
+    {'l': [2]}
     """
     children = tuple(
         entry if isinstance(entry, (Layer, Fold)) else Layer(entry, Origin("layer", str(number)))
@@ -177,6 +180,10 @@ def fold(
     if not children:
         raise BadArgument("there is nothing to fold", hint="pass at least one layer; an empty one is {}")
     plan = Fold(children, policy, from_top)
+    if rules:
+        from nodeattrs.core.rules import read_rules
+
+        plan = _under(plan, read_rules(rules))
     flat = list(plan.layers())
     if strict:
         _require_known(flat)
@@ -186,6 +193,18 @@ def fold(
         return Folded(folding, flat, copied(value if value is not ABSENT else {}, _OPEN, _exact))
     except RecursionError:
         raise TooDeep("a layer is nested too deep, or inside itself") from None
+
+
+def _under(plan: Fold, rules: Sequence[PathRule]) -> Fold:
+    """The same fold, each of its policies under rules."""
+    from nodeattrs.core.rules import ruled
+
+    children = tuple(
+        _under(child, rules) if isinstance(child, Fold)
+        else replace(child, policy=None if child.policy is None else ruled(child.policy, rules))
+        for child in plan.children
+    )  # fmt: skip
+    return Fold(children, ruled(plan.policy, rules), plan.from_top)
 
 
 def _require_known(layers: Iterable[Layer]) -> None:

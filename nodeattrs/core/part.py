@@ -15,6 +15,7 @@ from nodeattrs.core.tree import ABSENT, strict_key
 
 __all__ = [
     "Part",
+    "by_field",
     "by_position",
     "concat",
     "entries",
@@ -178,6 +179,31 @@ def by_position(lower: Part, upper: Part, join: Callable[[Part, Part], Part]) ->
     pairs = zip_longest(lower.elements(), upper.elements(), fillvalue=nothing)
     joined = (join(below, above) for below, above in pairs)
     return listed((part for part in joined if part.value is not ABSENT), lower, upper)
+
+
+def by_field(lower: Part, upper: Part, field: Any, join: Callable[[Part, Part], Part]) -> Part:
+    """The lists joined so that maps with an equal *field* meet; the other elements of the upper one follow.
+
+    cost: linear; one hash an element
+    """
+    result = list(lower.elements())
+    places: dict[Any, int] = {}
+    for place, element in enumerate(result):
+        name = _field(element.value, field)
+        if name is not ABSENT:
+            places.setdefault(strict_key(name), place)
+    for element in upper.elements():
+        name = _field(element.value, field)
+        place = -1 if name is ABSENT else places.get(strict_key(name), -1)
+        if place < 0:
+            result.append(element)
+        elif result[place].value is not element.value:
+            result[place] = join(result[place], element)
+    return listed(result, lower, upper)
+
+
+def _field(value: Any, field: Any) -> Any:
+    return value.get(field, ABSENT) if isinstance(value, dict) else ABSENT
 
 
 # --- whatever somebody else made

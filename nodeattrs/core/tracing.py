@@ -284,7 +284,7 @@ class _Walker:
 
     def overridden_inside(self, made: _Here, child: _Here, key: Any, path: Path) -> None:
         """Who lost an entry of a value that a handler made: by what it noted, or as nothing of it is left there."""
-        standing = {at: None for _, at in places(child.origins, path)}
+        standing = {at: None for _, at in _whole(child.origins, path)}
         known = {(lost.setting.source, lost.setting.own) for lost in child.losses}
         found = list(self.noted(made.notes, standing, path))
         if isinstance(made.value, dict):
