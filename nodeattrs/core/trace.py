@@ -303,46 +303,58 @@ class Row:
     """One row of the table that every text of a trace is laid out from.
 
     outcome: wins, joins, continued, unknown or loses
-    title:   the rank and what the slot or layer is called
+    rank:    the number of the slot or layer
+    title:   what it is called
     value:   what was set
     origin:  who set it, and where
-    note:    what there is to say besides: where it was set, how, and what decided
+    how:     where else than at the path it was set, and with which verb
+    by:      the ranks that have overridden it, strongest first
+    rule:    what decided, in words
     """
 
     outcome: str
+    rank: int
     title: str
     value: Any
     origin: Origin
-    note: str
+    how: str
+    by: tuple[int, ...]
+    rule: str
+
+    @property
+    def note(self) -> str:
+        """All that there is to say besides who set what and where."""
+        rule = f"beaten by {', '.join(map(str, self.by))}: {self.rule}" if self.by else self.rule
+        return "; ".join(filter(None, (self.how, rule)))
 
 
 def rows(trace: Trace) -> Iterator[Row]:
     """The claims of a trace as a table: the words of every explanation are these."""
+    titles = trace.titles or {}
     for heard in trace.heard:
         claim = heard.claim
-        yield Row(heard.fate.value, trace.title(claim.rank), claim.value, claim.origin, _note(heard, trace))
+        yield Row(
+            heard.fate.value,
+            claim.rank,
+            titles.get(claim.rank, ""),
+            claim.value,
+            claim.origin,
+            _how(claim, trace),
+            heard.by,
+            _RULES.get(heard.fate, "").format(heard.why),
+        )
 
 
-def _note(heard: Heard, trace: Trace) -> str:
-    words = [*said_how(heard.claim, trace)]
-    ranks = ", ".join(map(str, heard.by))
-    if heard.fate is Fate.CONTINUED:
-        words.append(f"continued by {heard.why}")
-    elif heard.fate is Fate.UNKNOWN:
-        words.append(f"may be overridden by it: {heard.why}")
-    elif heard.by:
-        words.append(f"beaten by {ranks}: {heard.why}")
-    elif heard.fate is Fate.LOSES:
-        words.append(heard.why)
-    return "; ".join(words)
+_RULES = {
+    Fate.CONTINUED: "continued by {}",
+    Fate.UNKNOWN: "may be overridden by it: {}",
+    Fate.LOSES: "{}",
+}
 
 
-def said_how(claim: Claim, trace: Trace) -> Iterator[str]:
-    """Where else than at the path, and with which verb, something was set."""
-    if claim.path not in (trace.path, trace.cover):
-        yield f"said at {spell(claim.path)}"
-    if claim.verb in _VERBS:
-        yield _VERBS[claim.verb]
+def _how(claim: Claim, trace: Trace) -> str:
+    words = [] if claim.path in (trace.path, trace.cover) else [f"said at {spell(claim.path)}"]
+    return "; ".join([*words, *([_VERBS[claim.verb]] if claim.verb in _VERBS else [])])
 
 
 def _lines(trace: Trace) -> Iterator[str]:
@@ -351,7 +363,10 @@ def _lines(trace: Trace) -> Iterator[str]:
     if trace.cover is not None and trace.cover != trace.path:
         yield f"  {spell(trace.cover)} is no map: nothing can lie below it"
     yield from _columns(
-        [(row.outcome, row.title, shown(row.value, 40), str(row.origin), row.note) for row in rows(trace)]
+        [
+            (row.outcome, f"{row.rank} {row.title}".rstrip(), shown(row.value, 40), str(row.origin), row.note)
+            for row in rows(trace)
+        ]
     )
     if len({(one.ranks, tuple(str(claim.origin) for claim in one.claims)) for one in trace.elements}) > 1 or any(
         len(one.ranks) > 1 for one in trace.elements
