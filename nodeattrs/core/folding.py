@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from nodeattrs.core.meeting import meet
+from nodeattrs.core.meeting import Encounter, decided, meet, noting
 from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part
-from nodeattrs.core.policy import Policy
+from nodeattrs.core.policy import Policy, Verdict
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown
 
-__all__ = ["NOTHING", "Folding", "Step"]
+__all__ = ["NOTHING", "Folding", "Step", "again"]
 
 NOTHING = Part(ABSENT, ())
 """A part of nobody, with nothing in it."""
@@ -127,3 +127,9 @@ class Folding:
 
 def _located(part: Part) -> Part:
     return Part(part.value, At(part.origins, ())) if type(part.origins) is int else part
+
+
+def again(verdict: Verdict, lower: Part, upper: Part) -> tuple[Part, list[Encounter]]:
+    """Take one step once more, for a trace: what comes of it, and what met inside."""
+    with noting() as notes:
+        return decided(verdict, lower, upper), notes

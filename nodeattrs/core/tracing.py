@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nodeattrs.core.folding import NOTHING, Folding
-from nodeattrs.core.meeting import Encounter, decided, noting
+from nodeattrs.core.folding import NOTHING, Folding, again
+from nodeattrs.core.meeting import Encounter
 from nodeattrs.core.origins import At, Origins, origins_at, places, sources
 from nodeattrs.core.part import Part
-from nodeattrs.core.policy import ANY, DROP, KEEP, SAID, TAKE, Line, Meet, Policy
+from nodeattrs.core.policy import ANY, KEEP, SAID, TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Absent, Path, dig
 from nodeattrs.core.unknown import Unknown
 
@@ -84,11 +84,23 @@ class _Here:
 
     value, origins: a source's word, or what a handler made; ABSENT where nothing stands
     members:        what a handler made the value of; with a policy, two maps that wait to meet
-    losses:         who was overridden here, the next in line first
+    losses:         who was overridden here, the next in line first; whole: those of whom nothing is left
     unknown:        sources that might decide
     """
 
-    __slots__ = ("from_top", "kind", "losses", "members", "notes", "origins", "policy", "rule", "unknown", "value")
+    __slots__ = (
+        "from_top",
+        "kind",
+        "losses",
+        "members",
+        "notes",
+        "origins",
+        "policy",
+        "rule",
+        "unknown",
+        "value",
+        "whole",
+    )
 
     def __init__(self, value: Any, origins: Origins, members: tuple[_Here, ...] = ()) -> None:
         self.value = value
@@ -96,6 +108,7 @@ class _Here:
         self.members = members
         self.kind: type = type(value)
         self.losses: list[Overridden] = []
+        self.whole: list[Overridden] = []
         self.unknown: tuple[int, ...] = ()
         self.policy: Policy | None = None
         self.from_top = False
@@ -224,8 +237,7 @@ class _Walker:
         if verdict is KEEP:
             return self.over(lower, upper, rule, path)
         members = tuple(member for member in (lower, upper) if member.stands)
-        with noting() as notes:
-            part = Part(ABSENT, ()) if verdict is DROP else decided(verdict, _part(lower), _part(upper))
+        part, notes = again(verdict, _part(lower), _part(upper))
         if part.value is ABSENT:
             return self.gone(lower, upper, rule, path)
         here = _Here(part.value, part.origins, members)
@@ -263,7 +275,8 @@ class _Walker:
         for member in members:
             for setting in self.standing(member, path):
                 if setting.source not in left:
-                    here.losses.append(Overridden(setting, left, policy, nothing_left))
+                    here.whole.append(Overridden(setting, left, policy, nothing_left))
+        here.losses += here.whole
         return here
 
     # --- one step down
@@ -276,7 +289,10 @@ class _Walker:
             return child
         child = _entry_of(here, key)
         child.unknown = here.unknown
-        child.losses = list(_relevant(here.all_losses() if here.members else here.losses, key, path))
+        losses = here.all_losses()
+        if isinstance(here.value, dict):  # who lost a whole map has lost each entry by a rule of its own, below
+            losses = (lost for lost in losses if lost not in here.whole or not isinstance(lost.setting.value, dict))
+        child.losses = list(_relevant(losses, key, path))
         if here.rule is not None:
             child.rule, child.notes = here.rule, here.notes
             self.overridden_inside(here, child, key, path)
@@ -288,7 +304,10 @@ class _Walker:
         known = {(lost.setting.source, lost.setting.own) for lost in child.losses}
         found = list(self.noted(made.notes, standing, path))
         if isinstance(made.value, dict):
-            child.members = tuple(entry for member in made.members if (entry := _entry_of(member, key)).stands)
+            entries = (self.below(member, key, path) for member in made.members)
+            child.members = tuple(entry for entry in entries if entry.stands)
+            heirs = [one for one in child.members if any(at in standing for _, at in places(one.origins, path))]
+            child.losses = [*(lost for one in heirs for lost in one.all_losses()), *child.losses]
             found += self.left_out(child, made.rule, standing, path)  # type: ignore[arg-type]
         for lost in found:
             if (lost.setting.source, lost.setting.own) not in known:
@@ -360,13 +379,13 @@ def _part(here: _Here) -> Part:
     if so_far.value is ABSENT or new.value is ABSENT:
         return new if so_far.value is ABSENT else so_far
     lower, upper = (new, so_far) if here.from_top else (so_far, new)
-    return decided(Meet(here.policy), lower, upper)
+    return again(Meet(here.policy), lower, upper)[0]
 
 
 def _with_losses(winner: _Here, other: _Here, lost: Iterable[Overridden] = ()) -> _Here:
     here = _Here(winner.value, winner.origins, winner.members)
     here.kind, here.policy, here.from_top = winner.kind, winner.policy, winner.from_top
-    here.rule, here.notes, here.unknown = winner.rule, winner.notes, winner.unknown
+    here.rule, here.notes, here.unknown, here.whole = winner.rule, winner.notes, winner.unknown, winner.whole
     here.losses = [*winner.losses, *lost, *other.all_losses()]
     return here
 

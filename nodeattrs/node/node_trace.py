@@ -48,9 +48,13 @@ def trace_of(ledger: Ledger, path: Path) -> Trace:
 def _folding(ledger: Ledger, branch: Branch) -> Folding:
     folding = Folding()
     for child in branch.children:
-        part = Part(ledger.trees[child] or ABSENT, child) if isinstance(child, int) else _folding(ledger, child)
-        folding.remember(part, branch.policy)
+        folding.remember(_slot(ledger, child) if isinstance(child, int) else _folding(ledger, child), branch.policy)
     return folding
+
+
+def _slot(ledger: Ledger, number: int) -> Part:
+    tree = ledger.trees[number]
+    return Part(tree if tree or isinstance(tree, AssignedMap) else ABSENT, number)
 
 
 def _read(standing: Any) -> Any:
