@@ -43,7 +43,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
     path = path_of(options.path)
     repository = None if options.repo is None else Repository(options.repo)
-    explanation = explained(named_node(options, terminal), path, repository)
+    node, revision = named_node(options, terminal)
+    explanation = explained(node, path, repository, revision)
     if not explanation.says_something:
         raise NoSuchAttribute(f"nobody has said anything about {spell(path)}", path=path, hint=explanation.hint)
     terminal.report(explanation)

@@ -210,8 +210,8 @@ def facts_from(place: str | None, node: str | None = None, repository: Repositor
     return load_facts(path, shown_in(repository, path) if repository else None)
 
 
-def named_node(options: argparse.Namespace, terminal: Terminal) -> Node:
-    """The node that NODE names: as it was saved, or with --repo as a run would make it now.
+def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, int | None]:
+    """The node that NODE names, and its revision: as it was saved, or with --repo as a run would make it now.
 
     raises: NodeNotFound, and whatever a run raises
     """
@@ -225,7 +225,7 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> Node:
         store, sensitive = kept_in(options)
         found = required(store, options.node, sensitive, moment(getattr(options, "at", None)))
         terminal.warn([found.note] if found.note else [])
-        return found.node
+        return found.node, found.saved.revision.number if found.saved.revision else None
     if getattr(options, "at", None) is not None:
         options.refuse("--at is about what was saved, and --repo about a run made now")
     repository = Repository(options.repo)
@@ -240,7 +240,7 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> Node:
         save=False,
     )
     terminal.warn([*session.run.warnings, *([session.note] if session.note else [])])
-    return session.run.node
+    return session.run.node, None
 
 
 def _sensitive(repository: Repository | None) -> Any:

@@ -11,9 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 from nodeattrs.core.claim import Claim, Origin, Verb
-from nodeattrs.core.hearing import Plan, Said, hear
-from nodeattrs.core.trace import Element, Past, Trace, told_trace
-from nodeattrs.core.tree import ABSENT, Path, dig, strict_key
+from nodeattrs.core.folding import Folding
+from nodeattrs.core.origins import At
+from nodeattrs.core.part import Part
+from nodeattrs.core.trace import Element, Past, Trace, traced
+from nodeattrs.core.tracing import Setting, walk
+from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.node.ledger import Event, Ledger
 from nodeattrs.node.maps import AssignedMap
 from nodeattrs.node.slots import PLAN, SLOTS, Branch
@@ -28,26 +31,30 @@ _MOST_BELOW = 10
 
 def trace_of(ledger: Ledger, path: Path) -> Trace:
     """The trace of *path*. cost: its depth times fifteen, and the history at and above it"""
-    hearing = hear(_plan(ledger, PLAN), path)
+    walked = walk(_folding(ledger, PLAN), path)
     standing = ledger.standing(PLAN, path)
     value = standing if standing is ABSENT else _read(standing)
 
-    def claim(said: Said) -> Claim:
-        origin, mark = ledger.origin(said.number, said.own)
-        verb = _verb(mark, said.own, dig(ledger.trees[said.number], said.own))
-        return Claim(said.path, _shown(said.value), said.number, origin, verb)
+    def claim(setting: Setting) -> Claim:
+        origin, mark = ledger.origin(setting.source, setting.own)
+        verb = _verb(mark, setting.own, dig(ledger.trees[setting.source], setting.own))
+        return Claim(setting.path, _shown(setting.value), setting.source, origin, verb)
 
-    trace = told_trace(hearing, path, value, claim, _TITLES, tuple(_past(ledger, path)))
-    elements = tuple(_element(ledger, path, element) for element in trace.elements)
-    return replace(trace, elements=elements)
+    trace = traced(walked, path, value, claim, _TITLES, tuple(_past(ledger, path)), once=False)
+    elements = walked.elements(value) if trace.elements else ()
+    return replace(trace, elements=tuple(_element(ledger, path, entry, found) for entry, found in elements))
 
 
-def _plan(ledger: Ledger, branch: Branch) -> Plan:
-    children = tuple(
-        Said(child, (), ledger.trees[child] or ABSENT) if isinstance(child, int) else _plan(ledger, child)
-        for child in branch.children
-    )
-    return Plan(children, (branch.policy,) * len(children))
+def _folding(ledger: Ledger, branch: Branch) -> Folding:
+    folding = Folding()
+    for child in branch.children:
+        folding.remember(_slot(ledger, child) if isinstance(child, int) else _folding(ledger, child), branch.policy)
+    return folding
+
+
+def _slot(ledger: Ledger, number: int) -> Part:
+    tree = ledger.trees[number]
+    return Part(tree if tree or isinstance(tree, AssignedMap) else ABSENT, number)
 
 
 def _read(standing: Any) -> Any:
@@ -62,22 +69,18 @@ def _shown(value: Any) -> Any:
     return plain(value, False)
 
 
-def _element(ledger: Ledger, path: Path, element: Element) -> Element:
-    """The element with the place of everyone who said it."""
-    key = strict_key(element.value)
+def _element(ledger: Ledger, path: Path, entry: Any, found: tuple[At, ...]) -> Element:
+    """The element with the place of everyone who set it."""
     claims = []
-    for slot in element.ranks:
+    for slot, own in found:
         tree = ledger.trees[slot]
-        said = dig(tree, path)
-        if not isinstance(said, list):  # a deferred value that computes a list
+        if dig(tree, own) is ABSENT:  # a deferred value that computes a list
             origin, mark = ledger.origin(slot, path)
-            claims.append(Claim(path, element.value, slot, origin, mark.verb))
-            continue
-        for index, entry in enumerate(said):
-            if strict_key(entry) == key:
-                for origin, mark in ledger.all_in(tree, tree.origin, (*path, index)):
-                    claims.append(Claim((*path, index), entry, slot, origin, mark.verb))
-    return replace(element, claims=tuple(claims))
+            claims.append(Claim(path, entry, slot, origin, mark.verb))
+        else:
+            for origin, mark in ledger.all_in(tree, tree.origin, own):
+                claims.append(Claim(own, entry, slot, origin, mark.verb))
+    return Element(entry, tuple(slot for slot, _ in found), tuple(claims))
 
 
 def _past(ledger: Ledger, path: Path) -> Iterator[Past]:

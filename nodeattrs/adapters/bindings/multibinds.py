@@ -17,7 +17,8 @@ from nodeattrs.adapters.bindings.types import Classes
 from nodeattrs.adapters.bindings.values import taken_in
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.meeting import meet
-from nodeattrs.core.part import Part, concat, listed, made, unite, voices
+from nodeattrs.core.origins import sources
+from nodeattrs.core.part import Part, concat, listed, made, unite
 from nodeattrs.core.policy import ACROSS, ANY, INSIDE, LIST, MAP, SAID, TAKE, Line, Policy
 from nodeattrs.core.tree import spell
 from nodeattrs.errors import MergeConflict
@@ -35,7 +36,7 @@ def _refused(lower: Part, upper: Part) -> Part:
 
 def _entries(lower: Part, upper: Part) -> Part:
     parts = {key: lower.at(key) for key in lower.value} | {key: upper.at(key) for key in upper.value}
-    return Part({key: part.value for key, part in parts.items()}, {key: part.told for key, part in parts.items()})
+    return Part({key: part.value for key, part in parts.items()}, {key: part.origins for key, part in parts.items()})
 
 
 # One level only: what stands below an entry is the better position's alone.
@@ -71,7 +72,7 @@ class Collected:
             told = told.get(step, ())
         elif isinstance(told, list):
             told = told[step]
-        return [self.fragments[number - 1].declaration for number in voices(told)]
+        return [self.fragments[number - 1].declaration for number in sources(told)]
 
 
 class _Options:
@@ -161,7 +162,7 @@ def collect(of: Declaration, fragments: Sequence[Fragment], desk: Desk) -> Colle
         ) from None  # fmt: skip
     if not options.type.holds(part.value, desk.register):
         raise TypeMismatch("type-mismatch", f"multibind {options.key}: {part.value!r} is no {options.type}")
-    return Collected(part.value, part.told, tuple(fragments))
+    return Collected(part.value, part.origins, tuple(fragments))
 
 
 def independent(value: Any) -> Any:
@@ -250,7 +251,7 @@ def _hash(options: _Options, fragments: Sequence[Fragment]) -> Part:
         named.setdefault(name, []).append((number, fragment))
     entries = {name: _after(_entry(options, name, several), options) for name, several in named.items()}
     return Part(
-        {name: part.value for name, part in entries.items()}, {name: part.told for name, part in entries.items()}
+        {name: part.value for name, part in entries.items()}, {name: part.origins for name, part in entries.items()}
     )
 
 

@@ -273,16 +273,16 @@ def _named(handler: Any, verb: str) -> Any:
 
 
 def _cut(part: Part, start: int, stop: int | None) -> Part:
-    told = part.told
+    told = part.origins
     return Part(part.value[start:stop], told[start:stop] if type(told) is list else told)
 
 
 def _as_list(part: Part) -> Part:
-    return part if type(part.value) is list else Part(list(part.value), part.told)
+    return part if type(part.value) is list else Part(list(part.value), part.origins)
 
 
 def _like(model: Part, part: Part) -> Part:
-    return Part(tuple(part.value), part.told) if type(model.value) is tuple else part
+    return Part(tuple(part.value), part.origins) if type(model.value) is tuple else part
 
 
 def _joined(mode: str, whole: bool, lower: Part, upper: Part) -> Part:
@@ -297,13 +297,13 @@ def _spread(mode: str, whole: bool, part: Part) -> Part:
     if isinstance(value, (list, tuple)):
         return _as_list(part)
     if whole:
-        return Part([value], [part.told])
+        return Part([value], [part.origins])
     if isinstance(value, dict):
-        return listed([Part(key, part.at(key).told) for key in value], part)
+        return listed([Part(key, part.at(key).origins) for key in value], part)
     if isinstance(value, (set, frozenset)):
-        return Part(sorted(value, key=str), part.told)
+        return Part(sorted(value, key=str), part.origins)
     if isinstance(value, (str, bytes)):
-        return Part(list(value), part.told)
+        return Part(list(value), part.origins)
     raise MergeConflict(
         f"list({mode}) cannot add {_shown(value)} to a list", hint="write the new value as a list, or leave it out"
     )
@@ -333,7 +333,7 @@ def _only(part: Part, keys: Any, *of: Part) -> Part:
     kept = {key: value for key, value in part.value.items() if key in keys}
     if not kept:
         return made({}, *of)
-    told = {key: part.told[key] for key in kept} if type(part.told) is dict else part.told
+    told = {key: part.origins[key] for key in kept} if type(part.origins) is dict else part.origins
     return Part(kept, told)
 
 

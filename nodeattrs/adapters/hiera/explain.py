@@ -17,9 +17,11 @@ from nodeattrs.adapters.hiera.options import NAME
 from nodeattrs.adapters.hiera.recorder import Recorder, Searched
 from nodeattrs.adapters.hiera.strategies import FIRST
 from nodeattrs.core.claim import Claim, Origin
-from nodeattrs.core.hearing import Hearing, Plan, Said, hear
-from nodeattrs.core.part import Part, told_at, voices
-from nodeattrs.core.trace import Trace, shown, told_trace
+from nodeattrs.core.folding import NOTHING, Folding
+from nodeattrs.core.origins import origins_at, sources
+from nodeattrs.core.part import Part
+from nodeattrs.core.trace import Trace, shown, traced
+from nodeattrs.core.tracing import Setting, Walk, walk
 from nodeattrs.core.tree import ABSENT, Path, copied, dig, parse, spell
 from nodeattrs.errors import NodeattrsError, TooDeep
 
@@ -97,9 +99,9 @@ class Explanation:
         if not self._from_data or dig(self._merged, steps) is ABSENT:
             return ()
         below = (*self._steps, *steps)
-        told = self._recorder.part.told
+        told = self._recorder.part.origins
         for step in below:
-            told = told_at(told, step)
+            told = origins_at(told, step)
         return tuple(found.origin(self._recorder.own_path(found, below)) for found in self._recorder.found(told))
 
     def leaves(self) -> Iterator[tuple[Path, Any, tuple[Origin, ...]]]:
@@ -123,11 +125,11 @@ class Explanation:
         """Where the sources of a part say its value, in a list or under a key that the other's sources speak of."""
         others = {
             path[: len(path) - 1]
-            for found in self._recorder.found(other.told)
+            for found in self._recorder.found(other.origins)
             for path in _paths_of(found.value, other.value)
         }
         origins = []
-        for found in self._recorder.found(part.told):
+        for found in self._recorder.found(part.origins):
             paths = list(_paths_of(found.value, part.value))
             fitting = [path for path in paths if path[: len(path) - 1] in others] or paths or [()]
             origins += [found.origin(path) for path in fitting[:1]]
@@ -143,32 +145,32 @@ class Explanation:
         found = {one.number: one for one in self._recorder.found()}
         titles = {number: f"{one.place.layer} / {one.place.entry}" for number, one in found.items()}
 
-        def claim(said: Said) -> Claim:
-            one = found[said.number]
+        def claim(said: Setting) -> Claim:
+            one = found[said.source]
             value = Origin("secret") if self.is_secret else said.value
-            return Claim((*root, *said.path), value, said.number, one.origin(said.own))
+            return Claim((*root, *said.path), value, said.source, one.origin(said.own))
 
-        hearing = hear(self._plan(), steps) if found and self.error is None else Hearing((), None, (), None)
+        walked = walk(self._folding(), steps) if found and self.error is None else Walk((), (), (), NOTHING, None)
         value = dig(self._recorder.part.value, steps) if self._from_data else ABSENT
-        trace = told_trace(hearing, steps, value, claim, titles)
+        trace = traced(walked, steps, value, claim, titles)
         return replace(trace, path=(*root, *steps), value=self.value if self.is_secret else trace.value)
 
-    def _plan(self) -> Plan:
+    def _folding(self) -> Folding:
         recorder = self._recorder
         policy = recorder.how.policy
         assert policy is not None
         found = {id(one.place): one for one in recorder.found()}
-        layers = []
+        layers = Folding(from_top=True)
         for levels in recorder.layers:
-            entries = []
+            entries = Folding(from_top=True)
             for places in levels:
-                heard = [found[id(place)] for place in places if id(place) in found]
-                said = [Said(one.number, (), one.value) for one in heard]
-                if len(places) > 1 and said:
-                    said[0] = Said(said[0].number, (), recorder.how.first(Part(said[0].value, None)).value)
-                entries += [Plan(tuple(said), (policy,) * len(said), True)] if said else []
-            layers += [Plan(tuple(entries), (policy,) * len(entries), True)] if entries else []
-        return Plan(tuple(layers), (policy,) * len(layers), True)
+                level = Folding(from_top=True)
+                for place in places:
+                    if id(place) in found:
+                        level.remember(Part(found[id(place)].value, found[id(place)].number), policy)
+                entries.remember(level, policy)
+            layers.remember(entries, policy)
+        return layers
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as data for JSON; secrets are masked."""
@@ -292,8 +294,8 @@ def _option_origin(answers: Answers, recorder: Recorder) -> Origin | None:
         part = answers.options_part(answers.module_with_data(recorder.key), options)
     except HieraError:
         return None
-    told = told_at(part.told, recorder.option)
-    numbers = voices(told)
+    told = origins_at(part.origins, recorder.option)
+    numbers = sources(told)
     for found in options.found():
         if found.number in numbers and type(found.value) is dict and recorder.option in found.value:
             return found.origin((recorder.option, "merge"))

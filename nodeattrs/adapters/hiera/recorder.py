@@ -13,7 +13,8 @@ from typing import Any
 from nodeattrs.adapters.hiera.locations import Level, Place
 from nodeattrs.adapters.hiera.strategies import FIRST, Strategy
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.part import Part, voices
+from nodeattrs.core.origins import sources
+from nodeattrs.core.part import Part
 from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import ABSENT, Path, dig, strict_key
 
@@ -134,7 +135,7 @@ class Recorder:
 
     def found(self, told: Any = None) -> list[Found]:
         """Those who spoke, the strongest first; with *told* only those named there."""
-        numbers: Iterable[int] = self._found if told is None else voices(told)
+        numbers: Iterable[int] = self._found if told is None else sources(told)
         return [self._found[number] for number in sorted(numbers, reverse=True) if number in self._found]
 
 

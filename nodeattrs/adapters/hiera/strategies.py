@@ -475,7 +475,7 @@ class _Deep(Strategy):
                 for key in part.value
                 if not (self._keys and type(key) is str and self._is_marker(key))
             }
-            told = None if part.told is None else {key: entry.told for key, entry in kept_map.items()}
+            told = None if part.origins is None else {key: entry.origins for key, entry in kept_map.items()}
             return Part({key: entry.value for key, entry in kept_map.items()}, told)
         return part
 
@@ -503,7 +503,7 @@ def _without(part: Part, keys: Iterable[Any]) -> Part:
     if not gone:
         return part
     value = {key: entry for key, entry in part.value.items() if key not in gone}
-    told = part.told
+    told = part.origins
     if type(told) is dict:
         told = {key: entry for key, entry in told.items() if key not in gone}
     return Part(value, told)

@@ -401,7 +401,7 @@ def only(talk: Talk, column: str, table: str) -> Any:
     rows = talk.all(f"SELECT {column} FROM {table}")
     if len(rows) != 1:
         raise StoreError(
-            f"the store is damaged: its table {table!r} has {len(rows)} rows, and should have one",
+            f"the store is damaged: its table {table.rpartition('.')[2]!r} has {len(rows)} rows, and should have one",
             hint="bring a copy of the store back",
         )
     return rows[0][0]
