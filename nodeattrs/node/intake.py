@@ -14,7 +14,7 @@ from nodeattrs.core.claim import Origin, Speaker
 from nodeattrs.core.tree import Path, dig, strict_key
 from nodeattrs.node.component_tree import ComponentTree
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, SaidAt, Several, renumbered, speakers
+from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, SaidAt, Several, Worked, each, renumbered, speakers
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.node.speech import Mark
 from nodeattrs.node.values import stored
@@ -129,13 +129,22 @@ class _Adoption:
                 kept = [pair for pair in zip(value, told, strict=True) if not self._only_by_left_out(pair[1])]
                 if kept or not value:
                     copy[key] = [entry for entry, _ in kept]
-                    copy.origins[key] = renumbered([who for _, who in kept], self._number)
+                    copy.origins[key] = self._elements(told, [who for _, who in kept])
                 continue
             inner = self.tree(value) if isinstance(value, OwnedMap) else value
             if not self._is_left_out(told) or (inner and isinstance(inner, OwnedMap)):
                 copy[key] = inner
                 copy.origins[key] = renumbered(told, self._number)
         return copy
+
+    def _elements(self, told: list[ElementTold], kept: list[ElementTold]) -> list[ElementTold]:
+        elements = renumbered(kept, self._number)
+        if not isinstance(told, Worked):
+            return elements  # type: ignore[no-any-return]
+        begun, steps = (
+            [self._number(one) for one in marks if not self._is_left_out(one)] for marks in (told.begun, told.steps)
+        )
+        return Worked(elements, tuple(begun), tuple(steps))
 
     def _number(self, old: int) -> int:
         new = self._numbers.get(old)
@@ -170,10 +179,10 @@ def _lay(component: ComponentTree, path: Path, value: Any, mark: int) -> None:
 
 
 def _unite(ledger: Ledger, slot: int, path: Path, below: list[Any], value: list[Any], mark: int) -> None:
-    told = ledger.told(slot, path) if ledger.provenance else [0] * len(below)
+    lower = each(ledger.told(slot, path)[0] if ledger.provenance else 0, path, len(below))
     above = [SaidAt(mark, (*path, index)) for index in range(len(value))]
     united: dict[Any, tuple[Any, list[ElementTold]]] = {}
-    for entry, who in zip([*below, *value], [*told, *above], strict=True):
+    for entry, who in zip([*below, *value], [*lower, *above], strict=True):
         united.setdefault(strict_key(entry), (entry, []))[1].append(who)
     entries = [entry for entry, _ in united.values()]
     tellers = [who[0] if len(who) == 1 else Several(tuple(who)) for _, who in united.values()]

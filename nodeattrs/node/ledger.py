@@ -21,14 +21,25 @@ from typing import Any, NamedTuple
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, is_json, strict_key
 from nodeattrs.errors import InternalError
-from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, SaidAt, Told, replica, speakers, thawed
+from nodeattrs.node.maps import (
+    AssignedMap,
+    ElementTold,
+    OwnedMap,
+    SaidAt,
+    Told,
+    Worked,
+    last_word,
+    replica,
+    speakers,
+    thawed,
+)
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.slots import PLAN, SLOTS, Branch, Joined
 from nodeattrs.node.speech import Mark, Marks, Voice
 from nodeattrs.node.values import Deferred
 from nodeattrs.node.view import MapView, entry, evaluated, joined, own, plain, share
 
-__all__ = ["EVENTS", "HISTORY_BOUND", "Chronicle", "Event", "Heard", "Ledger"]
+__all__ = ["EVENTS", "HISTORY_BOUND", "Chronicle", "Event", "Heard", "Ledger", "said_in"]
 
 HISTORY_BOUND = 5
 """How many events are kept for one path of one slot: the first, and the last four."""
@@ -379,31 +390,22 @@ class Ledger:
 
     def all_in(self, tree: Any, told: Told, inside: Path, at: Path = ()) -> list[tuple[Origin, Mark]]:
         """As `told_in`, with everyone who said an equal element of a list."""
-        for depth, step in enumerate(inside):
-            if isinstance(told, list):
-                element = told[step] if type(step) is int and 0 <= step < len(told) else 0
-                where, rest = (*at, *inside[: depth + 1]), inside[depth + 1 :]
-                return [self._origin(one) for one in speakers(element, where, rest)]
-            if isinstance(tree, OwnedMap):
-                told = tree.origins.get(step, tree.origin)
-            tree = dig(tree, (step,))
-        return [self._origin(SaidAt(told if isinstance(told, int) else _last_word(told), (*at, *inside)))]
+        return [self.place_of(one) for one in said_in(tree, told, inside, at)]
 
-    def _origin(self, said: SaidAt) -> tuple[Origin, Mark]:
+    def place_of(self, said: SaidAt) -> tuple[Origin, Mark]:
+        """Where a mark was made, and how."""
         mark = self.marks[said.number]
         return mark.speaker.at(said.path[mark.depth :]), mark
 
-    def told(self, slot: int, path: Path) -> list[ElementTold]:
-        """Who said each element of the list that a slot has at *path*."""
+    def told(self, slot: int, path: Path) -> tuple[Told, Any]:
+        """Who said what a slot has at *path*, by the nearest mark on the way there, and what that is."""
         tree: Any = self.trees[slot]
         told: Told = tree.origin
         for step in path:
             if isinstance(tree, OwnedMap):
                 told = tree.origins.get(step, tree.origin)
             tree = dig(tree, (step,))
-        if isinstance(told, list):
-            return list(told)
-        return [SaidAt(told, (*path, index)) for index in range(len(tree))]
+        return told, tree
 
     # Sanity
 
@@ -431,7 +433,10 @@ class Ledger:
 
     def _are_marks(self, told: Any, path: Path) -> bool:
         elements = told if isinstance(told, list) else [told]
-        return all(self._is_mark(said.number) for one in elements for said in speakers(one, path))
+        numbers = [said.number for one in elements for said in speakers(one, path)]
+        if isinstance(told, Worked):
+            numbers += [*told.begun, *told.steps]
+        return all(map(self._is_mark, numbers))
 
     def _check_tree(self, slot: int, tree: Any, path: Path, seen: set[int]) -> Iterator[str]:
         if (type(tree) is dict or type(tree) is list) and is_json(tree):
@@ -493,9 +498,16 @@ def _fits(value: Any, told: Any) -> bool:
     return not isinstance(told, list) or (isinstance(value, list) and len(value) == len(told))
 
 
-def _last_word(told: list[ElementTold]) -> int:
-    """The mark of the last word on a list that was worked on."""
-    return max((said.number for one in told for said in speakers(one, ())), default=0)
+def said_in(tree: Any, told: Told, inside: Path, at: Path = ()) -> list[SaidAt]:
+    """Everyone who said what a tree has at *inside*: the nearest marks on the way there; see `Ledger.told_in`."""
+    for depth, step in enumerate(inside):
+        if isinstance(told, list):
+            element = told[step] if type(step) is int and 0 <= step < len(told) else 0
+            return list(speakers(element, (*at, *inside[: depth + 1]), inside[depth + 1 :]))
+        if isinstance(tree, OwnedMap):
+            told = tree.origins.get(step, tree.origin)
+        tree = dig(tree, (step,))
+    return [SaidAt(last_word(told), (*at, *inside))]
 
 
 def _same_maps(one: Any, two: Any) -> bool:

@@ -786,7 +786,7 @@ class Node(Mapping[Any, Any]):
         """The node of a snapshot. options: as for `Node`. raises: DocumentError"""
         if not isinstance(snapshot, Mapping) or snapshot.get("format") != FORMAT:
             raise DocumentError("this is no snapshot of a node", hint="make one with node.snapshot()")
-        if snapshot.get("version") not in (1, VERSION):
+        if snapshot.get("version") not in range(1, VERSION + 1):
             raise DocumentError(
                 f"this snapshot has version {snapshot.get('version')!r}, and versions up to {VERSION} are read here",
                 hint="a newer nodeattrs wrote it: upgrade",

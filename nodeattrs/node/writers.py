@@ -314,9 +314,9 @@ class ListWriter(_Handle):
         """A plain copy."""
         return self.to_plain(evaluate)  # type: ignore[no-any-return]
 
-    def _work(self, change: Callable[[Pairs, int], Any]) -> Any:
+    def _work(self, change: Callable[[Pairs, int], Any], anew: bool = False) -> Any:
         self._list()
-        return self._tree.work(self._path, change)
+        return self._tree.work(self._path, change, anew)
 
     def _taken(self, values: Iterable[Any]) -> list[Any]:
         return [stored(value, self._path) for value in values]
@@ -371,7 +371,7 @@ class ListWriter(_Handle):
         def change(pairs: Pairs, mark: int) -> None:
             pairs[:] = self._said(taken, mark, listed=True)
 
-        self._work(change)
+        self._work(change, anew=True)
         return self
 
     def sort(self) -> ListWriter:
