@@ -20,7 +20,7 @@ from hypothesis import given, settings
 
 from nodeattrs import Node, NodeattrsError, Sensitive, Symbol, lazy
 from nodeattrs.core.claim import Origin, Verb
-from nodeattrs.node.ledger import HISTORY_BOUND
+from nodeattrs.node.history import HISTORY_BOUND
 from nodeattrs.node.node_trace import continued
 from nodeattrs.testing import programs
 from nodeattrs.texts.documents import parse

@@ -14,8 +14,10 @@ from typing import Any, NoReturn
 from nodeattrs.core.claim import UNKNOWN, Origin, Verb
 from nodeattrs.core.tree import Path, copied, is_json, spell
 from nodeattrs.errors import BadKey, DeferredCycle, DocumentError, ValueWithheld
-from nodeattrs.node.ledger import EVENTS, Chronicle, Event, Ledger
+from nodeattrs.node.history import EVENTS, Chronicle, Event
+from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Patched, SaidAt, Several, Worked, speakers
+from nodeattrs.node.sanity import contradictions
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.node.speech import Mark
 from nodeattrs.node.values import MARKER, Deferred, Sensitive, Symbol, Withheld
@@ -459,7 +461,7 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger) -> None:
             ledger.chronicles(at)[slot, chronicle.first.what == "silent"] = chronicle
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise DocumentError(f"this snapshot is damaged: {type(error).__name__}: {error}") from error
-    faults = list(ledger.check())
+    faults = list(contradictions(ledger))
     if faults:
         raise DocumentError(f"this snapshot is damaged: {faults[0]}")
 

@@ -14,7 +14,18 @@ from nodeattrs.core.claim import Origin, Speaker
 from nodeattrs.core.tree import Path, dig, strict_key
 from nodeattrs.node.component_tree import ComponentTree
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, SaidAt, Several, Worked, each, renumbered, speakers
+from nodeattrs.node.maps import (
+    AssignedMap,
+    ElementTold,
+    OwnedMap,
+    SaidAt,
+    Several,
+    Worked,
+    each,
+    renumbered,
+    speakers,
+    told_at,
+)
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.node.speech import Mark
 from nodeattrs.node.values import stored
@@ -179,7 +190,7 @@ def _lay(component: ComponentTree, path: Path, value: Any, mark: int) -> None:
 
 
 def _unite(ledger: Ledger, slot: int, path: Path, below: list[Any], value: list[Any], mark: int) -> None:
-    lower = each(ledger.told(slot, path)[0] if ledger.provenance else 0, path, len(below))
+    lower = each(told_at(ledger.trees[slot], path)[0] if ledger.provenance else 0, path, len(below))
     above = [SaidAt(mark, (*path, index)) for index in range(len(value))]
     united: dict[Any, tuple[Any, list[ElementTold]]] = {}
     for entry, who in zip([*below, *value], [*lower, *above], strict=True):

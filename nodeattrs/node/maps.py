@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from nodeattrs.core.tree import Path
+from nodeattrs.core.tree import Path, dig
 
 __all__ = [
     "AssignedMap",
@@ -29,9 +29,11 @@ __all__ = [
     "last_word",
     "renumbered",
     "replica",
+    "said_in",
     "speakers",
     "steps",
     "thawed",
+    "told_at",
     "worked_on",
 ]
 
@@ -194,3 +196,31 @@ def replica(shared: OwnedMap) -> OwnedMap:
         if isinstance(entry, OwnedMap):
             entry.shared = True
     return copy
+
+
+def said_in(tree: Any, told: Told, inside: Path, at: Path = ()) -> list[SaidAt]:
+    """Everyone who said what a tree has at *inside*: the nearest marks on the way there.
+
+    told: who said the tree itself
+    at:   where the tree stands, or stood, in its slot
+    cost: the depth of the path
+    """
+    for depth, step in enumerate(inside):
+        if isinstance(told, list):
+            element = told[step] if type(step) is int and 0 <= step < len(told) else 0
+            return list(speakers(element, (*at, *inside[: depth + 1]), inside[depth + 1 :]))
+        if isinstance(tree, OwnedMap):
+            told = tree.origins.get(step, tree.origin)
+        tree = dig(tree, (step,))
+    return [SaidAt(last_word(told), (*at, *inside))]
+
+
+def told_at(tree: OwnedMap, path: Path) -> tuple[Told, Any]:
+    """Who said what a tree has at *path*, by the nearest mark on the way there, and what that is."""
+    here: Any = tree
+    told: Told = tree.origin
+    for step in path:
+        if isinstance(here, OwnedMap):
+            told = here.origins.get(step, here.origin)
+        here = dig(here, (step,))
+    return told, here

@@ -25,12 +25,14 @@ from nodeattrs.errors import (
     TypeConflict,
     UnknownName,
 )
+from nodeattrs.node.assignments import FullWriter, UnlessWriter
 from nodeattrs.node.component_tree import ComponentTree, thing_of
 from nodeattrs.node.documents import FORMAT, VERSION, json_ready, restore_ledger, snapshot_ledger, unmarked
 from nodeattrs.node.intake import adopt, lay_over, load, settle, sink
 from nodeattrs.node.ledger import Heard, Ledger
 from nodeattrs.node.level_view import LevelView, level_view, merged_at
 from nodeattrs.node.run_list import normalised
+from nodeattrs.node.sanity import contradictions
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.slot_tree import SlotTree, fold_of
 from nodeattrs.node.slots import (
@@ -40,14 +42,12 @@ from nodeattrs.node.slots import (
     OVERRIDE_GROUP,
     PLAN,
     SLOTS,
-    Branch,
-    Joined,
     component,
 )
 from nodeattrs.node.speech import RUN, Voice
-from nodeattrs.node.values import stored
-from nodeattrs.node.view import ListView
-from nodeattrs.node.writers import FullWriter, Level, UnlessWriter, Writer, key_of, steps_of
+from nodeattrs.node.values import key_of, steps_of, stored
+from nodeattrs.node.view import Branch, Joined, ListView
+from nodeattrs.node.writers import Level, Writer
 
 if TYPE_CHECKING:
     from nodeattrs.core.trace import Trace
@@ -799,7 +799,7 @@ class Node(Mapping[Any, Any]):
 
     def _check(self) -> list[str]:
         """Every contradiction inside; tests ask after each step. Empty is sane."""
-        return list(self._ledger.check())
+        return list(contradictions(self._ledger))
 
     def __deepcopy__(self, memo: object) -> NoReturn:
         raise BadArgument(

@@ -17,11 +17,12 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.trace import Element, Past, Trace, traced
 from nodeattrs.core.tracing import Setting, walk
 from nodeattrs.core.tree import ABSENT, Path, dig
-from nodeattrs.node.ledger import Event, Ledger, said_in
-from nodeattrs.node.maps import AssignedMap, SaidAt, Told, Worked, begun, steps
-from nodeattrs.node.slots import COMPONENTS, PLAN, SLOTS, Branch
+from nodeattrs.node.history import Event
+from nodeattrs.node.ledger import Ledger
+from nodeattrs.node.maps import AssignedMap, SaidAt, Told, Worked, begun, said_in, steps, told_at
+from nodeattrs.node.slots import COMPONENTS, PLAN, SLOTS
 from nodeattrs.node.speech import Mark
-from nodeattrs.node.view import plain
+from nodeattrs.node.view import Branch, plain
 
 __all__ = ["Continued", "continued", "trace_of"]
 
@@ -79,7 +80,7 @@ def _element(ledger: Ledger, path: Path, entry: Any, found: tuple[At, ...]) -> E
             origin, mark = ledger.origin(slot, path)
             claims.append(Claim(path, entry, slot, origin, mark.verb))
         else:
-            for origin, mark in ledger.all_in(tree, tree.origin, own):
+            for origin, mark in map(ledger.marks.place, said_in(tree, tree.origin, own)):
                 claims.append(Claim(own, entry, slot, origin, mark.verb))
     return Element(entry, tuple(slot for slot, _ in found), tuple(claims))
 
@@ -109,7 +110,7 @@ def continued(ledger: Ledger, slot: int, path: Path) -> Continued | None:
     cost: the depth of the path, and the history of the list
     """
     for depth in range(len(path) + 1):
-        told, value = ledger.told(slot, path[:depth])
+        told, value = told_at(ledger.trees[slot], path[:depth])
         if isinstance(told, Worked) and isinstance(value, list):
             at = path[:depth]
             return _list(ledger, slot, path, told) if at == path else _part(ledger, slot, at, told, path)
@@ -176,7 +177,7 @@ class _State(NamedTuple):
 def _states(ledger: Ledger, slot: int, path: Path) -> Iterator[_State]:
     """What stands and stood at a path in a slot, and before it in the one that it goes on with; the newest first."""
     for one in dict.fromkeys((_LOWER.get(slot, slot), slot)):
-        told, value = ledger.told(one, path)
+        told, value = told_at(ledger.trees[one], path)
         if isinstance(value, list):
             yield _State(one, told, value, None)
         chronicle = ledger.history.get(path, {}).get((one, False))
@@ -192,7 +193,7 @@ def _goes_on(state: _State, now: Worked, slot: int) -> bool:
 
 
 def _claim(ledger: Ledger, slot: int, said: SaidAt, path: Path, value: Any = ABSENT) -> Claim:
-    origin, mark = ledger.place_of(said)
+    origin, mark = ledger.marks.place(said)
     return Claim(path, value if value is ABSENT else _shown(value), slot, origin, mark.verb)
 
 
@@ -221,7 +222,7 @@ def _event(ledger: Ledger, slot: int, at: Path, event: Event, rest: Path) -> Pas
         if isinstance(event.value, dict):
             return None
         path, value, rest = at, event.value, ()
-    origin, mark = ledger.told_in(event.value, event.told, rest, at)
+    origin, mark = ledger.marks.place(said_in(event.value, event.told, rest, at)[0])
     by = None
     if event.by:
         doer = ledger.marks[event.by]

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import UNKNOWN, Origin, Speaker, Verb
 from nodeattrs.core.tree import Path
+from nodeattrs.node.maps import SaidAt
 from nodeattrs.texts.python import PythonText, Span
 
 __all__ = ["ATTRIBUTE_FILE", "CALLER", "RUN", "CodeSpeaker", "Mark", "Marks", "Voice"]
@@ -167,6 +168,11 @@ class Marks:
 
     def __iter__(self) -> Iterator[Mark]:
         return map(self.__getitem__, range(len(self.table)))
+
+    def place(self, said: SaidAt) -> tuple[Origin, Mark]:
+        """Where something was said, and how."""
+        mark = self[said.number]
+        return mark.speaker.at(said.path[mark.depth :]), mark
 
     def known_voice(self, voice: Voice) -> Voice:
         """The one voice object for this speaker: numbers are keyed by its identity."""
