@@ -65,9 +65,22 @@ class Ledger:
     cache:      the merged view's top-level answers; the node reads it directly
     early:      whether whoever speaks now writes the attribute file's slots; see `Voice`
     serial:     rises with every change
+    settled:    facts that nobody changes any more, entry by entry: what of slot 15 is one of these was never copied
     """
 
-    __slots__ = ("_view", "cache", "early", "history", "lock", "marks", "provenance", "secrets", "serial", "trees")
+    __slots__ = (
+        "_view",
+        "cache",
+        "early",
+        "history",
+        "lock",
+        "marks",
+        "provenance",
+        "secrets",
+        "serial",
+        "settled",
+        "trees",
+    )
 
     def __init__(self, provenance: bool, root: Callable[[], str], secrets: Secrets | None = None) -> None:
         self.trees: list[OwnedMap] = [OwnedMap() for _ in range(len(SLOTS) + 1)]  # [0] is never used
@@ -78,6 +91,7 @@ class Ledger:
         self.secrets = secrets
         self.cache: dict[Any, Any] = {}
         self.serial = 0
+        self.settled: Mapping[Any, Any] = {}
         self._view: MapView | None = None
         self.lock = threading.RLock()
 
@@ -194,7 +208,7 @@ class Ledger:
         for tree in trees.values():
             tree.shared = True
         history = {path: MappingProxyType(chronicles) for path, chronicles in self.history.items()}
-        return Heard(trees, tuple(self.marks)[1:], history)
+        return Heard(trees, tuple(self.marks.all()[1:]), history)
 
     def is_fresh(self, heard: Heard) -> bool:
         """Whether nothing was said here before, so that it can begin with what another ledger heard."""

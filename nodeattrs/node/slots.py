@@ -20,6 +20,7 @@ from nodeattrs.node.view import Branch, Joined
 __all__ = [
     "ACROSS",
     "COMPONENTS",
+    "DEFAULT_ENVIRONMENT",
     "DEFAULT_GROUP",
     "INSIDE",
     "OVERRIDE_GROUP",
@@ -30,6 +31,9 @@ __all__ = [
     "Slot",
     "component",
 ]
+
+DEFAULT_ENVIRONMENT = "_default"
+"""The environment of a node of which nothing else is known; it says nothing."""
 
 ATTRIBUTE_FILE, RECIPE, ENVIRONMENT, ROLE, FACTS = "attribute file", "recipe", "environment", "role", "facts"
 

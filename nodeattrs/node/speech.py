@@ -14,7 +14,7 @@ import linecache
 import os
 import sys
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
@@ -166,8 +166,9 @@ class Marks:
     def __len__(self) -> int:
         return len(self.table)
 
-    def __iter__(self) -> Iterator[Mark]:
-        return map(self.__getitem__, range(len(self.table)))
+    def all(self) -> list[Mark]:
+        """All of them, by number."""
+        return [self[number] for number in range(len(self.table))]
 
     def place(self, said: SaidAt) -> tuple[Origin, Mark]:
         """Where something was said, and how."""
