@@ -116,7 +116,7 @@ class Folded:
             return ()
         walk = self._walk(steps)
         standing = {setting.source: setting for setting in walk.standing}
-        return tuple(self._claim(standing[number]).origin for number in sources(walk.part.origins))
+        return tuple(self._claim(standing[number]).origin for number in sources(walk.origins))
 
     def trace(self, path: str | Path) -> Trace:
         """Everyone who set *path*, the winner first, with the rule that overrode each other one.

@@ -230,7 +230,7 @@ def _remade_map(before: Part, value: dict[Any, Any], source: int | At) -> Part:
     old = before.value
     if not value:
         return Part(value, source if old else before.origins)
-    who = spread(source, value)
+    who = spread(source, value) or {}
     parts = {
         key: remade(before.at(key), entry, who[key]) if key in old else Part(entry, who[key])
         for key, entry in value.items()

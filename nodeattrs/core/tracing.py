@@ -7,7 +7,7 @@ each source has it. So it guesses nothing. It knows sources as numbers, and no d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -56,27 +56,37 @@ class Walk:
     standing:   the settings that are read, in the order of their numbers
     overridden: the others; the one that would be read without the winner comes first
     unknown:    the sources that might decide and cannot be read
-    part:       what is read, its origins saying where each source has it; NOTHING where something
-                stands in the way
+    value:      what is read; ABSENT where nothing is, or something stands in the way
+    origins:    where each source has it
     cover:      the path of the scalar or list that stands in the way, if one does
     """
 
     standing: tuple[Setting, ...]
     overridden: tuple[Overridden, ...]
     unknown: tuple[int, ...]
-    part: Part
+    value: Any
+    origins: Origins
     cover: Path | None
+
+    @property
+    def part(self) -> Part:
+        """What is read, with its origins."""
+        return Part(self.value, self.origins)
 
     def elements(self, value: Any) -> Iterator[tuple[Any, tuple[At, ...]]]:
         """Each element of the list that is read, and where its sources have it."""
         for index, entry in enumerate(value):
-            found = {at.source: at for _, at in reversed(list(_whole(origins_at(self.part.origins, index), ())))}
+            found = {at.source: at for _, at in reversed(list(_whole(origins_at(self.origins, index), ())))}
             yield entry, tuple(found[number] for number in reversed(found))
 
 
-def walk(folding: Folding, path: Path) -> Walk:
-    """Walk *path* through a folding. cost: the depth of the path times the number of parts"""
-    return _Walker().walk(folding, path)
+def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None) -> Walk:
+    """Walk *path* through a folding.
+
+    trees: source -> its tree, for a folding that remembers numbers only; a source without one sets nothing
+    cost:  the depth of the path times the number of parts that set something
+    """
+    return _Walker(trees).walk(folding, path)
 
 
 class _Here:
@@ -119,11 +129,9 @@ class _Here:
     def stands(self) -> bool:
         return self.kind is not Absent
 
-    def leaves(self) -> Iterator[_Here]:
-        if not self.members:
-            yield self
-        for member in self.members:
-            yield from member.leaves()
+    @property
+    def has_something(self) -> bool:
+        return bool(self.kind is not Absent or self.losses or self.unknown)
 
     def all_losses(self) -> Iterator[Overridden]:
         yield from self.losses
@@ -135,15 +143,19 @@ _Rule = tuple[Policy, Line]
 
 
 class _Walker:
-    """Holds the trees of the sources while one path is walked."""
+    """Holds the trees of the sources while one path is walked.
 
-    def __init__(self) -> None:
+    Written so that a source that sets nothing costs nothing, and that one place is looked at without a call.
+    """
+
+    def __init__(self, trees: Mapping[int, Any] | None) -> None:
+        self.given = trees
         self.trees: dict[int, Any] = {}
 
     def walk(self, folding: Folding, path: Path) -> Walk:
         here, cover = self.laid(folding), None
         for depth, key in enumerate(path):
-            if not here.stands and not here.losses and not here.unknown:
+            if not here.has_something:
                 break
             if here.stands and here.policy is None and not isinstance(here.value, (dict, list, tuple)):
                 cover = path[:depth]
@@ -156,8 +168,8 @@ class _Walker:
             losses = [*here.losses, *losses]
         for depth in range(len(at), len(path)):
             losses = list(_relevant(losses, path[depth], path[: depth + 1]))
-        part = Part(here.value, here.origins) if cover is None else NOTHING
-        return Walk(self.standing(here, at), tuple(_once(losses)), here.unknown, part, cover)
+        value, origins = (here.value, here.origins) if cover is None else (ABSENT, ())
+        return Walk(self.standing(here, at), tuple(_once(losses)), here.unknown, value, origins, cover)
 
     def merged(self, waiting: _Here, path: Path) -> _Here:
         """Maps that wait, merged at the end of the path: whoever has nothing left in it is overridden."""
@@ -182,25 +194,33 @@ class _Walker:
             if part is NOTHING:
                 here = self.joined(policy, _Here(ABSENT, ()), here, (), False) if policy is not None else here
                 continue
+            if self.given is not None and type(part) is Part and part.origins not in self.given:
+                continue
             new = self.laid(part) if isinstance(part, Folding) else self.leaf(part)
-            if here.stands and policy is None:
-                here = self.changed(here, new)
-            elif here.stands or here.unknown or folding.opening is None or not new.stands:
-                here = self.joined(policy or CHANGED, here, new, (), folding.from_top)
-            else:
-                here = self.joined(folding.opening, here, new, (), False)
+            if not new.has_something:
+                continue
+            here = self.laid_over(folding, here, new, policy)
         return here
 
+    def laid_over(self, folding: Folding, here: _Here, new: _Here, policy: Policy | None) -> _Here:
+        if here.stands and policy is None:
+            return self.changed(here, new)
+        if here.has_something:
+            return self.joined(policy or CHANGED, here, new, (), folding.from_top)
+        if folding.opening is None or not new.stands:
+            return new
+        return self.joined(folding.opening, here, new, (), False)
+
     def leaf(self, part: Part) -> _Here:
-        origins = part.origins
-        if type(part.value) is Unknown:
+        value, origins = part.value, part.origins
+        if type(value) is Unknown:
             here = _Here(ABSENT, ())
             here.unknown = sources(origins)
             return here
         if type(origins) is int:
-            self.trees[origins] = part.value
+            value = self.trees[origins] = value if self.given is None else self.given[origins]
             origins = At(origins, ())
-        return _Here(part.value, origins)
+        return _Here(value, origins)
 
     def changed(self, before: _Here, after: _Here) -> _Here:
         here = _Here(after.value, after.origins, (before,))
@@ -211,6 +231,8 @@ class _Walker:
     # --- two that meet
 
     def joined(self, policy: Policy, so_far: _Here, new: _Here, path: Path, from_top: bool) -> _Here:
+        if not new.has_something or (not so_far.has_something and new.kind is Absent):
+            return so_far if not new.has_something else new
         lower, upper = (new, so_far) if from_top else (so_far, new)
         if _may_meet(policy, lower, upper):
             here = self.waiting(policy.verdict(dict, dict), lower, upper, from_top)
@@ -218,13 +240,16 @@ class _Walker:
             here = self.alone(policy, lower, upper, path)
         else:
             here = self.met(policy, lower, upper, path, from_top)
-        here.unknown = _unknown(policy, lower, upper, here)
+        if lower.unknown or upper.unknown:
+            here.unknown = _unknown(policy, lower, upper)
         return here
 
     def alone(self, policy: Policy, lower: _Here, upper: _Here, path: Path) -> _Here:
         """One of the two, or neither, stands: what meets nothing is a line of the table, too."""
-        if not upper.stands or upper.kind in policy.always:
-            return _with_losses(upper if upper.stands else lower, lower if upper.stands else upper)
+        if not upper.stands:
+            return _with_losses(lower, upper)
+        if policy.verdict(Absent, upper.kind) is TAKE:
+            return _with_losses(upper, lower)
         return self.met(policy, lower, upper, path, False)
 
     def met(self, policy: Policy, lower: _Here, upper: _Here, path: Path, from_top: bool) -> _Here:
@@ -284,7 +309,8 @@ class _Walker:
     def below(self, here: _Here, key: Any, path: Path) -> _Here:
         if here.policy is not None:
             so_far, new = (self.below(member, key, path) for member in here.members)
-            child = self.joined(here.policy.at(key), so_far, new, path, here.from_top)
+            policy = here.policy if here.policy.by_key is None else here.policy.at(key)
+            child = self.joined(policy, so_far, new, path, here.from_top)
             child.losses = [*child.losses, *_relevant(here.losses, key, path)]
             return child
         child = _entry_of(here, key)
@@ -367,7 +393,9 @@ class _Walker:
                 yield Setting(at.source, path, self.own(at, here.value), at.path)
 
     def own(self, at: At, otherwise: Any) -> Any:
-        value = dig(self.trees.get(at.source, ABSENT), at.path)
+        value: Any = self.trees.get(at.source, ABSENT)
+        for step in at.path:
+            value = value.get(step, ABSENT) if isinstance(value, dict) else dig(value, (step,))
         return otherwise if value is ABSENT else value
 
 
@@ -383,6 +411,8 @@ def _part(here: _Here) -> Part:
 
 
 def _with_losses(winner: _Here, other: _Here, lost: Iterable[Overridden] = ()) -> _Here:
+    if not lost and not other.has_something:
+        return winner
     here = _Here(winner.value, winner.origins, winner.members)
     here.kind, here.policy, here.from_top = winner.kind, winner.policy, winner.from_top
     here.rule, here.notes, here.unknown, here.whole = winner.rule, winner.notes, winner.unknown, winner.whole
@@ -390,7 +420,7 @@ def _with_losses(winner: _Here, other: _Here, lost: Iterable[Overridden] = ()) -
     return here
 
 
-def _unknown(policy: Policy, lower: _Here, upper: _Here, here: _Here) -> tuple[int, ...]:
+def _unknown(policy: Policy, lower: _Here, upper: _Here) -> tuple[int, ...]:
     """The unknown sources of both sides that might still decide what stands here."""
     below = lower.unknown if not upper.stands or policy.shines_through(upper.kind) else ()
     above = upper.unknown if not lower.stands or policy.may_change(lower.kind) else ()
@@ -399,6 +429,8 @@ def _unknown(policy: Policy, lower: _Here, upper: _Here, here: _Here) -> tuple[i
 
 def _may_meet(policy: Policy, lower: _Here, upper: _Here) -> bool:
     """Whether one side is a map and the other one unknown: it may be a map, too, and meet it key by key."""
+    if not lower.unknown and not upper.unknown:
+        return False
     known, other = (lower, upper) if lower.stands else (upper, lower)
     if not other.unknown or other.stands or not issubclass(known.kind, dict):
         return False
@@ -406,12 +438,21 @@ def _may_meet(policy: Policy, lower: _Here, upper: _Here) -> bool:
 
 
 def _entry_of(member: _Here, key: Any) -> _Here:
-    value = ABSENT if member.policy is not None else dig(member.value, (key,))
-    return _Here(value, () if value is ABSENT else origins_at(member.origins, key))
+    holder, origins = member.value, member.origins
+    if isinstance(holder, dict) and member.policy is None:
+        value = holder.get(key, ABSENT)
+    else:
+        value = ABSENT if member.policy is not None else dig(holder, (key,))
+    if value is ABSENT:
+        return _Here(ABSENT, ())
+    return _Here(value, At(origins.source, (*origins.path, key)) if type(origins) is At else origins_at(origins, key))
 
 
 def _whole(origins: Origins, path: Path) -> Iterator[tuple[Path, At]]:
     """Who set a value, each once, as a whole: the place of the map or list, where entries of it were moved along."""
+    if type(origins) is At:
+        yield path, origins
+        return
     found: dict[tuple[int, Path], None] = {}
     for now, at in places(origins, path):
         inside = now[len(path) :]
@@ -444,7 +485,8 @@ def _relevant(losses: Iterable[Overridden], key: Any, path: Path) -> Iterator[Ov
         if len(setting.path) < len(path) - 1:
             yield lost
             continue
-        value = dig(setting.value, (key,))
+        held = setting.value
+        value = held.get(key, ABSENT) if isinstance(held, dict) else dig(held, (key,))
         if value is not ABSENT:
             yield replace(lost, setting=Setting(setting.source, path, value, (*setting.own, key)))
         elif not isinstance(setting.value, dict):
