@@ -10,17 +10,32 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
 from nodeattrs.core.claim import Claim, Origin, Verb
+from nodeattrs.core.origins import At, Origins, origins_at, places
+from nodeattrs.core.part import Part
 from nodeattrs.core.policy import DROP, KEEP, MEET, TAKE, Line, Meet, Policy
-from nodeattrs.core.tracing import Setting, Walk
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.core.unknown import Unknown
 
-__all__ = ["Element", "Fate", "Heard", "Past", "Row", "Trace", "rows", "shown", "traced"]
+__all__ = [
+    "Element",
+    "Fate",
+    "Heard",
+    "Overridden",
+    "Past",
+    "Row",
+    "Setting",
+    "Trace",
+    "Walk",
+    "rows",
+    "shown",
+    "traced",
+    "whole_places",
+]
 
 
 class Fate(Enum):
@@ -38,6 +53,84 @@ class Fate(Enum):
     CONTINUED = "continued"
     UNKNOWN = "unknown"
     LOSES = "loses"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What one source sets at a path.
+
+    path: in the merged tree
+    own:  in the source's own tree: elements of united lists stand at other places there
+    """
+
+    source: int
+    path: Path
+    value: Any
+    own: Path = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Overridden:
+    """A setting that something else replaced, hid or removed.
+
+    by:           the sources that did
+    policy, line: what decided
+    depth:        of the path at which it fell
+    """
+
+    setting: Setting
+    by: tuple[int, ...]
+    policy: Policy
+    line: Line
+    depth: int = 0
+
+    def also_by(self, more: tuple[int, ...]) -> Overridden:
+        """The same, overridden by others, too."""
+        return replace(self, by=tuple(dict.fromkeys((*self.by, *more))))
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """What a walk along one path found.
+
+    standing:   the settings that are read, in the order of their numbers
+    overridden: the others; the one that would be read without the winner comes first
+    unknown:    the sources that might decide and cannot be read
+    value:      what is read; ABSENT where nothing is, or something stands in the way
+    origins:    where each source has it
+    cover:      the path of the scalar or list that stands in the way, if one does
+    """
+
+    standing: tuple[Setting, ...]
+    overridden: tuple[Overridden, ...]
+    unknown: tuple[int, ...]
+    value: Any
+    origins: Origins
+    cover: Path | None
+
+    @property
+    def part(self) -> Part:
+        """What is read, with its origins."""
+        return Part(self.value, self.origins)
+
+    def elements(self, value: Any) -> Iterator[tuple[Any, tuple[At, ...]]]:
+        """Each element of the list that is read, and where its sources have it."""
+        for index, entry in enumerate(value):
+            yield entry, tuple(at for _, at in whole_places(origins_at(self.origins, index), ()))
+
+
+def whole_places(origins: Origins, path: Path) -> Iterator[tuple[Path, At]]:
+    """Who set a value, each once, as a whole: the place of the map or list, where entries of it were moved along."""
+    if type(origins) is At:
+        yield path, origins
+        return
+    found: dict[tuple[int, Path], None] = {}
+    for now, at in places(origins, path):
+        inside = now[len(path) :]
+        own = at.path[: len(at.path) - len(inside)] if inside and at.path[-len(inside) :] == inside else at.path
+        found.setdefault((at.source, own))
+    for source, own in found:
+        yield path, At(source, own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,37 +270,35 @@ def traced(
     claim: makes a claim of what a source sets: it knows origins and verbs
     once:  the same file laid twice is one source
     """
-    fate = Fate.JOINS if len(walk.standing) > 1 else Fate.WINS
+    seen: set[Any] = set()
+    standing = [said for setting in reversed(walk.standing) if _is_new(said := claim(setting), once, seen)]
+    fate = Fate.JOINS if len(standing) > 1 and walk.cover is None else Fate.WINS
     why = "stands in the way" if walk.cover is not None else "joined" if fate is Fate.JOINS else ""
-    fate = Fate.WINS if walk.cover is not None else fate
-    heard = [Heard(claim(setting), fate, why) for setting in reversed(walk.standing)]
+    heard = [Heard(said, fate, why) for said in standing]
     heard += [_unknown(claim, source, path) for source in reversed(walk.unknown)]
     for lost in walk.overridden:
-        by = tuple(sorted(lost.by, reverse=True))
-        heard.append(Heard(claim(lost.setting), Fate.LOSES, _rule(lost.policy, lost.line), by))
+        if _is_new(said := claim(lost.setting), once, seen):
+            by = tuple(sorted(lost.by, reverse=True))
+            heard.append(Heard(said, Fate.LOSES, _rule(lost.policy, lost.line), by))
     elements = tuple(_elements(walk, path, value, claim))
-    return Trace(
-        path, value, tuple(_each_once(heard)) if once else tuple(heard), elements, tuple(past), walk.cover, titles
-    )
+    return Trace(path, value, tuple(heard), elements, tuple(past), walk.cover, titles)
 
 
-def _unknown(claim: Callable[[Setting], Claim], source: int, path: Path) -> Heard:
-    found = claim(Setting(source, path, UNREAD, ()))
-    return Heard(found, Fate.UNKNOWN, found.value.reason if isinstance(found.value, Unknown) else "it cannot be read")
+def _is_new(claim: Claim, once: bool, seen: set[Any]) -> bool:
+    """Whether no row says the same yet; *once*: whichever source it came from, if the line is the same."""
+    origin = claim.origin
+    key = origin, claim.path, None if once and origin.line is not None else claim.rank
+    known = key in seen
+    seen.add(key)
+    return not known
 
 
 UNREAD = Unknown("", "it cannot be read")
 
 
-def _each_once(heard: Iterable[Heard]) -> Iterator[Heard]:
-    """Without those whose very line stands in the trace already: a source that was laid twice."""
-    seen: set[tuple[Any, ...]] = set()
-    for one in heard:
-        origin = one.claim.origin
-        key = (origin, one.claim.path) if origin.line is not None else (id(one),)
-        if key not in seen:
-            seen.add(key)
-            yield one
+def _unknown(claim: Callable[[Setting], Claim], source: int, path: Path) -> Heard:
+    found = claim(Setting(source, path, UNREAD, ()))
+    return Heard(found, Fate.UNKNOWN, found.value.reason if isinstance(found.value, Unknown) else "it cannot be read")
 
 
 _VERB_WORDS = {
@@ -235,7 +326,7 @@ def _elements(walk: Walk, path: Path, value: Any, claim: Callable[[Setting], Cla
         return
     for index, (entry, found) in enumerate(walk.elements(value)):
         claims = [claim(Setting(at.source, (*path, index), entry, at.path)) for at in found]
-        yield Element(entry, tuple(at.source for at in found), tuple(claims))
+        yield Element(entry, tuple(dict.fromkeys(at.source for at in found)), tuple(claims))
 
 
 def shown(value: Any, width: int = 60) -> str:
@@ -395,10 +486,7 @@ def _speakers(element: Element) -> str:
 def _past(past: Past) -> str:
     if past.event == "forgotten":
         return f"{past.count} more like it, no longer kept"
-    words = str(past.claim.origin)
-    if past.by is not None:
-        words += f"; by {past.by.origin}"
-    return words
+    return str(past.claim.origin) + (f"; by {past.by.origin}" if past.by is not None else "")
 
 
 def _columns(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:

@@ -7,8 +7,8 @@ each source has it. So it guesses nothing. It knows sources as numbers, and no d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from nodeattrs.core.folding import NOTHING, Folding, again
@@ -16,68 +16,14 @@ from nodeattrs.core.meeting import Encounter
 from nodeattrs.core.origins import At, Origins, origins_at, places, sources
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ANY, KEEP, SAID, TAKE, Line, Meet, Policy
+from nodeattrs.core.trace import Overridden, Setting, Walk, whole_places
 from nodeattrs.core.tree import ABSENT, Absent, Path, dig
 from nodeattrs.core.unknown import Unknown
 
-__all__ = ["CHANGED", "Overridden", "Setting", "Walk", "walk"]
+__all__ = ["CHANGED", "walk"]
 
 CHANGED = Policy("a change", Line(ANY, SAID, TAKE, "somebody changed the result"))
 """Named where a step has no policy, such as a JSON patch."""
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What one source sets at a path.
-
-    path: in the merged tree
-    own:  in the source's own tree: elements of united lists stand at other places there
-    """
-
-    source: int
-    path: Path
-    value: Any
-    own: Path = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Overridden:
-    """A setting that something else replaced, hid or removed: by which sources, and by which line of which policy."""
-
-    setting: Setting
-    by: tuple[int, ...]
-    policy: Policy
-    line: Line
-
-
-@dataclass(frozen=True, slots=True)
-class Walk:
-    """What a walk along one path found.
-
-    standing:   the settings that are read, in the order of their numbers
-    overridden: the others; the one that would be read without the winner comes first
-    unknown:    the sources that might decide and cannot be read
-    value:      what is read; ABSENT where nothing is, or something stands in the way
-    origins:    where each source has it
-    cover:      the path of the scalar or list that stands in the way, if one does
-    """
-
-    standing: tuple[Setting, ...]
-    overridden: tuple[Overridden, ...]
-    unknown: tuple[int, ...]
-    value: Any
-    origins: Origins
-    cover: Path | None
-
-    @property
-    def part(self) -> Part:
-        """What is read, with its origins."""
-        return Part(self.value, self.origins)
-
-    def elements(self, value: Any) -> Iterator[tuple[Any, tuple[At, ...]]]:
-        """Each element of the list that is read, and where its sources have it."""
-        for index, entry in enumerate(value):
-            found = {at.source: at for _, at in reversed(list(_whole(origins_at(self.origins, index), ())))}
-            yield entry, tuple(found[number] for number in reversed(found))
 
 
 def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None) -> Walk:
@@ -166,6 +112,7 @@ class _Walker:
         if here.policy is not None:
             here = self.merged(here, path)
             losses = [*here.losses, *losses]
+        losses.sort(key=lambda lost: -lost.depth)  # who fell further up is hidden by the map, too
         for depth in range(len(at), len(path)):
             losses = list(_relevant(losses, path[depth], path[: depth + 1]))
         value, origins = (here.value, here.origins) if cover is None else (ABSENT, ())
@@ -179,10 +126,10 @@ class _Walker:
         return self.made(here, here.members, path)
 
     def standing(self, here: _Here, path: Path) -> tuple[Setting, ...]:
-        found: dict[int, Setting] = {}
+        found: dict[tuple[int, Path], Setting] = {}
         for setting in self.settings(here, path):
-            found.setdefault(setting.source, setting)
-        return tuple(found[number] for number in sorted(found))
+            found.setdefault((setting.source, setting.own), setting)
+        return tuple(sorted(found.values(), key=lambda setting: setting.source))
 
     # --- what stands at the root
 
@@ -231,11 +178,11 @@ class _Walker:
     # --- two that meet
 
     def joined(self, policy: Policy, so_far: _Here, new: _Here, path: Path, from_top: bool) -> _Here:
-        if not new.has_something or (not so_far.has_something and new.kind is Absent):
-            return so_far if not new.has_something else new
         lower, upper = (new, so_far) if from_top else (so_far, new)
+        if not upper.has_something:
+            return lower
         if _may_meet(policy, lower, upper):
-            here = self.waiting(policy.verdict(dict, dict), lower, upper, from_top)
+            here = self.waiting(policy.verdict(dict, dict), lower, upper, path, from_top)
         elif not upper.stands or not lower.stands:
             here = self.alone(policy, lower, upper, path)
         else:
@@ -255,7 +202,7 @@ class _Walker:
     def met(self, policy: Policy, lower: _Here, upper: _Here, path: Path, from_top: bool) -> _Here:
         verdict = policy.verdict(lower.kind, upper.kind)
         if type(verdict) is Meet:
-            return self.waiting(verdict, lower, upper, from_top)
+            return self.waiting(verdict, lower, upper, path, from_top)
         rule = policy, policy.line(lower.kind, upper.kind)
         if verdict is TAKE:
             return self.over(upper, lower, rule, path)
@@ -270,22 +217,27 @@ class _Walker:
         here.losses = [] if lower.stands else list(lower.losses)
         return self.made(here, members, path)
 
-    def waiting(self, verdict: Any, lower: _Here, upper: _Here, from_top: bool) -> _Here:
+    def waiting(self, verdict: Any, lower: _Here, upper: _Here, path: Path, from_top: bool) -> _Here:
+        """Two maps that meet; what the lower one has overridden as a whole is hidden by the upper one, too."""
+        if lower.losses:
+            more = tuple(setting.source for setting in self.standing(upper, path))
+            lower = _with_losses(lower, _Here(ABSENT, ()), ())
+            lower.losses = [lost.also_by(more) if lost.depth == len(path) else lost for lost in lower.losses]
         here = _Here(None, None, (upper, lower) if from_top else (lower, upper))
         here.kind, here.policy, here.from_top = dict, verdict.policy, from_top
         return here
 
     def over(self, winner: _Here, loser: _Here, rule: _Rule, path: Path) -> _Here:
         """One side is read whole. The next in line: whom it has overridden itself, then the other side."""
-        by = tuple(setting.source for setting in self.standing(winner, path))
-        lost = [Overridden(setting, by, *rule) for setting in reversed(self.standing(loser, path))]
+        by = tuple(dict.fromkeys(setting.source for setting in self.standing(winner, path)))
+        lost = [Overridden(setting, by, *rule, len(path)) for setting in reversed(self.standing(loser, path))]
         return _with_losses(winner, loser, lost)
 
     def gone(self, lower: _Here, upper: _Here, rule: _Rule, path: Path) -> _Here:
         here = _Here(ABSENT, ())
         by = tuple(setting.source for setting in self.standing(upper, path))
         for side, beaten_by in ((upper, ()), (lower, by)):
-            here.losses += [Overridden(setting, beaten_by, *rule) for setting in self.standing(side, path)]
+            here.losses += [Overridden(setting, beaten_by, *rule, len(path)) for setting in self.standing(side, path)]
             here.losses += side.all_losses()
         return here
 
@@ -300,7 +252,7 @@ class _Walker:
         for member in members:
             for setting in self.standing(member, path):
                 if setting.source not in left:
-                    here.whole.append(Overridden(setting, left, policy, nothing_left))
+                    here.whole.append(Overridden(setting, left, policy, nothing_left, len(path)))
         here.losses += here.whole
         return here
 
@@ -326,7 +278,7 @@ class _Walker:
 
     def overridden_inside(self, made: _Here, child: _Here, key: Any, path: Path) -> None:
         """Who lost an entry of a value that a handler made: by what it noted, or as nothing of it is left there."""
-        standing = {at: None for _, at in _whole(child.origins, path)}
+        standing = {at: None for _, at in whole_places(child.origins, path)}
         known = {(lost.setting.source, lost.setting.own) for lost in child.losses}
         found = list(self.noted(made.notes, standing, path))
         if isinstance(made.value, dict):
@@ -345,7 +297,7 @@ class _Walker:
         for member in child.members:
             for setting in self.settings(member, path):
                 if setting.source not in by:
-                    yield Overridden(setting, by, *rule)
+                    yield Overridden(setting, by, *rule, len(path))
 
     def noted(self, notes: list[Encounter], standing: Iterable[At], path: Path) -> Iterator[Overridden]:
         """Whom those that stand have overridden where a handler let parts meet, and whom those had, and so on."""
@@ -363,7 +315,7 @@ class _Walker:
                         if at not in seen:
                             seen.add(at)
                             waiting.append(at)
-                            yield Overridden(setting, (winner.source,), note.policy, line)
+                            yield Overridden(setting, (winner.source,), note.policy, line, len(path))
 
     def parts_of(self, part: Part, rest: Path, path: Path) -> Iterator[Setting]:
         value, origins = part.value, part.origins
@@ -372,7 +324,7 @@ class _Walker:
                 break
             value, origins = dig(value, (step,)), origins_at(origins, step)
         if value is not ABSENT:
-            for _, at in _whole(origins, path):
+            for _, at in whole_places(origins, path):
                 yield Setting(at.source, path, self.own(at, value), at.path)
 
     # --- who sets what
@@ -388,7 +340,7 @@ class _Walker:
                     if left is None or setting.source in left:
                         yield setting
             return
-        for _, at in _whole(here.origins, path):
+        for _, at in whole_places(here.origins, path):
             if at.source:
                 yield Setting(at.source, path, self.own(at, here.value), at.path)
 
@@ -410,8 +362,8 @@ def _part(here: _Here) -> Part:
     return again(Meet(here.policy), lower, upper)[0]
 
 
-def _with_losses(winner: _Here, other: _Here, lost: Iterable[Overridden] = ()) -> _Here:
-    if not lost and not other.has_something:
+def _with_losses(winner: _Here, other: _Here, lost: Sequence[Overridden] = ()) -> _Here:
+    if not lost and not other.has_something and not winner.losses:
         return winner
     here = _Here(winner.value, winner.origins, winner.members)
     here.kind, here.policy, here.from_top = winner.kind, winner.policy, winner.from_top
@@ -448,20 +400,6 @@ def _entry_of(member: _Here, key: Any) -> _Here:
     return _Here(value, At(origins.source, (*origins.path, key)) if type(origins) is At else origins_at(origins, key))
 
 
-def _whole(origins: Origins, path: Path) -> Iterator[tuple[Path, At]]:
-    """Who set a value, each once, as a whole: the place of the map or list, where entries of it were moved along."""
-    if type(origins) is At:
-        yield path, origins
-        return
-    found: dict[tuple[int, Path], None] = {}
-    for now, at in places(origins, path):
-        inside = now[len(path) :]
-        own = at.path[: len(at.path) - len(inside)] if inside and at.path[-len(inside) :] == inside else at.path
-        found.setdefault((at.source, own))
-    for source, own in found:
-        yield path, At(source, own)
-
-
 def _sides(note: Encounter) -> Iterator[tuple[Part, Part]]:
     """Who was taken and who was left; a handler has taken both."""
     if note.verdict is TAKE:
@@ -472,7 +410,7 @@ def _sides(note: Encounter) -> Iterator[tuple[Part, Part]]:
 
 def _rest(at: At, part: Part) -> Path | None:
     """The way from a part to a place inside of it; None where it is not inside."""
-    for _, whole in _whole(part.origins, ()):
+    for _, whole in whole_places(part.origins, ()):
         if whole.source == at.source and at.path[: len(whole.path)] == whole.path:
             return at.path[len(whole.path) :]
     return None

@@ -14,8 +14,8 @@ from nodeattrs.core.claim import Claim, Origin, Verb
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part
-from nodeattrs.core.trace import Element, Past, Trace, traced
-from nodeattrs.core.tracing import Setting, walk
+from nodeattrs.core.trace import Element, Past, Setting, Trace, traced
+from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, SCALARS, Absent, Path, dig
 from nodeattrs.node.ledger import Event, Ledger
 from nodeattrs.node.maps import AssignedMap
@@ -83,7 +83,7 @@ def _element(ledger: Ledger, path: Path, entry: Any, found: tuple[At, ...]) -> E
         else:
             for origin, mark in ledger.all_in(tree, tree.origin, own):
                 claims.append(Claim(own, entry, slot, origin, mark.verb))
-    return Element(entry, tuple(slot for slot, _ in found), tuple(claims))
+    return Element(entry, tuple(dict.fromkeys(slot for slot, _ in found)), tuple(claims))
 
 
 def _past(ledger: Ledger, path: Path) -> Iterator[Past]:

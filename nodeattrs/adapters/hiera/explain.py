@@ -20,8 +20,8 @@ from nodeattrs.core.claim import Claim, Origin
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import origins_at, sources
 from nodeattrs.core.part import Part
-from nodeattrs.core.trace import Trace, shown, traced
-from nodeattrs.core.tracing import Setting, Walk, walk
+from nodeattrs.core.trace import Setting, Trace, Walk, shown, traced
+from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, copied, dig, parse, spell
 from nodeattrs.errors import NodeattrsError, TooDeep
 
