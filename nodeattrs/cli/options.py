@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from nodeattrs.texts.documents import Document
 
 __all__ = [
+    "UNKNOWN_LAYER",
     "add_at",
     "add_output",
     "add_run_options",
     "add_store",
+    "add_strict",
     "check_facts",
     "facts_from",
     "is_directory",
@@ -62,6 +64,15 @@ def add_output(parser: argparse.ArgumentParser) -> None:
 def add_store(parser: argparse.ArgumentParser) -> None:
     """Where nodes are kept."""
     parser.add_argument("--store", metavar="PLACE", help=_STORE_HELP)
+
+
+UNKNOWN_LAYER = 5
+"""Exit code: there is an answer, and a layer that cannot be read may override it."""
+
+
+def add_strict(parser: argparse.ArgumentParser) -> None:
+    """Whether an answer that an unknown layer might change is one."""
+    parser.add_argument("--strict", action="store_true", help="fail where a layer that cannot be read may decide")
 
 
 def add_at(parser: argparse.ArgumentParser) -> None:

@@ -10,31 +10,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from nodeattrs.core.claim import Claim, Origin, Verb
-from nodeattrs.core.origins import At, Origins, origins_at, places
-from nodeattrs.core.part import Part
 from nodeattrs.core.policy import DROP, KEEP, MEET, TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Path, spell
-from nodeattrs.core.unknown import Unknown
+from nodeattrs.core.unknown import Unknown, unknown_layer
+from nodeattrs.core.walk import Setting, Walk
 
 __all__ = [
     "Element",
     "Fate",
     "Heard",
-    "Overridden",
     "Past",
     "Row",
-    "Setting",
     "Trace",
-    "Walk",
     "rows",
     "shown",
     "traced",
-    "whole_places",
 ]
 
 
@@ -53,84 +48,6 @@ class Fate(Enum):
     CONTINUED = "continued"
     UNKNOWN = "unknown"
     LOSES = "loses"
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What one source sets at a path.
-
-    path: in the merged tree
-    own:  in the source's own tree: elements of united lists stand at other places there
-    """
-
-    source: int
-    path: Path
-    value: Any
-    own: Path = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Overridden:
-    """A setting that something else replaced, hid or removed.
-
-    by:           the sources that did
-    policy, line: what decided
-    depth:        of the path at which it fell
-    """
-
-    setting: Setting
-    by: tuple[int, ...]
-    policy: Policy
-    line: Line
-    depth: int = 0
-
-    def also_by(self, more: tuple[int, ...]) -> Overridden:
-        """The same, overridden by others, too."""
-        return replace(self, by=tuple(dict.fromkeys((*self.by, *more))))
-
-
-@dataclass(frozen=True, slots=True)
-class Walk:
-    """What a walk along one path found.
-
-    standing:   the settings that are read, in the order of their numbers
-    overridden: the others; the one that would be read without the winner comes first
-    unknown:    the sources that might decide and cannot be read
-    value:      what is read; ABSENT where nothing is, or something stands in the way
-    origins:    where each source has it
-    cover:      the path of the scalar or list that stands in the way, if one does
-    """
-
-    standing: tuple[Setting, ...]
-    overridden: tuple[Overridden, ...]
-    unknown: tuple[int, ...]
-    value: Any
-    origins: Origins
-    cover: Path | None
-
-    @property
-    def part(self) -> Part:
-        """What is read, with its origins."""
-        return Part(self.value, self.origins)
-
-    def elements(self, value: Any) -> Iterator[tuple[Any, tuple[At, ...]]]:
-        """Each element of the list that is read, and where its sources have it."""
-        for index, entry in enumerate(value):
-            yield entry, tuple(at for _, at in whole_places(origins_at(self.origins, index), ()))
-
-
-def whole_places(origins: Origins, path: Path) -> Iterator[tuple[Path, At]]:
-    """Who set a value, each once, as a whole: the place of the map or list, where entries of it were moved along."""
-    if type(origins) is At:
-        yield path, origins
-        return
-    found: dict[tuple[int, Path], None] = {}
-    for now, at in places(origins, path):
-        inside = now[len(path) :]
-        own = at.path[: len(at.path) - len(inside)] if inside and at.path[-len(inside) :] == inside else at.path
-        found.setdefault((at.source, own))
-    for source, own in found:
-        yield path, At(source, own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +125,17 @@ class Trace:
     def losers(self) -> tuple[Heard, ...]:
         """The beaten claims, strongest first."""
         return tuple(heard for heard in self.heard if heard.fate is Fate.LOSES)
+
+    @property
+    def unknown(self) -> tuple[Heard, ...]:
+        """The layers that cannot be read and might override what is."""
+        return tuple(heard for heard in self.heard if heard.fate is Fate.UNKNOWN)
+
+    def require_known(self) -> None:
+        """Refuse an answer that an unknown layer might change. raises: UnknownLayer"""
+        for heard in self.unknown:
+            if isinstance(heard.claim.value, Unknown):
+                raise unknown_layer(heard.claim.value, heard.claim.origin)
 
     def title(self, rank: int) -> str:
         """What a rank is called: "12 override / environment"."""

@@ -16,9 +16,9 @@ from nodeattrs.core.meeting import Encounter
 from nodeattrs.core.origins import At, Origins, origins_at, places, sources
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ANY, KEEP, SAID, TAKE, Line, Meet, Policy
-from nodeattrs.core.trace import Overridden, Setting, Walk, whole_places
 from nodeattrs.core.tree import ABSENT, Absent, Path, dig
 from nodeattrs.core.unknown import Unknown
+from nodeattrs.core.walk import Overridden, Setting, Walk, whole_places
 
 __all__ = ["CHANGED", "walk"]
 
@@ -340,7 +340,8 @@ class _Walker:
                     if left is None or setting.source in left:
                         yield setting
             return
-        for _, at in whole_places(here.origins, path):
+        found = [here.origins] if type(here.origins) is At else [at for _, at in whole_places(here.origins, path)]
+        for at in found:
             if at.source:
                 yield Setting(at.source, path, self.own(at, here.value), at.path)
 

@@ -14,9 +14,10 @@ from nodeattrs.core.claim import Claim, Origin, Verb
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part
-from nodeattrs.core.trace import Element, Past, Setting, Trace, traced
+from nodeattrs.core.trace import Element, Past, Trace, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, SCALARS, Absent, Path, dig
+from nodeattrs.core.walk import Setting
 from nodeattrs.node.ledger import Event, Ledger
 from nodeattrs.node.maps import AssignedMap
 from nodeattrs.node.slots import PLAN, SLOTS, Branch

@@ -20,9 +20,10 @@ from nodeattrs.core.claim import Claim, Origin
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import origins_at, sources
 from nodeattrs.core.part import Part
-from nodeattrs.core.trace import Setting, Trace, Walk, shown, traced
+from nodeattrs.core.trace import Trace, shown, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, copied, dig, parse, spell
+from nodeattrs.core.walk import Setting, Walk
 from nodeattrs.errors import NodeattrsError, TooDeep
 
 __all__ = ["Block", "Explanation", "Knocked", "explained", "explained_options"]
