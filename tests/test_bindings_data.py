@@ -162,4 +162,4 @@ def test_the_schema_is_valid_and_ships_with_the_package():
     """Its version is the one that is written."""
     jsonschema.Draft202012Validator.check_schema(schema())
     assert to_data([])["version"] == schema()["anyOf"][0]["properties"]["version"]["const"]
-    assert (Path(__file__).parents[1] / "nodeattrs/adapters/bindings/schema.json").is_file()
+    assert (Path(__file__).parents[1] / "nodeattrs/adapters/bindings/forms/data/schema.json").is_file()

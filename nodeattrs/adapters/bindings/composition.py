@@ -19,17 +19,17 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import Any
 
-from nodeattrs.adapters.bindings.builder import Bindings
-from nodeattrs.adapters.bindings.data_form import sets_from_document, site_from_document
-from nodeattrs.adapters.bindings.faults import BindingError, BindingErrors
+from nodeattrs.adapters.bindings.forms.builder import Bindings
+from nodeattrs.adapters.bindings.forms.data import sets_from_document, site_from_document
 from nodeattrs.adapters.bindings.injector import Injector
-from nodeattrs.adapters.bindings.model import BindingSet, Inclusion, Item, Parameters, Variables, When
-from nodeattrs.adapters.bindings.names import target_of
-from nodeattrs.adapters.bindings.producers import Constant
+from nodeattrs.adapters.bindings.model.faults import BindingError, BindingErrors
+from nodeattrs.adapters.bindings.model.items import BindingSet, Inclusion, Item, Parameters, Variables, When
+from nodeattrs.adapters.bindings.model.keys import target_of
+from nodeattrs.adapters.bindings.model.producers import Constant
+from nodeattrs.adapters.bindings.model.sites import DEFAULT_LAYERS, Environment, Site, environment_of
+from nodeattrs.adapters.bindings.model.state import State, effective_categories
 from nodeattrs.adapters.bindings.references import Inventory, layer_references
-from nodeattrs.adapters.bindings.resolution import Layer
-from nodeattrs.adapters.bindings.sites import DEFAULT_LAYERS, Environment, Site, environment_of
-from nodeattrs.adapters.bindings.state import State, effective_categories
+from nodeattrs.adapters.bindings.resolution.declarations import Layer
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import near
 from nodeattrs.errors import DocumentError, NodeattrsError
@@ -70,7 +70,7 @@ def read_sets(path: str | os.PathLike[str], file: str | None = None) -> list[Bin
     where = pathlib.Path(path)
     name = where.as_posix() if file is None else file
     if where.suffix in _TEXTS:
-        from nodeattrs.adapters.bindings.language import parse_sets
+        from nodeattrs.adapters.bindings.forms.language import parse_sets
 
         return parse_sets(_text(where, name), name)
     return sets_from_document(read(where, name))
@@ -314,7 +314,7 @@ class Composition:
 
 def _read_site(path: pathlib.Path, name: str) -> Site:
     if path.suffix in _TEXTS:
-        from nodeattrs.adapters.bindings.language import parse_site
+        from nodeattrs.adapters.bindings.forms.language import parse_site
 
         return parse_site(_text(path, name), name)
     return site_from_document(read(path, name))

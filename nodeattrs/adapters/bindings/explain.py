@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from nodeattrs.adapters.bindings.faults import BindingError
-from nodeattrs.adapters.bindings.model import Inclusion
-from nodeattrs.adapters.bindings.names import CLASSES
-from nodeattrs.adapters.bindings.producers import Asked, Constant
-from nodeattrs.adapters.bindings.resolution import CLASS_IDS, Declaration, spelled_key
-from nodeattrs.adapters.bindings.workshop import Workshop
+from nodeattrs.adapters.bindings.model.faults import BindingError
+from nodeattrs.adapters.bindings.model.items import Inclusion
+from nodeattrs.adapters.bindings.model.keys import CLASSES, Asked, spelled_key
+from nodeattrs.adapters.bindings.model.producers import Constant
+from nodeattrs.adapters.bindings.production.workshop import Workshop
+from nodeattrs.adapters.bindings.resolution.declarations import CLASS_IDS, Declaration
 from nodeattrs.core.fold import Layer, fold
 from nodeattrs.core.policy import ANY, MAP, SAID, TAKE, Line, Meet, Policy
 from nodeattrs.core.trace import Trace, shown

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from nodeattrs.adapters.bindings.model import Rebinding
-from nodeattrs.adapters.bindings.resolution import Declaration, spelled_key
-from nodeattrs.adapters.bindings.workshop import Workshop
+from nodeattrs.adapters.bindings.model.items import Rebinding
+from nodeattrs.adapters.bindings.model.keys import spelled_key
+from nodeattrs.adapters.bindings.production.workshop import Workshop
+from nodeattrs.adapters.bindings.resolution.declarations import Declaration
 
 __all__ = ["Edge", "Graph", "graph"]
 

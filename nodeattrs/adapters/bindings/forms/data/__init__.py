@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from nodeattrs.adapters.bindings.expressions import (
+from nodeattrs.adapters.bindings.model.expressions import (
     Assign,
     HashOf,
     Interpolated,
@@ -22,8 +22,8 @@ from nodeattrs.adapters.bindings.expressions import (
     is_constant,
     plain,
 )
-from nodeattrs.adapters.bindings.faults import BindingError, BindingErrors
-from nodeattrs.adapters.bindings.model import (
+from nodeattrs.adapters.bindings.model.faults import BindingError, BindingErrors
+from nodeattrs.adapters.bindings.model.items import (
     NOWHERE,
     Bind,
     BindingSet,
@@ -37,11 +37,9 @@ from nodeattrs.adapters.bindings.model import (
     Variables,
     When,
 )
-from nodeattrs.adapters.bindings.names import target_of
-from nodeattrs.adapters.bindings.producers import (
-    Asked,
+from nodeattrs.adapters.bindings.model.keys import Asked, target_of
+from nodeattrs.adapters.bindings.model.producers import (
     Computed,
-    Condition,
     Constant,
     Custom,
     FirstFound,
@@ -51,13 +49,13 @@ from nodeattrs.adapters.bindings.producers import (
     Named,
     ProducerObject,
     Producing,
-    Query,
     Ref,
     Series,
 )
-from nodeattrs.adapters.bindings.sites import Site, SiteLayer
-from nodeattrs.adapters.bindings.types import Type, parse_type
-from nodeattrs.adapters.bindings.values import taken_in
+from nodeattrs.adapters.bindings.model.queries import Condition, Query
+from nodeattrs.adapters.bindings.model.sites import Site, SiteLayer
+from nodeattrs.adapters.bindings.model.types import Type, parse_type
+from nodeattrs.adapters.bindings.model.values import taken_in
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path, near
 from nodeattrs.texts.documents import Document
@@ -409,7 +407,7 @@ class _Reader:
             raise self.stop(path, f"the pattern {text!r} cannot be read: {error}") from None
 
     def _source(self, text: str, path: Path) -> Node:
-        from nodeattrs.adapters.bindings.language import parse_expression
+        from nodeattrs.adapters.bindings.forms.language import parse_expression
 
         try:
             return parse_expression(text)

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from nodeattrs.adapters.bindings.faults import BindingError
-from nodeattrs.adapters.bindings.producers import compared
+from nodeattrs.adapters.bindings.model.faults import BindingError
+from nodeattrs.adapters.bindings.model.producers import Computed, Constant, Producing
+from nodeattrs.adapters.bindings.model.queries import compared
 
 __all__ = [
     "Assign",
@@ -31,6 +32,8 @@ __all__ = [
     "Variable",
     "is_constant",
     "plain",
+    "producing",
+    "settled",
     "variables_of",
 ]
 
@@ -332,3 +335,13 @@ def _no_variable(name: str) -> Any:
 def plain(node: Node) -> Any:
     """The value of a constant one. raises: BindingError, for any other"""
     return node.evaluate(_no_variable, {})
+
+
+def settled(node: Node) -> Any:
+    """The value of a constant one; any other stays as it is."""
+    return plain(node) if is_constant(node) else node
+
+
+def producing(node: Node) -> Producing:
+    """The producer of what an expression comes to."""
+    return Constant(plain(node)) if is_constant(node) else Computed(node)

@@ -12,24 +12,16 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from nodeattrs.adapters.bindings.expressions import variables_of
-from nodeattrs.adapters.bindings.faults import BindingError, LookupLoop, NotBound, TypeMismatch
-from nodeattrs.adapters.bindings.multibinds import Collected, Fragment, collect
-from nodeattrs.adapters.bindings.names import CLASSES, variable_key
-from nodeattrs.adapters.bindings.producers import Asked, Computed, Query, called
-from nodeattrs.adapters.bindings.resolution import (
-    CLASS_IDS,
-    Declaration,
-    Key,
-    Layer,
-    Resolution,
-    resolve,
-    spelled_key,
-    standing,
-)
-from nodeattrs.adapters.bindings.state import State
-from nodeattrs.adapters.bindings.types import Classes, Reference, Type
-from nodeattrs.adapters.bindings.world import World
+from nodeattrs.adapters.bindings.model.expressions import variables_of
+from nodeattrs.adapters.bindings.model.faults import BindingError, LookupLoop, NotBound, TypeMismatch
+from nodeattrs.adapters.bindings.model.keys import CLASSES, Asked, Key, spelled_key, variable_key
+from nodeattrs.adapters.bindings.model.producers import Computed, Producing, called
+from nodeattrs.adapters.bindings.model.state import State
+from nodeattrs.adapters.bindings.model.types import Classes, Reference, Type
+from nodeattrs.adapters.bindings.model.world import World
+from nodeattrs.adapters.bindings.production.multibinds import Collected, Fragment, collect
+from nodeattrs.adapters.bindings.resolution import resolve
+from nodeattrs.adapters.bindings.resolution.declarations import CLASS_IDS, Declaration, Layer, Resolution, standing
 from nodeattrs.core.tree import near
 
 __all__ = ["Read", "Workshop"]
@@ -166,7 +158,7 @@ class Workshop:
             )  # fmt: skip
         return found
 
-    def record(self, query: Query, found: Iterable[Reference]) -> None:
+    def record(self, query: Producing, found: Iterable[Reference]) -> None:
         """Note what a query has read. For producers."""
         chain = self._chain()
         key = chain[-1].key or ("", "") if chain else ("", "")

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodeattrs.adapters.bindings.expressions import Assign, HashOf, Interpolated, ListOf, Literal, Node, Variable
-from nodeattrs.adapters.bindings.faults import BindingError
-from nodeattrs.adapters.bindings.functions import FUNCTIONS
+from nodeattrs.adapters.bindings.model.expressions import Assign, HashOf, Interpolated, ListOf, Literal, Node, Variable
+from nodeattrs.adapters.bindings.model.faults import BindingError
+from nodeattrs.adapters.bindings.model.functions import FUNCTIONS
 
 __all__ = ["DEFAULT_LAYERS", "Environment", "Site", "SiteLayer", "environment_of"]
 

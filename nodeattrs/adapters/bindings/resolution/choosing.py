@@ -1,0 +1,81 @@
+"""Who speaks for each key, and what is wrong with it; last, what is odd about the ids of multibinds."""
+
+from __future__ import annotations
+
+from nodeattrs.adapters.bindings.model.keys import Key, spelled_key
+from nodeattrs.adapters.bindings.model.types import ANY
+from nodeattrs.adapters.bindings.resolution.applying import Applied
+from nodeattrs.adapters.bindings.resolution.declarations import CLASS_IDS, Declaration, Position, Warned, standing
+from nodeattrs.core.tree import near
+
+__all__ = ["check_ids", "choose"]
+
+
+def choose(applied: Applied) -> None:
+    """Pick the winner of each key, and find what is wrong with it."""
+    resolution = applied.resolution
+    for key, several in applied.declared.items():
+        if not several:
+            continue
+        resolution.declared[key] = several
+        winner = several[0] if len(several) == 1 else _best(applied, key, several)
+        if winner is not None and _may_speak(applied, key, winner, several):
+            resolution.winners[key] = winner
+
+
+def _best(applied: Applied, key: Key, several: list[Declaration]) -> Declaration | None:
+    """The one of the best position; None where several are in conflict there."""
+    several.sort(key=_position, reverse=True)
+    _check_finals(applied, key, several)
+    best = standing(several)
+    if len(best) > 1:
+        what = "demanded" if best[0].abstract else "bound"
+        applied.fault(
+            "conflict", f"{spelled_key(key)} is {what} {len(best)} times at one precedence", best,
+            hint="bind it once more in a higher layer, or in a category of its own",
+        )  # fmt: skip
+        return None
+    winner = best[0]
+    if key[1].startswith("/var/"):
+        winner.demands = tuple(one.type for one in several if one.abstract and one.type is not ANY)
+    return winner
+
+
+def _position(one: Declaration) -> Position:
+    return one.position
+
+
+def _check_finals(applied: Applied, key: Key, several: list[Declaration]) -> None:
+    top = several[0]
+    for one in several:
+        if one.final and top.position[0] > one.position[0]:
+            applied.fault("final-overridden", f"{spelled_key(key)} is final, and bound again above", [top, one])
+            return
+
+
+def _may_speak(applied: Applied, key: Key, winner: Declaration, several: list[Declaration]) -> bool:
+    if winner.abstract:
+        hint = applied.near_misses(key) or f"bind {spelled_key(key)} in a higher layer or category"
+        applied.fault("abstract-not-overridden", f"{spelled_key(key)} must be bound", several, hint=hint)
+    elif winner.override and several[-1].position == winner.position:
+        message = f"{spelled_key(key)} overrides nothing"
+        applied.fault("override-without-base", message, [winner], hint=applied.near_misses(key))
+    return not winner.abstract
+
+
+def check_ids(applied: Applied) -> None:
+    """Warn of ids that nobody has, and of ids that several keys share."""
+    warnings = applied.resolution.warnings
+    for name, fragments in applied.resolution.fragments.items():
+        if name not in applied.ids and name not in (*CLASS_IDS, "bindings_providers"):
+            close = near(name, applied.ids)
+            hint = f"; did you mean {', '.join(close)}?" if close else ""
+            message = f"no multibind has the id {name!r}: the fragment is not used{hint}"
+            warnings.extend(Warned("unknown-id", message, one.origin) for one in fragments)
+    effective = {id(one.root) for one in applied.resolution.winners.values()}
+    for name, several in applied.ids.items():
+        keys = {one.key for one in several if id(one) in effective and one.key is not None}
+        if len(keys) > 1:
+            listed = " and ".join(sorted(map(spelled_key, keys)))
+            message = f"the id {name!r} is shared by {listed}: both get its fragments"
+            warnings.append(Warned("shared-id", message, several[0].origin))
