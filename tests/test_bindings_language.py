@@ -491,6 +491,7 @@ class TestSyntaxErrors:
             ("bind variables to 1", "1:16", "bound to a hash"),
             ("bind variables abstract to { a => 1 }", "1:25", "a list of names"),
             ("bind 'x' to 1e999", "1:13", "too large"),
+            ("bind 'x' to A[?? b =~ 3]", "1:23", "3 is no pattern"),
         ],
     )
     def test_the_place_is_shown_with_a_caret_and_a_guess(self, text, place, hint):
