@@ -164,7 +164,7 @@ class Injector(Workshop):
 
     def dependencies(self) -> list[tuple[str, str, str]]:
         """(left, arrow, right) of every `dependency` that applies, each once: for a catalog."""
-        return self.resolution.pairs()
+        return list(self.resolution.pairs())
 
     # --- others of its kind --------------------------------------------------------------------
 

@@ -1,11 +1,25 @@
-"""Who speaks for each key, and what is wrong with it; last, what is odd about the ids of multibinds."""
+"""Who speaks for each key and why the others do not; last, what is odd about the ids of multibinds.
+
+The reason is written down at the moment of the decision, on the declaration itself, so that
+an explanation has nothing to guess.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from nodeattrs.adapters.bindings.model.keys import Key, spelled_key
 from nodeattrs.adapters.bindings.model.types import ANY
 from nodeattrs.adapters.bindings.resolution.applying import Applied
-from nodeattrs.adapters.bindings.resolution.declarations import CLASS_IDS, Declaration, Position, Warned, standing
+from nodeattrs.adapters.bindings.resolution.declarations import (
+    CLASS_IDS,
+    Declaration,
+    Overridden,
+    Position,
+    Warned,
+    Why,
+    standing,
+)
 from nodeattrs.core.tree import near
 
 __all__ = ["check_ids", "choose"]
@@ -19,15 +33,18 @@ def choose(applied: Applied) -> None:
             continue
         resolution.declared[key] = several
         winner = several[0] if len(several) == 1 else _best(applied, key, several)
-        if winner is not None and _may_speak(applied, key, winner, several):
-            resolution.winners[key] = winner
+        if winner is None:
+            continue
+        if (winner.abstract or winner.override) and not _may_speak(applied, key, winner, several):
+            continue
+        resolution.winners[key] = winner
 
 
 def _best(applied: Applied, key: Key, several: list[Declaration]) -> Declaration | None:
     """The one of the best position; None where several are in conflict there."""
     several.sort(key=_position, reverse=True)
     _check_finals(applied, key, several)
-    best = standing(several)
+    best = _decide(several)
     if len(best) > 1:
         what = "demanded" if best[0].abstract else "bound"
         applied.fault(
@@ -43,6 +60,63 @@ def _best(applied: Applied, key: Key, several: list[Declaration]) -> Declaration
 
 def _position(one: Declaration) -> Position:
     return one.position
+
+
+def _decide(several: list[Declaration]) -> list[Declaration]:
+    """Those who stand at the best position; every other one is told who stands above it, and why.
+
+    several: the best first
+    """
+    best: list[Declaration] = []
+    above: list[Declaration] = []
+    for group in _by_position(several):
+        stands = standing(group) if len(group) > 1 else group
+        if above:
+            _hide(group, stands, above)
+        if len(stands) == 1 < len(group):
+            _fill(group, stands[0])
+        best, above = best or stands, stands
+    return best
+
+
+def _by_position(several: list[Declaration]) -> Iterator[list[Declaration]]:
+    start = 0
+    for end in range(1, len(several) + 1):
+        if end == len(several) or several[end].position != several[start].position:
+            yield several[start:end]
+            start = end
+
+
+def _hide(group: list[Declaration], stands: list[Declaration], above: list[Declaration]) -> None:
+    """Tell those of one position who stands above them, and those of them who would speak with whom they tie."""
+    why, by = _why(above[0], group[0]), tuple(above)
+    hidden = Overridden(why, by)
+    for one in group:
+        one.overridden = hidden
+    if len(stands) > 1:
+        tied = Overridden(why, by, tuple(stands))
+        for one in stands:
+            one.overridden = tied
+
+
+def _fill(group: list[Declaration], concrete: Declaration) -> None:
+    """Tell the abstract ones who fills them. Beside two that tie nobody does."""
+    filled = Overridden(Why.FILLED, (concrete,))
+    for one in group:
+        if one is not concrete:
+            one.overridden = filled
+
+
+def _why(upper: Declaration, lower: Declaration) -> Why:
+    """Why a better position is better.
+
+    More categories win only where they begin as the fewer do: what is more ranks below all of those.
+    """
+    if upper.position[0] != lower.position[0]:
+        return Why.LAYER
+    above, below = upper.position[1], lower.position[1]
+    lowest = below & -below
+    return Why.CATEGORIES if below and above - below < lowest and above & below == below else Why.CATEGORY
 
 
 def _check_finals(applied: Applied, key: Key, several: list[Declaration]) -> None:

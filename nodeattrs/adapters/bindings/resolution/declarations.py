@@ -1,13 +1,15 @@
 """What applies for a state, and what became of it: declarations, their positions, and the resolution.
 
-Plain records: who made them is in the modules beside this one.
+Plain records: who made them is in the modules beside this one. A declaration that does not
+speak for its key carries the reason, written down when that was decided.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from enum import Enum
+from typing import Any, NamedTuple
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.items import NOWHERE, BindingSet, Dependency, Inclusion, Item, Multibind
@@ -21,10 +23,12 @@ __all__ = [
     "CLASS_IDS",
     "Declaration",
     "Layer",
+    "Overridden",
     "Place",
     "Position",
     "Resolution",
     "Warned",
+    "Why",
     "standing",
 ]
 
@@ -54,17 +58,40 @@ class Place:
         self.set = of
 
 
+class Why(Enum):
+    """Why a declaration does not speak for its key. The value is the reason in words."""
+
+    LAYER = "a higher layer hides what lies below"
+    CATEGORY = "the higher category wins"
+    CATEGORIES = "more categories win over fewer"
+    FILLED = "a concrete binding fills an abstract one beside it"
+
+
+class Overridden(NamedTuple):
+    """What was decided about a declaration that does not speak.
+
+    why:  the rule
+    by:   who stands above it; several where those tie
+    ties: all of its own position that would be in conflict with it if nothing stood above
+    """
+
+    why: Why
+    by: tuple[Declaration, ...]
+    ties: tuple[Declaration, ...] = ()
+
+
 class Declaration:
     """One thing that applies: a key, or a fragment, at a position.
 
-    mask:   the categories that made it apply
-    source: for an alias: the declaration whose producer it has; its product is shared
-    lower:  for an alias: what lay below its source, for an optional source that gives nothing
+    mask:       the categories that made it apply
+    source:     for an alias: the declaration whose producer it has; its product is shared
+    lower:      for an alias: what lay below its source, for an optional source that gives nothing
+    overridden: why it does not speak; None for the one that does
     """
 
     __slots__ = (
         "abstract", "demands", "final", "id", "item", "key", "lower", "mask", "name", "optional", "options",
-        "override", "place", "position", "producer", "source", "type",
+        "overridden", "override", "place", "position", "producer", "source", "type",
     )  # fmt: skip
 
     def __init__(self, item: Item, place: Place, rank: int, mask: int, key: Key | None, of: Type) -> None:
@@ -82,6 +109,7 @@ class Declaration:
         self.source: Declaration | None = None
         self.lower: tuple[Declaration, ...] = ()
         self.demands: tuple[Type, ...] = ()
+        self.overridden: Overridden | None = None
 
     @property
     def origin(self) -> Origin:
@@ -164,9 +192,13 @@ class Resolution:
         what = one.flags().strip() if one.abstract else f"{one.flags()}{one.describe()}"
         return f"{what}: {where}set {one.place.set}, layer {one.place.layer}, {self.when(one)}"
 
-    def pairs(self) -> list[tuple[str, str, str]]:
-        """(left, arrow, right) of every dependency that applies, each once."""
-        return list(dict.fromkeys(pair for item, _ in self.dependencies for pair in item.pairs()))
+    def pairs(self) -> dict[tuple[str, str, str], Origin]:
+        """(left, arrow, right) of every dependency that applies, each once, and where the highest layer says so."""
+        found: dict[tuple[str, str, str], Origin] = {}
+        for item, _ in self.dependencies:
+            for pair in item.pairs():
+                found.setdefault(pair, item.origin)
+        return found
 
     def when(self, one: Declaration) -> str:
         """The categories that made a declaration apply, in words."""
