@@ -95,8 +95,9 @@ def _text(path: pathlib.Path, name: str) -> str:
 class Composition:
     """What one node gets: environment, categories and layers, read from disk.
 
-    layers: highest first
-    faults: everything that could not be read; the injector reports it with the rest
+    shown_from: the folder from which files are named in messages and origins; the root unless given
+    layers:     highest first
+    faults:     everything that could not be read; the injector reports it with the rest
     """
 
     def __init__(
@@ -110,8 +111,10 @@ class Composition:
         classifier: Classifier | None = None,
         providers: Mapping[str, Provider] | None = None,
         mode: str = "tuple",
+        shown_from: str | os.PathLike[str] | None = None,
     ) -> None:
         self.root = pathlib.Path(root)
+        self._shown_from = self.root if shown_from is None else pathlib.Path(shown_from)
         self.facts = dict(facts or {})
         self.node = node or str(self.facts.get("fqdn", ""))
         self._wanted = environment
@@ -306,7 +309,7 @@ class Composition:
         self.faults.extend(error.errors if isinstance(error, BindingErrors) else [error])
 
     def _shown(self, path: pathlib.Path) -> str:
-        return path.relative_to(self.root).as_posix()
+        return pathlib.Path(os.path.relpath(path, self._shown_from)).as_posix()
 
     def _origin(self, path: pathlib.Path) -> Origin:
         return Origin("bindings", "", self._shown(path))
