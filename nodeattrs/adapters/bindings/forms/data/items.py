@@ -55,7 +55,7 @@ def _read_item(reading: Reading, data: Any, path: Path) -> Item:
         close = near(kind, KINDS) or list(KINDS)
         raise reading.stop(path, f"an item has the kind {kind!r}", f"did you mean {', '.join(close)}?")
     record = KINDS[kind]
-    reading.known(whole, ("kind", *record.words()), path, record.what)
+    reading.known(whole, record.words, path, record.what, "kind")
     item: Item = record.read(reading, whole, path, origin=reading.origin(path))
     return item
 
@@ -175,11 +175,12 @@ class _Values(Field):
             read = {name: expression(reading, value, (*at, name)) for name, value in named}
             taken["values"] = {str(name): producing(value) for name, value in read.items()}
 
-    def give(self, model: Any) -> dict[str, Any]:
+    def give(self, model: Any, data: dict[str, Any]) -> None:
         names = list(model.values)
         if model.abstract:
-            return {"to": {"value": names[0] if model.single else names}}
-        return {"to": {"value": {name: PRODUCER.write(value).popitem()[1] for name, value in model.values.items()}}}
+            data["to"] = {"value": names[0] if model.single else names}
+        else:
+            data["to"] = {"value": {name: PRODUCER.write(of).popitem()[1] for name, of in model.values.items()}}
 
 
 _VALUES = _Values(

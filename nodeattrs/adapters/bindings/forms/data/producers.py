@@ -45,7 +45,7 @@ def _read(reading: Reading, data: Any, path: Path) -> Producing:
     if len(kinds) != 1:
         raise reading.stop(path, "a producer has one of these: " + ", ".join(PRODUCERS))
     record = PRODUCERS[kinds[0]]
-    reading.known(whole, record.words(), path, record.what)
+    reading.known(whole, record.words, path, record.what)
     made: Producing = record.read(reading, whole, path)
     return made
 
@@ -68,14 +68,14 @@ class _Inner(Field):
     def take(self, reading: Reading, whole: Mapping[Any, Any], path: Path, taken: dict[str, Any]) -> None:
         taken.update(self.shape.read(reading, whole[self.word], (*path, self.word)))
 
-    def give(self, model: Any) -> dict[str, Any]:
-        return {self.word: self.shape.write(model)}
+    def give(self, model: Any, data: dict[str, Any]) -> None:
+        data[self.word] = self.shape.write(model)
 
 
 def _inner(word: str, record: Record) -> Field:
     def read(reading: Reading, data: Any, path: Path) -> dict[str, Any]:
         whole = reading.map(data, path, f"{record.what} is a map")
-        reading.known(whole, record.words(), path, record.what)
+        reading.known(whole, record.words, path, record.what)
         taken: dict[str, Any] = record.read(reading, whole, path)
         return taken
 

@@ -6,7 +6,7 @@ cannot be understood, and how the next one is read all the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, TypeVar
 
 from nodeattrs.adapters.bindings.model.faults import BindingError, BindingErrors
@@ -74,11 +74,10 @@ class Reading:
             raise self.stop(path, f"{what}, and this is {kind_in_words(data)}")
         return list(data)
 
-    def known(self, whole: Mapping[Any, Any], words: Iterable[str], path: Path, what: str) -> None:
-        """Note each field that is none of these words."""
-        words = tuple(words)
+    def known(self, whole: Mapping[Any, Any], words: Collection[str], path: Path, what: str, kind: str = "") -> None:
+        """Note each field that is none of these words. kind: the word that said what it is"""
         for name in whole:
-            if name not in words:
+            if name != kind and name not in words:
                 close = near(name, words)
                 hint = f"did you mean {', '.join(close)}?" if close else f"it knows {', '.join(words)}"
                 self.fault((*path, name), f"{what} has no field {name!r}", hint)

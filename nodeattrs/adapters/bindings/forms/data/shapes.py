@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from nodeattrs.adapters.bindings.forms.data.reading import Reading, kind_in_words
@@ -71,25 +72,28 @@ class Field:
     null: bool = False
     refused: bool = False
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attribute", self.attribute or self.word)
+
     def take(self, reading: Reading, whole: Mapping[Any, Any], path: Path, taken: dict[str, Any]) -> None:
         """Read it into the attributes that were taken so far."""
-        name = self.attribute or self.word
         data = whole.get(self.word)
         if data is not None or (self.word in whole and (self.needed or self.null)):
-            taken[name] = self.shape.read(reading, data, (*path, self.word))
+            taken[self.attribute] = self.shape.read(reading, data, (*path, self.word))
         elif self.needed:
             raise reading.stop(path, f"{self.word!r} is missing")
         else:
-            taken[name] = taken[self.same_as] if self.same_as else self.default
+            taken[self.attribute] = taken[self.same_as] if self.same_as else self.default
 
-    def give(self, model: Any) -> dict[str, Any]:
-        """The word with its data, or nothing where that says nothing new."""
-        value = getattr(model, self.attribute or self.word)
+    def give(self, model: Any, data: dict[str, Any]) -> None:
+        """Write it into the data, unless that says nothing new."""
+        value = getattr(model, self.attribute)
         usual = getattr(model, self.same_as) if self.same_as else self.default
-        return {self.word: self.shape.write(value)} if self.needed or self.written or value != usual else {}
+        if self.needed or self.written or value != usual:
+            data[self.word] = self.shape.write(value)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Record:
     """A map that stands for one class of the model.
 
@@ -116,15 +120,19 @@ class Record:
 
     def write(self, model: Any) -> dict[str, Any]:
         """The map of a model."""
-        return {word: data for one in self.fields for word, data in one.give(model).items()}
+        data: dict[str, Any] = {}
+        for one in self.fields:
+            one.give(model, data)
+        return data
 
     def tells(self, model: Any) -> bool:
         """Whether this is the map of that model."""
         return type(model) is self.model and all(getattr(model, name) == value for name, value in self.fixed.items())
 
-    def words(self) -> tuple[str, ...]:
-        """The words that it knows."""
-        return tuple(one.word for one in self.fields)
+    @cached_property
+    def words(self) -> dict[str, Field]:
+        """Its fields by their words."""
+        return {one.word: one for one in self.fields}
 
     def schema(self, **more: Schema) -> Schema:
         """Its schema. more: words that are no fields of it, and always there"""
@@ -199,7 +207,7 @@ def _key(reading: Reading, data: Any, path: Path) -> Asked:
     if isinstance(data, str):
         return Asked(None, data)
     whole = reading.map(data, path, 'a key is a name, or a map such as {"type": "Integer", "name": "x"}')
-    reading.known(whole, _KEY.words(), path, _KEY.what)
+    reading.known(whole, _KEY.words, path, _KEY.what)
     asked: Asked = _KEY.read(reading, whole, path)
     if asked.type is None and asked.name is None:
         raise reading.stop(path, "a key needs a type or a name")
