@@ -52,7 +52,7 @@ def meet(policy: Policy, lower: Part, upper: Part) -> Part:
         notes += encounters(policy, lower, upper)
     if below is Absent and above in policy.always:
         return upper
-    return decided(policy.verdict(below, above), lower, upper)
+    return decided(policy.cells.get((below, above)) or policy.verdict(below, above), lower, upper)
 
 
 def decided(verdict: Verdict, lower: Part, upper: Part) -> Part:
@@ -69,17 +69,18 @@ def decided(verdict: Verdict, lower: Part, upper: Part) -> Part:
 
 
 _NONE: frozenset[type] = frozenset()
+_NO_CELLS: dict[tuple[type, type], Verdict] = {}
 
 
 def _met(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: dict[Any, Any], up: Origins) -> tuple[Any, Origins]:
     if not upper:
         return lower.copy(), lo  # a met map is never one that was put in: who asks by identity can rely on it
     by_key = policy.by_key
-    always = policy.always if by_key is None else _NONE
+    always, cells = (policy.always, policy.cells) if by_key is None else (_NONE, _NO_CELLS)
     out = lower.copy()
     # Written out for the two that are common: this is done for every map.
-    known = lo.copy() if type(lo) is dict else dict.fromkeys(lower, lo) if type(lo) is int else spread(lo, lower)
-    origins = None if up is None else known
+    known = lo.copy() if type(lo) is dict else dict.fromkeys(lower, lo) if type(lo) is int else lo
+    origins = None if up is None else spread(known, lower) if type(known) is not dict and lo is not None else known
     up = up if origins is None or type(up) is int or type(up) is dict else spread(up, upper)
     apart = type(up) is dict
     try:
@@ -87,7 +88,8 @@ def _met(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: dict[Any, An
             who = up[key] if apart else up
             if type(above) not in always:
                 below = lower.get(key, ABSENT)
-                verdict = (policy if by_key is None else policy.at(key)).verdict(type(below), type(above))
+                kinds = type(below), type(above)
+                verdict = cells.get(kinds) or (policy if by_key is None else policy.at(key)).verdict(*kinds)
                 if verdict is KEEP:
                     continue
                 if verdict is not TAKE:

@@ -7,6 +7,7 @@ origin itself, so that none can be forgotten.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
@@ -30,14 +31,12 @@ __all__ = [
 ]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Part:
     """A value and who set it: see `core.origins`."""
 
-    __slots__ = ("origins", "value")
-
-    def __init__(self, value: Any, origins: Origins) -> None:
-        self.value = value
-        self.origins = origins
+    value: Any
+    origins: Origins
 
     def at(self, step: Any) -> Part:
         """The part at a key or index; a part with the value ABSENT where there is none."""

@@ -142,7 +142,7 @@ class Policy:
             for upper in every:
                 if upper != ABSENT_KIND:
                     self._check(lower, upper)
-        self._cells: dict[tuple[type, type], Verdict] = {}
+        self.cells: dict[tuple[type, type], Verdict] = {}
         self.by_key: Mapping[Any, Policy] | None = None
         types: list[type] = [*_PLAIN, *self.kinds]
         self.always: frozenset[type] = frozenset(
@@ -182,12 +182,12 @@ class Policy:
     def verdict(self, lower: type, upper: type) -> Verdict:
         """The rule for two exact types: a verb, `Meet`, or a handler; other tables are asked here.
 
-        cost: one look-up after the first time
+        cost: one look-up after the first time; inner loops look into `cells` themselves
         """
         try:
-            return self._cells[lower, upper]
+            return self.cells[lower, upper]
         except KeyError:
-            return self._cells.setdefault((lower, upper), self._resolved(lower, upper))
+            return self.cells.setdefault((lower, upper), self._resolved(lower, upper))
 
     def _resolved(self, lower: type, upper: type) -> Verdict:
         rule = self._lines[self.kind(lower), self.kind(upper)].rule
