@@ -20,7 +20,7 @@ from nodeattrs.core.claim import Verb
 from nodeattrs.core.tree import ABSENT, Path, copied, dig, spell, strict_key
 from nodeattrs.errors import BadArgument, NullInTheWay, TooDeep, TypeConflict
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, Patched, SaidAt
+from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, Patched, SaidAt, Told, each, worked_on
 from nodeattrs.node.slots import PAIR, Component, Joined, component
 from nodeattrs.node.values import HELD, ROOM
 
@@ -119,6 +119,16 @@ class ComponentTree:
         self.cuts: dict[Path, Cuts] = {}
         # Asked for at every step.
         self._file, self._recipe, self._is_pair = component.file, component.recipe, component.is_pair
+
+    @property
+    def lower(self) -> int:
+        """The attribute file's slot; the only one where there is one."""
+        return self._file
+
+    @property
+    def upper(self) -> int:
+        """The recipe's slot; the only one where there is one."""
+        return self._recipe
 
     @property
     def _by_recipe(self) -> bool:
@@ -247,7 +257,7 @@ class ComponentTree:
             top = self._list_above(path)
             if top is not None:
                 mark = self._here(depth, Verb.APPEND)
-                self._work(top, lambda pairs: _put(pairs, path, len(top), value, mark))
+                self._work(top, lambda pairs: _put(pairs, path, len(top), value, mark), mark)
                 return
         self._note_cut(path, below(parent, path[-1]))
         early = self.ledger.early
@@ -274,36 +284,38 @@ class ComponentTree:
             place = below(place, step)
         return None
 
-    def work(self, path: Path, change: Callable[[Pairs, int], Any]) -> Any:
+    def work(self, path: Path, change: Callable[[Pairs, int], Any], anew: bool = False) -> Any:
         """Change the list at *path* in place: the whole list becomes the speaker's.
 
         change: gets (element, who said it) pairs to change, and the mark of the speaker; its answer is returned
+        anew:   nothing of what stood there goes on in it
         """
         with self.ledger.lock:
-            return self._worked(path, change)
+            return self._worked(path, change, anew)
 
-    def _worked(self, path: Path, change: Callable[[Pairs, int], Any]) -> Any:
+    def _worked(self, path: Path, change: Callable[[Pairs, int], Any], anew: bool) -> Any:
         top = self._list_above(path)
         mark = self._here(len(path), Verb.APPEND)
         if top is None or top == path:
-            return self._work(path, lambda pairs: change(pairs, mark), mark)
+            return self._work(path, lambda pairs: change(pairs, mark), mark, anew)
         inner: list[tuple[Any, ElementTold]] = [(entry, mark) for entry in thing_of(self.place(path))]
         answer = change(inner, mark)
         self._store(path, [entry for entry, _ in inner], Verb.APPEND)
         return answer
 
-    def _work(self, path: Path, change: Callable[[Pairs], Any], mark: int | None = None) -> Any:
+    def _work(self, path: Path, change: Callable[[Pairs], Any], mark: int | None = None, anew: bool = False) -> Any:
         file, recipe = self.place(path)
         slot, elements = (self._file, file) if recipe is ABSENT else (self._recipe, recipe)
-        nobody: list[ElementTold] = [0] * len(elements)
-        said = self.ledger.told(slot, path) if self.ledger.provenance else nobody
-        pairs = list(zip(elements, said, strict=True))
+        told: Told = [0] * len(elements)
+        if self.ledger.provenance:
+            told = self.ledger.told(slot, path)[0]
+        pairs = list(zip(elements, each(told, path, len(elements)), strict=True))
         answer = change(pairs)
         if mark is None:
             mark = self._here(len(path), Verb.APPEND)
-        values, marks = [value for value, _ in pairs], [who for _, who in pairs]
-        told = marks if marks and self.ledger.provenance else None  # an emptied list is its emptier's
-        self.ledger.store(self._slot, path, values, mark, told)
+        who = [said for _, said in pairs]
+        now = (who or None) if anew else worked_on(told, who, mark)
+        self.ledger.store(self._slot, path, [value for value, _ in pairs], mark, now)
         return answer
 
     def delete(self, path: Path) -> Any:
@@ -339,8 +351,9 @@ class ComponentTree:
         self.ledger.replace(self._slot, AssignedMap(value, mark) if self._by_recipe else value, mark)
 
     def empty(self) -> None:
-        """Drop both trees, as at the start of a run."""
-        self._note_cut((), self.root())
+        """Drop both trees, as at the start of a run. A writer of the whole component goes on in it, as in Chef."""
+        for key in {key: None for slot in (self._file, self._recipe) for key in self.ledger.trees[slot]}:
+            self.leave((key,))
         for slot in {self._file, self._recipe}:
             self.ledger.replace(slot, {}, remember=False)
 
@@ -384,6 +397,15 @@ class ComponentTree:
             self.ledger.silent(self._slot, path, value, self.ledger.marks.here(len(path), Verb.SILENT))
 
     # Handles that are held while their place is replaced
+
+    def leave(self, path: Path = ()) -> None:
+        """Leave the container at *path* to the writers that hold it: another one takes its place, whoever speaks."""
+        trees = self.ledger.trees
+        place: Place = of_pair(trees[self._file], trees[self._recipe]) if self._is_pair else (ABSENT, trees[self._file])
+        for step in path:
+            place = below(place, step)
+        self._note_cut(path, place)
+        self.ledger.serial += 1
 
     def _note_cut(self, path: Path, place: Place) -> None:
         if isinstance(thing_of(place), (dict, list)):

@@ -15,7 +15,7 @@ from nodeattrs.core.claim import UNKNOWN, Origin, Verb
 from nodeattrs.core.tree import Path, copied, is_json, spell
 from nodeattrs.errors import BadKey, DeferredCycle, DocumentError, ValueWithheld
 from nodeattrs.node.ledger import EVENTS, Chronicle, Event, Ledger
-from nodeattrs.node.maps import AssignedMap, OwnedMap, Patched, SaidAt, Several, speakers
+from nodeattrs.node.maps import AssignedMap, OwnedMap, Patched, SaidAt, Several, Worked, speakers
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.node.speech import Mark
 from nodeattrs.node.values import MARKER, Deferred, Sensitive, Symbol, Withheld
@@ -33,8 +33,8 @@ __all__ = [
 ]
 
 FORMAT = "nodeattrs-snapshot"
-VERSION = 2
-"""Version 1 had no plain maps ("j"); it is still read."""
+VERSION = 3
+"""Version 1 had no plain maps ("j"), version 2 not who worked on a list ("of"); both are still read."""
 
 
 def json_ready(value: Any, path: Path = ()) -> Any:
@@ -219,7 +219,12 @@ def _unpacked(packed: Any) -> Any:
 
 
 def _packed_told(told: Any) -> Any:
-    """A number, or for a list an array of elements: a number, or tagged "at", "all" or "in"."""
+    """A number, or for a list an array of elements: a number, or tagged "at", "all" or "in".
+
+    One that was worked on in place has its array under "of", and beside it who set and who worked on it.
+    """
+    if isinstance(told, Worked):
+        return {"of": [_packed_told(one) for one in told], "begun": list(told.begun), "steps": list(told.steps)}
     if isinstance(told, list):
         return [_packed_told(one) for one in told]
     if isinstance(told, SaidAt):
@@ -236,6 +241,9 @@ def _unpacked_told(told: Any) -> Any:
         return [_unpacked_told(one) for one in told]
     if not isinstance(told, dict):
         return int(told)
+    if "of" in told:
+        begun, steps = (tuple(map(int, told[which])) for which in ("begun", "steps"))
+        return Worked(map(_unpacked_told, told["of"]), begun, steps)
     if "at" in told:
         number, path = told["at"]
         return SaidAt(int(number), _unpacked_path(path))
@@ -260,10 +268,10 @@ def marks_in(told: Any) -> Iterator[tuple[int, Path]]:
         for tag, inner in told.items():
             if tag == "at":
                 yield inner[0], tuple(inner[1])
-            elif tag == "all":
-                yield from marks_in(inner)
-            else:
+            elif tag == "in":
                 yield from marks_in([inner[0], inner[2]])
+            else:
+                yield from marks_in(inner)
     else:
         yield told, ()
 
@@ -324,6 +332,9 @@ class _Reach:
                 self._note(SaidAt(event.by, path))
 
     def _walk(self, value: Any, told: Any, path: Path) -> None:
+        if isinstance(told, Worked):
+            for number in (*told.begun, *told.steps):
+                self._note(SaidAt(number, path))
         if isinstance(told, list):
             for index, (one, element) in enumerate(zip(told, value, strict=False)):
                 for said in _every(one, (*path, index)):

@@ -12,8 +12,9 @@ from typing import Any
 
 from nodeattrs.core.claim import Origin, Speaker
 from nodeattrs.core.tree import Path, dig, strict_key
+from nodeattrs.node.component_tree import ComponentTree
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, SaidAt, Several, renumbered, speakers
+from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, SaidAt, Several, Worked, each, renumbered, speakers
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.node.speech import Mark
 from nodeattrs.node.values import stored
@@ -21,50 +22,52 @@ from nodeattrs.node.values import stored
 __all__ = ["adopt", "lay_over", "load", "settle", "sink"]
 
 
-def load(ledger: Ledger, slot: int, tree: Any, speaker: Speaker) -> None:
-    """Make *tree* the whole content of a slot. raises: BadKey, BadValue, TooDeep"""
+def load(component: ComponentTree, tree: Any, speaker: Speaker) -> None:
+    """Make *tree* the whole content of the (lower) slot of a component. raises: BadKey, BadValue, TooDeep"""
+    ledger = component.ledger
     with ledger.lock:
-        _load(ledger, slot, tree, speaker)
+        new = stored(tree, ())
+        component.leave()
+        ledger.replace(component.lower, new, _mark(component, speaker), remember=False)
 
 
-def _load(ledger: Ledger, slot: int, tree: Any, speaker: Speaker) -> None:
-    mark = _mark(ledger, slot, speaker)
-    ledger.replace(slot, stored(tree, ()), mark, remember=False)
-
-
-def settle(ledger: Ledger, slot: int, tree: Mapping[Any, Any], speaker: Speaker) -> Mapping[Any, Any]:
+def settle(component: ComponentTree, tree: Mapping[Any, Any], speaker: Speaker) -> Mapping[Any, Any]:
     """As `load`, of JSON data of at most ROOM levels that nobody changes any more: it is not copied.
 
     What of the slot is such data now, entry by entry; nothing where there may be secrets in it.
     """
+    ledger = component.ledger
     if ledger.secrets is not None and ledger.secrets.concern(tree):
-        load(ledger, slot, tree, speaker)
+        load(component, tree, speaker)
         return {}
     with ledger.lock:
-        ledger.replace(slot, dict(tree), _mark(ledger, slot, speaker), remember=False)
-        return dict(ledger.trees[slot])
+        component.leave()
+        ledger.replace(component.lower, dict(tree), _mark(component, speaker), remember=False)
+        return dict(ledger.trees[component.lower])
 
 
-def _mark(ledger: Ledger, slot: int, speaker: Speaker) -> int:
-    bulk = SLOTS[slot - 1].source == "facts" and not isinstance(speaker, Origin)
+def _mark(component: ComponentTree, speaker: Speaker) -> int:
+    ledger = component.ledger
+    bulk = SLOTS[component.lower - 1].source == "facts" and not isinstance(speaker, Origin)
     return ledger.marks.add(Mark(speaker, bulk=bulk)) if ledger.provenance else 0
 
 
-def lay_over(ledger: Ledger, slot: int, tree: Any, speaker: Speaker) -> None:
-    """Deep merge *tree* over the content of a slot. raises: BadKey, BadValue, TooDeep"""
-    if not ledger.trees[slot]:
-        load(ledger, slot, tree, speaker)
+def lay_over(component: ComponentTree, tree: Any, speaker: Speaker) -> None:
+    """Deep merge *tree* over the content of the (lower) slot of a component. raises: BadKey, BadValue, TooDeep"""
+    if not component.ledger.trees[component.lower]:
+        load(component, tree, speaker)
         return
-    mark = _mark(ledger, slot, speaker)
+    mark = _mark(component, speaker)
     for key, value in stored(tree, ()).items():
-        _lay(ledger, slot, (key,), value, mark)
+        _lay(component, (key,), value, mark)
 
 
-def sink(ledger: Ledger, upper: int, lower: int) -> None:
+def sink(component: ComponentTree) -> None:
     """Move the content of a recipe's slot down into the attribute file's, keeping who said it.
 
     What was said in normal is, in the next run, what was saved: it stands in the lower slot then.
     """
+    ledger, lower, upper = component.ledger, component.lower, component.upper
     tree = ledger.trees[upper]
     if isinstance(tree, AssignedMap):
         ledger.replace(lower, {}, remember=False)
@@ -87,14 +90,14 @@ def _sink(ledger: Ledger, lower: int, tree: OwnedMap, path: Path) -> None:
             ledger.store(lower, at, value, told)
 
 
-def adopt(ledger: Ledger, slot: int, saved: Ledger, but: Callable[[Origin], bool]) -> None:
-    """Take over a slot of another ledger with its marks, which are those of a speaker who was saved.
+def adopt(component: ComponentTree, saved: Ledger, but: Callable[[Origin], bool]) -> None:
+    """Take over the (lower) slot from another ledger with its marks, which are those of a speaker who was saved.
 
     but: what these said is left out
     """
-    adoption = _Adoption(ledger, saved, but)
-    tree = adoption.tree(saved.trees[slot])
-    ledger.replace(slot, tree, tree.origin, remember=False)
+    tree = _Adoption(component.ledger, saved, but).tree(saved.trees[component.lower])
+    component.leave()
+    component.ledger.replace(component.lower, tree, tree.origin, remember=False)
 
 
 class _Saved:
@@ -126,13 +129,22 @@ class _Adoption:
                 kept = [pair for pair in zip(value, told, strict=True) if not self._only_by_left_out(pair[1])]
                 if kept or not value:
                     copy[key] = [entry for entry, _ in kept]
-                    copy.origins[key] = renumbered([who for _, who in kept], self._number)
+                    copy.origins[key] = self._elements(told, [who for _, who in kept])
                 continue
             inner = self.tree(value) if isinstance(value, OwnedMap) else value
             if not self._is_left_out(told) or (inner and isinstance(inner, OwnedMap)):
                 copy[key] = inner
                 copy.origins[key] = renumbered(told, self._number)
         return copy
+
+    def _elements(self, told: list[ElementTold], kept: list[ElementTold]) -> list[ElementTold]:
+        elements = renumbered(kept, self._number)
+        if not isinstance(told, Worked):
+            return elements  # type: ignore[no-any-return]
+        begun, steps = (
+            [self._number(one) for one in marks if not self._is_left_out(one)] for marks in (told.begun, told.steps)
+        )
+        return Worked(elements, tuple(begun), tuple(steps))
 
     def _number(self, old: int) -> int:
         new = self._numbers.get(old)
@@ -151,22 +163,26 @@ class _Adoption:
         return all(self._is_left_out(said.number) for said in speakers(told, ()))
 
 
-def _lay(ledger: Ledger, slot: int, path: Path, value: Any, mark: int) -> None:
+def _lay(component: ComponentTree, path: Path, value: Any, mark: int) -> None:
+    ledger, slot = component.ledger, component.lower
     below = dig(ledger.trees[slot], path)
     if isinstance(below, dict) and isinstance(value, dict):
         for key, entry in value.items():
-            _lay(ledger, slot, (*path, key), entry, mark)
-    elif isinstance(below, list) and isinstance(value, list):
+            _lay(component, (*path, key), entry, mark)
+        return
+    if isinstance(below, (dict, list)):
+        component.leave(path)
+    if isinstance(below, list) and isinstance(value, list):
         _unite(ledger, slot, path, below, value, mark)
     else:
         ledger.store(slot, path, value, mark)
 
 
 def _unite(ledger: Ledger, slot: int, path: Path, below: list[Any], value: list[Any], mark: int) -> None:
-    told = ledger.told(slot, path) if ledger.provenance else [0] * len(below)
+    lower = each(ledger.told(slot, path)[0] if ledger.provenance else 0, path, len(below))
     above = [SaidAt(mark, (*path, index)) for index in range(len(value))]
     united: dict[Any, tuple[Any, list[ElementTold]]] = {}
-    for entry, who in zip([*below, *value], [*told, *above], strict=True):
+    for entry, who in zip([*below, *value], [*lower, *above], strict=True):
         united.setdefault(strict_key(entry), (entry, []))[1].append(who)
     entries = [entry for entry, _ in united.values()]
     tellers = [who[0] if len(who) == 1 else Several(tuple(who)) for _, who in united.values()]

@@ -21,13 +21,25 @@ from typing import Any, NamedTuple
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, is_json, strict_key
 from nodeattrs.errors import InternalError
-from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, SaidAt, Told, replica, speakers, thawed
+from nodeattrs.node.maps import (
+    AssignedMap,
+    ElementTold,
+    OwnedMap,
+    SaidAt,
+    Told,
+    Worked,
+    last_word,
+    replica,
+    speakers,
+    thawed,
+)
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.slots import PLAN, SLOTS, Branch, Joined
 from nodeattrs.node.speech import Mark, Marks, Voice
+from nodeattrs.node.values import Deferred
 from nodeattrs.node.view import MapView, entry, evaluated, joined, own, plain, share
 
-__all__ = ["EVENTS", "HISTORY_BOUND", "Chronicle", "Event", "Heard", "Ledger"]
+__all__ = ["EVENTS", "HISTORY_BOUND", "Chronicle", "Event", "Heard", "Ledger", "said_in"]
 
 HISTORY_BOUND = 5
 """How many events are kept for one path of one slot: the first, and the last four."""
@@ -152,13 +164,18 @@ class Ledger:
             share(part)
             return part
 
-    def standing(self, branch: Branch, path: Path) -> Any:
-        """What stands at a path in some slots, not merged further: a value, joined maps, or ABSENT."""
+    def standing(self, branch: Branch, path: Path, compute: bool = False) -> Any:
+        """What stands at a path in some slots, not merged further: a value, joined maps, or ABSENT.
+
+        compute: go through deferred values, and give what one at the path itself comes to
+        """
         with self.lock:
             here: Any = self.part(branch)
-            for step in path:
+            for depth, step in enumerate(path, 1):
                 is_map = type(here) is Joined or isinstance(here, dict)
                 here = entry(here, step) if is_map else dig(here, (step,))
+                if compute and type(here) is Deferred:
+                    here = here.evaluate(path[:depth])
                 if here is ABSENT:
                     break
             return here
@@ -244,14 +261,16 @@ class Ledger:
         history = {path: MappingProxyType(chronicles) for path, chronicles in self.history.items()}
         return Heard(trees, tuple(self.marks)[1:], history)
 
-    def begin_with(self, heard: Heard) -> bool:
-        """Hold what another ledger heard; whether that could be done: not where anything was said here before.
+    def is_fresh(self, heard: Heard) -> bool:
+        """Whether nothing was said here before, so that it can begin with what another ledger heard."""
+        return self.provenance and len(self.marks) == 1 and not any(self.trees[slot] for slot in heard.trees)
+
+    def begin_with(self, heard: Heard) -> None:
+        """Hold what another ledger heard, where nothing was said before (`is_fresh`).
 
         cost: does not grow with the trees
         """
         with self.lock:
-            if len(self.marks) > 1 or not self.provenance or any(self.trees[slot] for slot in heard.trees):
-                return False
             for slot, tree in heard.trees.items():
                 self.trees[slot] = tree
             self.marks.table += heard.marks
@@ -259,7 +278,6 @@ class Ledger:
             self._view = None
             self.cache = {}
             self.serial += 1
-            return True
 
     def silent(self, slot: int, path: Path, value: Any, mark: int) -> None:
         """Note an `unless` that found a value and said nothing."""
@@ -372,31 +390,22 @@ class Ledger:
 
     def all_in(self, tree: Any, told: Told, inside: Path, at: Path = ()) -> list[tuple[Origin, Mark]]:
         """As `told_in`, with everyone who said an equal element of a list."""
-        for depth, step in enumerate(inside):
-            if isinstance(told, list):
-                element = told[step] if type(step) is int and 0 <= step < len(told) else 0
-                where, rest = (*at, *inside[: depth + 1]), inside[depth + 1 :]
-                return [self._origin(one) for one in speakers(element, where, rest)]
-            if isinstance(tree, OwnedMap):
-                told = tree.origins.get(step, tree.origin)
-            tree = dig(tree, (step,))
-        return [self._origin(SaidAt(told if isinstance(told, int) else _last_word(told), (*at, *inside)))]
+        return [self.place_of(one) for one in said_in(tree, told, inside, at)]
 
-    def _origin(self, said: SaidAt) -> tuple[Origin, Mark]:
+    def place_of(self, said: SaidAt) -> tuple[Origin, Mark]:
+        """Where a mark was made, and how."""
         mark = self.marks[said.number]
         return mark.speaker.at(said.path[mark.depth :]), mark
 
-    def told(self, slot: int, path: Path) -> list[ElementTold]:
-        """Who said each element of the list that a slot has at *path*."""
+    def told(self, slot: int, path: Path) -> tuple[Told, Any]:
+        """Who said what a slot has at *path*, by the nearest mark on the way there, and what that is."""
         tree: Any = self.trees[slot]
         told: Told = tree.origin
         for step in path:
             if isinstance(tree, OwnedMap):
                 told = tree.origins.get(step, tree.origin)
             tree = dig(tree, (step,))
-        if isinstance(told, list):
-            return list(told)
-        return [SaidAt(told, (*path, index)) for index in range(len(tree))]
+        return told, tree
 
     # Sanity
 
@@ -424,7 +433,10 @@ class Ledger:
 
     def _are_marks(self, told: Any, path: Path) -> bool:
         elements = told if isinstance(told, list) else [told]
-        return all(self._is_mark(said.number) for one in elements for said in speakers(one, path))
+        numbers = [said.number for one in elements for said in speakers(one, path)]
+        if isinstance(told, Worked):
+            numbers += [*told.begun, *told.steps]
+        return all(map(self._is_mark, numbers))
 
     def _check_tree(self, slot: int, tree: Any, path: Path, seen: set[int]) -> Iterator[str]:
         if (type(tree) is dict or type(tree) is list) and is_json(tree):
@@ -486,9 +498,16 @@ def _fits(value: Any, told: Any) -> bool:
     return not isinstance(told, list) or (isinstance(value, list) and len(value) == len(told))
 
 
-def _last_word(told: list[ElementTold]) -> int:
-    """The mark of the last word on a list that was worked on."""
-    return max((said.number for one in told for said in speakers(one, ())), default=0)
+def said_in(tree: Any, told: Told, inside: Path, at: Path = ()) -> list[SaidAt]:
+    """Everyone who said what a tree has at *inside*: the nearest marks on the way there; see `Ledger.told_in`."""
+    for depth, step in enumerate(inside):
+        if isinstance(told, list):
+            element = told[step] if type(step) is int and 0 <= step < len(told) else 0
+            return list(speakers(element, (*at, *inside[: depth + 1]), inside[depth + 1 :]))
+        if isinstance(tree, OwnedMap):
+            told = tree.origins.get(step, tree.origin)
+        tree = dig(tree, (step,))
+    return [SaidAt(last_word(told), (*at, *inside))]
 
 
 def _same_maps(one: Any, two: Any) -> bool:

@@ -10,7 +10,7 @@ Never handed out: C code reads past the methods of a dict subclass.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import Path
@@ -23,10 +23,16 @@ __all__ = [
     "SaidAt",
     "Several",
     "Told",
+    "Worked",
+    "begun",
+    "each",
+    "last_word",
     "renumbered",
     "replica",
     "speakers",
+    "steps",
     "thawed",
+    "worked_on",
 ]
 
 
@@ -52,8 +58,62 @@ class Patched(NamedTuple):
 
 
 ElementTold = int | SaidAt | Several | Patched
+
+
+class Worked(list[ElementTold]):
+    """Who said each element of a list that was worked on in place, and who worked on it.
+
+    begun: the marks of whoever set the list that it began with
+    steps: the marks of those who went on with it, each once, the last one last
+    """
+
+    __slots__ = ("begun", "steps")
+
+    begun: tuple[int, ...]
+    steps: tuple[int, ...]
+
+    def __init__(self, elements: Iterable[ElementTold], begun: tuple[int, ...], steps: tuple[int, ...]) -> None:
+        super().__init__(elements)
+        self.begun = begun
+        self.steps = steps
+
+
 Told = int | list[ElementTold]
-"""Who said an entry: the number of a mark; for a list that was worked on in place, one for each element."""
+"""Who said an entry: the number of a mark; for a list that was united or worked on in place, one for each element."""
+
+
+def each(told: Told, path: Path, length: int) -> list[ElementTold]:
+    """Who said each element of a list at *path*; not to be changed."""
+    return told if isinstance(told, list) else [SaidAt(told, (*path, index)) for index in range(length)]
+
+
+def begun(told: Told) -> tuple[int, ...]:
+    """The marks of whoever set a list, before anybody worked on it in place."""
+    if isinstance(told, Worked):
+        return told.begun
+    if isinstance(told, list):
+        return tuple(dict.fromkeys(said.number for one in told for said in speakers(one, ())))
+    return (told,)
+
+
+def steps(told: Told) -> tuple[int, ...]:
+    """The marks of those who worked on a list in place, the last one last."""
+    return told.steps if isinstance(told, Worked) else ()
+
+
+def worked_on(told: Told, elements: list[ElementTold], mark: int) -> Worked:
+    """The same list after one more step of work in place.
+
+    elements: who said each element now
+    """
+    return Worked(elements, begun(told), (*(one for one in steps(told) if one != mark), mark))
+
+
+def last_word(told: Told) -> int:
+    """The mark of whoever said a list as a whole, or was the last to work on it."""
+    if isinstance(told, Worked) and (told.steps or told.begun):
+        return (told.steps or told.begun)[-1]
+    return max(begun(told), default=0)
 
 
 def speakers(told: ElementTold, at: Path, inside: Path = ()) -> Iterator[SaidAt]:
@@ -77,6 +137,9 @@ def speakers(told: ElementTold, at: Path, inside: Path = ()) -> Iterator[SaidAt]
 
 def renumbered(told: Any, number: Callable[[int], int]) -> Any:
     """The same with other numbers."""
+    if isinstance(told, Worked):
+        elements = [renumbered(one, number) for one in told]
+        return Worked(elements, tuple(map(number, told.begun)), tuple(map(number, told.steps)))
     if isinstance(told, list):
         return [renumbered(one, number) for one in told]
     if isinstance(told, SaidAt):

@@ -46,7 +46,7 @@ from nodeattrs.node.slots import (
 )
 from nodeattrs.node.speech import RUN, Voice
 from nodeattrs.node.values import stored
-from nodeattrs.node.view import ListView, entry
+from nodeattrs.node.view import ListView
 from nodeattrs.node.writers import FullWriter, Level, UnlessWriter, Writer, key_of, steps_of
 
 if TYPE_CHECKING:
@@ -98,10 +98,6 @@ class _Speaking:
 
     def __exit__(self, *_: object) -> None:
         self._node._ledger.speak(self._before)
-
-
-def _is_map(part: Any) -> bool:
-    return isinstance(part, (dict, Joined))
 
 
 def _of_node_document(origin: Origin) -> bool:
@@ -397,16 +393,16 @@ class Node(Mapping[Any, Any]):
     def rm(self, *path: Any) -> Any:
         """Remove *path* from every level but automatic; the merged value as it was, or None.
 
-        Removes nothing where the parent is no map in the merged tree.
-        raises: BadArgument for the empty path
+        Removes nothing where the parent is no map in the merged tree. A deferred value is computed, and so is
+        one that stands in the way; those inside of a map or list that is removed stay deferred.
+        raises: BadArgument for the empty path; whatever a deferred value raises, and nothing is removed then
         source: Chef's `rm`
         """
         steps = self._removable(path)
         with self._ledger.lock:
-            parent = self._ledger.standing(PLAN, steps[:-1])
-            if not _is_map(parent):
+            if not self._is_removable(PLAN, steps):
                 return None
-            value = self._value_in(parent, steps)
+            value = self._value_at(PLAN, steps)
             self._clear_default(steps)
             self._unlink("normal", steps)
             self._clear_override(steps)
@@ -437,16 +433,19 @@ class Node(Mapping[Any, Any]):
 
     def _clear(self, branch: Branch, names: Iterable[str], path: Path) -> Any:
         with self._ledger.lock:
-            parent = self._ledger.standing(branch, path[:-1])
-            if not _is_map(parent):
+            if not self._is_removable(branch, path):
                 return None
-            value = self._value_in(parent, path)
+            value = self._value_at(branch, path)
             for name in names:
                 self._unlink(name, path)
         return value
 
-    def _value_in(self, parent: Any, path: Path) -> Any:
-        value = entry(parent, path[-1])
+    def _is_removable(self, branch: Branch, path: Path) -> bool:
+        parent = self._ledger.standing(branch, path[:-1], compute=True)
+        return isinstance(parent, (dict, Joined))
+
+    def _value_at(self, branch: Branch, path: Path) -> Any:
+        value = self._ledger.standing(branch, path, compute=True)
         return None if value is ABSENT else self._ledger.folded(value, False, path)
 
     def _unlink(self, name: str, path: Path) -> Any:
@@ -535,11 +534,11 @@ class Node(Mapping[Any, Any]):
     def hear_environment(self, environment: EnvironmentLike | None) -> None:
         """Replace slots 3 and 12 by what an environment says."""
         silent = environment is None or environment.name == DEFAULT_ENVIRONMENT
-        for slot, level in ((3, "default"), (12, "override")):
+        for level in ("default", "override"):
             said = {} if silent else getattr(environment, f"{level}_attributes")
             named = Origin("environment", getattr(environment, "name", ""))
             speaker = getattr(environment, f"{level}_speaker", named)
-            load(self._ledger, slot, said, speaker)
+            load(self._trees[f"env_{level}"], said, speaker)
 
     def hear_roles(
         self,
@@ -550,10 +549,10 @@ class Node(Mapping[Any, Any]):
 
         defaults, overrides: trees with their speakers, the weakest role first
         """
-        for slot, layers in ((4, defaults), (11, overrides)):
-            load(self._ledger, slot, {}, _ROLES)
+        for name, layers in (("role_default", defaults), ("role_override", overrides)):
+            load(self._trees[name], {}, _ROLES)
             for tree, speaker in layers:
-                lay_over(self._ledger, slot, tree, speaker)
+                lay_over(self._trees[name], tree, speaker)
 
     def layers(self) -> Heard:
         """What environment and roles say here, for other nodes to begin with (`begin_with`); hear nothing more."""
@@ -565,7 +564,13 @@ class Node(Mapping[Any, Any]):
         layers: of a node with the same sensitive paths
         False, and nothing is heard, where anything was said here before
         """
-        return self._ledger.begin_with(layers)
+        with self._ledger.lock:
+            fresh = self._ledger.is_fresh(layers)
+            if fresh:
+                for name in ("env_default", "role_default", "role_override", "env_override"):
+                    self._trees[name].leave()
+                self._ledger.begin_with(layers)
+            return fresh
 
     def hear_saved(self, saved: Node) -> None:
         """Take over the normal attributes of an earlier run, as what was saved then.
@@ -575,12 +580,12 @@ class Node(Mapping[Any, Any]):
         other = Ledger(provenance=True, root=str)
         with saved._ledger.lock:
             restore_ledger(snapshot_ledger(saved._ledger, only=(7, 8)), other)
-        sink(other, 8, 7)
-        adopt(self._ledger, 7, other, _of_node_document)
+        sink(ComponentTree(other, component("normal")))
+        adopt(self._trees["normal"], other, _of_node_document)
 
     def hear_normal(self, attributes: Mapping[Any, Any], speaker: Speaker) -> None:
         """Deep merge attributes of the node's own document over normal, lists united."""
-        lay_over(self._ledger, 7, attributes, speaker)
+        lay_over(self._trees["normal"], attributes, speaker)
 
     def named_by(self, json_attributes: Mapping[Any, Any], speaker: Speaker = _JSON) -> dict[Any, Any]:
         """Take run-list and environment out of JSON attributes; what is left of them.
@@ -620,10 +625,10 @@ class Node(Mapping[Any, Any]):
         raises:          AmbiguousRunList, BadArgument where the facts have no platform
         """
         attributes = self.named_by(json_attributes or {}, json_speaker)
-        sink(self._ledger, 8, 7)
-        lay_over(self._ledger, 7, attributes, json_speaker)
+        sink(self._trees["normal"])
+        lay_over(self._trees["normal"], attributes, json_speaker)
         self.begin_tags()
-        load(self._ledger, 15, {}, facts_speaker)
+        load(self._trees["automatic"], {}, facts_speaker)
         self.consume_facts(facts, guid=guid, speaker=facts_speaker, settled=settled)
 
     def consume_facts(
@@ -637,12 +642,13 @@ class Node(Mapping[Any, Any]):
         """
         if "platform" not in facts:
             raise BadArgument("these facts name no platform", hint="an Ohai or Facter document has one")
+        automatic = self._trees["automatic"]
         if settled and not self._ledger.trees[15]:
-            self._settled = settle(self._ledger, 15, facts, speaker)
+            self._settled = settle(automatic, facts, speaker)
         else:
-            lay_over(self._ledger, 15, facts, speaker)
+            lay_over(automatic, facts, speaker)
         run = {"chef_guid": guid} if guid is not None else {}
-        lay_over(self._ledger, 15, {**run, "name": self.name, "chef_environment": self.environment}, _RUN)
+        lay_over(automatic, {**run, "name": self.name, "chef_environment": self.environment}, _RUN)
 
     def facts(self) -> dict[Any, Any]:
         """The automatic attributes of now as plain data: to read, and never to change, since the node shares it.
@@ -749,12 +755,12 @@ class Node(Mapping[Any, Any]):
         """
         name, environment = _named(document, "chef_environment")
         node = cls(name, environment, **options)
-        for slot, level in ((1, "default"), (7, "normal"), (9, "override"), (15, "automatic")):
+        for level in ("default", "normal", "override", "automatic"):
             tree = document.get(level)
             tree = {} if tree is None else tree
             if not isinstance(tree, dict):
                 raise DocumentError(f"{level} must be a map in a node document, not a {type(tree).__name__}")
-            load(node._ledger, slot, unmarked(tree), speaker)
+            load(node._trees[level], unmarked(tree), speaker)
         node.run_list = document.get("run_list") or ()
         return node
 
@@ -780,7 +786,7 @@ class Node(Mapping[Any, Any]):
         """The node of a snapshot. options: as for `Node`. raises: DocumentError"""
         if not isinstance(snapshot, Mapping) or snapshot.get("format") != FORMAT:
             raise DocumentError("this is no snapshot of a node", hint="make one with node.snapshot()")
-        if snapshot.get("version") not in (1, VERSION):
+        if snapshot.get("version") not in range(1, VERSION + 1):
             raise DocumentError(
                 f"this snapshot has version {snapshot.get('version')!r}, and versions up to {VERSION} are read here",
                 hint="a newer nodeattrs wrote it: upgrade",

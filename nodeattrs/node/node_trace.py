@@ -1,14 +1,14 @@
 """Why a path of a node is what it is: the fifteen slots heard again, and the history.
 
 The walk and the rules are the core's; this module adds who said it, elements of united
-lists, and what is in no tree any more.
+lists, lists that several worked on, and what is in no tree any more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Claim, Origin, Verb
 from nodeattrs.core.folding import Folding
@@ -18,15 +18,16 @@ from nodeattrs.core.trace import Element, Past, Trace, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, SCALARS, Absent, Path, dig
 from nodeattrs.core.walk import Setting
-from nodeattrs.node.ledger import Event, Ledger
-from nodeattrs.node.maps import AssignedMap
-from nodeattrs.node.slots import PLAN, SLOTS, Branch
+from nodeattrs.node.ledger import Event, Ledger, said_in
+from nodeattrs.node.maps import AssignedMap, SaidAt, Told, Worked, begun, steps
+from nodeattrs.node.slots import COMPONENTS, PLAN, SLOTS, Branch
 from nodeattrs.node.speech import Mark
 from nodeattrs.node.view import plain
 
-__all__ = ["trace_of"]
+__all__ = ["Continued", "continued", "trace_of"]
 
 _TITLES = {slot.number: slot.title for slot in SLOTS}
+_LOWER = {one.recipe: one.file for one in COMPONENTS}
 _MOST_BELOW = 10
 _READY = SCALARS | {Absent}
 """What is shown as it is."""
@@ -85,6 +86,118 @@ def _element(ledger: Ledger, path: Path, entry: Any, found: tuple[At, ...]) -> E
             for origin, mark in ledger.all_in(tree, tree.origin, own):
                 claims.append(Claim(own, entry, slot, origin, mark.verb))
     return Element(entry, tuple(dict.fromkeys(slot for slot, _ in found)), tuple(claims))
+
+
+@dataclass(frozen=True, slots=True)
+class Continued:
+    """A list that was worked on in place, or a part of one: what somebody had said there lives on in it.
+
+    slot:   the weaker slot whose word was gone on with, as it stands there now: a recipe works on the attribute
+            file's list. None where there is none
+    begun:  who said it first, and what it was then; several, where lists had united. The value is ABSENT where
+            nobody keeps it
+    steps:  those who worked on the list since, each line once, the last one last
+    events: what is no more than that in the history: such steps, and what they began with
+    """
+
+    slot: int | None
+    begun: tuple[Claim, ...]
+    steps: tuple[Claim, ...]
+    events: tuple[Event, ...]
+
+
+def continued(ledger: Ledger, slot: int, path: Path) -> Continued | None:
+    """Who began, and who went on with, the list that a slot has at *path*, or with the one that *path* leads into.
+
+    None where nobody worked on one in place, or nobody since that part was said.
+    cost: the depth of the path, and the history of the list
+    """
+    for depth in range(len(path) + 1):
+        told, value = ledger.told(slot, path[:depth])
+        if isinstance(told, Worked) and isinstance(value, list):
+            at = path[:depth]
+            return _list(ledger, slot, path, told) if at == path else _part(ledger, slot, at, told, path)
+    return None
+
+
+def _list(ledger: Ledger, slot: int, path: Path, now: Worked) -> Continued:
+    states = [one for one in _states(ledger, slot, path) if begun(one.told) == now.begun]
+    taken = next((one for one in states if _goes_on(one, now, slot)), None)
+    first = next((one for one in states if not steps(one.told)), _State(slot, now, ABSENT, None))
+    return Continued(
+        None if taken is None or taken.event else taken.slot,
+        tuple(_claim(ledger, first.slot, SaidAt(number, path), path, first.value) for number in now.begun),
+        _workers(ledger, slot, path, now, 0, taken),
+        tuple(one.event for one in states if one.event and (one is taken or one.event.by in now.steps)),
+    )
+
+
+def _part(ledger: Ledger, slot: int, at: Path, now: Worked, path: Path) -> Continued | None:
+    tree, rest, lower = ledger.trees[slot], path[len(at) :], _LOWER.get(slot, slot)
+    said = said_in(tree, tree.origin, path)
+    since = max((now.steps.index(one.number) + 1 for one in said if one.number in now.steps), default=0)
+    if since == len(now.steps):
+        return None
+    own = None if lower == slot else _said_so(ledger.trees[lower], at, rest[1:], said)
+    began, place = (slot, path) if own is None else (lower, own)
+    states = list(_states(ledger, slot, at))
+    taken = next((one for one in states if _goes_on(one, now, slot)), None)
+    return Continued(
+        None if own is None else lower,
+        tuple(_claim(ledger, began, one, place, dig(ledger.trees[began], place)) for one in said),
+        _workers(ledger, slot, at, now, since, taken),
+        tuple(one.event for one in states if one.event and said_in(one.value, one.told, rest, at) == said),
+    )
+
+
+def _workers(ledger: Ledger, slot: int, path: Path, now: Worked, since: int, taken: _State | None) -> tuple[Claim, ...]:
+    """Those who worked on a list, each in his slot: the first of them in the one it was taken over from."""
+    early = 0 if taken is None else len(steps(taken.told))
+    return tuple(
+        _claim(ledger, taken.slot if taken and index < early else slot, SaidAt(number, path), path)
+        for index, number in enumerate(now.steps[since:], since)
+    )
+
+
+def _said_so(tree: Any, at: Path, rest: Path, said: list[SaidAt]) -> Path | None:
+    """Where the list at *at* has what those said; None where it has not."""
+    elements = dig(tree, at)
+    for index in range(len(elements) if isinstance(elements, list) else 0):
+        if said_in(tree, tree.origin, own := (*at, index, *rest)) == said:
+            return own
+    return None
+
+
+class _State(NamedTuple):
+    """A list that a slot has, or had: who said it, and the event that ended it."""
+
+    slot: int
+    told: Told
+    value: Any
+    event: Event | None
+
+
+def _states(ledger: Ledger, slot: int, path: Path) -> Iterator[_State]:
+    """What stands and stood at a path in a slot, and before it in the one that it goes on with; the newest first."""
+    for one in dict.fromkeys((_LOWER.get(slot, slot), slot)):
+        told, value = ledger.told(one, path)
+        if isinstance(value, list):
+            yield _State(one, told, value, None)
+        chronicle = ledger.history.get(path, {}).get((one, False))
+        for event in reversed(chronicle.events()) if chronicle is not None else ():
+            if event.what == "overwritten":
+                yield _State(one, event.told, event.value, event)
+
+
+def _goes_on(state: _State, now: Worked, slot: int) -> bool:
+    """Whether the work on a list went on with that one of the weaker slot, with all the work on it there."""
+    early = steps(state.told)
+    return state.slot != slot and early == now.steps[: len(early)]
+
+
+def _claim(ledger: Ledger, slot: int, said: SaidAt, path: Path, value: Any = ABSENT) -> Claim:
+    origin, mark = ledger.place_of(said)
+    return Claim(path, value if value is ABSENT else _shown(value), slot, origin, mark.verb)
 
 
 def _past(ledger: Ledger, path: Path) -> Iterator[Past]:

@@ -10,14 +10,15 @@ one above it, is replaced. From then on it keeps the old content to itself, as i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cmp_to_key
 from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, near, spell, strict_key
 from nodeattrs.errors import BadArgument, BadKey, NoSuchAttribute, TypeConflict
 from nodeattrs.node.component_tree import ComponentTree, Pairs, Place, below, remove_equal, thing_of
 from nodeattrs.node.maps import ElementTold, SaidAt
-from nodeattrs.node.values import Deferred, Sensitive, Symbol, Withheld, stored
+from nodeattrs.node.values import Sensitive, Symbol, Withheld, stored
 
 __all__ = ["FullWriter", "Level", "ListWriter", "UnlessWriter", "Writer", "key_of", "steps_of"]
 
@@ -150,8 +151,12 @@ class Writer(_Handle):
         return self.to_plain(evaluate)  # type: ignore[no-any-return]
 
     def get(self, key: Any, default: Any = None) -> Any:
-        """A plain copy of the value of *key*; *default* where it is absent. Creates nothing."""
-        value = self._tree.plain_of(below(self._place(), key_of(key, self._path)), True, (*self._path, key))
+        """A plain copy of the value of *key*; *default* where it is absent. Creates nothing.
+
+        Deferred values stay deferred, as in a step.
+        raises: ValueWithheld
+        """
+        value = self._at((key,))
         return default if value is ABSENT else value
 
     def delete(self, key: Any) -> Any:
@@ -189,7 +194,11 @@ class Writer(_Handle):
     # Chef's path methods. They count from here.
 
     def read(self, *path: Any) -> Any:
-        """A plain copy of what stands at *path* in this component, or None. Creates nothing."""
+        """A plain copy of what stands at *path* in this component, or None. Creates nothing.
+
+        Deferred values stay deferred: a level hands out what was stored, as Chef's does.
+        raises: ValueWithheld
+        """
         value = self._at(path)
         return None if value is ABSENT else value
 
@@ -202,7 +211,7 @@ class Writer(_Handle):
 
     def exist(self, *path: Any) -> bool:
         """Whether there is something at *path*, null included (Ruby's `exist?`)."""
-        return self._at(path) is not ABSENT
+        return thing_of(self._place_below(path)) is not ABSENT
 
     def write(self, *path_and_value: Any) -> Any:
         """Store the last argument at the path before it; scalars in the way become maps. The value.
@@ -226,11 +235,15 @@ class Writer(_Handle):
             raise self._absent(steps_of(path))
         return self.unlink(*path)
 
-    def _at(self, path: Iterable[Any]) -> Any:
+    def _place_below(self, path: Iterable[Any]) -> Place:
         place = self._place()
         for step in steps_of(path, self._path):
             place = below(place, step)
-        return self._tree.plain_of(place, True, (*self._path, *steps_of(path, self._path)))
+        return place
+
+    def _at(self, path: Iterable[Any]) -> Any:
+        value = self._tree.plain_of(self._place_below(path), path=self._path)
+        return value.read((*self._path, *path)) if type(value) is Withheld else value
 
     def _write(self, path_and_value: tuple[Any, ...], full: bool = False, strict: bool = False) -> Any:
         if len(path_and_value) < 2:
@@ -301,9 +314,9 @@ class ListWriter(_Handle):
         """A plain copy."""
         return self.to_plain(evaluate)  # type: ignore[no-any-return]
 
-    def _work(self, change: Callable[[Pairs, int], Any]) -> Any:
+    def _work(self, change: Callable[[Pairs, int], Any], anew: bool = False) -> Any:
         self._list()
-        return self._tree.work(self._path, change)
+        return self._tree.work(self._path, change, anew)
 
     def _taken(self, values: Iterable[Any]) -> list[Any]:
         return [stored(value, self._path) for value in values]
@@ -358,20 +371,17 @@ class ListWriter(_Handle):
         def change(pairs: Pairs, mark: int) -> None:
             pairs[:] = self._said(taken, mark, listed=True)
 
-        self._work(change)
+        self._work(change, anew=True)
         return self
 
     def sort(self) -> ListWriter:
-        """Sort: numbers by size, text by code point, lists element by element; self.
+        """Sort: numbers by size, text by code point, lists by their first elements that differ; self.
 
-        raises: BadArgument, where elements of different sorts meet
+        raises: BadArgument, where two have no order that have to be compared, such as null and a number
         """
 
         def change(pairs: Pairs, mark: int) -> None:
-            if len(pairs) > 1:
-                for value, _ in pairs:
-                    _sortable(value, pairs[0][0])
-            pairs.sort(key=lambda pair: pair[0])
+            pairs.sort(key=lambda pair: _in_order(pair[0]))
 
         self._work(change)
         return self
@@ -418,19 +428,28 @@ class ListWriter(_Handle):
         return self if self._work(change) else None
 
 
-def _sortable(value: Any, other: Any) -> None:
-    numbers = (int, float)
-    if isinstance(value, bool) or value is None or isinstance(value, Mapping):
-        raise BadArgument(f"cannot sort: {value!r} has no order")
-    if isinstance(value, numbers) and isinstance(other, numbers) and not isinstance(other, bool):
-        return
-    if isinstance(value, str) and isinstance(other, str):
-        return
-    if isinstance(value, list) and isinstance(other, list):
-        for one, two in zip(value, other, strict=False):
-            _sortable(one, two)
-        return
-    raise BadArgument(f"cannot sort {value!r} among {other!r}: they have no common order")
+def _compared(one: Any, two: Any) -> int:
+    """Ruby's `<=>`: below, equal or above zero; lists are looked at as far as it takes to tell them apart.
+
+    raises: BadArgument, where it comes to two that have no common order
+    """
+    if isinstance(one, list) and isinstance(two, list):
+        for element, other in zip(one, two, strict=False):
+            if order := _compared(element, other):
+                return order
+        return len(one) - len(two)
+    if (isinstance(one, str) and type(one) is type(two)) or (_is_number(one) and _is_number(two)):
+        return int(one > two) - int(one < two)
+    if strict_key(one) == strict_key(two):
+        return 0
+    raise BadArgument(f"cannot sort {one!r} among {two!r}: they have no common order")
+
+
+_in_order = cmp_to_key(_compared)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 class UnlessWriter:
@@ -457,10 +476,7 @@ class UnlessWriter:
             raise BadArgument("an unless needs a path and a value", hint="default_unless('apache', 'port', 80)")
         path = (*self._path, *steps_of(path_and_value[:-1], self._path))
         value = stored(path_and_value[-1], path)
-        standing = thing_of(self._tree.place(path))
-        if isinstance(standing, Deferred):
-            standing = standing.evaluate()
-        if _is_none(standing):
+        if _is_none(thing_of(self._tree.place(path))):
             self._tree.write(path, value)
             return path_and_value[-1]
         self._tree.silent(path, value)
@@ -468,7 +484,10 @@ class UnlessWriter:
 
 
 def _is_none(value: Any) -> bool:
-    """Whether there is no value: nothing, null, a secret that is null, or one that was not stored."""
+    """Whether there is no value: nothing, null, a secret that is null, or one that was not stored.
+
+    A deferred value is one, whatever it may come to: it is not computed for the question, as in Chef.
+    """
     return value is ABSENT or value is None or isinstance(value, Withheld) or value == Sensitive(None)
 
 
