@@ -43,6 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_run_options(parser)
     add_store(parser)
     add_at(parser)
+    parser.add_argument("--all", action="store_true", help="with --repo: also the lines that decided who was asked")
     add_strict(parser)
     add_output(parser)
 
@@ -56,8 +57,15 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
     path = path_of(options.path)
     repository = None if options.repo is None else Repository(options.repo)
-    node, revision = named_node(options, terminal)
-    explanation = explained(node, path, repository, revision)
+    if options.all and repository is None:
+        options.refuse("--all names what decided in a run, so it needs --repo")
+    node, revision, run = named_node(options, terminal)
+    because = None
+    if options.all and repository is not None and run is not None:
+        from nodeattrs.runs.causes import of_trace
+
+        because = of_trace(repository, run)
+    explanation = explained(node, path, repository, revision, because)
     if not explanation.says_something:
         raise NoSuchAttribute(f"nobody has said anything about {spell(path)}", path=path, hint=explanation.hint)
     if options.strict:

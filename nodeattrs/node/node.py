@@ -8,7 +8,7 @@ repository, a store or a run hands in plain data and who said it.
 from __future__ import annotations
 
 import os
-from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
@@ -466,6 +466,12 @@ class Node(Mapping[Any, Any]):
         """Who speaks now, and the line outside of this library that calls."""
         marks = self._ledger.marks
         return marks[marks.here(0)].speaker.at(())
+
+    def noted_here(self) -> Callable[[], Origin]:
+        """The same, looked up when it is asked."""
+        marks = self._ledger.marks
+        number = marks.here(0)
+        return lambda: marks[number].speaker.at(())
 
     @property
     def slots(self) -> dict[int, SlotTree]:
