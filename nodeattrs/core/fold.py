@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     # Loaded by the first question: a fold that nobody asks does not pay for the answers.
     from nodeattrs.core.rules import PathRule
     from nodeattrs.core.trace import Trace
-from nodeattrs.core.walk import Setting, Walk
+    from nodeattrs.core.walk import Setting, Walk
 
 __all__ = ["Fold", "Folded", "Layer", "fold"]
 
