@@ -94,9 +94,9 @@ def kept(part: Part, keys: Container[Any], *of: Part) -> Part:
 
 
 def without(part: Part, keys: Iterable[Any]) -> Part:
-    """A map without some of its keys."""
+    """A map without some of its keys; if none is left, those that set it have set the empty one."""
     gone = set(keys)
-    return kept(part, [key for key in part.value if key not in gone]) if gone else part
+    return kept(part, part.value.keys() - gone, part) if gone else part
 
 
 # --- lists

@@ -86,7 +86,8 @@ KEEP, TAKE, DROP, MEET = Rule.KEEP, Rule.TAKE, Rule.DROP, Rule.MEET
 
 Handler = Callable[[Part, Part], Part]
 """Makes one part of two. A handler that never raises and looks at nothing but its two
-values says so with an attribute `total = True`; lazy reading asks for it."""
+values says so with an attribute `total = True`; lazy reading asks for it. One whose result has
+nothing of the lower value says so with `hides = True`: what cannot be read there cannot matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +216,7 @@ class Policy:
 
     def shines_through(self, upper: type) -> bool:
         """Whether anything that could lie below a value of that type is left in the result."""
-        return any(self.verdict(lower, upper) is not TAKE for lower in self._possible())
+        return any(not _hides(self.verdict(lower, upper)) for lower in self._possible())
 
     def _possible(self) -> list[type]:
         types: list[type] = [*_PLAIN, *self.kinds]
@@ -244,6 +245,10 @@ def _spread(kinds: Kind | tuple[Kind, ...], every: Iterable[Kind]) -> Iterable[K
     if kinds == SAID:
         return [kind for kind in every if kind != ABSENT_KIND]
     return (kinds,) if isinstance(kinds, str) else kinds
+
+
+def _hides(verdict: Verdict) -> bool:
+    return verdict is TAKE or getattr(verdict, "hides", False)
 
 
 def _total(rule: object) -> bool:

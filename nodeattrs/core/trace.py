@@ -215,7 +215,9 @@ def traced(
 def _is_new(claim: Claim, once: bool, seen: set[Any]) -> bool:
     """Whether no row says the same yet; *once*: whichever source it came from, if the line is the same."""
     origin = claim.origin
-    key = origin, claim.path, None if once and origin.line is not None else claim.rank
+    key: tuple[Any, ...] = (origin, claim.path, claim.rank)
+    if once and origin.line is not None:
+        key = (origin.file or origin.who, origin.line, origin.column, claim.path)
     known = key in seen
     seen.add(key)
     return not known

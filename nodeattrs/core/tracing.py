@@ -19,6 +19,7 @@ from nodeattrs.core.policy import ANY, KEEP, SAID, TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Absent, Path, dig
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.core.walk import Overridden, Setting, Walk, whole_places
+from nodeattrs.errors import MergeConflict
 
 __all__ = ["CHANGED", "walk"]
 
@@ -27,12 +28,18 @@ CHANGED = Policy("a change", Line(ANY, SAID, TAKE, "somebody changed the result"
 
 
 def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None) -> Walk:
-    """Walk *path* through a folding.
+    """Walk *path* through a folding; once more without the winner, where who is next might yield to others.
 
     trees: source -> its tree, for a folding that remembers numbers only; a source without one sets nothing
     cost:  the depth of the path times the number of parts that set something
     """
-    return _Walker(trees).walk(folding, path)
+    found = _Walker(trees).walk(folding, path)
+    if len(found.standing) != 1 or len(found.overridden) < 2 or found.overridden[0].is_surely_next:
+        return found
+    try:
+        return found.in_line(_Walker(trees, found.standing[0]).walk(folding, path))
+    except MergeConflict:
+        return found
 
 
 class _Here:
@@ -92,10 +99,13 @@ class _Walker:
     """Holds the trees of the sources while one path is walked.
 
     Written so that a source that sets nothing costs nothing, and that one place is looked at without a call.
+
+    taken: a setting that is taken away
     """
 
-    def __init__(self, trees: Mapping[int, Any] | None) -> None:
+    def __init__(self, trees: Mapping[int, Any] | None, taken: Setting | None = None) -> None:
         self.given = trees
+        self.taken = taken
         self.trees: dict[int, Any] = {}
 
     def walk(self, folding: Folding, path: Path) -> Walk:
@@ -103,7 +113,7 @@ class _Walker:
         for depth, key in enumerate(path):
             if not here.has_something:
                 break
-            if here.stands and here.policy is None and not isinstance(here.value, (dict, list, tuple)):
+            if here.stands and here.policy is None and not _may_hold(here.value, key):
                 cover = path[:depth]
                 break
             here = self.below(here, key, path[: depth + 1])
@@ -152,11 +162,9 @@ class _Walker:
     def laid_over(self, folding: Folding, here: _Here, new: _Here, policy: Policy | None) -> _Here:
         if here.stands and policy is None:
             return self.changed(here, new)
-        if here.has_something:
-            return self.joined(policy or CHANGED, here, new, (), folding.from_top)
-        if folding.opening is None or not new.stands:
-            return new
-        return self.joined(folding.opening, here, new, (), False)
+        if folding.opening is not None and new.stands and not (here.stands or here.losses):
+            new = self.joined(folding.opening, _Here(ABSENT, ()), new, (), False)
+        return self.joined(policy or CHANGED, here, new, (), folding.from_top) if here.has_something else new
 
     def leaf(self, part: Part) -> _Here:
         value, origins = part.value, part.origins
@@ -165,7 +173,10 @@ class _Walker:
             here.unknown = sources(origins)
             return here
         if type(origins) is int:
-            value = self.trees[origins] = value if self.given is None else self.given[origins]
+            value = value if self.given is None else self.given[origins]
+            if self.taken is not None and self.taken.source == origins:
+                value = _without(value, self.taken.own)
+            self.trees[origins] = value
             origins = At(origins, ())
         return _Here(value, origins)
 
@@ -297,7 +308,15 @@ class _Walker:
         for member in child.members:
             for setting in self.settings(member, path):
                 if setting.source not in by:
-                    yield Overridden(setting, by, *rule, len(path))
+                    yield self.taken_away(setting, child.notes, path) or Overridden(setting, by, *rule, len(path))
+
+    def taken_away(self, setting: Setting, notes: list[Encounter], path: Path) -> Overridden | None:
+        """Who has taken it away, where a handler has noted that."""
+        for note in notes:
+            if note.verdict is TAKE and _rest(At(setting.source, setting.own), note.lower) is not None:
+                line = note.policy.line(type(note.lower.value), type(note.upper.value))
+                return Overridden(setting, sources(note.upper.origins), note.policy, line, len(path))
+        return None
 
     def noted(self, notes: list[Encounter], standing: Iterable[At], path: Path) -> Iterator[Overridden]:
         """Whom those that stand have overridden where a handler let parts meet, and whom those had, and so on."""
@@ -319,8 +338,9 @@ class _Walker:
 
     def parts_of(self, part: Part, rest: Path, path: Path) -> Iterator[Setting]:
         value, origins = part.value, part.origins
-        for step in rest:
+        for depth, step in enumerate(rest, len(path) - len(rest)):
             if not isinstance(value, (dict, list)):
+                path = path[:depth]
                 break
             value, origins = dig(value, (step,)), origins_at(origins, step)
         if value is not ABSENT:
@@ -350,6 +370,24 @@ class _Walker:
         for step in at.path:
             value = value.get(step, ABSENT) if isinstance(value, dict) else dig(value, (step,))
         return otherwise if value is ABSENT else value
+
+
+def _may_hold(value: Any, key: Any) -> bool:
+    return isinstance(value, dict) or (type(key) is int and isinstance(value, (list, tuple)))
+
+
+def _without(tree: Any, path: Path) -> Any:
+    """A tree without what stands at a path; ABSENT for all of it."""
+    if not path:
+        return ABSENT
+    if dig(tree, path) is ABSENT:
+        return tree
+    out, step = tree.copy(), path[0]
+    if len(path) > 1:
+        out[step] = _without(out[step], path[1:])
+    else:
+        del out[step]
+    return out
 
 
 def _part(here: _Here) -> Part:

@@ -11,7 +11,7 @@ from typing import Any
 
 from nodeattrs.core.origins import At, Origins, origins_at, places
 from nodeattrs.core.part import Part
-from nodeattrs.core.policy import Line, Policy
+from nodeattrs.core.policy import TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import Path
 
 __all__ = ["Overridden", "Setting", "Walk", "whole_places"]
@@ -46,6 +46,13 @@ class Overridden:
     line: Line
     depth: int = 0
 
+    @property
+    def is_surely_next(self) -> bool:
+        """Whether such a value replaces whatever it meets, and no map that lost an entry yields to something else."""
+        policy = self.policy
+        over = (policy.verdict(lower, dict) for lower in (type(None), str, int, bool, list, dict))
+        return type(self.setting.value) in policy.always and all(one is TAKE or type(one) is Meet for one in over)
+
     def also_by(self, more: tuple[int, ...]) -> Overridden:
         """The same, overridden by others, too."""
         return replace(self, by=tuple(dict.fromkeys((*self.by, *more))))
@@ -69,6 +76,20 @@ class Walk:
     value: Any
     origins: Origins
     cover: Path | None
+
+    def in_line(self, without: Walk) -> Walk:
+        """The same, in the order that a walk *without* the winner shows: who would be read then comes first,
+        and who would not is overridden by others, too."""
+        following = {(setting.source, setting.own) for setting in without.standing}
+        more = {(lost.setting.source, lost.setting.own): lost.by for lost in without.overridden}
+        first, later = [], []
+        for lost in self.overridden:
+            place = lost.setting.source, lost.setting.own
+            if place in following:
+                first.append(lost)
+            else:
+                later.append(lost.also_by(more.get(place, ())))
+        return replace(self, overridden=(*first, *later))
 
     @property
     def part(self) -> Part:
