@@ -549,6 +549,73 @@ class TestExplain:
         assert text.startswith("Data, 'a' = 5\n  wins   6 layer 1, common  5  tests/test_bindings_injector.py:")
         assert "layer 2, node n + rack r" in text
 
+    def test_two_below_the_winner_are_hidden_by_it_and_tie(self):
+        """Nothing abstract is there, and nothing is said of it."""
+        explanation = Injector([Layer("site", [bound(c=1)]), Layer("modules", [bound(c=2), bound(c=3)])]).explain("c")
+        told = "a higher layer hides what lies below (bindings); ties with {} below the winner: would be a conflict"
+
+        assert [(heard.claim.value, heard.by, heard.why) for heard in explanation.trace.losers] == [
+            (3, (3,), told.format(1)),
+            (2, (3,), told.format(2)),
+        ]
+        assert [said["ties_with"] for said in explanation.to_dict()["declarations"]] == [[], [1], [2]]
+
+    def test_beside_two_that_tie_nothing_abstract_is_filled(self):
+        """It is hidden as they are, by what stands above."""
+        demand = Bindings("demand")
+        demand.bind("c").abstract()
+        explanation = Injector([[bound(c=1)], [bound(c=2), bound(c=3), demand]]).explain("c")
+
+        assert explanation.trace.heard[-1].why == "a higher layer hides what lies below (bindings)"
+
+    def test_more_categories_win_where_they_begin_as_the_fewer(self):
+        """Node and rack stand above rack because node does, whatever else holds."""
+        one = Bindings("x")
+        one.when(node="n", rack="r").bind("a").to(1)
+        one.when(rack="r").bind("a").to(2)
+        (loser,) = Injector([[one]], [("node", "n"), ("rack", "r")]).explain("a").trace.losers
+
+        assert loser.why == "the higher category wins (bindings)"
+
+    def test_who_spoke_for_an_optional_one_that_gave_nothing_wins(self):
+        """The winner's line would not change the value: it did not speak."""
+        maybe = Bindings("maybe")
+        maybe.bind("a").optional().lookup("nobody")
+        explanation = Injector([[maybe], [bound(a=1)]]).explain("a")
+
+        assert explanation.trace.winner.claim.value == 1
+        assert [heard.why for heard in explanation.trace.losers] == ["it is optional and gave nothing (bindings)"]
+
+    def test_a_name_for_another_key_says_whose_value_it_is(self):
+        """The line that sets the value is named, and the lines that its fragments read."""
+        low, top = bound(a=1), Bindings("top")
+        top.alias("a", as_="b")
+        top.multibind("m", list)
+        top.fragment("m").lookup("b")
+        injector = Injector([[top], [low]])
+
+        assert [(look.depth, look.asked) for look in injector.explain("b").looked] == [(1, "Data, 'a'")]
+        assert [(look.depth, look.asked) for look in injector.explain("m").looked] == [(1, "'b'"), (2, "Data, 'a'")]
+
+    def test_an_include_counts_where_it_decides(self):
+        """One below another of its class decides nothing, nor does an exclude of what nobody includes."""
+        top, middle, low = Bindings("top"), Bindings("middle"), Bindings("low")
+        top.include("ntp")
+        middle.exclude("ntp", "telnet")
+        low.include("ntp")
+        low.fragment("included_classes").to("ssh")
+        spoken = Injector([[top], [middle], [low]]).explain("/classes").spoken
+
+        assert {one.value: one.counts for one in spoken if "ntp" not in one.value} == {
+            "exclude telnet": False,
+            "include ssh": True,
+        }
+        assert [(one.value, one.counts) for one in spoken if "ntp" in one.value] == [
+            ("include ntp", True),
+            ("exclude ntp", False),
+            ("include ntp", False),
+        ]
+
     def test_elements_of_a_multibind_have_their_places(self):
         """Also those that do not count."""
         one = Bindings("x")

@@ -57,9 +57,9 @@ class TestExplanation:
         """
         Fifteen claims with their files, the rules that decide among them: 24 lines of 80 columns.
         """
-        node = node_with(**{f"s{slot.number}": {"app": {"workers": slot.number}} for slot in SLOTS})
+        node = node_with(**{f"s{slot.number}": {"app_workers": slot.number} for slot in SLOTS})
 
-        text = lines(explained(node, ("app", "workers")))
+        text = lines(explained(node, ("app_workers",)))
 
         assert [str(number) for number in range(15, 0, -1)] == [line.split()[1] for line in text[2:17]]
         assert len(text) <= 24

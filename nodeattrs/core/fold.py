@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     # Loaded by the first question: a fold that nobody asks does not pay for the answers.
     from nodeattrs.core.rules import PathRule
     from nodeattrs.core.trace import Trace
-    from nodeattrs.core.tracing import Setting, Walk
+    from nodeattrs.core.walk import Setting, Walk
 
 __all__ = ["Fold", "Folded", "Layer", "fold"]
 
@@ -115,8 +115,9 @@ class Folded:
         if dig(self.value, steps) is ABSENT:
             return ()
         walk = self._walk(steps)
-        standing = {setting.source: setting for setting in walk.standing}
-        return tuple(self._claim(standing[number]).origin for number in sources(walk.part.origins))
+        order = {number: index for index, number in enumerate(sources(walk.origins))}
+        standing = sorted(walk.standing, key=lambda setting: order.get(setting.source, -1))
+        return tuple(dict.fromkeys(self._claim(setting).origin for setting in standing))
 
     def trace(self, path: str | Path) -> Trace:
         """Everyone who set *path*, the winner first, with the rule that overrode each other one.

@@ -66,10 +66,12 @@ class Folding:
     def lay(self, part: Part | Folding, policy: Policy) -> Part:
         """Lay one part, or a finished folding; the result.
 
-        What is ABSENT or unknown changes nothing.
+        What is unknown changes nothing, and a part that is ABSENT is no step.
         raises: MergeConflict with the path; the folding stays as it was then
         """
         laid = part.result if isinstance(part, Folding) else part
+        if laid.value is ABSENT and laid is part:
+            return self.result
         if laid.value is not ABSENT and type(laid.value) is not Unknown:
             self.result = self._met(laid, policy)
             self._laid = True
@@ -103,7 +105,7 @@ class Folding:
         again = Folding(from_top=self.from_top, opening=self.opening, start=self.start)
         for step in self.steps:
             before = again.result
-            yield before, step, again._again(step.part, step.policy)
+            yield before, step, again._again(step, step.part)
 
     def located(self) -> Part:
         """The result once more, its origins saying where in its own tree each source has it (`At`).
@@ -113,13 +115,13 @@ class Folding:
         again = Folding(from_top=self.from_top, opening=self.opening, start=self.start)
         for step in self.steps:
             part = step.part.located() if isinstance(step.part, Folding) else _located(step.part)
-            again._again(part, step.policy)
+            again._again(step, part)
         return again.result
 
-    def _again(self, part: Part | Folding, policy: Policy | None) -> Part:
-        if policy is None:
+    def _again(self, step: Step, part: Part | Folding) -> Part:
+        if step.policy is None:
             return self.change(part.result if isinstance(part, Folding) else part)
-        return self.only(policy) if part is NOTHING else self.lay(part, policy)
+        return self.only(step.policy) if step.part is NOTHING else self.lay(part, step.policy)
 
     def __repr__(self) -> str:
         return f"<Folding of {len(self.steps)}: {self.result.value!r}>"

@@ -52,7 +52,7 @@ def meet(policy: Policy, lower: Part, upper: Part) -> Part:
         notes += encounters(policy, lower, upper)
     if below is Absent and above in policy.always:
         return upper
-    return decided(policy.verdict(below, above), lower, upper)
+    return decided(policy.cells.get((below, above)) or policy.verdict(below, above), lower, upper)
 
 
 def decided(verdict: Verdict, lower: Part, upper: Part) -> Part:
@@ -68,65 +68,61 @@ def decided(verdict: Verdict, lower: Part, upper: Part) -> Part:
     return verdict(lower, upper)  # type: ignore[operator]
 
 
+_NONE: frozenset[type] = frozenset()
+_NO_CELLS: dict[tuple[type, type], Verdict] = {}
+
+
 def _met(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: dict[Any, Any], up: Origins) -> tuple[Any, Origins]:
     if not upper:
         return lower.copy(), lo  # a met map is never one that was put in: who asks by identity can rely on it
-    always, by_key = policy.always, policy.by_key
+    by_key = policy.by_key
+    always, cells = (policy.always, policy.cells) if by_key is None else (_NONE, _NO_CELLS)
     out = lower.copy()
+    # Written out for the two that are common: this is done for every map.
+    known = lo.copy() if type(lo) is dict else dict.fromkeys(lower, lo) if type(lo) is int else lo
+    origins = None if up is None else spread(known, lower) if type(known) is not dict and lo is not None else known
+    up = up if origins is None or type(up) is int or type(up) is dict else spread(up, upper)
     apart = type(up) is dict
-    if lo is None or up is None:
-        origins = None
-    else:
-        # Written out for the two that are common: this is done for every map.
-        origins = dict.fromkeys(lower, lo) if type(lo) is int else lo.copy() if type(lo) is dict else spread(lo, lower)
-        if not apart and type(up) is not int:
-            up, apart = spread(up, upper), True
-    table = policy
-    for key, above in upper.items():
-        if by_key is not None:
-            table = policy.at(key)
-            always = table.always
-        if type(above) in always:
+    try:
+        for key, above in upper.items():
+            who = up[key] if apart else up
+            if type(above) not in always:
+                below = lower.get(key, ABSENT)
+                kinds = type(below), type(above)
+                verdict = cells.get(kinds) or (policy if by_key is None else policy.at(key)).verdict(*kinds)
+                if verdict is KEEP:
+                    continue
+                if verdict is not TAKE:
+                    below_who = None if origins is None else origins.get(key, ())
+                    if type(verdict) is Meet:  # called from here, since a level may take one frame only
+                        above, who = _met(verdict.policy, below, below_who, above, who)  # type: ignore[arg-type]
+                    else:
+                        above, who = _handled(verdict, below, below_who, above, who)
+                    if above is ABSENT:
+                        _drop(key, out, origins)
+                        continue
             out[key] = above
             if origins is not None:
-                origins[key] = up[key] if apart else up
-            continue
-        below = lower.get(key, ABSENT)
-        verdict = table.verdict(type(below), type(above))
-        if verdict is TAKE:
-            out[key] = above
-            if origins is not None:
-                origins[key] = up[key] if apart else up
-        elif verdict is KEEP:
-            pass
-        elif verdict is DROP:
-            out.pop(key, None)
-            if origins is not None:
-                origins.pop(key, None)
-        else:
-            below_origins = above_origins = None
-            if origins is not None:
-                below_origins, above_origins = origins.get(key, ()), up[key] if apart else up
-            try:
-                if type(verdict) is Meet:
-                    entry, joined = _met(verdict.policy, below, below_origins, above, above_origins)  # type: ignore[arg-type]
-                else:
-                    part = verdict(Part(below, below_origins), Part(above, above_origins))  # type: ignore[operator]
-                    entry, joined = part.value, part.origins
-            except MergeConflict as conflict:
-                conflict.path = (key, *(conflict.path or ()))
-                raise
-            if entry is ABSENT:
-                out.pop(key, None)
-                if origins is not None:
-                    origins.pop(key, None)
-                continue
-            out[key] = entry
-            if origins is not None:
-                origins[key] = joined
+                origins[key] = who
+    except MergeConflict as conflict:
+        conflict.path = (key, *(conflict.path or ()))
+        raise
     if origins is not None and not out:
         return out, gathered(lo, up)  # nothing is left to carry what was set
     return out, origins
+
+
+def _handled(verdict: Verdict, below: Any, below_who: Origins, above: Any, above_who: Origins) -> tuple[Any, Origins]:
+    if verdict is DROP:
+        return ABSENT, ()
+    part = verdict(Part(below, below_who), Part(above, above_who))  # type: ignore[operator]
+    return part.value, part.origins
+
+
+def _drop(key: Any, out: dict[Any, Any], origins: Origins) -> None:
+    out.pop(key, None)
+    if origins is not None:
+        origins.pop(key, None)
 
 
 def encounters(policy: Policy, lower: Part, upper: Part, path: Path = ()) -> Iterator[Encounter]:

@@ -49,13 +49,15 @@ def origins_at(origins: Origins, step: Any) -> Origins:
     return origins
 
 
-def spread(origins: Origins, entries: Iterable[Any]) -> dict[Any, Origins]:
-    """The origins of a map key by key, in a dict of one's own. cost: one look a key"""
+def spread(origins: Origins, entries: Iterable[Any]) -> dict[Any, Origins] | None:
+    """The origins of a map key by key, in a dict of one's own; None where nobody keeps them. cost: one look a key"""
     kind = type(origins)
     if kind is dict:
         return origins.copy()  # type: ignore[no-any-return]
     if kind is int:
         return dict.fromkeys(entries, origins)
+    if origins is None:
+        return None
     return {key: origins_at(origins, key) for key in entries}
 
 

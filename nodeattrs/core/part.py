@@ -7,6 +7,7 @@ origin itself, so that none can be forgotten.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
@@ -30,14 +31,12 @@ __all__ = [
 ]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Part:
     """A value and who set it: see `core.origins`."""
 
-    __slots__ = ("origins", "value")
-
-    def __init__(self, value: Any, origins: Origins) -> None:
-        self.value = value
-        self.origins = origins
+    value: Any
+    origins: Origins
 
     def at(self, step: Any) -> Part:
         """The part at a key or index; a part with the value ABSENT where there is none."""
@@ -95,9 +94,9 @@ def kept(part: Part, keys: Container[Any], *of: Part) -> Part:
 
 
 def without(part: Part, keys: Iterable[Any]) -> Part:
-    """A map without some of its keys."""
+    """A map without some of its keys; if none is left, those that set it have set the empty one."""
     gone = set(keys)
-    return kept(part, [key for key in part.value if key not in gone]) if gone else part
+    return kept(part, part.value.keys() - gone, part) if gone else part
 
 
 # --- lists
@@ -230,7 +229,7 @@ def _remade_map(before: Part, value: dict[Any, Any], source: int | At) -> Part:
     old = before.value
     if not value:
         return Part(value, source if old else before.origins)
-    who = spread(source, value)
+    who = spread(source, value) or {}
     parts = {
         key: remade(before.at(key), entry, who[key]) if key in old else Part(entry, who[key])
         for key, entry in value.items()

@@ -86,7 +86,8 @@ KEEP, TAKE, DROP, MEET = Rule.KEEP, Rule.TAKE, Rule.DROP, Rule.MEET
 
 Handler = Callable[[Part, Part], Part]
 """Makes one part of two. A handler that never raises and looks at nothing but its two
-values says so with an attribute `total = True`; lazy reading asks for it."""
+values says so with an attribute `total = True`; lazy reading asks for it. One whose result has
+nothing of the lower value says so with `hides = True`: what cannot be read there cannot matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,7 @@ class Policy:
             for upper in every:
                 if upper != ABSENT_KIND:
                     self._check(lower, upper)
-        self._cells: dict[tuple[type, type], Verdict] = {}
+        self.cells: dict[tuple[type, type], Verdict] = {}
         self.by_key: Mapping[Any, Policy] | None = None
         types: list[type] = [*_PLAIN, *self.kinds]
         self.always: frozenset[type] = frozenset(
@@ -182,12 +183,12 @@ class Policy:
     def verdict(self, lower: type, upper: type) -> Verdict:
         """The rule for two exact types: a verb, `Meet`, or a handler; other tables are asked here.
 
-        cost: one look-up after the first time
+        cost: one look-up after the first time; inner loops look into `cells` themselves
         """
         try:
-            return self._cells[lower, upper]
+            return self.cells[lower, upper]
         except KeyError:
-            return self._cells.setdefault((lower, upper), self._resolved(lower, upper))
+            return self.cells.setdefault((lower, upper), self._resolved(lower, upper))
 
     def _resolved(self, lower: type, upper: type) -> Verdict:
         rule = self._lines[self.kind(lower), self.kind(upper)].rule
@@ -215,7 +216,7 @@ class Policy:
 
     def shines_through(self, upper: type) -> bool:
         """Whether anything that could lie below a value of that type is left in the result."""
-        return any(self.verdict(lower, upper) is not TAKE for lower in self._possible())
+        return any(not _hides(self.verdict(lower, upper)) for lower in self._possible())
 
     def _possible(self) -> list[type]:
         types: list[type] = [*_PLAIN, *self.kinds]
@@ -244,6 +245,10 @@ def _spread(kinds: Kind | tuple[Kind, ...], every: Iterable[Kind]) -> Iterable[K
     if kinds == SAID:
         return [kind for kind in every if kind != ABSENT_KIND]
     return (kinds,) if isinstance(kinds, str) else kinds
+
+
+def _hides(verdict: Verdict) -> bool:
+    return verdict is TAKE or getattr(verdict, "hides", False)
 
 
 def _total(rule: object) -> bool:

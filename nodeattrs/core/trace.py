@@ -16,11 +16,21 @@ from typing import Any
 
 from nodeattrs.core.claim import Claim, Origin, Verb
 from nodeattrs.core.policy import DROP, KEEP, MEET, TAKE, Line, Meet, Policy
-from nodeattrs.core.tracing import Setting, Walk
 from nodeattrs.core.tree import ABSENT, Path, spell
-from nodeattrs.core.unknown import Unknown
+from nodeattrs.core.unknown import Unknown, unknown_layer
+from nodeattrs.core.walk import Setting, Walk
 
-__all__ = ["Element", "Fate", "Heard", "Past", "Row", "Trace", "rows", "shown", "traced"]
+__all__ = [
+    "Element",
+    "Fate",
+    "Heard",
+    "Past",
+    "Row",
+    "Trace",
+    "rows",
+    "shown",
+    "traced",
+]
 
 
 class Fate(Enum):
@@ -116,6 +126,17 @@ class Trace:
         """The beaten claims, strongest first."""
         return tuple(heard for heard in self.heard if heard.fate is Fate.LOSES)
 
+    @property
+    def unknown(self) -> tuple[Heard, ...]:
+        """The layers that cannot be read and might override what is."""
+        return tuple(heard for heard in self.heard if heard.fate is Fate.UNKNOWN)
+
+    def require_known(self) -> None:
+        """Refuse an answer that an unknown layer might change. raises: UnknownLayer"""
+        for heard in self.unknown:
+            if isinstance(heard.claim.value, Unknown):
+                raise unknown_layer(heard.claim.value, heard.claim.origin)
+
     def title(self, rank: int) -> str:
         """What a rank is called: "12 override / environment"."""
         return f"{rank} {(self.titles or {}).get(rank, '')}".rstrip()
@@ -177,37 +198,37 @@ def traced(
     claim: makes a claim of what a source sets: it knows origins and verbs
     once:  the same file laid twice is one source
     """
-    fate = Fate.JOINS if len(walk.standing) > 1 else Fate.WINS
+    seen: set[Any] = set()
+    standing = [said for setting in reversed(walk.standing) if _is_new(said := claim(setting), once, seen)]
+    fate = Fate.JOINS if len(standing) > 1 and walk.cover is None else Fate.WINS
     why = "stands in the way" if walk.cover is not None else "joined" if fate is Fate.JOINS else ""
-    fate = Fate.WINS if walk.cover is not None else fate
-    heard = [Heard(claim(setting), fate, why) for setting in reversed(walk.standing)]
+    heard = [Heard(said, fate, why) for said in standing]
     heard += [_unknown(claim, source, path) for source in reversed(walk.unknown)]
     for lost in walk.overridden:
-        by = tuple(sorted(lost.by, reverse=True))
-        heard.append(Heard(claim(lost.setting), Fate.LOSES, _rule(lost.policy, lost.line), by))
+        if _is_new(said := claim(lost.setting), once, seen):
+            by = tuple(sorted(lost.by, reverse=True))
+            heard.append(Heard(said, Fate.LOSES, _rule(lost.policy, lost.line), by))
     elements = tuple(_elements(walk, path, value, claim))
-    return Trace(
-        path, value, tuple(_each_once(heard)) if once else tuple(heard), elements, tuple(past), walk.cover, titles
-    )
+    return Trace(path, value, tuple(heard), elements, tuple(past), walk.cover, titles)
 
 
-def _unknown(claim: Callable[[Setting], Claim], source: int, path: Path) -> Heard:
-    found = claim(Setting(source, path, UNREAD, ()))
-    return Heard(found, Fate.UNKNOWN, found.value.reason if isinstance(found.value, Unknown) else "it cannot be read")
+def _is_new(claim: Claim, once: bool, seen: set[Any]) -> bool:
+    """Whether no row says the same yet; *once*: whichever source it came from, if the line is the same."""
+    origin = claim.origin
+    key: tuple[Any, ...] = (origin, claim.path, claim.rank)
+    if once and origin.line is not None:
+        key = (origin.file or origin.who, origin.line, origin.column, claim.path)
+    known = key in seen
+    seen.add(key)
+    return not known
 
 
 UNREAD = Unknown("", "it cannot be read")
 
 
-def _each_once(heard: Iterable[Heard]) -> Iterator[Heard]:
-    """Without those whose very line stands in the trace already: a source that was laid twice."""
-    seen: set[tuple[Any, ...]] = set()
-    for one in heard:
-        origin = one.claim.origin
-        key = (origin, one.claim.path) if origin.line is not None else (id(one),)
-        if key not in seen:
-            seen.add(key)
-            yield one
+def _unknown(claim: Callable[[Setting], Claim], source: int, path: Path) -> Heard:
+    found = claim(Setting(source, path, UNREAD, ()))
+    return Heard(found, Fate.UNKNOWN, found.value.reason if isinstance(found.value, Unknown) else "it cannot be read")
 
 
 _VERB_WORDS = {
@@ -235,7 +256,7 @@ def _elements(walk: Walk, path: Path, value: Any, claim: Callable[[Setting], Cla
         return
     for index, (entry, found) in enumerate(walk.elements(value)):
         claims = [claim(Setting(at.source, (*path, index), entry, at.path)) for at in found]
-        yield Element(entry, tuple(at.source for at in found), tuple(claims))
+        yield Element(entry, tuple(dict.fromkeys(at.source for at in found)), tuple(claims))
 
 
 def shown(value: Any, width: int = 60) -> str:
@@ -395,10 +416,7 @@ def _speakers(element: Element) -> str:
 def _past(past: Past) -> str:
     if past.event == "forgotten":
         return f"{past.count} more like it, no longer kept"
-    words = str(past.claim.origin)
-    if past.by is not None:
-        words += f"; by {past.by.origin}"
-    return words
+    return str(past.claim.origin) + (f"; by {past.by.origin}" if past.by is not None else "")
 
 
 def _columns(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:

@@ -7,8 +7,8 @@ each source has it. So it guesses nothing. It knows sources as numbers, and no d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from nodeattrs.core.folding import NOTHING, Folding, again
@@ -18,65 +18,28 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ANY, KEEP, SAID, TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Absent, Path, dig
 from nodeattrs.core.unknown import Unknown
+from nodeattrs.core.walk import Overridden, Setting, Walk, whole_places
+from nodeattrs.errors import MergeConflict
 
-__all__ = ["CHANGED", "Overridden", "Setting", "Walk", "walk"]
+__all__ = ["CHANGED", "walk"]
 
 CHANGED = Policy("a change", Line(ANY, SAID, TAKE, "somebody changed the result"))
 """Named where a step has no policy, such as a JSON patch."""
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What one source sets at a path.
+def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None) -> Walk:
+    """Walk *path* through a folding; once more without the winner, where who is next might yield to others.
 
-    path: in the merged tree
-    own:  in the source's own tree: elements of united lists stand at other places there
+    trees: source -> its tree, for a folding that remembers numbers only; a source without one sets nothing
+    cost:  the depth of the path times the number of parts that set something
     """
-
-    source: int
-    path: Path
-    value: Any
-    own: Path = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Overridden:
-    """A setting that something else replaced, hid or removed: by which sources, and by which line of which policy."""
-
-    setting: Setting
-    by: tuple[int, ...]
-    policy: Policy
-    line: Line
-
-
-@dataclass(frozen=True, slots=True)
-class Walk:
-    """What a walk along one path found.
-
-    standing:   the settings that are read, in the order of their numbers
-    overridden: the others; the one that would be read without the winner comes first
-    unknown:    the sources that might decide and cannot be read
-    part:       what is read, its origins saying where each source has it; NOTHING where something
-                stands in the way
-    cover:      the path of the scalar or list that stands in the way, if one does
-    """
-
-    standing: tuple[Setting, ...]
-    overridden: tuple[Overridden, ...]
-    unknown: tuple[int, ...]
-    part: Part
-    cover: Path | None
-
-    def elements(self, value: Any) -> Iterator[tuple[Any, tuple[At, ...]]]:
-        """Each element of the list that is read, and where its sources have it."""
-        for index, entry in enumerate(value):
-            found = {at.source: at for _, at in reversed(list(_whole(origins_at(self.part.origins, index), ())))}
-            yield entry, tuple(found[number] for number in reversed(found))
-
-
-def walk(folding: Folding, path: Path) -> Walk:
-    """Walk *path* through a folding. cost: the depth of the path times the number of parts"""
-    return _Walker().walk(folding, path)
+    found = _Walker(trees).walk(folding, path)
+    if len(found.standing) != 1 or len(found.overridden) < 2 or found.overridden[0].is_surely_next:
+        return found
+    try:
+        return found.in_line(_Walker(trees, found.standing[0]).walk(folding, path))
+    except MergeConflict:
+        return found
 
 
 class _Here:
@@ -119,11 +82,9 @@ class _Here:
     def stands(self) -> bool:
         return self.kind is not Absent
 
-    def leaves(self) -> Iterator[_Here]:
-        if not self.members:
-            yield self
-        for member in self.members:
-            yield from member.leaves()
+    @property
+    def has_something(self) -> bool:
+        return bool(self.kind is not Absent or self.losses or self.unknown)
 
     def all_losses(self) -> Iterator[Overridden]:
         yield from self.losses
@@ -135,17 +96,24 @@ _Rule = tuple[Policy, Line]
 
 
 class _Walker:
-    """Holds the trees of the sources while one path is walked."""
+    """Holds the trees of the sources while one path is walked.
 
-    def __init__(self) -> None:
+    Written so that a source that sets nothing costs nothing, and that one place is looked at without a call.
+
+    taken: a setting that is taken away
+    """
+
+    def __init__(self, trees: Mapping[int, Any] | None, taken: Setting | None = None) -> None:
+        self.given = trees
+        self.taken = taken
         self.trees: dict[int, Any] = {}
 
     def walk(self, folding: Folding, path: Path) -> Walk:
         here, cover = self.laid(folding), None
         for depth, key in enumerate(path):
-            if not here.stands and not here.losses and not here.unknown:
+            if not here.has_something:
                 break
-            if here.stands and here.policy is None and not isinstance(here.value, (dict, list, tuple)):
+            if here.stands and here.policy is None and not _may_hold(here.value, key):
                 cover = path[:depth]
                 break
             here = self.below(here, key, path[: depth + 1])
@@ -154,10 +122,11 @@ class _Walker:
         if here.policy is not None:
             here = self.merged(here, path)
             losses = [*here.losses, *losses]
+        losses.sort(key=lambda lost: -lost.depth)  # who fell further up is hidden by the map, too
         for depth in range(len(at), len(path)):
             losses = list(_relevant(losses, path[depth], path[: depth + 1]))
-        part = Part(here.value, here.origins) if cover is None else NOTHING
-        return Walk(self.standing(here, at), tuple(_once(losses)), here.unknown, part, cover)
+        value, origins = (here.value, here.origins) if cover is None else (ABSENT, ())
+        return Walk(self.standing(here, at), tuple(_once(losses)), here.unknown, value, origins, cover)
 
     def merged(self, waiting: _Here, path: Path) -> _Here:
         """Maps that wait, merged at the end of the path: whoever has nothing left in it is overridden."""
@@ -167,10 +136,10 @@ class _Walker:
         return self.made(here, here.members, path)
 
     def standing(self, here: _Here, path: Path) -> tuple[Setting, ...]:
-        found: dict[int, Setting] = {}
+        found: dict[tuple[int, Path], Setting] = {}
         for setting in self.settings(here, path):
-            found.setdefault(setting.source, setting)
-        return tuple(found[number] for number in sorted(found))
+            found.setdefault((setting.source, setting.own), setting)
+        return tuple(sorted(found.values(), key=lambda setting: setting.source))
 
     # --- what stands at the root
 
@@ -182,25 +151,34 @@ class _Walker:
             if part is NOTHING:
                 here = self.joined(policy, _Here(ABSENT, ()), here, (), False) if policy is not None else here
                 continue
+            if self.given is not None and type(part) is Part and part.origins not in self.given:
+                continue
             new = self.laid(part) if isinstance(part, Folding) else self.leaf(part)
-            if here.stands and policy is None:
-                here = self.changed(here, new)
-            elif here.stands or here.unknown or folding.opening is None or not new.stands:
-                here = self.joined(policy or CHANGED, here, new, (), folding.from_top)
-            else:
-                here = self.joined(folding.opening, here, new, (), False)
+            if not new.has_something:
+                continue
+            here = self.laid_over(folding, here, new, policy)
         return here
 
+    def laid_over(self, folding: Folding, here: _Here, new: _Here, policy: Policy | None) -> _Here:
+        if here.stands and policy is None:
+            return self.changed(here, new)
+        if folding.opening is not None and new.stands and not (here.stands or here.losses):
+            new = self.joined(folding.opening, _Here(ABSENT, ()), new, (), False)
+        return self.joined(policy or CHANGED, here, new, (), folding.from_top) if here.has_something else new
+
     def leaf(self, part: Part) -> _Here:
-        origins = part.origins
-        if type(part.value) is Unknown:
+        value, origins = part.value, part.origins
+        if type(value) is Unknown:
             here = _Here(ABSENT, ())
             here.unknown = sources(origins)
             return here
         if type(origins) is int:
-            self.trees[origins] = part.value
+            value = value if self.given is None else self.given[origins]
+            if self.taken is not None and self.taken.source == origins:
+                value = _without(value, self.taken.own)
+            self.trees[origins] = value
             origins = At(origins, ())
-        return _Here(part.value, origins)
+        return _Here(value, origins)
 
     def changed(self, before: _Here, after: _Here) -> _Here:
         here = _Here(after.value, after.origins, (before,))
@@ -212,25 +190,30 @@ class _Walker:
 
     def joined(self, policy: Policy, so_far: _Here, new: _Here, path: Path, from_top: bool) -> _Here:
         lower, upper = (new, so_far) if from_top else (so_far, new)
+        if not upper.has_something:
+            return lower
         if _may_meet(policy, lower, upper):
-            here = self.waiting(policy.verdict(dict, dict), lower, upper, from_top)
+            here = self.waiting(policy.verdict(dict, dict), lower, upper, path, from_top)
         elif not upper.stands or not lower.stands:
             here = self.alone(policy, lower, upper, path)
         else:
             here = self.met(policy, lower, upper, path, from_top)
-        here.unknown = _unknown(policy, lower, upper, here)
+        if lower.unknown or upper.unknown:
+            here.unknown = _unknown(policy, lower, upper)
         return here
 
     def alone(self, policy: Policy, lower: _Here, upper: _Here, path: Path) -> _Here:
         """One of the two, or neither, stands: what meets nothing is a line of the table, too."""
-        if not upper.stands or upper.kind in policy.always:
-            return _with_losses(upper if upper.stands else lower, lower if upper.stands else upper)
+        if not upper.stands:
+            return _with_losses(lower, upper)
+        if policy.verdict(Absent, upper.kind) is TAKE:
+            return _with_losses(upper, lower)
         return self.met(policy, lower, upper, path, False)
 
     def met(self, policy: Policy, lower: _Here, upper: _Here, path: Path, from_top: bool) -> _Here:
         verdict = policy.verdict(lower.kind, upper.kind)
         if type(verdict) is Meet:
-            return self.waiting(verdict, lower, upper, from_top)
+            return self.waiting(verdict, lower, upper, path, from_top)
         rule = policy, policy.line(lower.kind, upper.kind)
         if verdict is TAKE:
             return self.over(upper, lower, rule, path)
@@ -245,22 +228,27 @@ class _Walker:
         here.losses = [] if lower.stands else list(lower.losses)
         return self.made(here, members, path)
 
-    def waiting(self, verdict: Any, lower: _Here, upper: _Here, from_top: bool) -> _Here:
+    def waiting(self, verdict: Any, lower: _Here, upper: _Here, path: Path, from_top: bool) -> _Here:
+        """Two maps that meet; what the lower one has overridden as a whole is hidden by the upper one, too."""
+        if lower.losses:
+            more = tuple(setting.source for setting in self.standing(upper, path))
+            lower = _with_losses(lower, _Here(ABSENT, ()), ())
+            lower.losses = [lost.also_by(more) if lost.depth == len(path) else lost for lost in lower.losses]
         here = _Here(None, None, (upper, lower) if from_top else (lower, upper))
         here.kind, here.policy, here.from_top = dict, verdict.policy, from_top
         return here
 
     def over(self, winner: _Here, loser: _Here, rule: _Rule, path: Path) -> _Here:
         """One side is read whole. The next in line: whom it has overridden itself, then the other side."""
-        by = tuple(setting.source for setting in self.standing(winner, path))
-        lost = [Overridden(setting, by, *rule) for setting in reversed(self.standing(loser, path))]
+        by = tuple(dict.fromkeys(setting.source for setting in self.standing(winner, path)))
+        lost = [Overridden(setting, by, *rule, len(path)) for setting in reversed(self.standing(loser, path))]
         return _with_losses(winner, loser, lost)
 
     def gone(self, lower: _Here, upper: _Here, rule: _Rule, path: Path) -> _Here:
         here = _Here(ABSENT, ())
         by = tuple(setting.source for setting in self.standing(upper, path))
         for side, beaten_by in ((upper, ()), (lower, by)):
-            here.losses += [Overridden(setting, beaten_by, *rule) for setting in self.standing(side, path)]
+            here.losses += [Overridden(setting, beaten_by, *rule, len(path)) for setting in self.standing(side, path)]
             here.losses += side.all_losses()
         return here
 
@@ -275,7 +263,7 @@ class _Walker:
         for member in members:
             for setting in self.standing(member, path):
                 if setting.source not in left:
-                    here.whole.append(Overridden(setting, left, policy, nothing_left))
+                    here.whole.append(Overridden(setting, left, policy, nothing_left, len(path)))
         here.losses += here.whole
         return here
 
@@ -284,7 +272,8 @@ class _Walker:
     def below(self, here: _Here, key: Any, path: Path) -> _Here:
         if here.policy is not None:
             so_far, new = (self.below(member, key, path) for member in here.members)
-            child = self.joined(here.policy.at(key), so_far, new, path, here.from_top)
+            policy = here.policy if here.policy.by_key is None else here.policy.at(key)
+            child = self.joined(policy, so_far, new, path, here.from_top)
             child.losses = [*child.losses, *_relevant(here.losses, key, path)]
             return child
         child = _entry_of(here, key)
@@ -300,7 +289,7 @@ class _Walker:
 
     def overridden_inside(self, made: _Here, child: _Here, key: Any, path: Path) -> None:
         """Who lost an entry of a value that a handler made: by what it noted, or as nothing of it is left there."""
-        standing = {at: None for _, at in _whole(child.origins, path)}
+        standing = {at: None for _, at in whole_places(child.origins, path)}
         known = {(lost.setting.source, lost.setting.own) for lost in child.losses}
         found = list(self.noted(made.notes, standing, path))
         if isinstance(made.value, dict):
@@ -319,7 +308,15 @@ class _Walker:
         for member in child.members:
             for setting in self.settings(member, path):
                 if setting.source not in by:
-                    yield Overridden(setting, by, *rule)
+                    yield self.taken_away(setting, child.notes, path) or Overridden(setting, by, *rule, len(path))
+
+    def taken_away(self, setting: Setting, notes: list[Encounter], path: Path) -> Overridden | None:
+        """Who has taken it away, where a handler has noted that."""
+        for note in notes:
+            if note.verdict is TAKE and _rest(At(setting.source, setting.own), note.lower) is not None:
+                line = note.policy.line(type(note.lower.value), type(note.upper.value))
+                return Overridden(setting, sources(note.upper.origins), note.policy, line, len(path))
+        return None
 
     def noted(self, notes: list[Encounter], standing: Iterable[At], path: Path) -> Iterator[Overridden]:
         """Whom those that stand have overridden where a handler let parts meet, and whom those had, and so on."""
@@ -337,16 +334,17 @@ class _Walker:
                         if at not in seen:
                             seen.add(at)
                             waiting.append(at)
-                            yield Overridden(setting, (winner.source,), note.policy, line)
+                            yield Overridden(setting, (winner.source,), note.policy, line, len(path))
 
     def parts_of(self, part: Part, rest: Path, path: Path) -> Iterator[Setting]:
         value, origins = part.value, part.origins
-        for step in rest:
+        for depth, step in enumerate(rest, len(path) - len(rest)):
             if not isinstance(value, (dict, list)):
+                path = path[:depth]
                 break
             value, origins = dig(value, (step,)), origins_at(origins, step)
         if value is not ABSENT:
-            for _, at in _whole(origins, path):
+            for _, at in whole_places(origins, path):
                 yield Setting(at.source, path, self.own(at, value), at.path)
 
     # --- who sets what
@@ -362,13 +360,34 @@ class _Walker:
                     if left is None or setting.source in left:
                         yield setting
             return
-        for _, at in _whole(here.origins, path):
+        found = [here.origins] if type(here.origins) is At else [at for _, at in whole_places(here.origins, path)]
+        for at in found:
             if at.source:
                 yield Setting(at.source, path, self.own(at, here.value), at.path)
 
     def own(self, at: At, otherwise: Any) -> Any:
-        value = dig(self.trees.get(at.source, ABSENT), at.path)
+        value: Any = self.trees.get(at.source, ABSENT)
+        for step in at.path:
+            value = value.get(step, ABSENT) if isinstance(value, dict) else dig(value, (step,))
         return otherwise if value is ABSENT else value
+
+
+def _may_hold(value: Any, key: Any) -> bool:
+    return isinstance(value, dict) or (type(key) is int and isinstance(value, (list, tuple)))
+
+
+def _without(tree: Any, path: Path) -> Any:
+    """A tree without what stands at a path; ABSENT for all of it."""
+    if not path:
+        return ABSENT
+    if dig(tree, path) is ABSENT:
+        return tree
+    out, step = tree.copy(), path[0]
+    if len(path) > 1:
+        out[step] = _without(out[step], path[1:])
+    else:
+        del out[step]
+    return out
 
 
 def _part(here: _Here) -> Part:
@@ -382,7 +401,9 @@ def _part(here: _Here) -> Part:
     return again(Meet(here.policy), lower, upper)[0]
 
 
-def _with_losses(winner: _Here, other: _Here, lost: Iterable[Overridden] = ()) -> _Here:
+def _with_losses(winner: _Here, other: _Here, lost: Sequence[Overridden] = ()) -> _Here:
+    if not lost and not other.has_something and not winner.losses:
+        return winner
     here = _Here(winner.value, winner.origins, winner.members)
     here.kind, here.policy, here.from_top = winner.kind, winner.policy, winner.from_top
     here.rule, here.notes, here.unknown, here.whole = winner.rule, winner.notes, winner.unknown, winner.whole
@@ -390,7 +411,7 @@ def _with_losses(winner: _Here, other: _Here, lost: Iterable[Overridden] = ()) -
     return here
 
 
-def _unknown(policy: Policy, lower: _Here, upper: _Here, here: _Here) -> tuple[int, ...]:
+def _unknown(policy: Policy, lower: _Here, upper: _Here) -> tuple[int, ...]:
     """The unknown sources of both sides that might still decide what stands here."""
     below = lower.unknown if not upper.stands or policy.shines_through(upper.kind) else ()
     above = upper.unknown if not lower.stands or policy.may_change(lower.kind) else ()
@@ -399,6 +420,8 @@ def _unknown(policy: Policy, lower: _Here, upper: _Here, here: _Here) -> tuple[i
 
 def _may_meet(policy: Policy, lower: _Here, upper: _Here) -> bool:
     """Whether one side is a map and the other one unknown: it may be a map, too, and meet it key by key."""
+    if not lower.unknown and not upper.unknown:
+        return False
     known, other = (lower, upper) if lower.stands else (upper, lower)
     if not other.unknown or other.stands or not issubclass(known.kind, dict):
         return False
@@ -406,19 +429,14 @@ def _may_meet(policy: Policy, lower: _Here, upper: _Here) -> bool:
 
 
 def _entry_of(member: _Here, key: Any) -> _Here:
-    value = ABSENT if member.policy is not None else dig(member.value, (key,))
-    return _Here(value, () if value is ABSENT else origins_at(member.origins, key))
-
-
-def _whole(origins: Origins, path: Path) -> Iterator[tuple[Path, At]]:
-    """Who set a value, each once, as a whole: the place of the map or list, where entries of it were moved along."""
-    found: dict[tuple[int, Path], None] = {}
-    for now, at in places(origins, path):
-        inside = now[len(path) :]
-        own = at.path[: len(at.path) - len(inside)] if inside and at.path[-len(inside) :] == inside else at.path
-        found.setdefault((at.source, own))
-    for source, own in found:
-        yield path, At(source, own)
+    holder, origins = member.value, member.origins
+    if isinstance(holder, dict) and member.policy is None:
+        value = holder.get(key, ABSENT)
+    else:
+        value = ABSENT if member.policy is not None else dig(holder, (key,))
+    if value is ABSENT:
+        return _Here(ABSENT, ())
+    return _Here(value, At(origins.source, (*origins.path, key)) if type(origins) is At else origins_at(origins, key))
 
 
 def _sides(note: Encounter) -> Iterator[tuple[Part, Part]]:
@@ -431,7 +449,7 @@ def _sides(note: Encounter) -> Iterator[tuple[Part, Part]]:
 
 def _rest(at: At, part: Part) -> Path | None:
     """The way from a part to a place inside of it; None where it is not inside."""
-    for _, whole in _whole(part.origins, ()):
+    for _, whole in whole_places(part.origins, ()):
         if whole.source == at.source and at.path[: len(whole.path)] == whole.path:
             return at.path[len(whole.path) :]
     return None
@@ -444,7 +462,8 @@ def _relevant(losses: Iterable[Overridden], key: Any, path: Path) -> Iterator[Ov
         if len(setting.path) < len(path) - 1:
             yield lost
             continue
-        value = dig(setting.value, (key,))
+        held = setting.value
+        value = held.get(key, ABSENT) if isinstance(held, dict) else dig(held, (key,))
         if value is not ABSENT:
             yield replace(lost, setting=Setting(setting.source, path, value, (*setting.own, key)))
         elif not isinstance(setting.value, dict):

@@ -37,5 +37,5 @@ def unknown_layer(unknown: Unknown, origin: Origin) -> UnknownLayer:
         f"the layer {unknown.name!r} is unknown: {unknown.reason}",
         origins=(origin,),
         said=(f"it is named at {origin}",),
-        hint="without --strict (strict=True) the other layers answer, and explanations say what it might decide",
+        hint="without strict the other layers answer, and explanations say where it might decide",
     )

@@ -7,7 +7,7 @@ and views to one another and decides nothing about merging (slots.py, view.py).
 from __future__ import annotations
 
 import os
-from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
@@ -381,8 +381,13 @@ class Attributes(Mapping[Any, Any]):
 
     def speaker_here(self) -> Origin:
         """Who speaks now, and the line outside of this library that calls."""
+        return self.noted_here()()
+
+    def noted_here(self) -> Callable[[], Origin]:
+        """The same, looked up when it is asked."""
         marks = self._ledger.marks
-        return marks[marks.here(0)].speaker.at(())
+        number = marks.here(0)
+        return lambda: marks[number].speaker.at(())
 
     @property
     def slots(self) -> dict[int, SlotTree]:

@@ -15,8 +15,9 @@ from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part
 from nodeattrs.core.trace import Element, Past, Trace, traced
-from nodeattrs.core.tracing import Setting, walk
-from nodeattrs.core.tree import ABSENT, Path, dig
+from nodeattrs.core.tracing import walk
+from nodeattrs.core.tree import ABSENT, SCALARS, Absent, Path, dig
+from nodeattrs.core.walk import Setting
 from nodeattrs.node.history import Event
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, SaidAt, Told, Worked, begun, said_in, steps, told_at
@@ -29,38 +30,41 @@ __all__ = ["Continued", "continued", "trace_of"]
 _TITLES = {slot.number: slot.title for slot in SLOTS}
 _LOWER = {one.recipe: one.file for one in COMPONENTS}
 _MOST_BELOW = 10
+_READY = SCALARS | {Absent}
+"""What is shown as it is."""
 
 
 def trace_of(ledger: Ledger, path: Path) -> Trace:
     """The trace of *path*. cost: its depth times fifteen, and the history at and above it"""
-    walked = walk(_folding(ledger, PLAN), path)
-    standing = ledger.standing(PLAN, path)
-    value = standing if standing is ABSENT else _read(standing)
+    trees = {slot: tree for slot, tree in enumerate(ledger.trees) if tree or type(tree) is AssignedMap}
+    walked = walk(_FOLDING, path, trees)
 
     def claim(setting: Setting) -> Claim:
         origin, mark = ledger.origin(setting.source, setting.own)
         verb = _verb(mark, setting.own, dig(ledger.trees[setting.source], setting.own))
         return Claim(setting.path, _shown(setting.value), setting.source, origin, verb)
 
+    value = _read(walked.value)
     trace = traced(walked, path, value, claim, _TITLES, tuple(_past(ledger, path)), once=False)
     elements = walked.elements(value) if trace.elements else ()
     return replace(trace, elements=tuple(_element(ledger, path, entry, found) for entry, found in elements))
 
 
-def _folding(ledger: Ledger, branch: Branch) -> Folding:
+def _folding(branch: Branch) -> Folding:
+    """The order of precedence as steps; the trees are handed in with each walk."""
     folding = Folding()
     for child in branch.children:
-        folding.remember(_slot(ledger, child) if isinstance(child, int) else _folding(ledger, child), branch.policy)
+        folding.remember(Part(None, child) if isinstance(child, int) else _folding(child), branch.policy)
     return folding
 
 
-def _slot(ledger: Ledger, number: int) -> Part:
-    tree = ledger.trees[number]
-    return Part(tree if tree or isinstance(tree, AssignedMap) else ABSENT, number)
+_FOLDING = _folding(PLAN)
 
 
 def _read(standing: Any) -> Any:
     """What a reader gets, deferred values computed as far as they can be."""
+    if type(standing) in _READY:
+        return standing
     try:
         return plain(standing, True)
     except Exception:  # a deferred value may raise anything; the explanation has to stand all the same
@@ -68,7 +72,7 @@ def _read(standing: Any) -> Any:
 
 
 def _shown(value: Any) -> Any:
-    return plain(value, False)
+    return value if type(value) in _READY else plain(value, False)
 
 
 def _element(ledger: Ledger, path: Path, entry: Any, found: tuple[At, ...]) -> Element:
@@ -82,7 +86,7 @@ def _element(ledger: Ledger, path: Path, entry: Any, found: tuple[At, ...]) -> E
         else:
             for origin, mark in map(ledger.marks.place, said_in(tree, tree.origin, own)):
                 claims.append(Claim(own, entry, slot, origin, mark.verb))
-    return Element(entry, tuple(slot for slot, _ in found), tuple(claims))
+    return Element(entry, tuple(dict.fromkeys(slot for slot, _ in found)), tuple(claims))
 
 
 @dataclass(frozen=True, slots=True)

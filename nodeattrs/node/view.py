@@ -82,7 +82,8 @@ def entry(part: Any, key: Any) -> Any:
 
 
 def _met(policy: Policy, lower: Any, upper: Any) -> Any:
-    verdict = policy.verdict(type(lower), type(upper))
+    kinds = type(lower), type(upper)
+    verdict = policy.cells.get(kinds) or policy.verdict(*kinds)
     if verdict is TAKE:
         return upper
     if type(verdict) is Meet:
@@ -187,7 +188,7 @@ def _lay(policy: Policy, lower: dict[Any, Any], upper: Any, odd: dict[Any, None]
             continue
         top = key if at is ABSENT else at
         below = lower.get(key, ABSENT)
-        verdict = policy.verdict(type(below), kind)
+        verdict = policy.cells.get((type(below), kind)) or policy.verdict(type(below), kind)
         if verdict is TAKE:
             lower[key] = above if ours else _copy(above, odd, top)
         elif type(verdict) is Meet:

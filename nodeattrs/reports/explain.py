@@ -15,7 +15,7 @@ screen. The plain form of a trace is `str(trace)`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ from nodeattrs.core.tree import Path, near, spell
 from nodeattrs.node.node import Node
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.values import claimed, on_one_line
+from nodeattrs.runs.causes import Cause
 from nodeattrs.runs.lookups import Reading, readings
 from nodeattrs.runs.repository import Repository
 
@@ -47,6 +48,7 @@ class Explanation:
     node, environment: the node's
     revision:          which save of it, where that is known
     is_run:            whether it was run now, for this question
+    causes:            the lines because of which those who set something were asked; where that was wanted
     hint:              what may have been meant, where nobody said anything about the path
     readings:          what the line that set it read, where it is a line of a cookbook
     """
@@ -58,6 +60,7 @@ class Explanation:
     readings: tuple[Reading, ...] = ()
     revision: int | None = None
     is_run: bool = False
+    causes: tuple[Cause, ...] | None = None
 
     @property
     def says_something(self) -> bool:
@@ -89,6 +92,7 @@ class Explanation:
             "revision": self.revision,
             **data,
             "hint": self.hint,
+            **({} if self.causes is None else {"because_of": [_cause_dict(one) for one in self.causes]}),
             "read": [
                 {"what": reading.what, "trace": None if reading.trace is None else _reading_dict(reading.trace)}
                 for reading in self.readings
@@ -115,16 +119,25 @@ class Explanation:
         if self.readings:
             yield ""
             yield from _read(self.readings, screen)
+        if self.causes:
+            yield ""
+            yield from _because(self.causes, screen)
         if self.hint:
             yield f"  {self.hint}"
 
 
-def explained(node: Node, path: Path, repository: Repository | None = None, revision: int | None = None) -> Explanation:
+def explained(
+    node: Node,
+    path: Path,
+    repository: Repository | None = None,
+    revision: int | None = None,
+    because: Callable[[Trace], Iterable[Cause]] | None = None,
+) -> Explanation:
     """Why *path* of a node is what it is.
 
     revision:   which save of it, where that is known
-
-    repository: whose cookbooks spoke; with it, what the line that set the value read is explained too
+    repository: whose cookbooks set values; with it, what the line that set the value read is explained too
+    because:    finds the lines that decided who was asked
     """
     trace = node.trace(path)
     silent = not (trace.found or trace.heard or trace.past)
@@ -132,7 +145,8 @@ def explained(node: Node, path: Path, repository: Repository | None = None, revi
     read: tuple[Reading, ...] = ()
     if repository is not None and trace.winner is not None:
         read = tuple(readings(repository, node, trace.winner.claim.origin))
-    return Explanation(trace, node.name, node.environment, hint, read, revision, repository is not None)
+    found = None if because is None else tuple(because(trace))
+    return Explanation(trace, node.name, node.environment, hint, read, revision, repository is not None, found)
 
 
 def _reading_dict(trace: Any) -> dict[str, Any]:
@@ -223,6 +237,25 @@ def _claim_dict(claim: Claim) -> dict[str, Any]:
         "line": origin.line,
         "column": origin.column,
     }
+
+
+def _because(causes: Sequence[Cause], screen: Screen) -> Iterator[str]:
+    """Each line that decided; its place below where there is no room beside."""
+    yield "  because of"
+    whats = in_columns([[printable(one.what)] for one in causes])
+    for (what,), one in zip(whats, causes, strict=True):
+        place = _place(one.origin, False)
+        if len(what) + len(place) + 6 <= screen.width:
+            yield f"    {what}  {place}"
+        else:
+            yield from screen.wrapped(what.rstrip(), "      ", "    ")
+            yield from screen.wrapped(place, " " * 8)
+
+
+def _cause_dict(cause: Cause) -> dict[str, Any]:
+    origin = cause.origin
+    place = {"kind": origin.kind, "name": origin.name, "file": origin.file, "line": origin.line}
+    return {"what": cause.what, **place, "column": origin.column}
 
 
 def _head(trace: Trace, screen: Screen, title: str) -> Iterator[str]:

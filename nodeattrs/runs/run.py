@@ -40,6 +40,7 @@ class Run:
     recipes:         "cookbook::recipe" in the order in which they began
     log:             what cookbook files logged
     warnings:        what is probably not meant, once each
+    included:        recipe -> who included it, asked when somebody wants to know
     catalog:         the resources that recipes declared; nothing has been applied
     """
 
@@ -50,6 +51,7 @@ class Run:
     log: list[LogLine] = field(default_factory=list)
     warnings: list[NodeattrsError] = field(default_factory=list)
     catalog: Catalog = field(default_factory=Catalog)
+    included: Mapping[str, Callable[[], Origin]] = field(default_factory=dict)
 
 
 def run_node(
@@ -133,7 +135,7 @@ def run_node(
     warnings: list[NodeattrsError] = [*repository.warnings, *facts.warnings]
     if json_attributes is not None:
         warnings.extend(json_attributes.warnings)
-    return Run(node, expansion, runner.attribute_files, runner.recipes, runner.log, warnings, catalog)
+    return Run(node, expansion, runner.attribute_files, runner.recipes, runner.log, warnings, catalog, runner.included)
 
 
 @dataclass(frozen=True, slots=True)

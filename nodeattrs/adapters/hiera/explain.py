@@ -17,12 +17,13 @@ from nodeattrs.adapters.hiera.options import NAME
 from nodeattrs.adapters.hiera.recorder import Recorder, Searched
 from nodeattrs.adapters.hiera.strategies import FIRST
 from nodeattrs.core.claim import Claim, Origin
-from nodeattrs.core.folding import NOTHING, Folding
+from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import origins_at, sources
 from nodeattrs.core.part import Part
 from nodeattrs.core.trace import Trace, shown, traced
-from nodeattrs.core.tracing import Setting, Walk, walk
+from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, copied, dig, parse, spell
+from nodeattrs.core.walk import Setting, Walk
 from nodeattrs.errors import NodeattrsError, TooDeep
 
 __all__ = ["Block", "Explanation", "Knocked", "explained", "explained_options"]
@@ -150,7 +151,7 @@ class Explanation:
             value = Origin("secret") if self.is_secret else said.value
             return Claim((*root, *said.path), value, said.source, one.origin(said.own))
 
-        walked = walk(self._folding(), steps) if found and self.error is None else Walk((), (), (), NOTHING, None)
+        walked = walk(self._folding(), steps) if found and self.error is None else Walk((), (), (), ABSENT, (), None)
         value = dig(self._recorder.part.value, steps) if self._from_data else ABSENT
         trace = traced(walked, steps, value, claim, titles)
         return replace(trace, path=(*root, *steps), value=self.value if self.is_secret else trace.value)

@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nodeattrs.adapters.bindings.faults import BindingError, TypeMismatch
-from nodeattrs.adapters.bindings.producers import Desk, called
-from nodeattrs.adapters.bindings.resolution import Declaration, spelled_key
-from nodeattrs.adapters.bindings.types import Classes
-from nodeattrs.adapters.bindings.values import taken_in
+from nodeattrs.adapters.bindings.model.faults import BindingError, TypeMismatch
+from nodeattrs.adapters.bindings.model.keys import spelled_key
+from nodeattrs.adapters.bindings.model.producers import Desk, called
+from nodeattrs.adapters.bindings.model.types import Classes
+from nodeattrs.adapters.bindings.model.values import taken_in
+from nodeattrs.adapters.bindings.resolution.declarations import Declaration
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.meeting import meet
 from nodeattrs.core.origins import sources
@@ -26,7 +27,6 @@ from nodeattrs.errors import MergeConflict
 __all__ = ["Collected", "Fragment", "collect", "option_faults"]
 
 CONCAT = Policy("concat", Line(LIST, LIST, concat, "two lists are joined"), Line(ANY, SAID, TAKE, "the later one"))
-UNIQ = Policy("uniq", Line(LIST, LIST, unite, "the first of equal elements stands"), Line(ANY, SAID, TAKE))
 PRIORITY = Policy("priority", Line(ANY, SAID, TAKE, "the better position wins"))
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Union, get_args, get_origin
 
-from nodeattrs.adapters.bindings.faults import BindingError
+from nodeattrs.adapters.bindings.model.faults import BindingError
 
 __all__ = ["ANY", "ARRAY", "DATA", "HASH", "Classes", "Reference", "Type", "parse_type", "type_of_hint", "unquoted"]
 

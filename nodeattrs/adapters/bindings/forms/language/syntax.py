@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from nodeattrs.adapters.bindings.faults import BindingError
+from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import near
 

@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from nodeattrs.adapters.bindings.faults import BindingError
-from nodeattrs.adapters.bindings.producers import compared
+from nodeattrs.adapters.bindings.model.faults import BindingError
+from nodeattrs.adapters.bindings.model.producers import Computed, Constant, Producing
+from nodeattrs.adapters.bindings.model.queries import compared
+from nodeattrs.adapters.bindings.model.values import as_data, hash_as_data
 
 __all__ = [
     "Assign",
@@ -31,6 +33,8 @@ __all__ = [
     "Variable",
     "is_constant",
     "plain",
+    "producing",
+    "settled",
     "variables_of",
 ]
 
@@ -44,11 +48,15 @@ _VARIABLE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An expression. source: how it was written"""
+    """An expression."""
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
         """Its value. raises: BindingError"""
         raise NotImplementedError
+
+    def to_data(self) -> Any:
+        """It as plain data; what has no form of its own is told as it was written."""
+        return {"expression": str(self)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +67,9 @@ class Literal(Node):
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
         return self.value
+
+    def to_data(self) -> Any:
+        return as_data(self.value)
 
     def __str__(self) -> str:
         return repr(self.value)
@@ -78,6 +89,9 @@ class Interpolated(Node):
 
         return _VARIABLE.sub(replaced, self.text)
 
+    def to_data(self) -> Any:
+        return {"interpolate": self.text}
+
     def __str__(self) -> str:
         return f'"{self.text}"'
 
@@ -95,6 +109,9 @@ class Variable(Node):
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
         return variable(self.name)
 
+    def to_data(self) -> Any:
+        return {"variable": self.name}
+
     def __str__(self) -> str:
         return f"${self.name}"
 
@@ -107,6 +124,9 @@ class ListOf(Node):
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
         return [item.evaluate(variable, functions) for item in self.items]
+
+    def to_data(self) -> Any:
+        return [item.to_data() for item in self.items]
 
     def __str__(self) -> str:
         return f"[{', '.join(map(str, self.items))}]"
@@ -123,6 +143,9 @@ class HashOf(Node):
             _key(key.evaluate(variable, functions)): value.evaluate(variable, functions) for key, value in self.pairs
         }
 
+    def to_data(self) -> Any:
+        return hash_as_data((key.to_data(), value.to_data()) for key, value in self.pairs)
+
     def __str__(self) -> str:
         return f"{{{', '.join(f'{key} => {value}' for key, value in self.pairs)}}}"
 
@@ -135,6 +158,8 @@ def _key(key: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Written(Node):
+    """source: how it was written"""
+
     source: str = field(compare=False)
 
     def __str__(self) -> str:
@@ -294,6 +319,9 @@ class Lambda(_Written):
 
         return call
 
+    def to_data(self) -> Any:
+        return {"lambda": list(self.parameters), "source": self.source}
+
 
 def variables_of(node: Node) -> Iterator[str]:
     """The variables that it mentions, those of its own lambdas and blocks too."""
@@ -332,3 +360,13 @@ def _no_variable(name: str) -> Any:
 def plain(node: Node) -> Any:
     """The value of a constant one. raises: BindingError, for any other"""
     return node.evaluate(_no_variable, {})
+
+
+def settled(node: Node) -> Any:
+    """The value of a constant one; any other stays as it is."""
+    return plain(node) if is_constant(node) else node
+
+
+def producing(node: Node) -> Producing:
+    """The producer of what an expression comes to."""
+    return Constant(plain(node)) if is_constant(node) else Computed(node)

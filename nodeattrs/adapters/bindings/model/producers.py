@@ -7,22 +7,21 @@ classes and for the world. None means that nothing was produced.
 from __future__ import annotations
 
 import copy
-import operator
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from nodeattrs.adapters.bindings.faults import BindingError
-from nodeattrs.adapters.bindings.state import State
-from nodeattrs.adapters.bindings.types import HASH, Classes, Reference, Type
-from nodeattrs.adapters.bindings.values import taken_in
-from nodeattrs.adapters.bindings.world import World
+from nodeattrs.adapters.bindings.model.faults import BindingError
+from nodeattrs.adapters.bindings.model.keys import Asked
+from nodeattrs.adapters.bindings.model.state import State
+from nodeattrs.adapters.bindings.model.types import HASH, Classes, Reference, Type
+from nodeattrs.adapters.bindings.model.values import taken_in
+from nodeattrs.adapters.bindings.model.world import World
 from nodeattrs.errors import NodeattrsError
 
 __all__ = [
-    "Asked",
     "Computed",
     "Constant",
     "ConstantProducer",
@@ -37,10 +36,10 @@ __all__ = [
     "Producer",
     "ProducerObject",
     "Producing",
-    "Query",
     "Ref",
     "Series",
     "called",
+    "none_given",
     "with_options",
 ]
 
@@ -61,32 +60,6 @@ class ConstantProducer(Producer):
 
     def produce(self) -> Any:
         return self.value
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A key as somebody asks for it. Without a type it is data; without a name the type alone."""
-
-    type: Type | None = None
-    name: str | None = None
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """What it is found under."""
-        return (self.type.kind if self.type else "Data"), self.name or ""
-
-    def __str__(self) -> str:
-        if self.type is None:
-            return repr(self.name or "")
-        return str(self.type) if self.name is None else f"{self.type}, {self.name!r}"
-
-
-class Expression(Protocol):
-    """Something to be worked out when it is needed: an interpolated text, a variable, a sum."""
-
-    def evaluate(self, variable: Callable[[str], Any], functions: Mapping[str, Callable[..., Any]]) -> Any:
-        """Its value."""
-        ...
 
 
 class Desk(Protocol):
@@ -113,7 +86,7 @@ class Desk(Protocol):
         """The value of a variable of the text language."""
         ...
 
-    def record(self, query: Query, found: Iterable[Reference]) -> None:
+    def record(self, query: Producing, found: Iterable[Reference]) -> None:
         """Note what a query has read."""
         ...
 
@@ -179,7 +152,8 @@ def with_options(of: Producing, options: Mapping[str, Any]) -> Producing:
     return Series(of) if options.get("singleton") is False and of.keeps else of
 
 
-def _none_given(given: Mapping[str, Any], what: str) -> None:
+def none_given(given: Mapping[str, Any], what: str) -> None:
+    """Refuse the arguments of an injection. raises: BindingError ("arguments")"""
     if given:
         raise BindingError("arguments", f"{what} takes no arguments, and {', '.join(given)} was given")
 
@@ -191,7 +165,7 @@ class Constant(Producing):
     value: Any
 
     def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
-        _none_given(given, "a constant")
+        none_given(given, "a constant")
         return self.value
 
     def describe(self) -> str:
@@ -205,7 +179,7 @@ class Computed(Producing):
     expression: Any
 
     def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
-        _none_given(given, "an expression")
+        none_given(given, "an expression")
         return self.expression.evaluate(desk.variable, desk.functions)
 
     def describe(self) -> str:
@@ -219,7 +193,7 @@ class Lookup(Producing):
     asked: Asked
 
     def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
-        _none_given(given, "a look-up")
+        none_given(given, "a look-up")
         return desk.ask(self.asked)
 
     def asks(self) -> Iterator[Asked]:
@@ -237,7 +211,7 @@ class HashLookup(Producing):
     key: Any
 
     def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
-        _none_given(given, "a hash look-up")
+        none_given(given, "a hash look-up")
         found = desk.ask(self.asked if self.asked.type else Asked(HASH, self.asked.name))
         return found.get(self.key) if isinstance(found, dict) else None
 
@@ -255,7 +229,7 @@ class FirstFound(Producing):
     candidates: tuple[Asked, ...]
 
     def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
-        _none_given(given, "a first-found look-up")
+        none_given(given, "a first-found look-up")
         return next((found for asked in self.candidates if (found := desk.ask(asked)) is not None), None)
 
     def asks(self) -> Iterator[Asked]:
@@ -379,7 +353,7 @@ class Named(Producing):
         yield Asked(Type("Type", ("Producer",)), self.name)
 
     def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
-        _none_given(given, "a named producer")
+        none_given(given, "a named producer")
         found = self.bound(desk)
         return None if found is None else _checked(found, self.name).produce()
 
@@ -420,148 +394,10 @@ class Ref(Producing):
     def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
         if self.type.name == "Type":
             return desk.construct(self.type.title, (), {**self.named, **given})
-        _none_given(given, "a reference")
+        none_given(given, "a reference")
         if self.type.name == "Pattern" and self.type.args:
             return re.compile(self.type.title)
         return self.reference
 
     def describe(self) -> str:
         return f"new {self.type.title}()" if self.type.name == "Type" else str(self.type)
-
-
-Condition = tuple[Any, ...]
-"""(attribute, operator, value), ("or", conditions, conditions, ...) or ("not", conditions)."""
-
-_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
-    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
-}  # fmt: skip
-_ALIKE: tuple[tuple[type, ...], ...] = ((int, float), (str,))
-
-
-@dataclass(frozen=True, slots=True)
-class Query(Producing):
-    """The instances of a type for which all conditions hold; the value is the list of their references."""
-
-    type: Type
-    where: tuple[Condition, ...] = ()
-
-    def found(self, desk: Desk) -> list[Reference]:
-        """The references that match, in the order of the world; the reading is recorded."""
-        matches = [
-            Reference(reference)
-            for reference, parameters in desk.world.of_type(self.type.name)
-            if self._holds(self.where, Reference(reference), parameters)
-        ]
-        desk.record(self, matches)
-        return matches
-
-    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
-        _none_given(given, "a query")
-        return self.found(desk)
-
-    def _holds(self, where: tuple[Condition, ...], reference: Reference, has: Mapping[str, Any]) -> bool:
-        return all(self._one(condition, reference, has) for condition in where)
-
-    def _one(self, condition: Condition, reference: Reference, has: Mapping[str, Any]) -> bool:
-        if condition[0] == "or" and not isinstance(condition[1], str):
-            return any(self._holds(side, reference, has) for side in condition[1:])
-        if condition[0] == "not" and not isinstance(condition[1], str):
-            return not self._holds(condition[1], reference, has)
-        attribute, sign, wanted = condition
-        actual = has.get(attribute, reference.id if attribute in ("name", "title") else None)
-        return compared(actual, sign, wanted)
-
-    def describe(self) -> str:
-        return f"query {self.type.name} where {' and '.join(map(_condition_text, self.where)) or 'anything'}"
-
-
-def compared(actual: Any, sign: str, wanted: Any) -> bool:
-    """Whether a comparison holds: texts with texts, numbers with numbers; others are never ordered.
-
-    >>> compared(5432, ">", 80), compared("5432", ">", 80), compared("db1", "=~", "^db")
-    (True, False, True)
-    """
-    if sign in ("==", "!="):
-        same = type(actual) is type(wanted) or _alike(actual, wanted)
-        return (same and actual == wanted) == (sign == "==")
-    if sign in ("=~", "~=", "!~", "~!"):
-        pattern = wanted if isinstance(wanted, re.Pattern) else re.compile(str(wanted))
-        found = isinstance(actual, str) and pattern.search(actual) is not None
-        return found == (sign in ("=~", "~="))
-    return _alike(actual, wanted) and _COMPARE[sign](actual, wanted)
-
-
-def _alike(one: Any, other: Any) -> bool:
-    if isinstance(one, bool) or isinstance(other, bool):
-        return False
-    return any(isinstance(one, kinds) and isinstance(other, kinds) for kinds in _ALIKE)
-
-
-def _condition_text(condition: Condition) -> str:
-    return " ".join(str(part) for part in condition)
-
-
-@dataclass(frozen=True, slots=True)
-class Attribute(Producing):
-    """One attribute of what another producer gives: how parameters come from an instance or a query.
-
-    select: picks one of several instances that a query found
-    """
-
-    of: Producing
-    name: str
-    select: Any = None
-    optional: bool = False
-
-    @property
-    def keeps(self) -> bool:
-        return self.of.keeps
-
-    def asks(self) -> Iterator[Asked]:
-        return self.of.asks()
-
-    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
-        _none_given(given, "a parameter")
-        holder = self._holder(desk)
-        if holder is None:
-            if self.optional:
-                return None
-            raise BindingError("nothing-produced", f"{self.of.describe()} does not exist", hint="is `optional` meant?")
-        value = holder.get(self.name) if isinstance(holder, Mapping) else getattr(holder, self.name, None)
-        if value is None and not self.optional:
-            raise BindingError("nothing-produced", f"{self.of.describe()} has no {self.name!r}")
-        return value
-
-    def _holder(self, desk: Desk) -> Any:
-        if isinstance(self.of, Query):
-            reference = self._selected(self.of.found(desk), desk)
-            return None if reference is None else desk.world.instance(reference)
-        if isinstance(self.of, Ref) and self.of.type.name not in ("Type", "Pattern"):
-            found = desk.world.instance(self.of.reference)
-            return found if found is not None or self.of.is_instance else desk.ask(Asked(self.of.type))
-        return self.of.produce(desk, {})
-
-    def _selected(self, found: list[Reference], desk: Desk) -> Reference | None:
-        if not found and self.optional:
-            return None
-        if len(found) > 1 and self.select is not None:
-            select = called(self.select, desk)
-            if select is None:
-                raise BindingError("bad-option", f"select_result names {self.select!r}, which nobody knows")
-            return _picked(select(found), found)
-        if len(found) != 1:
-            raise BindingError(
-                "query-result-count",
-                f"{self.of.describe()} found {', '.join(found) or 'nothing'}; it must find one",
-                hint="select_result can pick one of several; `optional` allows none",
-            )
-        return found[0]
-
-    def describe(self) -> str:
-        return f"{self.name} of {self.of.describe()}"
-
-
-def _picked(picked: Any, found: list[Reference]) -> Reference:
-    if picked in found:
-        return Reference(picked)
-    raise BindingError("query-result-count", f"select_result gave {picked!r}, which is none of {', '.join(found)}")

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any
 
-from nodeattrs.adapters.bindings.faults import BindingError
-from nodeattrs.adapters.bindings.model import (
+from nodeattrs.adapters.bindings.model.faults import BindingError
+from nodeattrs.adapters.bindings.model.items import (
     Bind,
     BindingSet,
     Category,
@@ -27,10 +27,8 @@ from nodeattrs.adapters.bindings.model import (
     Variables,
     When,
 )
-from nodeattrs.adapters.bindings.names import target_of
-from nodeattrs.adapters.bindings.producers import (
-    Asked,
-    Condition,
+from nodeattrs.adapters.bindings.model.keys import Asked, target_of
+from nodeattrs.adapters.bindings.model.producers import (
     Constant,
     Custom,
     Factory,
@@ -41,12 +39,12 @@ from nodeattrs.adapters.bindings.producers import (
     Named,
     ProducerObject,
     Producing,
-    Query,
     Ref,
     Series,
 )
-from nodeattrs.adapters.bindings.types import Classes, Type, parse_type, type_of_hint
-from nodeattrs.adapters.bindings.values import taken_in
+from nodeattrs.adapters.bindings.model.queries import Condition, Query
+from nodeattrs.adapters.bindings.model.types import Classes, Type, parse_type, type_of_hint
+from nodeattrs.adapters.bindings.model.values import taken_in
 from nodeattrs.core.claim import Origin
 
 __all__ = ["Bindings", "Block", "asked"]

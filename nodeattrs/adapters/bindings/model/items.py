@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodeattrs.adapters.bindings.faults import BindingError
-from nodeattrs.adapters.bindings.producers import Asked, Constant, Producing
-from nodeattrs.adapters.bindings.types import Type
+from nodeattrs.adapters.bindings.model.faults import BindingError
+from nodeattrs.adapters.bindings.model.keys import Asked
+from nodeattrs.adapters.bindings.model.producers import Constant, Producing
+from nodeattrs.adapters.bindings.model.types import Type
 from nodeattrs.core.claim import Origin
 
 __all__ = [

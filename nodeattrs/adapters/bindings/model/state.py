@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from nodeattrs.adapters.bindings.faults import BindingError
+from nodeattrs.adapters.bindings.model.faults import BindingError
 
 __all__ = ["Mode", "State", "effective_categories"]
 

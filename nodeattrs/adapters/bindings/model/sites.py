@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodeattrs.adapters.bindings.expressions import Assign, HashOf, Interpolated, ListOf, Literal, Node, Variable
-from nodeattrs.adapters.bindings.faults import BindingError
-from nodeattrs.adapters.bindings.functions import FUNCTIONS
+from nodeattrs.adapters.bindings.model.expressions import Assign, Node
+from nodeattrs.adapters.bindings.model.faults import BindingError
+from nodeattrs.adapters.bindings.model.functions import FUNCTIONS
 
 __all__ = ["DEFAULT_LAYERS", "Environment", "Site", "SiteLayer", "environment_of"]
 
@@ -71,12 +71,12 @@ class Site:
             site["environments"] = {name: _shown(one) for name, one in self.environments.items()}
         if self.dynamic is not None:
             directory, attributes = self.dynamic
-            site["dynamic"] = {"dir": _data(directory), "attrs": _shown(attributes)}
+            site["dynamic"] = {"dir": directory.to_data(), "attrs": _shown(attributes)}
         if self.categories is not None:
-            site["categories"] = [[name, _data(value)] for name, value in self.categories]
+            site["categories"] = [[name, value.to_data()] for name, value in self.categories]
         if self.layers is not None:
             site["layers"] = [layer.to_dict() for layer in self.layers]
-        assigned = {one.name: _data(one.value) for one in self.statements if isinstance(one, Assign)}
+        assigned = {one.name: one.value.to_data() for one in self.statements if isinstance(one, Assign)}
         return {**({"site": site} if self.is_said else {}), **({"assign": assigned} if assigned else {})}
 
     def evaluated(self, variables: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str | None]:
@@ -128,22 +128,7 @@ def _worked(attributes: Mapping[str, Node], ask: Callable[[str], Any]) -> dict[s
 
 
 def _shown(attributes: Mapping[str, Node]) -> dict[str, Any]:
-    return {name: _data(node) for name, node in attributes.items()}
-
-
-def _data(node: Node) -> Any:
-    match node:
-        case Literal():
-            return node.value
-        case Interpolated():
-            return {"interpolate": node.text}
-        case Variable():
-            return {"variable": node.name}
-        case ListOf():
-            return [_data(item) for item in node.items]
-        case HashOf():
-            return {_data(key): _data(value) for key, value in node.pairs}
-    return {"expression": str(node)}
+    return {name: node.to_data() for name, node in attributes.items()}
 
 
 @dataclass(frozen=True, slots=True)

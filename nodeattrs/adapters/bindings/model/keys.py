@@ -1,10 +1,47 @@
-"""The names that the library keeps for itself: all of them begin with a slash."""
+"""Keys: what values are bound under and asked for, and the names that the library keeps for itself.
+
+A reserved name begins with a slash. It knows types and no bindings.
+"""
 
 from __future__ import annotations
 
-from nodeattrs.adapters.bindings.types import Type, parse_type
+from dataclasses import dataclass
 
-__all__ = ["CLASSES", "map_key", "parameter_key", "target_of", "variable_key"]
+from nodeattrs.adapters.bindings.model.types import Type, parse_type
+
+__all__ = ["CLASSES", "Asked", "Key", "map_key", "parameter_key", "spelled_key", "target_of", "variable_key"]
+
+Key = tuple[str, str]
+"""The kind of a type ("Data" for all data), and a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A key as somebody asks for it. Without a type it is data; without a name the type alone."""
+
+    type: Type | None = None
+    name: str | None = None
+
+    @property
+    def key(self) -> Key:
+        """What it is found under."""
+        return (self.type.kind if self.type else "Data"), self.name or ""
+
+    def __str__(self) -> str:
+        if self.type is None:
+            return repr(self.name or "")
+        return str(self.type) if self.name is None else f"{self.type}, {self.name!r}"
+
+
+def spelled_key(key: Key) -> str:
+    """A key as messages show it.
+
+    >>> spelled_key(("Data", "ssh::port")), spelled_key(("Type[Logger]", ""))
+    ("Data, 'ssh::port'", 'Type[Logger]')
+    """
+    kind, name = key
+    return f"{kind}, {name!r}" if name else kind
+
 
 CLASSES = "/classes"
 

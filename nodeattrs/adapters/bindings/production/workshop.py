@@ -12,33 +12,35 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from nodeattrs.adapters.bindings.expressions import variables_of
-from nodeattrs.adapters.bindings.faults import BindingError, LookupLoop, NotBound, TypeMismatch
-from nodeattrs.adapters.bindings.multibinds import Collected, Fragment, collect
-from nodeattrs.adapters.bindings.names import CLASSES, variable_key
-from nodeattrs.adapters.bindings.producers import Asked, Computed, Query, called
-from nodeattrs.adapters.bindings.resolution import (
+from nodeattrs.adapters.bindings.model.expressions import variables_of
+from nodeattrs.adapters.bindings.model.faults import BindingError, LookupLoop, NotBound, TypeMismatch
+from nodeattrs.adapters.bindings.model.keys import CLASSES, Asked, Key, spelled_key, variable_key
+from nodeattrs.adapters.bindings.model.producers import Computed, Producing, called
+from nodeattrs.adapters.bindings.model.state import State
+from nodeattrs.adapters.bindings.model.types import Classes, Reference, Type
+from nodeattrs.adapters.bindings.model.world import World
+from nodeattrs.adapters.bindings.production.multibinds import Collected, Fragment, collect
+from nodeattrs.adapters.bindings.resolution import resolve
+from nodeattrs.adapters.bindings.resolution.declarations import (
     CLASS_IDS,
     Declaration,
-    Key,
     Layer,
+    Position,
     Resolution,
-    resolve,
-    spelled_key,
     standing,
 )
-from nodeattrs.adapters.bindings.state import State
-from nodeattrs.adapters.bindings.types import Classes, Reference, Type
-from nodeattrs.adapters.bindings.world import World
 from nodeattrs.core.tree import near
 
-__all__ = ["Read", "Workshop"]
+__all__ = ["Inclusion", "Read", "Workshop", "decided"]
 
 _MISSING: Any = object()
 _NOTHING: Mapping[str, Any] = {}
 
 Read = tuple[Key, str, tuple[Reference, ...]]
 """A query that was asked: the key it was asked for, the query in words, and what it found."""
+
+Inclusion = tuple[bool, str, Declaration]
+"""Whether a class is excluded, its name, and who says so."""
 
 
 class Workshop:
@@ -66,6 +68,7 @@ class Workshop:
         self._kept: dict[int, Any] = {}
         self._collected: dict[int, Collected] = {}
         self._making = threading.local()
+        self._instead: dict[int, Declaration] = {}
         self._reads: dict[tuple[Key, str], Read] = {}
 
     # --- asking ------------------------------------------------------------------------------
@@ -79,22 +82,18 @@ class Workshop:
 
     def classes(self) -> list[str]:
         """The classes of the key `/classes`: included, and not excluded at the same or a better position."""
-        best: dict[bool, dict[str, tuple[int, int]]] = {False: {}, True: {}}
-        for excluded, name, position in self._inclusions():
-            known = best[excluded].setdefault(name, position)
-            best[excluded][name] = max(known, position)
-        outside = best[True]
-        return [name for name, position in best[False].items() if name not in outside or outside[name] < position]
+        return [name for name, (excluded, _) in decided(self.inclusions()).items() if not excluded]
 
-    def _inclusions(self) -> Iterator[tuple[bool, str, tuple[int, int]]]:
+    def inclusions(self) -> Iterator[Inclusion]:
+        """Every include and exclude of a class that applies. raises: as a fragment's producer"""
         for item, at in self.resolution.inclusions:
             for name in item.names:
-                yield item.exclude, name.removeprefix("::"), at.position
+                yield item.exclude, name.removeprefix("::"), at
         for excluded, id in enumerate(CLASS_IDS):
             for fragment in self._fragments(id):
                 value = fragment.value
                 for name in value if isinstance(value, list) else [value]:
-                    yield bool(excluded), str(name).removeprefix("::"), fragment.declaration.position
+                    yield bool(excluded), str(name).removeprefix("::"), fragment.declaration
 
     @property
     def reads(self) -> list[Read]:
@@ -166,7 +165,7 @@ class Workshop:
             )  # fmt: skip
         return found
 
-    def record(self, query: Query, found: Iterable[Reference]) -> None:
+    def record(self, query: Producing, found: Iterable[Reference]) -> None:
         """Note what a query has read. For producers."""
         chain = self._chain()
         key = chain[-1].key or ("", "") if chain else ("", "")
@@ -178,6 +177,16 @@ class Workshop:
     def declaration(self, wanted: Asked) -> Declaration | None:
         """Who speaks for a key; None where nobody does."""
         return self.resolution.winners.get(wanted.key)
+
+    def speaker(self, wanted: Asked) -> Declaration | None:
+        """Whose value a key had when it was last asked for: the winner's, or who spoke for one that gave nothing."""
+        declared = self.declaration(wanted)
+        return declared if declared is None else self._instead.get(id(declared), declared)
+
+    def fragments_of(self, one: Declaration) -> list[Declaration]:
+        """The fragments that a multibind collects, in their order."""
+        id = one.root.id
+        return [] if id is None else self.resolution.fragments.get(id, [])
 
     def collected(self, of: Declaration) -> Collected | None:
         """What a multibind was collected from, once it was injected."""
@@ -211,12 +220,22 @@ class Workshop:
         value = self._made(declared, args)
         if value is not None and declared.source is not None and not declared.type.holds(value, self.register):
             raise self._mismatch(declared, value, declared.type)
-        if value is None and declared.optional:
-            for lower in self._ladder(declared):
-                value = self._made(lower, args)
-                if value is not None or not lower.optional:
-                    break
+        if declared.optional:
+            self._instead.pop(id(declared), None)
+            if value is None:
+                value = self._value_below(declared, args)
         return value
+
+    def _value_below(self, declared: Declaration, args: Mapping[str, Any]) -> Any:
+        """The value of the next lower one that gives something, and a note of who that is."""
+        for lower in self._ladder(declared):
+            value = self._made(lower, args)
+            if value is not None:
+                self._instead[id(declared)] = lower
+                return value
+            if not lower.optional:
+                break
+        return None
 
     def _ladder(self, declared: Declaration) -> Iterator[Declaration]:
         """Who is asked next when an optional one has given nothing: the next lower ones, down to an abstract one."""
@@ -386,3 +405,15 @@ def _is_wrong_call(call: Any, args: tuple[Any, ...], named: Mapping[str, Any], b
     except ValueError:
         return False
     return False
+
+
+def decided(inclusions: Iterable[Inclusion]) -> dict[str, tuple[bool, Position]]:
+    """Whether each class that is included somewhere is excluded, and the position that decides it."""
+    best: dict[bool, dict[str, Position]] = {False: {}, True: {}}
+    for excluded, name, at in inclusions:
+        best[excluded][name] = max(best[excluded].get(name, at.position), at.position)
+    outside = best[True]
+    return {
+        name: (True, outside[name]) if name in outside and outside[name] >= position else (False, position)
+        for name, position in best[False].items()
+    }

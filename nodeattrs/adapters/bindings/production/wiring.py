@@ -7,9 +7,9 @@ import inspect
 from collections.abc import Callable
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from nodeattrs.adapters.bindings.faults import BindingError
-from nodeattrs.adapters.bindings.producers import Asked
-from nodeattrs.adapters.bindings.types import Classes, type_of_hint
+from nodeattrs.adapters.bindings.model.faults import BindingError
+from nodeattrs.adapters.bindings.model.keys import Asked
+from nodeattrs.adapters.bindings.model.types import Classes, type_of_hint
 
 __all__ = ["wired"]
 
