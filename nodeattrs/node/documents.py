@@ -339,11 +339,11 @@ def snapshot_ledger(
     settled: what stands in the slot of facts and is JSON, entry by entry: it is not copied
     only:    the slots that are wanted; the others come out empty, without history
     """
-    wanted, nothing = frozenset(only), OwnedMap()
+    wanted = frozenset(only)
     return {
         "slots": {
             str(slot.number): _packed_map(
-                ledger.trees[slot.number] if slot.number in wanted else nothing,
+                ledger.trees[slot.number if slot.number in wanted else 0],  # which is empty
                 settled=settled if slot.source == "facts" else _NOTHING,
             )
             for slot in SLOTS

@@ -40,7 +40,8 @@ def trace_of(ledger: Ledger, path: Path) -> Trace:
     walked = walk(_FOLDING, path, trees)
 
     def claim(setting: Setting) -> Claim:
-        origin, mark = ledger.origin(setting.source, setting.own)
+        tree = ledger.trees[setting.source]
+        origin, mark = ledger.marks.place(said_in(tree, tree.origin, setting.own)[0])
         verb = _verb(mark, setting.own, dig(ledger.trees[setting.source], setting.own))
         return Claim(setting.path, _shown(setting.value), setting.source, origin, verb)
 
