@@ -14,6 +14,7 @@ from nodeattrs.adapters.hiera.errors import BadData, HieraError, bad_data
 from nodeattrs.adapters.hiera.expressions import Plan, Speech, planned, text_plan
 from nodeattrs.core.claim import Origin, Speaker
 from nodeattrs.core.tree import ABSENT
+from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import DocumentError
 from nodeattrs.texts.documents import MAX_BYTES, Document, parse
 from nodeattrs.texts.places import HALF_PAIR, Text
@@ -82,7 +83,7 @@ class Source(Protocol):
     """What can be asked for the value of a key."""
 
     def value(self, key: str, speech: Speech) -> Any:
-        """The value, or ABSENT; never changed by whoever gets it."""
+        """The value, or ABSENT, or `Unknown` where it cannot be read; never changed by whoever gets it."""
         ...
 
     def speaker(self, key: str, entry: str) -> Speaker:
@@ -193,7 +194,7 @@ def file_source(
 class FunctionData:
     """A data function of one's own that is asked key by key.
 
-    ask: gets a key and the options; raises KeyError where it has none
+    ask: gets a key; raises KeyError where it has none, and gives `Unknown` where it cannot be read
     """
 
     def __init__(self, name: str, ask: Callable[[str], Any]) -> None:
@@ -206,7 +207,7 @@ class FunctionData:
             value = self._ask(key)
         except KeyError:
             return ABSENT
-        plan = planned(value)
+        plan = None if type(value) is Unknown else planned(value)
         return value if plan is None else plan(speech)
 
     def speaker(self, key: str, entry: str) -> Speaker:
