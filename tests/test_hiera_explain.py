@@ -308,6 +308,32 @@ class TestOneFileByTwoPaths:
         assert [1, 1] == [len(one.claims) for one in explanation.trace("").elements]
 
 
+class TestOneKeyTwice:
+    def test_what_a_file_has_further_up_is_overridden_by_itself(self, site: Site):
+        """
+        With the line of each, also below it; the last one counts.
+        """
+        scope = site({COMMON: "k: 1\nm: 0\nk:\n  a: 2\n  b: 3\nk:\n  a: 4\n"})
+        explanation = scope.explain("k.a")
+
+        assert 4 == explanation.value == scope.lookup("k.a")
+        assert [("wins", 4, f"{COMMON}:7"), ("loses", 2, f"{COMMON}:4"), ("loses", 1, f"{COMMON}:1")] == [
+            (one.fate.value, one.claim.value, str(one.claim.origin.place)) for one in explanation.trace().heard
+        ]
+        assert "a key that is written twice counts where it stands last" in explanation.trace().heard[1].why
+
+    def test_in_a_merge_it_takes_no_part(self, site: Site):
+        """
+        As a level it is one value.
+        """
+        explanation = site({NODE: "k: [a]\nk: [b]\n", COMMON: "k: [c]\n"}).explain("k", merge="unique")
+
+        assert ["b", "c"] == explanation.value
+        assert [("joins", f"{NODE}:2"), ("joins", f"{COMMON}:1"), ("loses", f"{NODE}:1")] == [
+            (one.fate.value, str(one.claim.origin.place)) for one in explanation.trace().heard
+        ]
+
+
 class TestText:
     """The report lays an explanation out; the table of rows is that of all traces."""
 

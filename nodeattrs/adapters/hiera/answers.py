@@ -243,13 +243,13 @@ class Answers:
         return folding
 
     @staticmethod
-    def _layer_of(how: Strategy, ask: Callable[[Place], Part]) -> Callable[[Sequence[Level]], Folding]:
+    def _layer_of(how: Strategy, ask: Callable[[Place], Part | Folding]) -> Callable[[Sequence[Level]], Folding]:
         def entry(level: Level) -> Part | Folding:
             return how.level(level.places, ask) if level.located else ask(level.places[0])
 
         return lambda levels: how.level(levels, entry)
 
-    def _asker(self, root: str, asking: Asking, recorder: Recorder | None) -> Callable[[Place], Part]:
+    def _asker(self, root: str, asking: Asking, recorder: Recorder | None) -> Callable[[Place], Part | Folding]:
         """What asks one place for the key: its value as a part, with its number where somebody records."""
 
         def ask(place: Place) -> Part:
@@ -258,7 +258,7 @@ class Answers:
                 self._met_unknown(place, value)
             return NOTHING if value is ABSENT else Part(value, None)
 
-        def record(place: Place) -> Part:
+        def record(place: Place) -> Part | Folding:
             assert recorder is not None
             if recorder.is_over:
                 return recorder.shadow(place, self._shadowed(place, root))

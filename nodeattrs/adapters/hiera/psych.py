@@ -31,7 +31,7 @@ from nodeattrs.errors import DocumentError
 from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text
 from nodeattrs.texts.yaml_text import MAX_VALUES
 
-__all__ = ["Read", "read", "scalar"]
+__all__ = ["Read", "overwritten", "read", "scalar"]
 
 
 class Symbol(str):
@@ -54,10 +54,12 @@ class Read(NamedTuple):
 
     reading: the tree, its marks and its warnings
     unfit:   root key -> what below it data may not hold, and the offset at which it stands
+    twice:   the keys of the root that are written more than once
     """
 
     reading: Reading
     unfit: dict[str, tuple[str, int]]
+    twice: frozenset[str] = frozenset()
 
 
 _WORD = re.compile(r"[^\d.:-]?(?:[^\W\d]|[\s!@#$%^&*(){}<>|/\\~;=])")
@@ -186,7 +188,14 @@ def read(text: Text) -> Read:
     builder = _Builder(text, marks=False)
     tree = builder.run()
     warnings = tuple(text.error(*one) for one in builder.warnings)
-    return Read(Reading(tree, lambda: _marked(text), warnings), builder.unfit)
+    return Read(Reading(tree, lambda: _marked(text), warnings), builder.unfit, frozenset(builder.overwritten))
+
+
+def overwritten(text: Text, key: str) -> list[tuple[Any, Mark]]:
+    """What *text* has under a key of its root that it has again further down, the last one first."""
+    builder = _Builder(text, marks=True)
+    builder.run()
+    return [(value, mark or builder.mark) for value, mark in builder.overwritten.get(key, ())]
 
 
 def _marked(text: Text) -> Mark:
@@ -205,6 +214,7 @@ class _Builder:
         self.tree: Any = None
         self.warnings: list[tuple[str, int]] = []
         self.unfit: dict[str, tuple[str, int]] = {}
+        self.overwritten: dict[Any, list[tuple[Any, Mark | None]]] = {}
         self._stack: list[_Frame] = []
         self._named: dict[str, _Named | None] = {}
         self._count = 0
@@ -330,6 +340,8 @@ class _Builder:
         if type(value) is str or (type(value) is int and len(self._stack) > 1):
             if value in frame.data:
                 self.warnings.append((f"the key {value!r} is written twice; the last one counts", _offset(event)))
+                if len(self._stack) == 1:
+                    self.overwritten.setdefault(value, []).insert(0, (frame.data[value], frame.parts.get(value)))
             return value
         if len(self._stack) == 1:
             self.warnings.append(("a key that is no text is found by no lookup; quote it", _offset(event)))

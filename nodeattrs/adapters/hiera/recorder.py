@@ -10,16 +10,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from nodeattrs.adapters.hiera.data import Source
 from nodeattrs.adapters.hiera.locations import Level, Place
 from nodeattrs.adapters.hiera.strategies import FIRST, Strategy
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.part import Part
+from nodeattrs.core.policy import ANY, SAID, TAKE, Line, Policy
 from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.core.unknown import Unknown
 
 __all__ = ["Found", "Recorder", "Searched"]
+
+ONE_FILE = Policy("in one file", Line(ANY, SAID, TAKE, "a key that is written twice counts where it stands last"))
+_NOBODY: Any = None
+"""Who asks for what is overwritten: nothing of it is filled in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +102,12 @@ class Recorder:
         """A search begins: every source gets its number. What an earlier one could not read lies above it."""
         self.how = how
         places = [place for levels in layers for level in levels for place in level.places]
+        sources = [source for place in places for source in (place.source, *self._overwritten(place))]
         self._numbers = {}
-        for at, place in enumerate(places):
-            self._numbers.setdefault(id(place.source), len(places) - at)
+        for at, source in enumerate(sources):
+            self._numbers.setdefault(id(source), len(sources) - at)
         unknown = [found for found in self.found() if found.is_unknown]
-        self._above = [replace(found, number=len(places) + at) for at, found in enumerate(unknown, 1)]
+        self._above = [replace(found, number=len(sources) + at) for at, found in enumerate(unknown, 1)]
         self._found = {found.number: found for found in self._above}
         self.shadowed = []
         self.folding = None
@@ -119,25 +126,39 @@ class Recorder:
         """Whether nothing that comes now is asked for its value: the first one was found."""
         return self.how is FIRST and any(not found.is_unknown for found in self._found.values())
 
-    def heard(self, place: Place, value: Any) -> Part:
-        """A place was asked; its value as a part that knows its number."""
+    def heard(self, place: Place, value: Any) -> Part | Folding:
+        """A place was asked; its value as a part that knows its number, over what the same file has overwritten."""
         self.searched.append(Searched(place, _outcome(place, value)))
         return self._part(place, value)
 
-    def shadow(self, place: Place, value: Any) -> Part:
+    def shadow(self, place: Place, value: Any) -> Part | Folding:
         """The same of a place below the first one found: the search had ended before."""
-        is_new = self._numbers[id(place.source)] not in self._found
+        number = self._numbers[id(place.source)]
+        is_new = number not in self._found
         part = self._part(place, value)
         if is_new and part is not NOTHING and type(value) is not Unknown:
-            self.shadowed.append(self._found[part.origins])
+            self.shadowed.append(self._found[number])
         return part
 
-    def _part(self, place: Place, value: Any) -> Part:
+    def _part(self, place: Place, value: Any) -> Part | Folding:
         if value is ABSENT:
             return NOTHING
+        part, overwritten = self._numbered(place, value), self._overwritten(place)
+        if not overwritten:
+            return part
+        folding = Folding(from_top=True)
+        folding.lay(part, ONE_FILE)
+        for source in overwritten:
+            folding.lay(self._numbered(place._replace(source=source), source.value(self.key, _NOBODY)), ONE_FILE)
+        return folding
+
+    def _numbered(self, place: Place, value: Any) -> Part:
         number = self._numbers[id(place.source)]
         self._found.setdefault(number, Found(number, place, self.key, value))
         return Part(value, number)
+
+    def _overwritten(self, place: Place) -> Sequence[Source]:
+        return () if place.source is None else place.source.overwritten(self.key)
 
     def source(self, number: int) -> Found:
         """Who has a number."""
