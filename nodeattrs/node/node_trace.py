@@ -6,7 +6,7 @@ lists, lists that several worked on, and what is in no tree any more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from nodeattrs.core.claim import Claim, Origin, Verb
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part
-from nodeattrs.core.trace import Element, Past, Trace, traced
+from nodeattrs.core.trace import Element, Fate, Past, Trace, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, SCALARS, Absent, Path, dig
 from nodeattrs.core.walk import Setting
@@ -46,9 +46,35 @@ def trace_of(ledger: Ledger, path: Path) -> Trace:
         return Claim(setting.path, _shown(setting.value), setting.source, origin, verb)
 
     value = _read(walked.value)
-    trace = traced(walked, path, value, claim, _TITLES, tuple(_past(ledger, path)), once=False)
+    trace = traced(walked, path, value, claim, _TITLES, once=False)
     elements = walked.elements(value) if trace.elements else ()
-    return replace(trace, elements=tuple(_element(ledger, path, entry, found) for entry, found in elements))
+    trace = replace(trace, elements=tuple(_element(ledger, path, entry, found) for entry, found in elements))
+    return _gone_on(ledger, trace)
+
+
+def _gone_on(ledger: Ledger, trace: Trace) -> Trace:
+    """The trace with one row for what somebody set and others went on with in place; and the history, without that."""
+    found: dict[int, Continued] = {}
+    if trace.elements or any(type(step) is int or isinstance(step, list) for step in (*trace.path, trace.value)):
+        ranks = (heard.claim.rank for heard in trace.heard if heard.claim.path == trace.path)
+        found = {rank: one for rank in ranks if (one := continued(ledger, rank, trace.path)) is not None}
+    taken = {one.slot for one in found.values()}
+    heard = (
+        replace(one, claim=_begun(one.claim, found[one.claim.rank]), then=found[one.claim.rank].steps)
+        if one.claim.rank in found
+        else one
+        for one in trace.heard
+        if one.claim.rank not in taken or one.fate is not Fate.LOSES
+    )
+    steps = {id(event) for one in found.values() for event in one.events}
+    return replace(trace, heard=tuple(heard), past=tuple(_past(ledger, trace.path, steps)))
+
+
+def _begun(claim: Claim, since: Continued) -> Claim:
+    """The claim of a list that was worked on, as whoever set it made it."""
+    if claim.verb is not Verb.APPEND or not since.begun:
+        return claim
+    return replace(claim, origin=since.begun[0].origin, verb=since.begun[0].verb)
 
 
 def _folding(branch: Branch) -> Folding:
@@ -202,19 +228,21 @@ def _claim(ledger: Ledger, slot: int, said: At, path: Path, value: Any = ABSENT)
     return Claim(path, value if value is ABSENT else _shown(value), slot, origin, mark.verb)
 
 
-def _past(ledger: Ledger, path: Path) -> Iterator[Past]:
+def _past(ledger: Ledger, path: Path, but: Collection[int]) -> Iterator[Past]:
+    """What was said before. but: events that a row of the trace has already, by their identity"""
     for depth in range(len(path), -1, -1):
-        yield from _chronicled(ledger, path[:depth], path[depth:])
+        yield from _chronicled(ledger, path[:depth], path[depth:], but)
     below = [at for at in ledger.history if len(at) > len(path) and at[: len(path)] == path]
     for at in below[:_MOST_BELOW]:
-        yield from _chronicled(ledger, at, ())
+        yield from _chronicled(ledger, at, (), but)
 
 
-def _chronicled(ledger: Ledger, at: Path, rest: Path) -> Iterator[Past]:
+def _chronicled(ledger: Ledger, at: Path, rest: Path, but: Collection[int]) -> Iterator[Past]:
     chronicles = ledger.history.get(at, {})
     for slot, silent in sorted(chronicles, key=lambda key: (-key[0], key[1])):
         chronicle = chronicles[slot, silent]
-        first, *later = [_event(ledger, slot, at, event, rest) for event in chronicle.events()]
+        told = [None if id(event) in but else _event(ledger, slot, at, event, rest) for event in chronicle.events()]
+        first, *later = told
         dropped = Past(Claim(at, ABSENT, slot, Origin("forgotten")), "forgotten", None, chronicle.dropped)
         for past in (*reversed(later), dropped if chronicle.dropped and not rest else None, first):
             if past is not None:
