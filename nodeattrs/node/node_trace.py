@@ -20,7 +20,7 @@ from nodeattrs.core.tree import ABSENT, SCALARS, Absent, Path, dig
 from nodeattrs.core.walk import Setting
 from nodeattrs.node.history import Event
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, Told, Worked, begun, said_in, steps, told_at
+from nodeattrs.node.maps import AssignedMap, Told, Worked, begun, said_in, speakers, steps, told_at
 from nodeattrs.node.slots import COMPONENTS, PLAN, SLOTS
 from nodeattrs.node.speech import Mark
 from nodeattrs.node.view import Branch, plain
@@ -57,7 +57,7 @@ def _gone_on(ledger: Ledger, trace: Trace) -> Trace:
     found: dict[int, Continued] = {}
     if trace.elements or any(type(step) is int or isinstance(step, list) for step in (*trace.path, trace.value)):
         ranks = (heard.claim.rank for heard in trace.heard if heard.claim.path == trace.path)
-        found = {rank: one for rank in ranks if (one := continued(ledger, rank, trace.path)) is not None}
+        found = {rank: one for rank in ranks if (one := _living(ledger, rank, trace.path)) is not None}
     taken = {one.slot for one in found.values()}
     heard = (
         replace(one, claim=_begun(one.claim, found[one.claim.rank]), then=found[one.claim.rank].steps)
@@ -70,11 +70,24 @@ def _gone_on(ledger: Ledger, trace: Trace) -> Trace:
     return replace(trace, heard=tuple(heard), past=tuple(_past(ledger, trace.path, steps)))
 
 
+def _living(ledger: Ledger, slot: int, path: Path) -> Continued | None:
+    """As `continued`, where something of what was begun with is still there."""
+    told, _ = told_at(ledger.trees[slot], path)
+    if isinstance(told, Worked):
+        left = {said.source for one in told for said in speakers(one, path)}
+        if left.isdisjoint(told.begun):
+            return None
+    return continued(ledger, slot, path)
+
+
 def _begun(claim: Claim, since: Continued) -> Claim:
     """The claim of a list that was worked on, as whoever set it made it."""
     if claim.verb is not Verb.APPEND or not since.begun:
         return claim
-    return replace(claim, origin=since.begun[0].origin, verb=since.begun[0].verb)
+    first = since.begun[0]
+    return replace(
+        claim, value=claim.value if first.value is ABSENT else first.value, origin=first.origin, verb=first.verb
+    )
 
 
 def _folding(branch: Branch) -> Folding:
