@@ -11,11 +11,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nodeattrs.core.claim import UNKNOWN, Origin
+from nodeattrs.core.origins import At, Patched
 from nodeattrs.core.tree import ABSENT, Path, copied, is_json, spell
 from nodeattrs.errors import BadKey, DeferredCycle, ValueWithheld
 from nodeattrs.node.history import Chronicle, Event
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, OwnedMap, Patched, SaidAt, Several, Worked, speakers
+from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked, speakers
 from nodeattrs.node.slots import DEFAULT_GROUP, NORMAL_GROUP, OVERRIDE_GROUP, SLOTS
 from nodeattrs.node.speech import Mark
 from nodeattrs.node.values import MARKER, Deferred, Sensitive, Symbol, Withheld
@@ -215,12 +216,12 @@ def _packed_told(told: Any) -> Any:
         return {"of": [_packed_told(one) for one in told], "begun": list(told.begun), "steps": list(told.steps)}
     if isinstance(told, list):
         return [_packed_told(one) for one in told]
-    if isinstance(told, SaidAt):
-        return {"at": [told.number, list(told.path)]}
-    if isinstance(told, Several):
-        return {"all": [_packed_told(one) for one in told.tolds]}
+    if isinstance(told, At):
+        return {"at": [told.source, list(told.path)]}
     if isinstance(told, Patched):
-        return {"in": [_packed_told(told.base), list(told.path), _packed_told(told.told)]}
+        return {"in": [_packed_told(told.base), list(told.path), _packed_told(told.by)]}
+    if isinstance(told, tuple):
+        return {"all": [_packed_told(one) for one in told]}
     return told
 
 
@@ -262,40 +263,42 @@ class _Reach:
         for path, _, chronicle in _chronicles(ledger, slots):
             for event in chronicle.events():
                 self._walk(event.value, event.told, path)
-                self._note(SaidAt(event.by, path))
+                self._note(At(event.by, path))
 
     def _walk(self, value: Any, told: Any, path: Path) -> None:
         if isinstance(told, Worked):
             for number in (*told.begun, *told.steps):
-                self._note(SaidAt(number, path))
+                self._note(At(number, path))
         if isinstance(told, list):
             for index, (one, element) in enumerate(zip(told, value, strict=False)):
                 for said in _every(one, (*path, index)):
                     self._note(said, element)
         elif isinstance(value, OwnedMap):
-            self._note(SaidAt(told, path))
+            self._note(At(told, path))
             for key, inner in value.items():
                 self._walk(inner, value.origins.get(key, value.origin), (*path, key))
         else:
-            self._note(SaidAt(told, path), value)
+            self._note(At(told, path), value)
 
-    def _note(self, said: SaidAt, value: Any = None) -> None:
-        self.used.add(said.number)
-        if self._marks[said.number].bulk:
+    def _note(self, said: At, value: Any = None) -> None:
+        self.used.add(said.source)
+        if self._marks[said.source].bulk:
             return  # the lines of thousands of facts are not worth their room
-        here = self.covered.setdefault(said.number, {})
-        for step in said.path[self._marks[said.number].depth :]:
+        here = self.covered.setdefault(said.source, {})
+        for step in said.path[self._marks[said.source].depth :]:
             here = here.setdefault(step, {})
         _mirror(here, value)
 
 
-def _every(told: Any, at: Path) -> Iterator[SaidAt]:
+def _every(told: Any, at: Path) -> Iterator[At]:
     """Everyone who said an element or a part of it."""
     yield from speakers(told, at)
-    for one in told.tolds if isinstance(told, Several) else [told.base] if isinstance(told, Patched) else ():
-        yield from _every(one, at)
     if isinstance(told, Patched):
-        yield from _every(told.told, (*at, *told.path))
+        yield from _every(told.base, at)
+        yield from _every(told.by, (*at, *told.path))
+    elif type(told) is tuple:
+        for one in told:
+            yield from _every(one, at)
 
 
 def _mirror(here: dict[Any, Any], value: Any) -> None:

@@ -12,27 +12,18 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.core.claim import Origin, Speaker
-from nodeattrs.core.tree import ABSENT, Path, dig, strict_key
+from nodeattrs.core.folding import placed
+from nodeattrs.core.origins import At
+from nodeattrs.core.part import Part
+from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import AmbiguousRunList, BadArgument
 from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.component_tree import ComponentTree, of_pair, thing_of
 from nodeattrs.node.documents import snapshot_ledger
 from nodeattrs.node.ledger import Heard, Ledger
-from nodeattrs.node.maps import (
-    ElementTold,
-    OwnedMap,
-    SaidAt,
-    Several,
-    Worked,
-    each,
-    last_word,
-    renumbered,
-    speakers,
-    thawed,
-    told_at,
-)
+from nodeattrs.node.maps import ElementTold, OwnedMap, Worked, each, last_word, remarked, speakers, thawed, told_at
 from nodeattrs.node.restoring import restore_ledger
-from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, SLOTS, component
+from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, INSIDE, SLOTS, component
 from nodeattrs.node.speech import RUN, Mark
 from nodeattrs.node.values import stored
 
@@ -263,9 +254,18 @@ def _lay_over(component: ComponentTree, tree: Any, speaker: Speaker) -> None:
     if not component.ledger.trees[component.lower]:
         load(component, tree, speaker)
         return
+    ledger, slot = component.ledger, component.lower
     mark = _mark(component, speaker)
-    for key, value in stored(tree, ()).items():
-        _lay(component, (key,), value, mark)
+
+    def known(path: Path) -> list[ElementTold]:
+        told, below = told_at(ledger.trees[slot], path)
+        return list(each(told, path, len(below)))
+
+    for path, below, part in placed(INSIDE, ledger.trees[slot], Part(stored(tree, ()), At(mark, ())), known):
+        if isinstance(below, (dict, list)):
+            component.leave(path)
+        told = part.origins if ledger.provenance and isinstance(part.origins, list) else None
+        ledger.store(slot, path, part.value, mark, told)
 
 
 def _sink(component: ComponentTree) -> None:
@@ -341,11 +341,11 @@ class _Adoption:
             inner = self.tree(value) if isinstance(value, OwnedMap) else value
             if not self._is_left_out(told) or (inner and isinstance(inner, OwnedMap)):
                 copy[key] = inner
-                copy.origins[key] = renumbered(told, self._number)
+                copy.origins[key] = remarked(told, self._number)
         return copy
 
     def _elements(self, told: list[ElementTold], kept: list[ElementTold]) -> list[ElementTold]:
-        elements = renumbered(kept, self._number)
+        elements = remarked(kept, self._number)
         if not isinstance(told, Worked):
             return elements  # type: ignore[no-any-return]
         begun, steps = (
@@ -367,30 +367,4 @@ class _Adoption:
         return known
 
     def _only_by_left_out(self, told: ElementTold) -> bool:
-        return all(self._is_left_out(said.number) for said in speakers(told, ()))
-
-
-def _lay(component: ComponentTree, path: Path, value: Any, mark: int) -> None:
-    ledger, slot = component.ledger, component.lower
-    below = dig(ledger.trees[slot], path)
-    if isinstance(below, dict) and isinstance(value, dict):
-        for key, entry in value.items():
-            _lay(component, (*path, key), entry, mark)
-        return
-    if isinstance(below, (dict, list)):
-        component.leave(path)
-    if isinstance(below, list) and isinstance(value, list):
-        _unite(ledger, slot, path, below, value, mark)
-    else:
-        ledger.store(slot, path, value, mark)
-
-
-def _unite(ledger: Ledger, slot: int, path: Path, below: list[Any], value: list[Any], mark: int) -> None:
-    lower = each(told_at(ledger.trees[slot], path)[0] if ledger.provenance else 0, path, len(below))
-    above = [SaidAt(mark, (*path, index)) for index in range(len(value))]
-    united: dict[Any, tuple[Any, list[ElementTold]]] = {}
-    for entry, who in zip([*below, *value], [*lower, *above], strict=True):
-        united.setdefault(strict_key(entry), (entry, []))[1].append(who)
-    entries = [entry for entry, _ in united.values()]
-    tellers = [who[0] if len(who) == 1 else Several(tuple(who)) for _, who in united.values()]
-    ledger.store(slot, path, entries, mark, tellers if ledger.provenance else None)
+        return all(self._is_left_out(said.source) for said in speakers(told, ()))

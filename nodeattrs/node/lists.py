@@ -9,9 +9,10 @@ from __future__ import annotations
 from functools import cmp_to_key
 from typing import Any
 
+from nodeattrs.core.origins import At, Patched
 from nodeattrs.core.tree import Path, copied, dig, strict_key
 from nodeattrs.errors import BadArgument
-from nodeattrs.node.maps import ElementTold, OwnedMap, Patched, SaidAt
+from nodeattrs.node.maps import ElementTold, OwnedMap
 from nodeattrs.node.values import HELD
 
 __all__ = ["Pairs", "in_order", "put", "remove_equal", "take"]
@@ -34,7 +35,7 @@ def put(pairs: Pairs, path: Path, depth: int, value: Any, mark: int) -> None:
     index, inside = _index(path[depth], len(pairs)), path[depth + 1 :]
     while index >= len(pairs):
         pairs.append((None, mark))
-    said = SaidAt(mark, path)
+    said = At(mark, path)
     if inside:
         element, told = pairs[index]
         pairs[index] = (_with(element, inside, value), Patched(told, inside, said))

@@ -20,7 +20,7 @@ from nodeattrs.core.tree import ABSENT, SCALARS, Absent, Path, dig
 from nodeattrs.core.walk import Setting
 from nodeattrs.node.history import Event
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, SaidAt, Told, Worked, begun, said_in, steps, told_at
+from nodeattrs.node.maps import AssignedMap, Told, Worked, begun, said_in, steps, told_at
 from nodeattrs.node.slots import COMPONENTS, PLAN, SLOTS
 from nodeattrs.node.speech import Mark
 from nodeattrs.node.view import Branch, plain
@@ -128,7 +128,7 @@ def _list(ledger: Ledger, slot: int, path: Path, now: Worked) -> Continued:
     first = next((one for one in states if not steps(one.told)), _State(slot, now, ABSENT, None))
     return Continued(
         None if taken is None or taken.event else taken.slot,
-        tuple(_claim(ledger, first.slot, SaidAt(number, path), path, first.value) for number in now.begun),
+        tuple(_claim(ledger, first.slot, At(number, path), path, first.value) for number in now.begun),
         _workers(ledger, slot, path, now, 0, taken),
         tuple(one.event for one in states if one.event and (one is taken or one.event.by in now.steps)),
     )
@@ -137,7 +137,7 @@ def _list(ledger: Ledger, slot: int, path: Path, now: Worked) -> Continued:
 def _part(ledger: Ledger, slot: int, at: Path, now: Worked, path: Path) -> Continued | None:
     tree, rest, lower = ledger.trees[slot], path[len(at) :], _LOWER.get(slot, slot)
     said = said_in(tree, tree.origin, path)
-    since = max((now.steps.index(one.number) + 1 for one in said if one.number in now.steps), default=0)
+    since = max((now.steps.index(one.source) + 1 for one in said if one.source in now.steps), default=0)
     if since == len(now.steps):
         return None
     own = None if lower == slot else _said_so(ledger.trees[lower], at, rest[1:], said)
@@ -156,12 +156,12 @@ def _workers(ledger: Ledger, slot: int, path: Path, now: Worked, since: int, tak
     """Those who worked on a list, each in his slot: the first of them in the one it was taken over from."""
     early = 0 if taken is None else len(steps(taken.told))
     return tuple(
-        _claim(ledger, taken.slot if taken and index < early else slot, SaidAt(number, path), path)
+        _claim(ledger, taken.slot if taken and index < early else slot, At(number, path), path)
         for index, number in enumerate(now.steps[since:], since)
     )
 
 
-def _said_so(tree: Any, at: Path, rest: Path, said: list[SaidAt]) -> Path | None:
+def _said_so(tree: Any, at: Path, rest: Path, said: list[At]) -> Path | None:
     """Where the list at *at* has what those said; None where it has not."""
     elements = dig(tree, at)
     for index in range(len(elements) if isinstance(elements, list) else 0):
@@ -197,7 +197,7 @@ def _goes_on(state: _State, now: Worked, slot: int) -> bool:
     return state.slot != slot and early == now.steps[: len(early)]
 
 
-def _claim(ledger: Ledger, slot: int, said: SaidAt, path: Path, value: Any = ABSENT) -> Claim:
+def _claim(ledger: Ledger, slot: int, said: At, path: Path, value: Any = ABSENT) -> Claim:
     origin, mark = ledger.marks.place(said)
     return Claim(path, value if value is ABSENT else _shown(value), slot, origin, mark.verb)
 

@@ -11,12 +11,13 @@ from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
 from nodeattrs.core.claim import Origin, Verb
+from nodeattrs.core.origins import At, Patched
 from nodeattrs.core.tree import Path, copied
 from nodeattrs.errors import DocumentError, ValueWithheld
 from nodeattrs.node.documents import FORMAT, LEVELS, VERSION
 from nodeattrs.node.history import EVENTS, Chronicle, Event
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, OwnedMap, Patched, SaidAt, Several, Worked
+from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked
 from nodeattrs.node.sanity import contradictions
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, SLOTS
 from nodeattrs.node.speech import Mark
@@ -185,9 +186,9 @@ def _unpacked_told(told: Any) -> Any:
         return Worked(map(_unpacked_told, told["of"]), begun, steps)
     if "at" in told:
         number, path = told["at"]
-        return SaidAt(int(number), _unpacked_path(path))
+        return At(int(number), _unpacked_path(path))
     if "all" in told:
-        return Several(tuple(_unpacked_told(one) for one in told["all"]))
+        return tuple(_unpacked_told(one) for one in told["all"])
     base, path, inner = told["in"]
     return Patched(_unpacked_told(base), _unpacked_path(path), _unpacked_told(inner))
 

@@ -36,7 +36,7 @@ def _is_mark(ledger: Ledger, number: Any) -> bool:
 
 def _are_marks(ledger: Ledger, told: Any, path: Path) -> bool:
     elements = told if isinstance(told, list) else [told]
-    numbers = [said.number for one in elements for said in speakers(one, path)]
+    numbers = [said.source for one in elements for said in speakers(one, path)]
     if isinstance(told, Worked):
         numbers += [*told.begun, *told.steps]
     return all(_is_mark(ledger, number) for number in numbers)

@@ -20,8 +20,8 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import UNKNOWN, Origin, Speaker, Verb
+from nodeattrs.core.origins import At
 from nodeattrs.core.tree import Path
-from nodeattrs.node.maps import SaidAt
 from nodeattrs.texts.python import PythonText, Span
 
 __all__ = ["ATTRIBUTE_FILE", "CALLER", "RUN", "CodeSpeaker", "Mark", "Marks", "Voice"]
@@ -170,9 +170,9 @@ class Marks:
         """All of them, by number."""
         return [self[number] for number in range(len(self.table))]
 
-    def place(self, said: SaidAt) -> tuple[Origin, Mark]:
+    def place(self, said: At) -> tuple[Origin, Mark]:
         """Where something was said, and how."""
-        mark = self[said.number]
+        mark = self[said.source]
         return mark.speaker.at(said.path[mark.depth :]), mark
 
     def known_voice(self, voice: Voice) -> Voice:

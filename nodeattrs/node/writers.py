@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from nodeattrs.core.origins import At
 from nodeattrs.core.tree import ABSENT, Path, near, spell, strict_key
 from nodeattrs.errors import BadArgument, NoSuchAttribute, TypeConflict
 from nodeattrs.node.component_tree import ComponentTree, Place, below, thing_of
 from nodeattrs.node.lists import Pairs, in_order, remove_equal
-from nodeattrs.node.maps import ElementTold, SaidAt
+from nodeattrs.node.maps import ElementTold
 from nodeattrs.node.values import Withheld, key_of, steps_of, stored
 
 __all__ = ["Level", "ListWriter", "Writer"]
@@ -303,7 +304,7 @@ class ListWriter(_Handle):
     def _said(self, taken: list[Any], mark: int, listed: bool) -> Pairs:
         """New elements with their speaker, who said them as one list, or each as a value of its own."""
         path = self._path
-        return [(value, SaidAt(mark, (*path, index) if listed else path)) for index, value in enumerate(taken)]
+        return [(value, At(mark, (*path, index) if listed else path)) for index, value in enumerate(taken)]
 
     def append(self, value: Any) -> ListWriter:
         """Add one element at the end; self."""
