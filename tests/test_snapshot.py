@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import nodeattrs
 from nodeattrs import Node, NodeattrsError, Sensitive, Symbol, lazy
-from nodeattrs.errors import DocumentError, RunListError
+from nodeattrs.errors import BadArgument, DocumentError, RunListError
 from nodeattrs.node.intake import Intake
 from nodeattrs.testing import KEYS, paths, programs, values
 from nodeattrs.texts.documents import parse
@@ -401,3 +401,21 @@ class TestWhatANodeTakesOver:
         Intake(node).saved(saved)
 
         assert node.to_dict() == {"b": 2}
+
+    def test_facts_without_a_platform_change_nothing(self):
+        """The node keeps the facts that it has."""
+        node = Node("web1")
+        node.consume_external({"platform": "ubuntu"})
+        before = node.automatic.to_dict()
+
+        with pytest.raises(BadArgument, match="platform"):
+            node.consume_external({"fqdn": "web1.example.org"})
+        assert node.automatic.to_dict() == before
+
+    def test_tags_stand_before_what_a_recipe_had_written(self):
+        """They are the run's word, in the slot below the recipe's; Chef has one tree, and puts them behind."""
+        node = Node("web1")
+        node.normal["a"] = 1
+        Intake(node).begin_tags()
+
+        assert list(node.normal.to_dict()) == ["tags", "a"]
