@@ -20,7 +20,8 @@ from hypothesis import given, settings
 
 from nodeattrs import Node, NodeattrsError, Sensitive, Symbol, lazy
 from nodeattrs.core.claim import Origin, Verb
-from nodeattrs.node.ledger import HISTORY_BOUND
+from nodeattrs.node.history import HISTORY_BOUND
+from nodeattrs.node.intake import Intake
 from nodeattrs.node.node_trace import continued
 from nodeattrs.testing import programs
 from nodeattrs.texts.documents import parse
@@ -324,7 +325,7 @@ class TestDocuments:
                 port: 124                       #: web-port
         """,
         )
-        said.node.hear_roles(
+        Intake(said.node).roles(
             [
                 (one.tree["default_attributes"], one.speaker("role", name, ("default_attributes",)))
                 for one, name in ((base, "base"), (web, "web"))
@@ -381,12 +382,12 @@ class TestDocuments:
             default_speaker = document.speaker("environment", "production", ("default_attributes",))
             override_speaker = document.speaker("environment", "production", ("override_attributes",))
 
-        said.node.hear_environment(Environment())
+        Intake(said.node).environment(Environment())
 
         assert (said.winner("a"), said.winner("b")) == (said.at["a"], said.at["b"])
         assert [said.node.trace(path).winner.claim.rank for path in "ab"] == [3, 12]
         assert said.node.trace("a").winner.claim.origin.who == "environment production"
-        said.node.hear_environment(None)
+        Intake(said.node).environment(None)
         assert said.winner("a") is None
 
     def test_json_attributes_stand_over_what_was_saved(self, said):
@@ -939,7 +940,7 @@ class TestListsThatSeveralWorkedOn:
             ({"l": ["a"]}, Origin("role", "base", "base.json", 1)),
             ({"l": ["b"]}, Origin("role", "web", "w.json", 2)),
         ]
-        said.node.hear_roles(roles, [])
+        Intake(said.node).roles(roles, [])
         said.run("role", "x", "node.role_default['l'].push('z')  #: push")
         found = continued(said.node._ledger, 4, ("l",))
 
@@ -957,7 +958,7 @@ class TestListsThatSeveralWorkedOn:
         """As said by those who were saved."""
         said.run("recipe", "x", "node.normal['l'] = ['a']  #: set\nnode.normal['l'].push('b')  #: push")
         later = Said(said.root)
-        later.node.hear_saved(said.node)
+        Intake(later.node).saved(said.node)
         found = continued(later.node._ledger, 7, ("l",))
 
         assert [str(one.origin) for one in (*found.begun, *found.steps)] == [

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import nodeattrs
 from nodeattrs import Node, NodeattrsError, Sensitive, Symbol, lazy
 from nodeattrs.errors import DocumentError, RunListError
+from nodeattrs.node.intake import Intake
 from nodeattrs.testing import KEYS, paths, programs
 from nodeattrs.texts.documents import parse
 from tests.edits import changed, leaves
@@ -160,7 +161,7 @@ class TestRoundTrip:
         ]
         heard = [(one.tree, one.speaker("role", file)) for one, file in ((parse(t, f, "json"), f) for t, f in roles)]
         given = parse('{"n": {\n "m": [1,\n 2]}}', "given.json", "json")
-        node.hear_roles(heard, [])
+        Intake(node).roles(heard, [])
         node.consume_external({"platform": "ubuntu"}, given.tree, json_speaker=given.speaker("JSON attributes", ""))
         again = through_json(node)
 

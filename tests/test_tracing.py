@@ -139,3 +139,18 @@ def test_one_line_under_two_names_is_one_row():
     )
 
     assert [2] == [heard.claim.rank for heard in trace.heard]
+
+
+def test_a_map_beside_something_unknown_has_met_nothing():
+    """Its entries are not met by an absent row that was never asked, though each of them might be overridden."""
+    closed = Policy("closed", Line(MAP, MAP, MEET), Line(ABSENT_KIND, LIST, _in_a_list), Line(ANY, SAID, TAKE))
+
+    for folding, unknown in ((laid(closed, VAULT, {"k": ["x"]}), (2,)), (laid(closed, {"k": ["x"]}, VAULT), ())):
+        found = walk(folding, ("k",))
+        assert (["x"], ["x"], unknown) == (folding.result.value["k"], found.value, found.unknown)
+
+
+def test_what_cannot_be_read_may_be_a_map_where_only_a_null_is_seen():
+    """It would meet the map that the null has lost to, key by key."""
+    assert (2,) == walk(laid(YIELDING, None, VAULT, {"k": 1}), ("k",)).unknown
+    assert () == walk(laid(YIELDING, {"k": 1}, None, VAULT), ("k",)).unknown

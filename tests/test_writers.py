@@ -15,6 +15,7 @@ from nodeattrs.errors import (
     TypeConflict,
     UnknownName,
 )
+from nodeattrs.node.intake import Intake
 from nodeattrs.runs import Environment
 from nodeattrs.testing import COMPONENTS
 
@@ -325,7 +326,7 @@ class TestHeldWriters:
         held = node.role_default
         speaking = Node("other")
         speaking.apply_expansion({"a": 1}, {})
-        assert node.begin_with(speaking.layers())
+        assert Intake(node).begin_with(Intake(speaking).layers())
         held["w"] = 3
 
         assert (node.to_dict(), held.to_dict()) == ({"a": 1}, {"w": 3})

@@ -9,17 +9,17 @@ nor dialects: whoever lays brings parts and policies.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
-from nodeattrs.core.meeting import Encounter, decided, meet, noting
-from nodeattrs.core.origins import At
+from nodeattrs.core.meeting import Encounter, decided, encounters, meet, noting
+from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.part import Part
-from nodeattrs.core.policy import Policy, Verdict
-from nodeattrs.core.tree import ABSENT
+from nodeattrs.core.policy import Policy, Rule, Verdict
+from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown
 
-__all__ = ["NOTHING", "Folding", "Step", "again"]
+__all__ = ["NOTHING", "Folding", "Step", "again", "placed"]
 
 NOTHING = Part(ABSENT, ())
 """A part of nobody, with nothing in it."""
@@ -129,6 +129,24 @@ class Folding:
 
 def _located(part: Part) -> Part:
     return Part(part.value, At(part.origins, ())) if type(part.origins) is int else part
+
+
+def placed(
+    policy: Policy, lower: Any, upper: Part, origins_of: Callable[[Path], Origins]
+) -> Iterator[tuple[Path, Any, Part]]:
+    """What laying a part over a tree changes, place by place: the path, what stood there, and what stands there then.
+
+    For whoever keeps the result in a form of his own, and remembers what was replaced.
+    origins_of: who set what the tree has at a path; asked where something is made of both
+    cost:       one visit for each key of the part's maps that meet maps
+    """
+    for place in encounters(policy, Part(lower, ()), upper):
+        below = place.lower
+        if not isinstance(place.verdict, Rule):
+            below = Part(below.value, origins_of(place.path))
+        after = decided(place.verdict, below, place.upper)
+        if after is not below:
+            yield place.path, below.value, after
 
 
 def again(verdict: Verdict, lower: Part, upper: Part) -> tuple[Part, list[Encounter]]:

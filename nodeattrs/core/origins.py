@@ -5,6 +5,7 @@ numbers knows. The origins of a value are one of
 
     int         that source set all of it, at the same path in its own tree
     At          that source set all of it, and has it at another path of its own tree
+    Patched     somebody set it, and somebody else a part inside of it later
     tuple       several set it: equal elements that united, texts that joined; () is nobody
     dict, list  entry by entry, parallel to the value
     None        nobody keeps origins
@@ -15,15 +16,27 @@ origin is touched, or forgotten, outside of these two modules.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import Path
 
-__all__ = ["At", "Origins", "each", "gathered", "origins_at", "places", "sources", "spread", "united"]
+__all__ = [
+    "At",
+    "Origins",
+    "Patched",
+    "each",
+    "gathered",
+    "origins_at",
+    "places",
+    "renumbered",
+    "sources",
+    "spread",
+    "united",
+]
 
 Origins = Any
-"""int | At | tuple[Origins, ...] | dict[key, Origins] | list[Origins] | None"""
+"""int | At | Patched | tuple[Origins, ...] | dict[key, Origins] | list[Origins] | None"""
 
 
 class At(NamedTuple):
@@ -31,6 +44,14 @@ class At(NamedTuple):
 
     source: int
     path: Path
+
+
+class Patched(NamedTuple):
+    """Set as *base* says, but for what lies at *path* inside of it, which *by* has set."""
+
+    base: Origins
+    path: Path
+    by: Origins
 
 
 def origins_at(origins: Origins, step: Any) -> Origins:
@@ -46,6 +67,29 @@ def origins_at(origins: Origins, step: Any) -> Origins:
         return At(origins.source, (*origins.path, step))
     if kind is tuple:
         return tuple(origins_at(one, step) for one in origins)
+    return _inside(origins, step) if kind is Patched else origins
+
+
+def _inside(patched: Patched, step: Any) -> Origins:
+    first, *rest = patched.path
+    if first != step:
+        return origins_at(patched.base, step)
+    return Patched(origins_at(patched.base, step), tuple(rest), patched.by) if rest else patched.by
+
+
+def renumbered(origins: Origins, number: Callable[[int], int]) -> Origins:
+    """The same with other sources."""
+    kind = type(origins)
+    if kind is int:
+        return number(origins)
+    if kind is At:
+        return At(number(origins.source), origins.path)
+    if kind is Patched:
+        return Patched(renumbered(origins.base, number), origins.path, renumbered(origins.by, number))
+    if kind is dict:
+        return {key: renumbered(one, number) for key, one in origins.items()}
+    if kind is list or kind is tuple:
+        return kind(renumbered(one, number) for one in origins)
     return origins
 
 
@@ -108,6 +152,8 @@ def _leaves(origins: Origins, path: Path) -> Iterator[tuple[Path, Any]]:
     elif kind is tuple:
         for one in origins:
             yield from _leaves(one, path)
+    elif kind is Patched:
+        yield from _leaves(origins.base, path)
     elif kind is dict:
         for key, one in origins.items():
             yield from _leaves(one, (*path, key))

@@ -16,7 +16,7 @@ from nodeattrs.core.meeting import Encounter
 from nodeattrs.core.origins import At, Origins, origins_at, places, sources
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ANY, KEEP, SAID, TAKE, Line, Meet, Policy
-from nodeattrs.core.tree import ABSENT, Absent, Path, dig
+from nodeattrs.core.tree import ABSENT, Absent, Path, dig, left_without
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.core.walk import Overridden, Setting, Walk, whole_places
 from nodeattrs.errors import MergeConflict
@@ -46,7 +46,8 @@ class _Here:
     """What stands at a prefix of the path.
 
     value, origins: a source's word, or what a handler made; ABSENT where nothing stands
-    members:        what a handler made the value of; with a policy, two maps that wait to meet
+    members:        what a handler made the value of; with a policy, two maps that wait to meet, or, where one
+                    of them cannot be read (meets is False), would
     losses:         who was overridden here, the next in line first; whole: those of whom nothing is left
     unknown:        sources that might decide
     """
@@ -55,6 +56,7 @@ class _Here:
         "from_top",
         "kind",
         "losses",
+        "meets",
         "members",
         "notes",
         "origins",
@@ -75,6 +77,7 @@ class _Here:
         self.unknown: tuple[int, ...] = ()
         self.policy: Policy | None = None
         self.from_top = False
+        self.meets = True
         self.rule: tuple[Policy, Line] | None = None
         self.notes: list[Encounter] = []
 
@@ -162,9 +165,12 @@ class _Walker:
     def laid_over(self, folding: Folding, here: _Here, new: _Here, policy: Policy | None) -> _Here:
         if here.stands and policy is None:
             return self.changed(here, new)
-        if folding.opening is not None and new.stands and not (here.stands or here.losses):
+        begun = here.stands or bool(here.losses)
+        if begun and new.stands:
+            return self.joined(policy or CHANGED, here, new, (), folding.from_top)
+        if not begun and new.stands and folding.opening is not None:
             new = self.joined(folding.opening, _Here(ABSENT, ()), new, (), False)
-        return self.joined(policy or CHANGED, here, new, (), folding.from_top) if here.has_something else new
+        return self.beside(policy or CHANGED, here, new, (), folding.from_top)
 
     def leaf(self, part: Part) -> _Here:
         value, origins = part.value, part.origins
@@ -175,7 +181,7 @@ class _Walker:
         if type(origins) is int:
             value = value if self.given is None else self.given[origins]
             if self.taken is not None and self.taken.source == origins:
-                value = _without(value, self.taken.own)
+                value = left_without(value, self.taken.own)
             self.trees[origins] = value
             origins = At(origins, ())
         return _Here(value, origins)
@@ -198,6 +204,30 @@ class _Walker:
             here = self.alone(policy, lower, upper, path)
         else:
             here = self.met(policy, lower, upper, path, from_top)
+        if lower.unknown or upper.unknown:
+            here = self.unread(policy, lower, upper, here, path)
+        return here
+
+    def unread(self, policy: Policy, lower: _Here, upper: _Here, here: _Here, path: Path) -> _Here:
+        """What cannot be read beside a scalar that has lost to a map may be a map, too, and meet that key by key."""
+        here.unknown = unknown = _unknown(policy, lower, upper)
+        is_over = issubclass(upper.kind, dict)
+        lost = lower if is_over else upper
+        if lost.unknown and lost.stands and issubclass(here.kind, dict) and not issubclass(lost.kind, dict):
+            might = _Here(ABSENT, ())
+            might.unknown = lost.unknown
+            here = self.beside(policy, here, might, path, is_over)
+            here.unknown = unknown
+        return here
+
+    def beside(self, policy: Policy, so_far: _Here, new: _Here, path: Path, from_top: bool) -> _Here:
+        """One of the two was never laid, or cannot be read: nothing meets, and no absent row is asked."""
+        lower, upper = (new, so_far) if from_top else (so_far, new)
+        if _may_meet(policy, lower, upper):
+            here = self.waiting(policy.verdict(dict, dict), lower, upper, path, from_top)
+            here.meets = False
+        else:
+            here = _with_losses(so_far, new) if so_far.stands else _with_losses(new, so_far)
         if lower.unknown or upper.unknown:
             here.unknown = _unknown(policy, lower, upper)
         return here
@@ -273,7 +303,7 @@ class _Walker:
         if here.policy is not None:
             so_far, new = (self.below(member, key, path) for member in here.members)
             policy = here.policy if here.policy.by_key is None else here.policy.at(key)
-            child = self.joined(policy, so_far, new, path, here.from_top)
+            child = (self.joined if here.meets else self.beside)(policy, so_far, new, path, here.from_top)
             child.losses = [*child.losses, *_relevant(here.losses, key, path)]
             return child
         child = _entry_of(here, key)
@@ -376,20 +406,6 @@ def _may_hold(value: Any, key: Any) -> bool:
     return isinstance(value, dict) or (type(key) is int and isinstance(value, (list, tuple)))
 
 
-def _without(tree: Any, path: Path) -> Any:
-    """A tree without what stands at a path; ABSENT for all of it."""
-    if not path:
-        return ABSENT
-    if dig(tree, path) is ABSENT:
-        return tree
-    out, step = tree.copy(), path[0]
-    if len(path) > 1:
-        out[step] = _without(out[step], path[1:])
-    else:
-        del out[step]
-    return out
-
-
 def _part(here: _Here) -> Part:
     """What stands here for a handler: maps that wait are merged now, since it may look at all of them."""
     if here.policy is None:
@@ -405,7 +421,7 @@ def _with_losses(winner: _Here, other: _Here, lost: Sequence[Overridden] = ()) -
     if not lost and not other.has_something and not winner.losses:
         return winner
     here = _Here(winner.value, winner.origins, winner.members)
-    here.kind, here.policy, here.from_top = winner.kind, winner.policy, winner.from_top
+    here.kind, here.policy, here.from_top, here.meets = winner.kind, winner.policy, winner.from_top, winner.meets
     here.rule, here.notes, here.unknown, here.whole = winner.rule, winner.notes, winner.unknown, winner.whole
     here.losses = [*winner.losses, *lost, *other.all_losses()]
     return here

@@ -17,14 +17,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from nodeattrs.core.claim import Verb
-from nodeattrs.core.tree import ABSENT, Path, copied, dig, spell, strict_key
+from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import BadArgument, NullInTheWay, TooDeep, TypeConflict
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, Patched, SaidAt, Told, each, worked_on
-from nodeattrs.node.slots import PAIR, Component, Joined, component
-from nodeattrs.node.values import HELD, ROOM
+from nodeattrs.node.lists import Pairs, put, remove_equal, take
+from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, Told, each, told_at, worked_on
+from nodeattrs.node.slots import PAIR, Component, component
+from nodeattrs.node.values import ROOM
+from nodeattrs.node.view import Joined
 
-__all__ = ["ComponentTree", "Cut", "Pairs", "Place", "below", "of_pair", "part_of", "remove_equal", "thing_of"]
+__all__ = ["ComponentTree", "Cut", "Place", "below", "of_pair", "part_of", "thing_of"]
 
 
 Place = tuple[Any, Any]
@@ -98,10 +100,6 @@ class Cuts:
         if len(self.kept) == self.kept.maxlen:
             self.forgotten = self.kept[0].serial
         self.kept.append(cut)
-
-
-Pairs = list[tuple[Any, ElementTold]]
-"""The elements of a list, each with who said it."""
 
 
 class ComponentTree:
@@ -257,7 +255,7 @@ class ComponentTree:
             top = self._list_above(path)
             if top is not None:
                 mark = self._here(depth, Verb.APPEND)
-                self._work(top, lambda pairs: _put(pairs, path, len(top), value, mark), mark)
+                self._work(top, lambda pairs: put(pairs, path, len(top), value, mark), mark)
                 return
         self._note_cut(path, below(parent, path[-1]))
         early = self.ledger.early
@@ -308,7 +306,7 @@ class ComponentTree:
         slot, elements = (self._file, file) if recipe is ABSENT else (self._recipe, recipe)
         told: Told = [0] * len(elements)
         if self.ledger.provenance:
-            told = self.ledger.told(slot, path)[0]
+            told = told_at(self.ledger.trees[slot], path)[0]
         pairs = list(zip(elements, each(told, path, len(elements)), strict=True))
         answer = change(pairs)
         if mark is None:
@@ -336,7 +334,7 @@ class ComponentTree:
             return None
         top = self._list_above(path)
         if top is not None:
-            self._work(top, lambda pairs: _take(pairs, path[len(top) :]))
+            self._work(top, lambda pairs: take(pairs, path[len(top) :]))
             return value
         self._note_cut(path, gone)
         mark = self._here(len(path), Verb.ERASE)
@@ -440,54 +438,3 @@ def _kept(place: Place) -> Place:
 def _short(value: Any) -> str:
     text = "{...}" if isinstance(value, Mapping) else repr(value)
     return text if len(text) < 40 else text[:39] + "…"
-
-
-def remove_equal(pairs: Pairs, value: Any) -> Any:
-    """Drop all elements that are type-strictly equal to *value*; the value, or None where there was none."""
-    key = strict_key(value)
-    kept = [pair for pair in pairs if strict_key(pair[0]) != key]
-    found = len(kept) < len(pairs)
-    pairs[:] = kept
-    return value if found else None
-
-
-def _put(pairs: Pairs, path: Path, depth: int, value: Any, mark: int) -> None:
-    """Put *value* at *path*, whose step number *depth* is an index of the list."""
-    index, inside = _index(path[depth], len(pairs)), path[depth + 1 :]
-    while index >= len(pairs):
-        pairs.append((None, mark))
-    said = SaidAt(mark, path)
-    if inside:
-        element, told = pairs[index]
-        pairs[index] = (_with(element, inside, value), Patched(told, inside, said))
-    else:
-        pairs[index] = (_frozen(value), said)
-
-
-def _take(pairs: Pairs, steps: Path) -> None:
-    index = _index(steps[0], len(pairs))
-    element, told = pairs[index]
-    holder = copied(element, HELD)
-    del dig(holder, steps[1:-1])[steps[-1]]
-    pairs[index] = (holder, told)
-
-
-def _with(container: Any, steps: Path, value: Any) -> Any:
-    """A copy of a map or list inside a list, with *value* put somewhere below."""
-    copy = container.copy()
-    step = _index(steps[0], len(copy)) if isinstance(copy, list) else steps[0]
-    if isinstance(copy, list):
-        copy.extend([None] * (step + 1 - len(copy)))
-    copy[step] = _frozen(value) if len(steps) == 1 else _with(copy[step], steps[1:], value)
-    return copy
-
-
-def _frozen(value: Any) -> Any:
-    return dict(value) if isinstance(value, OwnedMap) else value
-
-
-def _index(step: int, length: int) -> int:
-    index = step + length if step < 0 else step
-    if index < 0:
-        raise BadArgument(f"index {step} lies before the start of a list of {length}", path=(step,))
-    return index

@@ -11,53 +11,33 @@ Never handed out: C code reads past the methods of a dict subclass.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
-from nodeattrs.core.tree import Path
+from nodeattrs.core.origins import At, Origins, origins_at, places, renumbered
+from nodeattrs.core.tree import Path, dig
 
 __all__ = [
     "AssignedMap",
     "ElementTold",
     "OwnedMap",
-    "Patched",
-    "SaidAt",
-    "Several",
     "Told",
     "Worked",
     "begun",
     "each",
     "last_word",
-    "renumbered",
+    "remarked",
     "replica",
+    "said_in",
     "speakers",
     "steps",
     "thawed",
+    "told_at",
     "worked_on",
 ]
 
 
-class SaidAt(NamedTuple):
-    """The mark *number*, whose speaker said it at *path* of the tree: elements move, speakers stay."""
-
-    number: int
-    path: Path
-
-
-class Several(NamedTuple):
-    """An element that several have said: equal ones united."""
-
-    tolds: tuple[ElementTold, ...]
-
-
-class Patched(NamedTuple):
-    """An element said as *base* says, but for *path* inside it, which somebody else wrote later."""
-
-    base: ElementTold
-    path: Path
-    told: ElementTold
-
-
-ElementTold = int | SaidAt | Several | Patched
+ElementTold = Origins
+"""Who said an element of a list: the core's origins, with marks for sources."""
 
 
 class Worked(list[ElementTold]):
@@ -84,7 +64,7 @@ Told = int | list[ElementTold]
 
 def each(told: Told, path: Path, length: int) -> list[ElementTold]:
     """Who said each element of a list at *path*; not to be changed."""
-    return told if isinstance(told, list) else [SaidAt(told, (*path, index)) for index in range(length)]
+    return told if isinstance(told, list) else [At(told, (*path, index)) for index in range(length)]
 
 
 def begun(told: Told) -> tuple[int, ...]:
@@ -92,7 +72,7 @@ def begun(told: Told) -> tuple[int, ...]:
     if isinstance(told, Worked):
         return told.begun
     if isinstance(told, list):
-        return tuple(dict.fromkeys(said.number for one in told for said in speakers(one, ())))
+        return tuple(dict.fromkeys(said.source for one in told for said in speakers(one, ())))
     return (told,)
 
 
@@ -116,39 +96,22 @@ def last_word(told: Told) -> int:
     return max(begun(told), default=0)
 
 
-def speakers(told: ElementTold, at: Path, inside: Path = ()) -> Iterator[SaidAt]:
+def speakers(told: ElementTold, at: Path, inside: Path = ()) -> Iterator[At]:
     """Who said what lies *inside* an element, the first one first, and at which path he said it.
 
     at: the element's own path now
     """
-    if isinstance(told, SaidAt):
-        yield SaidAt(told.number, (*told.path, *inside))
-    elif isinstance(told, Several):
-        for one in told.tolds:
-            yield from speakers(one, at, inside)
-    elif isinstance(told, Patched):
-        if inside[: len(told.path)] == told.path:
-            yield from speakers(told.told, (*at, *told.path), inside[len(told.path) :])
-        else:
-            yield from speakers(told.base, at, inside)
-    else:
-        yield SaidAt(told, (*at, *inside))
+    for step in inside:
+        told = origins_at(told, step)
+    return (one for _, one in places(told, (*at, *inside)))
 
 
-def renumbered(told: Any, number: Callable[[int], int]) -> Any:
-    """The same with other numbers."""
+def remarked(told: Any, number: Callable[[int], int]) -> Any:
+    """The same with other marks."""
     if isinstance(told, Worked):
         elements = [renumbered(one, number) for one in told]
         return Worked(elements, tuple(map(number, told.begun)), tuple(map(number, told.steps)))
-    if isinstance(told, list):
-        return [renumbered(one, number) for one in told]
-    if isinstance(told, SaidAt):
-        return SaidAt(number(told.number), told.path)
-    if isinstance(told, Several):
-        return Several(tuple(renumbered(one, number) for one in told.tolds))
-    if isinstance(told, Patched):
-        return Patched(renumbered(told.base, number), told.path, renumbered(told.told, number))
-    return number(told)
+    return renumbered(told, number)
 
 
 class OwnedMap(dict[Any, Any]):
@@ -194,3 +157,31 @@ def replica(shared: OwnedMap) -> OwnedMap:
         if isinstance(entry, OwnedMap):
             entry.shared = True
     return copy
+
+
+def said_in(tree: Any, told: Told, inside: Path, at: Path = ()) -> list[At]:
+    """Everyone who said what a tree has at *inside*: the nearest marks on the way there.
+
+    told: who said the tree itself
+    at:   where the tree stands, or stood, in its slot
+    cost: the depth of the path
+    """
+    for depth, step in enumerate(inside):
+        if isinstance(told, list):
+            element = told[step] if type(step) is int and 0 <= step < len(told) else 0
+            return list(speakers(element, (*at, *inside[: depth + 1]), inside[depth + 1 :]))
+        if isinstance(tree, OwnedMap):
+            told = tree.origins.get(step, tree.origin)
+        tree = dig(tree, (step,))
+    return [At(last_word(told), (*at, *inside))]
+
+
+def told_at(tree: OwnedMap, path: Path) -> tuple[Told, Any]:
+    """Who said what a tree has at *path*, by the nearest mark on the way there, and what that is."""
+    here: Any = tree
+    told: Told = tree.origin
+    for step in path:
+        if isinstance(here, OwnedMap):
+            told = here.origins.get(step, here.origin)
+        here = dig(here, (step,))
+    return told, here

@@ -18,11 +18,12 @@ from nodeattrs.core.trace import Element, Past, Trace, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, SCALARS, Absent, Path, dig
 from nodeattrs.core.walk import Setting
-from nodeattrs.node.ledger import Event, Ledger, said_in
-from nodeattrs.node.maps import AssignedMap, SaidAt, Told, Worked, begun, steps
-from nodeattrs.node.slots import COMPONENTS, PLAN, SLOTS, Branch
+from nodeattrs.node.history import Event
+from nodeattrs.node.ledger import Ledger
+from nodeattrs.node.maps import AssignedMap, Told, Worked, begun, said_in, steps, told_at
+from nodeattrs.node.slots import COMPONENTS, PLAN, SLOTS
 from nodeattrs.node.speech import Mark
-from nodeattrs.node.view import plain
+from nodeattrs.node.view import Branch, plain
 
 __all__ = ["Continued", "continued", "trace_of"]
 
@@ -39,7 +40,8 @@ def trace_of(ledger: Ledger, path: Path) -> Trace:
     walked = walk(_FOLDING, path, trees)
 
     def claim(setting: Setting) -> Claim:
-        origin, mark = ledger.origin(setting.source, setting.own)
+        tree = ledger.trees[setting.source]
+        origin, mark = ledger.marks.place(said_in(tree, tree.origin, setting.own)[0])
         verb = _verb(mark, setting.own, dig(ledger.trees[setting.source], setting.own))
         return Claim(setting.path, _shown(setting.value), setting.source, origin, verb)
 
@@ -83,7 +85,7 @@ def _element(ledger: Ledger, path: Path, entry: Any, found: tuple[At, ...]) -> E
             origin, mark = ledger.origin(slot, path)
             claims.append(Claim(path, entry, slot, origin, mark.verb))
         else:
-            for origin, mark in ledger.all_in(tree, tree.origin, own):
+            for origin, mark in map(ledger.marks.place, said_in(tree, tree.origin, own)):
                 claims.append(Claim(own, entry, slot, origin, mark.verb))
     return Element(entry, tuple(dict.fromkeys(slot for slot, _ in found)), tuple(claims))
 
@@ -113,7 +115,7 @@ def continued(ledger: Ledger, slot: int, path: Path) -> Continued | None:
     cost: the depth of the path, and the history of the list
     """
     for depth in range(len(path) + 1):
-        told, value = ledger.told(slot, path[:depth])
+        told, value = told_at(ledger.trees[slot], path[:depth])
         if isinstance(told, Worked) and isinstance(value, list):
             at = path[:depth]
             return _list(ledger, slot, path, told) if at == path else _part(ledger, slot, at, told, path)
@@ -126,7 +128,7 @@ def _list(ledger: Ledger, slot: int, path: Path, now: Worked) -> Continued:
     first = next((one for one in states if not steps(one.told)), _State(slot, now, ABSENT, None))
     return Continued(
         None if taken is None or taken.event else taken.slot,
-        tuple(_claim(ledger, first.slot, SaidAt(number, path), path, first.value) for number in now.begun),
+        tuple(_claim(ledger, first.slot, At(number, path), path, first.value) for number in now.begun),
         _workers(ledger, slot, path, now, 0, taken),
         tuple(one.event for one in states if one.event and (one is taken or one.event.by in now.steps)),
     )
@@ -135,7 +137,7 @@ def _list(ledger: Ledger, slot: int, path: Path, now: Worked) -> Continued:
 def _part(ledger: Ledger, slot: int, at: Path, now: Worked, path: Path) -> Continued | None:
     tree, rest, lower = ledger.trees[slot], path[len(at) :], _LOWER.get(slot, slot)
     said = said_in(tree, tree.origin, path)
-    since = max((now.steps.index(one.number) + 1 for one in said if one.number in now.steps), default=0)
+    since = max((now.steps.index(one.source) + 1 for one in said if one.source in now.steps), default=0)
     if since == len(now.steps):
         return None
     own = None if lower == slot else _said_so(ledger.trees[lower], at, rest[1:], said)
@@ -154,12 +156,12 @@ def _workers(ledger: Ledger, slot: int, path: Path, now: Worked, since: int, tak
     """Those who worked on a list, each in his slot: the first of them in the one it was taken over from."""
     early = 0 if taken is None else len(steps(taken.told))
     return tuple(
-        _claim(ledger, taken.slot if taken and index < early else slot, SaidAt(number, path), path)
+        _claim(ledger, taken.slot if taken and index < early else slot, At(number, path), path)
         for index, number in enumerate(now.steps[since:], since)
     )
 
 
-def _said_so(tree: Any, at: Path, rest: Path, said: list[SaidAt]) -> Path | None:
+def _said_so(tree: Any, at: Path, rest: Path, said: list[At]) -> Path | None:
     """Where the list at *at* has what those said; None where it has not."""
     elements = dig(tree, at)
     for index in range(len(elements) if isinstance(elements, list) else 0):
@@ -180,7 +182,7 @@ class _State(NamedTuple):
 def _states(ledger: Ledger, slot: int, path: Path) -> Iterator[_State]:
     """What stands and stood at a path in a slot, and before it in the one that it goes on with; the newest first."""
     for one in dict.fromkeys((_LOWER.get(slot, slot), slot)):
-        told, value = ledger.told(one, path)
+        told, value = told_at(ledger.trees[one], path)
         if isinstance(value, list):
             yield _State(one, told, value, None)
         chronicle = ledger.history.get(path, {}).get((one, False))
@@ -195,8 +197,8 @@ def _goes_on(state: _State, now: Worked, slot: int) -> bool:
     return state.slot != slot and early == now.steps[: len(early)]
 
 
-def _claim(ledger: Ledger, slot: int, said: SaidAt, path: Path, value: Any = ABSENT) -> Claim:
-    origin, mark = ledger.place_of(said)
+def _claim(ledger: Ledger, slot: int, said: At, path: Path, value: Any = ABSENT) -> Claim:
+    origin, mark = ledger.marks.place(said)
     return Claim(path, value if value is ABSENT else _shown(value), slot, origin, mark.verb)
 
 
@@ -225,7 +227,7 @@ def _event(ledger: Ledger, slot: int, at: Path, event: Event, rest: Path) -> Pas
         if isinstance(event.value, dict):
             return None
         path, value, rest = at, event.value, ()
-    origin, mark = ledger.told_in(event.value, event.told, rest, at)
+    origin, mark = ledger.marks.place(said_in(event.value, event.told, rest, at)[0])
     by = None
     if event.by:
         doer = ledger.marks[event.by]

@@ -9,29 +9,31 @@ which trees meet first, and under which policy.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from nodeattrs.core.part import unite
 from nodeattrs.core.policy import ANY, LIST, MAP, MEET, SAID, TAKE, Kind, Line, Policy
 from nodeattrs.core.tree import near
 from nodeattrs.errors import UnknownName
 from nodeattrs.node.maps import AssignedMap, OwnedMap
+from nodeattrs.node.view import Branch, Joined
 
 __all__ = [
     "ACROSS",
     "COMPONENTS",
+    "DEFAULT_ENVIRONMENT",
     "DEFAULT_GROUP",
     "INSIDE",
     "OVERRIDE_GROUP",
     "PAIR",
     "PLAN",
     "SLOTS",
-    "Branch",
     "Component",
-    "Joined",
     "Slot",
     "component",
 ]
+
+DEFAULT_ENVIRONMENT = "_default"
+"""The environment of a node of which nothing else is known; it says nothing."""
 
 ATTRIBUTE_FILE, RECIPE, ENVIRONMENT, ROLE, FACTS = "attribute file", "recipe", "environment", "role", "facts"
 
@@ -117,19 +119,6 @@ def component(name: str) -> Component:
         raise UnknownName(f"there is no level called {name!r}", hint=hint) from None
 
 
-class Joined:
-    """Several maps that meet under one policy, weakest first, not merged yet.
-
-    members: frozen maps, owned maps, and further joined ones; only those that really contribute
-    """
-
-    __slots__ = ("members", "policy")
-
-    def __init__(self, policy: Policy, members: list[Any]) -> None:
-        self.policy = policy
-        self.members = members
-
-
 _ASSIGNED: Kind = "assigned map"
 _MAPS: dict[type, Kind] = {OwnedMap: MAP, AssignedMap: MAP, Joined: MAP}
 
@@ -157,14 +146,6 @@ ACROSS = Policy(
     kinds=_MAPS,
 )
 """Rule 3: groups, each finished before they meet."""
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """Part of PLAN: slots (by number) and branches that meet under one policy, weakest first."""
-
-    policy: Policy
-    children: tuple[int | Branch, ...]
 
 
 DEFAULT_GROUP = Branch(INSIDE, (Branch(PAIR, (1, 2)), 3, 4, Branch(PAIR, (5, 6))))

@@ -14,12 +14,13 @@ import linecache
 import os
 import sys
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import UNKNOWN, Origin, Speaker, Verb
+from nodeattrs.core.origins import At
 from nodeattrs.core.tree import Path
 from nodeattrs.texts.python import PythonText, Span
 
@@ -165,8 +166,14 @@ class Marks:
     def __len__(self) -> int:
         return len(self.table)
 
-    def __iter__(self) -> Iterator[Mark]:
-        return map(self.__getitem__, range(len(self.table)))
+    def all(self) -> list[Mark]:
+        """All of them, by number."""
+        return [self[number] for number in range(len(self.table))]
+
+    def place(self, said: At) -> tuple[Origin, Mark]:
+        """Where something was said, and how."""
+        mark = self[said.source]
+        return mark.speaker.at(said.path[mark.depth :]), mark
 
     def known_voice(self, voice: Voice) -> Voice:
         """The one voice object for this speaker: numbers are keyed by its identity."""

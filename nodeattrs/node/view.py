@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, NoReturn, overload
 
@@ -21,12 +22,45 @@ from nodeattrs.core.policy import KEEP, TAKE, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Path, near, spell
 from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement, TypeConflict
 from nodeattrs.node.maps import OwnedMap
-from nodeattrs.node.slots import Joined
 from nodeattrs.node.values import HELD, Deferred, Withheld, computed
 
-__all__ = ["ListView", "MapView", "entry", "evaluated", "joined", "keys_of", "own", "plain", "share"]
+__all__ = [
+    "Branch",
+    "Joined",
+    "ListView",
+    "MapView",
+    "entry",
+    "evaluated",
+    "joined",
+    "keys_of",
+    "own",
+    "plain",
+    "rooted",
+    "share",
+]
 
 _READY = HELD - {Deferred, Withheld}
+
+
+class Joined:
+    """Several maps that meet under one policy, weakest first, not merged yet.
+
+    members: frozen maps, owned maps, and further joined ones; only those that really contribute
+    """
+
+    __slots__ = ("members", "policy")
+
+    def __init__(self, policy: Policy, members: list[Any]) -> None:
+        self.policy = policy
+        self.members = members
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Part of a plan: trees (by number) and branches that meet under one policy, weakest first."""
+
+    policy: Policy
+    children: tuple[int | Branch, ...]
 
 
 def entry(part: Any, key: Any) -> Any:
@@ -68,6 +102,12 @@ def joined(policy: Policy, parts: Iterable[Any]) -> Any:
         if part is not ABSENT:
             result = part if result is ABSENT else _met(policy, result, part)
     return result
+
+
+def rooted(trees: Sequence[Any], branch: Branch) -> Any:
+    """The roots of some trees, joined as a plan says and not merged yet."""
+    parts = [trees[child] if isinstance(child, int) else rooted(trees, child) for child in branch.children]
+    return joined(branch.policy, parts)
 
 
 def keys_of(part: Any) -> dict[Any, None]:

@@ -11,37 +11,17 @@ one above it, is replaced. From then on it keeps the old content to itself, as i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cmp_to_key
 from typing import Any
 
+from nodeattrs.core.origins import At
 from nodeattrs.core.tree import ABSENT, Path, near, spell, strict_key
-from nodeattrs.errors import BadArgument, BadKey, NoSuchAttribute, TypeConflict
-from nodeattrs.node.component_tree import ComponentTree, Pairs, Place, below, remove_equal, thing_of
-from nodeattrs.node.maps import ElementTold, SaidAt
-from nodeattrs.node.values import Sensitive, Symbol, Withheld, stored
+from nodeattrs.errors import BadArgument, NoSuchAttribute, TypeConflict
+from nodeattrs.node.component_tree import ComponentTree, Place, below, thing_of
+from nodeattrs.node.lists import Pairs, in_order, remove_equal
+from nodeattrs.node.maps import ElementTold
+from nodeattrs.node.values import Withheld, key_of, steps_of, stored
 
-__all__ = ["FullWriter", "Level", "ListWriter", "UnlessWriter", "Writer", "key_of", "steps_of"]
-
-
-def key_of(step: Any, path: Path = ()) -> Any:
-    """A step as trees have it: symbols are text.
-
-    path:   where it is taken, for messages
-    raises: BadKey, for what is neither text nor an integer
-    """
-    if type(step) is str or type(step) is int:
-        return step
-    if type(step) is Symbol:
-        return str(step)
-    raise BadKey(f"a key must be text or an integer, not {type(step).__name__}: {step!r}", path=(*path, step))
-
-
-def steps_of(path: Iterable[Any], above: Path = ()) -> Path:
-    """A path as trees have it. raises: BadKey"""
-    steps: Path = ()
-    for step in path:
-        steps = (*steps, key_of(step, (*above, *steps)))
-    return steps
+__all__ = ["Level", "ListWriter", "Writer"]
 
 
 class _Handle:
@@ -324,7 +304,7 @@ class ListWriter(_Handle):
     def _said(self, taken: list[Any], mark: int, listed: bool) -> Pairs:
         """New elements with their speaker, who said them as one list, or each as a value of its own."""
         path = self._path
-        return [(value, SaidAt(mark, (*path, index) if listed else path)) for index, value in enumerate(taken)]
+        return [(value, At(mark, (*path, index) if listed else path)) for index, value in enumerate(taken)]
 
     def append(self, value: Any) -> ListWriter:
         """Add one element at the end; self."""
@@ -381,7 +361,7 @@ class ListWriter(_Handle):
         """
 
         def change(pairs: Pairs, mark: int) -> None:
-            pairs.sort(key=lambda pair: _in_order(pair[0]))
+            pairs.sort(key=lambda pair: in_order(pair[0]))
 
         self._work(change)
         return self
@@ -426,100 +406,6 @@ class ListWriter(_Handle):
             return changed
 
         return self if self._work(change) else None
-
-
-def _compared(one: Any, two: Any) -> int:
-    """Ruby's `<=>`: below, equal or above zero; lists are looked at as far as it takes to tell them apart.
-
-    raises: BadArgument, where it comes to two that have no common order
-    """
-    if isinstance(one, list) and isinstance(two, list):
-        for element, other in zip(one, two, strict=False):
-            if order := _compared(element, other):
-                return order
-        return len(one) - len(two)
-    if (isinstance(one, str) and type(one) is type(two)) or (_is_number(one) and _is_number(two)):
-        return int(one > two) - int(one < two)
-    if strict_key(one) == strict_key(two):
-        return 0
-    raise BadArgument(f"cannot sort {one!r} among {two!r}: they have no common order")
-
-
-_in_order = cmp_to_key(_compared)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-class UnlessWriter:
-    """`node.default_unless["a"]["b"] = 1`: stores where this one component has no value, null counting as none.
-
-    Also `node.default_unless("a", "b", 1)`, which gives the value stored, or None.
-    source: Chef's `default_unless`; it asks its own component only
-    """
-
-    __slots__ = ("_path", "_tree")
-
-    def __init__(self, tree: ComponentTree, path: Path = ()) -> None:
-        self._tree = tree
-        self._path = path
-
-    def __getitem__(self, step: Any) -> UnlessWriter:
-        return UnlessWriter(self._tree, (*self._path, key_of(step, self._path)))
-
-    def __setitem__(self, step: Any, value: Any) -> None:
-        self(step, value)
-
-    def __call__(self, *path_and_value: Any) -> Any:
-        if len(path_and_value) < 2:
-            raise BadArgument("an unless needs a path and a value", hint="default_unless('apache', 'port', 80)")
-        path = (*self._path, *steps_of(path_and_value[:-1], self._path))
-        value = stored(path_and_value[-1], path)
-        if _is_none(thing_of(self._tree.place(path))):
-            self._tree.write(path, value)
-            return path_and_value[-1]
-        self._tree.silent(path, value)
-        return None
-
-
-def _is_none(value: Any) -> bool:
-    """Whether there is no value: nothing, null, a secret that is null, or one that was not stored.
-
-    A deferred value is one, whatever it may come to: it is not computed for the question, as in Chef.
-    """
-    return value is ABSENT or value is None or isinstance(value, Withheld) or value == Sensitive(None)
-
-
-class FullWriter:
-    """The full assignment, Ruby's `default!`: what stands in the way on the path is replaced by maps.
-
-    Also callable: `node.default_full("a", "b", 1)`, which gives the value.
-    before: run first with the path; the force forms clear their whole level there
-    """
-
-    __slots__ = ("_before", "_path", "_tree")
-
-    def __init__(self, tree: ComponentTree, path: Path = (), before: Callable[[Path], Any] | None = None) -> None:
-        self._tree = tree
-        self._path = path
-        self._before = before
-
-    def __getitem__(self, step: Any) -> FullWriter:
-        return FullWriter(self._tree, (*self._path, key_of(step, self._path)), self._before)
-
-    def __setitem__(self, step: Any, value: Any) -> None:
-        self(step, value)
-
-    def __call__(self, *path_and_value: Any) -> Any:
-        if len(path_and_value) < 2:
-            raise BadArgument("a full assignment needs a path and a value", hint="default_full('apache', 'port', 80)")
-        path = (*self._path, *steps_of(path_and_value[:-1], self._path))
-        value = stored(path_and_value[-1], path)
-        if self._before is not None:
-            self._before(path)
-        self._tree.write(path, value, full=True)
-        return path_and_value[-1]
 
 
 Sequence.register(ListWriter)

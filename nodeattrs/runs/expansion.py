@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import EnvironmentNotFound
+from nodeattrs.node.intake import Intake
 from nodeattrs.node.ledger import Heard
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
 from nodeattrs.runs.roles import Environment, Role
@@ -55,12 +56,12 @@ def layers_of(
     expansion.require_roles()
     found = _environment(environment, environments)
     _hear(node, expansion, found)
-    return Layers(expansion, found, node.layers())
+    return Layers(expansion, found, Intake(node).layers())
 
 
 def hear_layers(node: Node, layers: Layers) -> None:
     """Replace what environment and roles say on a node, at no cost where nothing was said on it before."""
-    if not node.begin_with(layers.heard):
+    if not Intake(node).begin_with(layers.heard):
         _hear(node, layers.expansion, layers.environment)
 
 
@@ -86,14 +87,14 @@ def expand_node(
     expansion.require_roles()
     note_expansion(node, expansion)
     _hear(node, expansion, _environment(node.environment, environments))
-    node.note_expansion({"chef_environment": node.environment})
+    Intake(node).note({"chef_environment": node.environment})
     return expansion
 
 
 def _hear(node: Node, expansion: Expansion, environment: Environment) -> None:
-    layers = expansion.role_layers
-    node.hear_environment(environment)
-    node.hear_roles(
+    layers, intake = expansion.role_layers, Intake(node)
+    intake.environment(environment)
+    intake.roles(
         [(role.default_attributes, role.default_speaker) for role in layers],
         [(role.override_attributes, role.override_speaker) for role in layers],
     )
@@ -101,8 +102,9 @@ def _hear(node: Node, expansion: Expansion, environment: Environment) -> None:
 
 def note_expansion(node: Node, expansion: Expansion) -> None:
     """Note among the automatic attributes what the run-list came to."""
-    node.begin_tags()
-    node.note_expansion(
+    intake = Intake(node)
+    intake.begin_tags()
+    intake.note(
         {
             "recipes": expansion.with_duplicates,
             "expanded_run_list": expansion.qualified,

@@ -13,6 +13,7 @@ from typing import Any, NoReturn, cast
 from nodeattrs.catalog import Catalog
 from nodeattrs.core.claim import Origin, Speaker
 from nodeattrs.errors import DocumentError, NodeattrsError, NotFound, RecipeNotFound
+from nodeattrs.node.intake import Intake, told_of_node
 from nodeattrs.node.node import Node
 from nodeattrs.runs.cookbooks import check_versions, cookbook_order
 from nodeattrs.runs.expansion import Layers, hear_layers, layers_of, note_expansion
@@ -87,23 +88,24 @@ def run_node(
     if json_attributes is not None:
         given, speaker = _map(json_attributes), json_attributes.speaker("JSON attributes", "")
     _identify(node, config.environment, saved, described)
-    attributes = node.named_by(given, speaker)
-    if environment is not None:
-        node.environment = environment
-    if run_list is not None:
-        node.run_list = list(run_list)
+    told = told_of_node(given, speaker)
+    for items, named in ((told.run_list, told.environment), (run_list, environment)):
+        if named is not None:
+            node.environment = named
+        if items is not None:
+            node.run_list = items
     # Before anything else is said, since a node that has heard nothing yet hears them at no cost. Only what
     # bindings include has to wait for the facts.
     plan = None if config.bindings else _plan(repository, tuple(node.run_list), node.environment)
     if plan is not None:
         hear_layers(node, plan.layers)
+    intake = Intake(node)
     if saved is not None:
-        node.hear_saved(saved)
+        intake.saved(saved)
     if described is not None:
-        node.hear_normal(described.normal, described.speaker_of("normal"))
-    node.consume_external(
-        facts.tree, attributes, facts_speaker=facts.speaker, json_speaker=speaker, settled=facts.settled
-    )
+        intake.normal(described.normal, described.speaker_of("normal"))
+    intake.json_attributes(told.attributes, speaker)
+    intake.facts(facts.tree, facts.speaker, settled=facts.settled)
     lookup = lookup_word(repository, node)
     injection = Injection(repository, node, lookup if repository.hiera is not None else None)
     if plan is None:
@@ -111,7 +113,7 @@ def run_node(
         hear_layers(node, plan.layers)
     expansion = plan.layers.expansion
     note_expansion(node, expansion)
-    node.note_expansion({"chef_environment": node.environment})
+    intake.note({"chef_environment": node.environment})
     resources = Resources(node, root=repository.root, find=finder(repository.cookbook))
     known = {
         "search": _no_store,

@@ -5,14 +5,15 @@
 ['a', 'b']
 """
 
-from nodeattrs.adapters.hiera.census import Unused, differences, unused, view
+from nodeattrs.adapters.hiera.census import Unused, differences, undecided, unused, view
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, CannotDig, CannotMerge, HieraError, KeyNotFound
-from nodeattrs.adapters.hiera.explain import Explanation
+from nodeattrs.adapters.hiera.explain import Explanation, UnknownLevel
 from nodeattrs.adapters.hiera.hiera import Hiera
 from nodeattrs.adapters.hiera.scope import REQUIRED, Scope
 from nodeattrs.adapters.hiera.strategies import merge
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT
+from nodeattrs.core.unknown import Unknown
 
 __all__ = [
     "ABSENT",
@@ -27,9 +28,12 @@ __all__ = [
     "KeyNotFound",
     "Scope",
     "Sensitive",
+    "Unknown",
+    "UnknownLevel",
     "Unused",
     "differences",
     "merge",
+    "undecided",
     "unused",
     "view",
 ]

@@ -30,8 +30,7 @@ from operator import itemgetter
 from typing import Any, Protocol
 
 from nodeattrs.errors import BadArgument, BadValue, DocumentError, StoreError
-from nodeattrs.keep.names import checked_name
-from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, now, stale
+from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, checked_name, now, stale
 from nodeattrs.keep.search.answer import Found, Index, Shown, answer
 from nodeattrs.keep.search.fields import Entry, IndexPart, Steps, index_parts, names_of
 from nodeattrs.keep.search.memory import names_found

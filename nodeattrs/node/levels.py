@@ -1,4 +1,4 @@
-"""The merge of one level, or of one subtree of it, each component stepped through for itself."""
+"""One level as a whole: its merge, the merge of one subtree of it, and what it takes to remove a path from it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import TypeConflict
 from nodeattrs.node.component_tree import Place, below, of_pair, part_of, thing_of
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.slots import Branch
-from nodeattrs.node.view import MapView, joined
-from nodeattrs.node.writers import steps_of
+from nodeattrs.node.values import steps_of
+from nodeattrs.node.view import Branch, Joined, MapView, joined
 
-__all__ = ["LevelView", "level_view", "merged_at"]
+__all__ = ["LevelView", "level_view", "merged_at", "removed"]
 
 
 def level_view(ledger: Ledger, branch: Branch) -> LevelView:
@@ -44,6 +43,21 @@ def _part_at(ledger: Ledger, branch: Branch, path: Path) -> Any:
         for child in branch.children
     ]
     return joined(branch.policy, parts)
+
+
+def removed(ledger: Ledger, branch: Branch, path: Path, remove: Callable[[Path], object]) -> Any:
+    """Remove a path from some slots; their merged value as it was, or None.
+
+    remove: does it; called only where the parent is a map in the merge of these slots
+    raises: whatever a deferred value at the path, or in its way, raises; nothing is removed then
+    """
+    with ledger.lock:
+        if not isinstance(ledger.standing(branch, path[:-1], compute=True), (dict, Joined)):
+            return None
+        value = ledger.standing(branch, path, compute=True)
+        as_it_was = None if value is ABSENT else ledger.folded(value, False, path)
+        remove(path)
+        return as_it_was
 
 
 class LevelView(MapView):
