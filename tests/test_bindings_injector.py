@@ -24,7 +24,7 @@ from nodeattrs.adapters.bindings import (
     fill_parameters,
     parse_type,
 )
-from nodeattrs.core.policy import ACROSS
+from nodeattrs.core.policy import ACROSS, ANY, SAID, TAKE, Line, Policy
 
 
 def bound(**values: Any) -> Bindings:
@@ -297,6 +297,46 @@ class TestMultibinds:
 
         assert injector.inject("m") == [1, 9]
         assert injector.inject("shared") == [1]
+
+    def test_a_combinator_is_asked_again_by_an_explanation_and_changes_nothing(self):
+        """Also one that works on what it has so far."""
+        one = Bindings("x")
+        one.multibind("m", list, combine=lambda memo, new: memo.append(new) or memo)
+        one.fragment("m").to("a")
+        one.fragment("m").to("b")
+        injector = Injector([[one]])
+
+        assert injector.inject("m") == ["a", "b"]
+        assert injector.explain("m").value == injector.explain("m").value == ["a", "b"]
+
+    def test_a_collection_belongs_to_whoever_injects_it(self):
+        """What happens to it afterwards changes no binding and no other collection."""
+        one = bound(shared={"k": [1]})
+        one.multibind("m", dict)
+        one.fragment("m", "n").lookup("shared")
+        injector = Injector([[one]])
+        injector.inject("m")["n"]["k"].append(2)
+
+        assert injector.inject("shared") == {"k": [1]}
+
+    def test_what_cannot_be_added_has_no_sum(self):
+        """Said as every other mismatch is."""
+        one = Bindings("x")
+        one.multibind("m", dict, combine="sum")
+        one.fragment("m", "n").to(1)
+        one.fragment("m", "n").to("a")
+
+        with pytest.raises(BindingError, match="1 and 'a' have no sum"):
+            Injector([[one]]).inject("m")
+
+    def test_a_policy_may_have_the_name_of_a_combinator(self):
+        """It is the policy that was given."""
+        one = Bindings("x")
+        one.multibind("m", dict, combine=Policy("ignore", Line(ANY, SAID, TAKE)))
+        one.fragment("m", "n").to(1)
+        one.when(node="a").fragment("m", "n").to(2)
+
+        assert Injector([[one]], [("node", "a")]).inject("m") == {"n": 2}
 
     def test_unknown_and_shared_ids_warn_with_their_place(self):
         """They are allowed, and probably not meant."""

@@ -30,7 +30,7 @@ from nodeattrs.adapters.bindings.model.sites import DEFAULT_LAYERS, Environment,
 from nodeattrs.adapters.bindings.model.state import State, effective_categories
 from nodeattrs.adapters.bindings.references import Inventory, layer_references
 from nodeattrs.adapters.bindings.resolution.declarations import Layer
-from nodeattrs.core.claim import Origin
+from nodeattrs.core.claim import Origin, Speaker
 from nodeattrs.core.tree import near
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.texts.documents import MAX_BYTES, Document, parse, read
@@ -358,7 +358,8 @@ class _Classified:
             raise BindingError("classifier-failed", "what the classifier said is no map")
         self._classes = data.get("classes") or {}
         # What a classifier calls parameters are top scope variables; those of classes stand below the classes.
-        self._variables = {**(data.get("parameters") or {}), **(data.get("variables") or {})}
+        self._said: dict[str, dict[Any, Any]] = {word: data.get(word) or {} for word in ("parameters", "variables")}
+        self._variables = {**self._said["parameters"], **self._said["variables"]}
         self.environment = data.get("environment")
         if not isinstance(self._classes, (dict, list)):
             raise BindingError("classifier-failed", "the classes of the classifier are neither a list nor a map")
@@ -377,17 +378,24 @@ class _Classified:
         if parts & {"*", "parameters"} and isinstance(self._classes, dict):
             for name, values in self._classes.items():
                 if isinstance(values, dict) and values:
-                    at = self._at("classes", name)
-                    items.append(Parameters(origin=at, target=target_of(str(name).lower()), to=Constant(values)))
+                    at, to = self._at("classes", name), Constant(values, places=self._speaker("classes", name))
+                    items.append(Parameters(origin=at, target=target_of(str(name).lower()), to=to))
         if parts & {"*", "variables"} and self._variables:
-            constants = {name: Constant(value) for name, value in self.variables().items()}
-            items.append(Variables(origin=self._at("parameters"), values=constants))
+            items.append(Variables(origin=self._at("parameters"), values=dict(self._constants())))
         if node is None or not items:
             return []
         when = When(origin=self._at(), alternatives=((("node", node),),), items=tuple(items))
         return [BindingSet("enc", (when,), self._at())]
 
+    def _constants(self) -> Iterator[tuple[str, Constant]]:
+        for word, said in self._said.items():
+            for name, value in said.items():
+                yield str(name), Constant(value, places=self._speaker(word, name))
+
     def _at(self, *path: str) -> Origin:
+        return self._speaker(*path).at(())
+
+    def _speaker(self, *path: str) -> Speaker:
         if self._document is None:
             return Origin("classifier", "enc")
-        return self._document.speaker("classifier", "enc").at(path)
+        return self._document.speaker("classifier", "enc", path)

@@ -215,7 +215,7 @@ def _fragments(workshop: Workshop, winner: Declaration) -> Iterator[Spoken]:
         counted |= {id(one) for one in speakers}
         places = ", ".join(_place(workshop, one) for one in speakers)
         yield Spoken(collected.value[step], places, step=step)
-    for fragment in collected.fragments:
+    for fragment in collected.fragments.values():
         if id(fragment.declaration) not in counted:
             yield Spoken(fragment.value, _place(workshop, fragment.declaration), False, fragment.declaration.name)
 

@@ -19,9 +19,12 @@ from nodeattrs.adapters.bindings.model.state import State
 from nodeattrs.adapters.bindings.model.types import HASH, Classes, Reference, Type
 from nodeattrs.adapters.bindings.model.values import taken_in
 from nodeattrs.adapters.bindings.model.world import World
+from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.tree import Path
 from nodeattrs.errors import NodeattrsError
 
 __all__ = [
+    "Below",
     "Computed",
     "Constant",
     "ConstantProducer",
@@ -38,6 +41,7 @@ __all__ = [
     "Producing",
     "Ref",
     "Series",
+    "Written",
     "called",
     "none_given",
     "with_options",
@@ -114,6 +118,10 @@ class Producing:
         """What it does, in a few words."""
         raise NotImplementedError
 
+    def place(self, path: Path = ()) -> Origin | None:
+        """Where an entry of its product is written; None where nobody knows more than where it is bound."""
+        return None
+
 
 def called(given: Any, desk: Desk) -> Callable[..., Any] | None:
     """The function that an option means: a callable, a name, or a lambda; None where nobody has it."""
@@ -159,7 +167,31 @@ def none_given(given: Mapping[str, Any], what: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Constant(Producing):
+class Below:
+    """A speaker about one entry of what another one speaks about."""
+
+    speaker: Speaker
+    under: Path
+
+    def at(self, path: Path) -> Origin:
+        return self.speaker.at((*self.under, *path))
+
+
+@dataclass(frozen=True, slots=True)
+class Written(Producing):
+    """Something that stands in a file.
+
+    places: knows where each entry of it stands; None where that is the place of the binding
+    """
+
+    places: Speaker | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def place(self, path: Path = ()) -> Origin | None:
+        return None if self.places is None else self.places.at(path)
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(Written):
     """A value as it is."""
 
     value: Any
@@ -173,7 +205,7 @@ class Constant(Producing):
 
 
 @dataclass(frozen=True, slots=True)
-class Computed(Producing):
+class Computed(Written):
     """An expression of the text language: a text with variables, a list that holds one, ..."""
 
     expression: Any
@@ -297,6 +329,9 @@ class Series(Producing):
 
     def asks(self) -> Iterator[Asked]:
         return self.of.asks()
+
+    def place(self, path: Path = ()) -> Origin | None:
+        return self.of.place(path)
 
     def describe(self) -> str:
         return f"each time {self.of.describe()}"

@@ -1,13 +1,14 @@
-"""Fragments become one collection: each combinator is a policy of the core.
+"""Fragments become one collection: they are laid through a folding of the core, each combinator a policy.
 
-The fragments are numbered in their order, and the core keeps beside each element who said
-it; so `explain` can name the place of every element. It produces no fragment itself.
+The fragments are numbered by their strength, and the folding remembers who laid what; so an
+explanation names the place of every element. It produces no fragment itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError, TypeMismatch
@@ -17,33 +18,81 @@ from nodeattrs.adapters.bindings.model.types import Classes
 from nodeattrs.adapters.bindings.model.values import taken_in
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.meeting import meet
-from nodeattrs.core.origins import sources
-from nodeattrs.core.part import Part, concat, listed, made, unite
-from nodeattrs.core.policy import ACROSS, ANY, INSIDE, LIST, MAP, SAID, TAKE, Line, Policy
-from nodeattrs.core.tree import spell
+from nodeattrs.core.folding import Folding
+from nodeattrs.core.origins import At, origins_at, sources
+from nodeattrs.core.part import Part, concat, entries, listed, made, sliced, unite
+from nodeattrs.core.policy import (
+    ABSENT_KIND,
+    ACROSS,
+    ANY,
+    INSIDE,
+    KEEP,
+    LIST,
+    MAP,
+    MEET,
+    SAID,
+    TAKE,
+    Line,
+    Meet,
+    Policy,
+)
+from nodeattrs.core.tree import ABSENT, spell
 from nodeattrs.errors import MergeConflict
 
 __all__ = ["Collected", "Fragment", "collect", "option_faults"]
 
-CONCAT = Policy("concat", Line(LIST, LIST, concat, "two lists are joined"), Line(ANY, SAID, TAKE, "the later one"))
-PRIORITY = Policy("priority", Line(ANY, SAID, TAKE, "the better position wins"))
+
+def _alone(_: Part, upper: Part) -> Part:
+    return listed([upper])
+
+
+def _appended(lower: Part, upper: Part) -> Part:
+    return concat(lower, listed([upper]))
+
+
+def _summed(lower: Part, upper: Part) -> Part:
+    try:
+        return made(lower.value + upper.value, lower, upper)
+    except TypeError:
+        raise BindingError("type-mismatch", f"{lower.value!r} and {upper.value!r} have no sum") from None
 
 
 def _refused(lower: Part, upper: Part) -> Part:
     raise BindingError("type-mismatch", f"merge needs hashes, and got {lower.value!r} and {upper.value!r}")
 
 
-def _entries(lower: Part, upper: Part) -> Part:
-    parts = {key: lower.at(key) for key in lower.value} | {key: upper.at(key) for key in upper.value}
-    return Part({key: part.value for key, part in parts.items()}, {key: part.origins for key, part in parts.items()})
-
-
+APPEND = Policy(
+    "append", Line(LIST, SAID, _appended, "each is an element"), Line(ANY, SAID, _alone, "each is an element")
+)
+CONCAT = Policy(
+    "concat",
+    Line(LIST, LIST, concat, "two lists are joined"),
+    Line(LIST, SAID, _appended, "what is no list is an element"),
+    Line(ABSENT_KIND, LIST, TAKE, "two lists are joined"),
+    Line(ANY, SAID, _alone, "what is no list is an element"),
+)
+SUM = Policy(
+    "sum",
+    Line(LIST, LIST, concat, "two lists are joined"),
+    Line(ABSENT_KIND, SAID, TAKE, "they are added"),
+    Line(ANY, SAID, _summed, "they are added"),
+)
+FIRST = Policy("ignore", Line(ABSENT_KIND, SAID, TAKE, "the first one"), Line(ANY, SAID, KEEP, "the first one stays"))
+PRIORITY = Policy("priority", Line(ANY, SAID, TAKE, "the better position wins"))
 # One level only: what stands below an entry is the better position's alone.
-MERGE = Policy("merge", Line(MAP, MAP, _entries, "the entries of the better position win"), Line(ANY, SAID, _refused))
-_HASH_POLICIES = {"merge": MERGE, "deep": ACROSS, "unite": INSIDE}
+MERGE = Policy(
+    "merge",
+    Line(MAP, MAP, Meet(PRIORITY), "the entries of the better position win"),
+    Line(ABSENT_KIND, SAID, TAKE, "the better position wins"),
+    Line(ANY, SAID, _refused),
+)
+NAMES = Policy("names", Line(MAP, MAP, MEET, "two names are two entries"), Line(ANY, SAID, TAKE))
+
+_IN_ORDER = {"ignore": FIRST, "append": APPEND, "concat": CONCAT, "sum": SUM}
+"""Combinators that take the fragments of a name as they come; the others lay the better position on top."""
+_BY_POSITION = {"merge": MERGE, "deep": ACROSS, "unite": INSIDE}
 _ARRAY_WORDS = ("concat", "append", "flatten", "uniq")
-_HASH_WORDS = ("priority", "error", "ignore", "append", "concat", "flatten", "uniq", "sum", *_HASH_POLICIES)
+_HASH_WORDS = ("priority", "error", "flatten", "uniq", *_IN_ORDER, *_BY_POSITION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,23 +105,20 @@ class Fragment:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """A collection, and who said what of it.
+    """A collection, and how it came about.
 
-    told: the number of the fragment (from 1) of each element, as the core keeps it
+    folding:   what the fragments were laid through; its sources are their numbers
+    fragments: number -> fragment, in the order in which they are collected; the strongest has the greatest number
     """
 
     value: Any
-    told: Any
-    fragments: tuple[Fragment, ...]
+    folding: Folding
+    fragments: Mapping[int, Fragment]
 
     def speakers(self, step: Any) -> list[Declaration]:
         """The fragments that said an element, or the entry of a name."""
-        told = self.told
-        if isinstance(told, dict):
-            told = told.get(step, ())
-        elif isinstance(told, list):
-            told = told[step]
-        return [self.fragments[number - 1].declaration for number in sources(told)]
+        told = origins_at(self.folding.result.origins, step)
+        return [self.fragments[number].declaration for number in sources(told)]
 
 
 class _Options:
@@ -106,7 +152,7 @@ class _Options:
     def _combinator(self, given: Any, desk: Desk) -> None:
         words = _HASH_WORDS if self.is_hash else _ARRAY_WORDS
         if isinstance(given, Policy):
-            self.word, self.policy = given.name, given
+            self.word, self.policy = "policy", given
         elif given not in words and (call := called(given, desk)) is not None:
             self.call = call
         else:
@@ -117,7 +163,7 @@ class _Options:
             what = "hashes" if self.is_hash else "arrays"
             raise self.bad(f"{word!r} combines no {what}", hint=f"known are {', '.join(known)}, or pass a callable")
         self.word = word
-        self.policy = _HASH_POLICIES.get(word)
+        self.policy = _BY_POSITION.get(word)
         if word in ("flatten", "uniq"):
             self.word = "append" if self.is_hash else "concat"
             self.flatten = -1 if word == "flatten" else self.flatten
@@ -147,27 +193,37 @@ def collect(of: Declaration, fragments: Sequence[Fragment], desk: Desk) -> Colle
     source: docs/bindings.md, "Multibinds"
     """
     options = _Options(of, desk)
-    # A combinator may change what it is given, and whoever injects may change the result.
-    fragments = [Fragment(fragment.declaration, independent(fragment.value)) for fragment in fragments]
-    check = not (options.call or options.policy or options.flatten is not None or options.word == "append")
-    for fragment in fragments:
-        if check:
+    if not (options.call or options.policy or options.flatten is not None or options.word == "append"):
+        for fragment in fragments:
             _check_type(options, fragment, desk.register)
+    numbered = _numbered(fragments)
     try:
-        part = _hash(options, fragments) if options.is_hash else _array(options, fragments)
+        folding = _hash(options, numbered) if options.is_hash else _array(options, numbered)
     except MergeConflict as conflict:
         raise BindingError(
             "duplicate-fragment", f"multibind {options.key}: {conflict.message} at {spell(conflict.path or ())}",
             origins=[fragment.declaration.origin for fragment in fragments], hint=conflict.hint,
         ) from None  # fmt: skip
-    if not options.type.holds(part.value, desk.register):
-        raise TypeMismatch("type-mismatch", f"multibind {options.key}: {part.value!r} is no {options.type}")
-    return Collected(part.value, part.origins, tuple(fragments))
+    value = folding.result.value
+    if value is ABSENT:
+        value = {} if options.is_hash else []
+    elif options.call is None:  # whoever injects may change what he gets; a function was given copies
+        value = independent(value)
+    if not options.type.holds(value, desk.register):
+        raise TypeMismatch("type-mismatch", f"multibind {options.key}: {value!r} is no {options.type}")
+    return Collected(value, folding, numbered)
 
 
 def independent(value: Any) -> Any:
     """A copy of the lists and maps of a value; what is neither is taken as it is."""
     return taken_in(value) if isinstance(value, (list, dict)) else value
+
+
+def _numbered(fragments: Sequence[Fragment]) -> dict[int, Fragment]:
+    """The fragments in their order, numbered by strength; of equal positions the one declared first is stronger."""
+    order = sorted(range(len(fragments)), key=lambda index: (fragments[index].declaration.position, -index))
+    numbers = {index: number for number, index in enumerate(order, 1)}
+    return {numbers[index]: fragment for index, fragment in enumerate(fragments)}
 
 
 def _check_type(options: _Options, fragment: Fragment, classes: Classes) -> None:
@@ -183,48 +239,6 @@ def _check_type(options: _Options, fragment: Fragment, classes: Classes) -> None
         )  # fmt: skip
 
 
-# --- arrays ---------------------------------------------------------------------------------
-
-
-def _array(options: _Options, fragments: Sequence[Fragment]) -> Part:
-    single = options.flatten is not None or options.word == "append"
-    policy = options.policy or CONCAT
-    if options.call is not None:
-        policy = _called(options.call)
-    result = Part([], ())
-    for number, fragment in enumerate(fragments, 1):
-        value = fragment.value
-        if options.call is None and (single or not isinstance(value, list)):
-            value = [value]
-        result = meet(policy, result, Part(value, number))
-    return _after(result, options)
-
-
-def _called(call: Callable[..., Any]) -> Policy:
-    def combined(lower: Part, upper: Part) -> Part:
-        return made(call(lower.value, upper.value), lower, upper)
-
-    return Policy(getattr(call, "__name__", "combinator"), Line(ANY, SAID, combined, "combined by a function"))
-
-
-def _after(part: Part, options: _Options) -> Part:
-    if options.flatten and isinstance(part.value, list):
-        part = listed(_flattened(part, options.flatten), part)
-    if options.uniq and isinstance(part.value, list):
-        part = unite(Part([], []), part if part.value else Part([], []))
-    return part
-
-
-def _flattened(part: Part, levels: int) -> list[Part]:
-    flat: list[Part] = []
-    for element in part.elements():
-        if levels and isinstance(element.value, list):
-            flat += _flattened(element, levels - 1)
-        else:
-            flat.append(element)
-    return flat
-
-
 def _flatten_levels(given: Any, options: _Options) -> int | None:
     if given is None or given is False:
         return None
@@ -235,12 +249,86 @@ def _flatten_levels(given: Any, options: _Options) -> int | None:
     return given
 
 
+# --- arrays ---------------------------------------------------------------------------------
+
+
+def _array(options: _Options, fragments: Mapping[int, Fragment]) -> Folding:
+    policy = APPEND if options.flatten is not None or options.word == "append" else CONCAT
+    folding = Folding(opening=policy)
+    if options.call is not None:
+        policy = _combining(options.call)
+        folding = Folding(start=Part([], ()))
+    elif options.policy is not None:
+        policy = options.policy
+        folding = Folding(start=Part([], ()))
+    for number, fragment in fragments.items():
+        part = Part(fragment.value, number)
+        if options.policy is not None and (options.flatten is not None or not isinstance(fragment.value, list)):
+            part = listed([Part(fragment.value, At(number, ()))])
+        folding.lay(part, policy)
+    for look in _last_looks(options):
+        folding.only(look)
+    return folding
+
+
+def _combining(call: Callable[[Any, Any], Any]) -> Policy:
+    """A combinator of the caller: it may change what it is given, and is asked again by an explanation."""
+
+    def combined(lower: Part, upper: Part) -> Part:
+        memo = lower.value if lower.value else independent(lower.value)  # the start is everybody's
+        return made(call(memo, independent(upper.value)), lower, upper)
+
+    return _by_function(call, combined)
+
+
+# --- what comes after -------------------------------------------------------------------------
+
+_Look = Callable[[Part], Part]
+"""A last look at a list."""
+
+
+def _last_looks(options: _Options) -> Iterator[Policy]:
+    if options.flatten:
+        yield _looking(partial(_flat, levels=options.flatten), "flatten", "lists in the list are taken apart")
+    if options.uniq:
+        yield _looking(_uniq, "uniq", "the first of equal elements stands")
+
+
+def _looking(look: _Look, name: str, why: str) -> Policy:
+    """A last look at a list, or at the lists that are entries of a map."""
+
+    def at_entries(_: Part, upper: Part) -> Part:
+        parts = {key: upper.at(key) for key in upper.value}
+        return entries({key: look(part) if isinstance(part.value, list) else part for key, part in parts.items()})
+
+    return Policy(
+        name, Line(ANY, LIST, lambda _, upper: look(upper), why), Line(ANY, MAP, at_entries, why), Line(ANY, SAID, TAKE)
+    )
+
+
+def _flat(part: Part, levels: int) -> Part:
+    return listed(_flattened(part, levels), part)
+
+
+def _flattened(part: Part, levels: int) -> Iterator[Part]:
+    for element in part.elements():
+        if levels and isinstance(element.value, list):
+            yield from _flattened(element, levels - 1)
+        else:
+            yield element
+
+
+def _uniq(part: Part) -> Part:
+    return unite(part, sliced(part, 0, 0))
+
+
 # --- hashes ---------------------------------------------------------------------------------
 
 
-def _hash(options: _Options, fragments: Sequence[Fragment]) -> Part:
-    named: dict[str, list[tuple[int, Fragment]]] = {}
-    for number, fragment in enumerate(fragments, 1):
+def _hash(options: _Options, fragments: Mapping[int, Fragment]) -> Folding:
+    """The names are laid one by one, each of them what its fragments come to."""
+    named: dict[str, dict[int, Fragment]] = {}
+    for number, fragment in fragments.items():
         name = fragment.declaration.name
         if not name:
             origin = fragment.declaration.origin
@@ -248,45 +336,60 @@ def _hash(options: _Options, fragments: Sequence[Fragment]) -> Part:
                 "unnamed-fragment", f"multibind {options.key} is a hash, and a fragment has no name",
                 origins=(origin,), said=(f"the fragment is at {origin}",), hint="write: bind 'name' to ... in 'id'",
             )  # fmt: skip
-        named.setdefault(name, []).append((number, fragment))
-    entries = {name: _after(_entry(options, name, several), options) for name, several in named.items()}
-    return Part(
-        {name: part.value for name, part in entries.items()}, {name: part.origins for name, part in entries.items()}
-    )
+        named.setdefault(name, {})[number] = fragment
+    folding, policy, looks = Folding(), _name_policy(options), list(_last_looks(options))
+    for name, several in named.items():
+        entry = _entry(options, name, several, policy)
+        for look in looks:
+            entry.only(look)
+        folding.lay(entry, NAMES)
+    return folding
 
 
-def _entry(options: _Options, name: str, several: list[tuple[int, Fragment]]) -> Part:
-    parts = [Part(fragment.value, number) for number, fragment in several]
+def _name_policy(options: _Options) -> Policy:
+    """How the fragments of one name meet, each a map with that name."""
     if options.call is not None:
-        result = Part(None, ())
-        for part in parts:
-            result = made(options.call(name, result.value, part.value), result, part)
-        return result
-    match options.word:
-        case "ignore":
-            return parts[0]
-        case "append":
-            return listed(parts)
-        case "concat":
-            return _folded(CONCAT, [part if isinstance(part.value, list) else listed([part]) for part in parts])
-        case "sum":
-            return _folded(_called(lambda current, new: current + new), parts)
-    positions = [fragment.declaration.position for _, fragment in several]
-    best = max(positions)
-    if len(parts) > 1 and options.policy is None and (options.word == "error" or positions.count(best) > 1):
-        tied = [fragment.declaration.origin for _, fragment in several]
+        return _naming(options.call)
+    policy = options.policy or _IN_ORDER.get(options.word, PRIORITY)
+    return Policy(policy.name, Line(MAP, MAP, Meet(policy), "fragments of one name meet"), Line(ANY, SAID, TAKE))
+
+
+def _entry(options: _Options, name: str, several: Mapping[int, Fragment], policy: Policy) -> Folding:
+    """The map of one name: its fragments as they come, or the better position on top."""
+    if options.call is not None or options.word in _IN_ORDER:
+        folding, order = Folding(start=Part({}, ())), list(several)  # what meets nothing has a rule, too
+    else:
+        folding, order = Folding(), sorted(several)
+        if options.policy is None:
+            _check_single(options, name, list(several.values()))
+    for number in order:
+        folding.lay(Part({name: several[number].value}, number), policy)
+    return folding
+
+
+def _naming(call: Callable[[str, Any, Any], Any]) -> Policy:
+    """A combinator of the caller for the fragments of one name; it may change what it is given."""
+
+    def combined(lower: Part, upper: Part) -> Part:
+        (name,) = upper.value
+        before, new = lower.at(name), upper.at(name)
+        current = None if before.value is ABSENT else before.value
+        return entries({name: made(call(name, current, independent(new.value)), before, new)})
+
+    return _by_function(call, combined)
+
+
+def _by_function(call: Callable[..., Any], combined: Callable[[Part, Part], Part]) -> Policy:
+    return Policy(getattr(call, "__name__", "combinator"), Line(ANY, SAID, combined, "combined by a function"))
+
+
+def _check_single(options: _Options, name: str, several: Sequence[Fragment]) -> None:
+    """Nobody says which of several is better: of one position, or in the letter of the document."""
+    positions = [fragment.declaration.position for fragment in several]
+    if len(several) > 1 and (options.word == "error" or positions.count(max(positions)) > 1):
+        tied = [fragment.declaration.origin for fragment in several]
         raise BindingError(
             "duplicate-fragment", f"multibind {options.key} has {name!r} {len(several)} times", origins=tied,
             said=[f"at {origin}" for origin in tied if isinstance(origin, Origin)],
             hint="the option conflict_resolution or combinator says what to do",
         )  # fmt: skip
-    # Weakest first; of equal positions the one declared first is the stronger.
-    order = sorted(range(len(parts)), key=lambda index: (positions[index], -index))
-    return _folded(options.policy or PRIORITY, [parts[index] for index in order])
-
-
-def _folded(policy: Policy, parts: Sequence[Part]) -> Part:
-    result, *rest = parts
-    for part in rest:
-        result = meet(policy, result, part)
-    return result

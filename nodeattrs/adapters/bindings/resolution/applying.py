@@ -26,7 +26,7 @@ from nodeattrs.adapters.bindings.model.items import (
     hash_of,
 )
 from nodeattrs.adapters.bindings.model.keys import Key, map_key, parameter_key, variable_key
-from nodeattrs.adapters.bindings.model.producers import Constant, Producing, with_options
+from nodeattrs.adapters.bindings.model.producers import Below, Constant, Producing, with_options
 from nodeattrs.adapters.bindings.model.state import State
 from nodeattrs.adapters.bindings.model.types import ANY, DATA, Type
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration, Layer, Place, Resolution
@@ -158,7 +158,13 @@ class Applied:
             return
         for name, value in given.items():
             one = self.declare(item, at, parameter_key(item.target, str(name)), ANY)
-            one.producer = value if isinstance(value, Producing) else Constant(value)
+            one.producer = value if isinstance(value, Producing) else _entry_of(item, name, value)
+
+
+def _entry_of(item: Parameters, name: Any, value: Any) -> Constant:
+    """One parameter, which knows where it stands in the hash."""
+    places = item.to.places if isinstance(item.to, Constant) else None
+    return Constant(value, places=None if places is None else Below(places, (name,)))
 
 
 def _flagged(item: Any, place: Place, rank: int, mask: int, name: str, of: Type) -> Declaration:

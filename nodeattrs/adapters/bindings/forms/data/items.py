@@ -21,7 +21,7 @@ from nodeattrs.adapters.bindings.forms.data.shapes import (
     object_schema,
 )
 from nodeattrs.adapters.bindings.forms.data.values import LITERAL, OPTIONS, expression
-from nodeattrs.adapters.bindings.model.expressions import producing
+from nodeattrs.adapters.bindings.model.expressions import Literal, Node, producing
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.items import (
     Bind,
@@ -36,7 +36,6 @@ from nodeattrs.adapters.bindings.model.items import (
     Variables,
     When,
 )
-from nodeattrs.adapters.bindings.model.producers import Constant
 from nodeattrs.adapters.bindings.model.types import parse_type
 from nodeattrs.core.tree import Path, near
 
@@ -163,17 +162,17 @@ class _Values(Field):
         if set(to) - {"value", "literal"} or len(to) != 1:
             raise reading.stop(at, _BOUND_TO_A_HASH)
         ((word, given),) = to.items()
-        at = (*at, "value")
+        at = (*at, word)
         if taken["abstract"]:
             taken["values"] = dict.fromkeys(CLASSES.read(reading, given, at))
             taken["single"] = isinstance(given, str)
             return
         named = reading.map(given, at, _BOUND_TO_A_HASH).items()
         if word == "literal":
-            taken["values"] = {str(name): Constant(LITERAL.read(reading, value, at)) for name, value in named}
+            read: dict[Any, Node] = {name: Literal(LITERAL.read(reading, value, at)) for name, value in named}
         else:
             read = {name: expression(reading, value, (*at, name)) for name, value in named}
-            taken["values"] = {str(name): producing(value) for name, value in read.items()}
+        taken["values"] = {str(name): producing(node, reading.speaker((*at, name))) for name, node in read.items()}
 
     def give(self, model: Any, data: dict[str, Any]) -> None:
         names = list(model.values)

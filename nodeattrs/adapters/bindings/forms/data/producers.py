@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from nodeattrs.adapters.bindings.forms.data.reading import Reading
@@ -32,6 +33,7 @@ from nodeattrs.adapters.bindings.model.producers import (
     Producing,
     Ref,
     Series,
+    Written,
 )
 from nodeattrs.adapters.bindings.model.queries import Query
 from nodeattrs.core.tree import Path
@@ -47,7 +49,7 @@ def _read(reading: Reading, data: Any, path: Path) -> Producing:
     record = PRODUCERS[kinds[0]]
     reading.known(whole, record.words, path, record.what)
     made: Producing = record.read(reading, whole, path)
-    return made
+    return replace(made, places=reading.speaker((*path, kinds[0]))) if isinstance(made, Written) else made
 
 
 def _write(of: Producing) -> dict[str, Any]:

@@ -7,11 +7,12 @@ cannot be understood, and how the next one is read all the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from nodeattrs.adapters.bindings.model.faults import BindingError, BindingErrors
 from nodeattrs.adapters.bindings.model.items import NOWHERE
-from nodeattrs.core.claim import Origin
+from nodeattrs.core.claim import Origin, Speaker
 from nodeattrs.core.tree import Path, near
 
 __all__ = ["Malformed", "Reading", "kind_in_words"]
@@ -62,6 +63,10 @@ class Reading:
         """Where a path of the document stands."""
         return self._place(self.set, path)
 
+    def speaker(self, path: Path) -> Speaker:
+        """Someone who knows where each entry of what stands at a path stands; nothing is looked up before."""
+        return _Speaker(self._place, self.set, path)
+
     def map(self, data: Any, path: Path, what: str) -> dict[Any, Any]:
         """The data, which has to be a map."""
         if not isinstance(data, dict):
@@ -99,6 +104,16 @@ class Reading:
             return read(text)
         except BindingError as error:
             raise self.stop(path, error.message, error.hint, error.kind) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Speaker:
+    place: Callable[[str, Path], Origin]
+    set: str
+    under: Path
+
+    def at(self, path: Path) -> Origin:
+        return self.place(self.set, (*self.under, *path))
 
 
 def kind_in_words(value: Any) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from nodeattrs.adapters.bindings.forms.language.expressions import Expressions
+from nodeattrs.adapters.bindings.forms.language.places import written
 from nodeattrs.adapters.bindings.forms.language.text import Text, Tree
 from nodeattrs.adapters.bindings.model.expressions import (
     HashOf,
@@ -126,7 +127,9 @@ class Items:
     def _given(self, node: Node | None, at: Tree) -> dict[str, Any]:
         if not isinstance(node, HashOf):
             raise self._text.error(at, "variables are bound to a hash: { name => value }")
-        return {"values": {str(plain(key)): producing(value) for key, value in node.pairs}}
+        trees = (pair.children[1] for pair in at.children[-1].children)
+        named = {str(plain(key)): (value, tree) for (key, value), tree in zip(node.pairs, trees, strict=True)}
+        return {"values": {name: producing(value, written(self._text, tree)) for name, (value, tree) in named.items()}}
 
     def _inclusion(self, tree: Tree, origin: Origin) -> Item:
         names = tuple(str(child) for child in tree.children if not hasattr(child, "data"))
@@ -189,7 +192,7 @@ class Items:
         if tree.data == "type_or_query":
             (inner,) = tree.children
             return self._query(inner) if inner.data == "query" else Ref(self._text.type(inner))
-        return producing(self._expressions.node(tree))
+        return producing(self._expressions.node(tree), written(self._text, tree))
 
     def _query(self, tree: Tree) -> Query:
         of, *where = tree.children
