@@ -23,7 +23,7 @@ from nodeattrs.node.documents import snapshot_ledger
 from nodeattrs.node.ledger import Heard, Ledger
 from nodeattrs.node.maps import ElementTold, OwnedMap, Worked, each, last_word, remarked, speakers, thawed, told_at
 from nodeattrs.node.restoring import restore_ledger
-from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, INSIDE, SLOTS, component
+from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, DEFAULT_GROUP, SLOTS, component
 from nodeattrs.node.speech import RUN, Mark
 from nodeattrs.node.values import stored
 
@@ -261,7 +261,8 @@ def _lay_over(component: ComponentTree, tree: Any, speaker: Speaker) -> None:
         told, below = told_at(ledger.trees[slot], path)
         return list(each(told, path, len(below)))
 
-    for path, below, part in placed(INSIDE, ledger.trees[slot], Part(stored(tree, ()), At(mark, ())), known):
+    inside, said = ledger.plan(DEFAULT_GROUP).policy, Part(stored(tree, ()), At(mark, ()))
+    for path, below, part in placed(inside, ledger.trees[slot], said, known):
         if isinstance(below, (dict, list)):
             component.leave(path)
         told = part.origins if ledger.provenance and isinstance(part.origins, list) else None

@@ -37,7 +37,7 @@ _READY = SCALARS | {Absent}
 def trace_of(ledger: Ledger, path: Path) -> Trace:
     """The trace of *path*. cost: its depth times fifteen, and the history at and above it"""
     trees = {slot: tree for slot, tree in enumerate(ledger.trees) if tree or type(tree) is AssignedMap}
-    walked = walk(_FOLDING, path, trees)
+    walked = walk(_folding(ledger.plan()) if ledger.rules else _FOLDING, path, trees)
 
     def claim(setting: Setting) -> Claim:
         tree = ledger.trees[setting.source]
@@ -55,7 +55,7 @@ def trace_of(ledger: Ledger, path: Path) -> Trace:
 def _gone_on(ledger: Ledger, trace: Trace) -> Trace:
     """The trace with one row for what somebody set and others went on with in place; and the history, without that."""
     found: dict[int, Continued] = {}
-    if trace.elements or any(type(step) is int or isinstance(step, list) for step in (*trace.path, trace.value)):
+    if trace.elements or isinstance(trace.value, list) or int in map(type, trace.path):
         ranks = (heard.claim.rank for heard in trace.heard if heard.claim.path == trace.path)
         found = {rank: one for rank in ranks if (one := _living(ledger, rank, trace.path)) is not None}
     taken = {one.slot for one in found.values()}
