@@ -57,7 +57,7 @@ class Heard:
     claim: what was said; its rank is the number of the slot or layer
     fate:  what became of it
     why:   the rule that decided
-    by:    the ranks that beat it, strongest first
+    by:    the ranks that beat it, strongest first; its own where it would be beaten without the others, too
     """
 
     claim: Claim
@@ -329,7 +329,7 @@ class Row:
     value:   what was set
     origin:  who set it, and where
     how:     where else than at the path it was set, and with which verb
-    by:      the ranks that have overridden it, strongest first
+    by:      the ranks of others that have overridden it, strongest first
     rule:    what decided, in words
     """
 
@@ -361,7 +361,7 @@ def rows(trace: Trace) -> Iterator[Row]:
             claim.value,
             claim.origin,
             _how(claim, trace),
-            heard.by,
+            () if heard.by == (claim.rank,) else heard.by,
             _RULES.get(heard.fate, "").format(heard.why),
         )
 
