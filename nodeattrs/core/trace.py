@@ -55,7 +55,7 @@ class Heard:
     claim: what was said; its rank is the number of the slot or layer
     fate:  what became of it
     why:   the rule that decided
-    by:    the ranks that beat it, strongest first
+    by:    the ranks that beat it, strongest first; its own where it would be beaten without the others, too
     then:  who took it over and went on with it in place, such as a recipe with a list; it lives on
     """
 
@@ -330,7 +330,7 @@ class Row:
     value:   what was set
     origin:  who set it, and where
     how:     where else than at the path it was set, with which verb, and who went on with it
-    by:      the ranks that have overridden it, strongest first
+    by:      the ranks of others that have overridden it, strongest first
     rule:    what decided, in words
     """
 
@@ -362,7 +362,7 @@ def rows(trace: Trace) -> Iterator[Row]:
             claim.value,
             claim.origin,
             _how(claim, heard.then, trace),
-            heard.by,
+            () if heard.by == (claim.rank,) else heard.by,
             _RULES.get(heard.fate, "").format(heard.why),
         )
 
