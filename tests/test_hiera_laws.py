@@ -195,6 +195,8 @@ def winners_are_causes(judge: Judge, path: Path, trace: Trace) -> Iterator[str]:
         claim = heard.claim
         if heard.fate is Fate.LOSES or trace.cover is not None or type(claim.value) not in (str, int):
             continue
+        if trace.value == {} and any(step == "--a" for step in judge.place(claim)[1]):
+            continue  # a map that is empty since markers went, whatever stood under them
         after = judge.again(judge.place(claim), changed("unused" if type(claim.value) is str else claim.value + 70))
         if after is not None and same(dig(after.result.value, there(path)), dig(judge.value, there(path))):
             yield f"{heard.fate.value} {judge.place(claim)}, and its edit changes nothing"
