@@ -10,7 +10,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nodeattrs import Layer, Origin
 from nodeattrs.adapters.cloudinit import Merged, merge, merge_layers
+from nodeattrs.core.answer import Answer
 from nodeattrs.core.trace import Fate
 from nodeattrs.core.tree import Path, dig
 
@@ -144,7 +146,7 @@ class TestTraces:
         merged = merge(["#cloud-config\na: 1", "#cloud-config\nmerge_how: list(append)\na: 2"])
 
         (loser,) = merged.trace("a").losers
-        assert (loser.claim.value, loser.why) == (2, "no merger for the old value's type: it stays")
+        assert (loser.claim.value, loser.why) == (2, "no merger for the old value's type: it stays (list(append))")
 
     def test_a_null_that_deleted_is_told(self):
         """Nobody is left, and both are named."""
@@ -152,7 +154,8 @@ class TestTraces:
         trace = merged.trace("a")
 
         assert (trace.found, [heard.claim.value for heard in trace.heard]) == (False, [None, 1])
-        assert {heard.why for heard in trace.heard} == {"dict(allow_delete): a null deletes the key"}
+        (why,) = {heard.why for heard in trace.heard}
+        assert why.startswith("dict(allow_delete): a null deletes the key")
 
     def test_a_scalar_in_the_way_is_told(self):
         """Nothing can lie below it."""
@@ -237,3 +240,89 @@ def _with(tree: Any, path: Path, value: Any, without: bool) -> Any:
     else:
         copy[path[0]] = _with(copy.get(path[0]), path[1:], value, without)
     return copy
+
+
+class TestTruth:
+    """Every answer to "who" is true: what other accounts left out, or placed elsewhere."""
+
+    def rows(self, merged: Any, path: str) -> list[tuple[str, Any, str]]:
+        return [(one.fate.value, one.claim.value, str(one.claim.origin)) for one in merged.trace(path).heard]
+
+    def test_a_list_that_hid_a_map_is_named(self):
+        """
+        Its part set nothing below, and hides what did.
+        """
+        how = "merge_how: list(append)+dict(recurse_list)"
+        merged = merge(["#cloud-config\nb: {a: x}", f"#cloud-config\nb: [y]\n{how}"])
+
+        assert self.rows(merged, "b.a") == [
+            ("wins", "x", "part-001:2 (part)"),
+            ("loses", ["y"], "part-002:2 (part)"),
+        ]
+
+    def test_a_patch_is_told_at_the_line_of_its_operation(self):
+        """
+        Each value inside of it at its own.
+        """
+        operations = '{"op": "add", "path": "/a", "value": 1},\n{"op": "add", "path": "/b", "value": {"c": [7,\n8]}}'
+        patch = f"#cloud-config-jsonp\n[\n{operations}]"
+        merged = merge(["#cloud-config\nz: 0", patch])
+
+        assert [merged.origins(path)[0].line for path in ("z", "a", "b.c.0", "b.c.1")] == [2, 3, 4, 5]
+
+    def test_what_a_patch_moves_keeps_who_set_it(self):
+        """
+        The patch has set nothing there.
+        """
+        merged = merge(
+            ["#cloud-config\na: {x: 1}", '#cloud-config-jsonp\n[{"op": "move", "from": "/a/x", "path": "/b"}]']
+        )
+
+        assert {"a": {}, "b": 1} == merged.config
+        assert ["part-001:2 (part)"] == [str(origin) for origin in merged.origins("b")]
+
+    def test_a_part_of_an_archive_is_told_in_the_file(self, tmp_path: Any):
+        """
+        Where its text stands there as it is.
+        """
+        file = tmp_path / "arch.yaml"
+        file.write_text(
+            "#cloud-config-archive\n- type: text/cloud-config\n  content: |\n    #cloud-config\n    a: 1\n"
+            "- |\n  #cloud-config\n  b: 2\n"
+        )
+        merged = merge([file])
+
+        assert {"a": 1, "b": 2} == merged.config
+        places = [merged.origins(path)[0] for path in "ab"]
+        assert [(file.as_posix(), 5, 5), (file.as_posix(), 8, 3)] == [
+            (one.file, one.line, one.column) for one in places
+        ]
+
+    def test_a_key_that_is_written_twice_has_overridden_itself(self):
+        """
+        Also further up.
+        """
+        merged = merge(["#cloud-config\na: 1\na: 2\nm: {x: 1}\nm:\n  x: 3"])
+
+        assert self.rows(merged, "a") == [("wins", 2, "part-001:3 (part)"), ("loses", 1, "part-001:2 (part)")]
+        assert self.rows(merged, "m.x") == [("wins", 3, "part-001:6 (part)"), ("loses", 1, "part-001:4 (part)")]
+
+    def test_an_unknown_layer_is_told_where_it_might_decide(self):
+        """
+        The answer is that of the others.
+        """
+        vault = Layer.unknown("vault", Origin("layer", "vault"), "needs a server")
+        merged = merge_layers(user="#cloud-config\na: 1", vendor=vault, confd="b: 2")
+
+        assert {"a": 1, "b": 2} == merged.config
+        assert [] == list(merged.trace("a").unknown)
+        assert ["vault"] == [heard.claim.origin.name for heard in merged.trace("b").unknown]
+
+    def test_it_is_an_answer_like_those_of_the_other_systems(self):
+        """
+        Value, origins, trace and data.
+        """
+        merged = merge(["#cloud-config\na: 1"])
+
+        assert isinstance(merged, Answer)
+        assert {"a": 1} == merged.value == merged.to_dict()["config"]

@@ -9,26 +9,32 @@ everything.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.cloudinit.definitions import CONFIG_DEFAULT, take_definition
+from nodeattrs.adapters.cloudinit.definitions import CONFIG_DEFAULT, Definition, take_definition
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.adapters.cloudinit.loading import load_config
-from nodeattrs.adapters.cloudinit.merged import Merged, renumbered
+from nodeattrs.adapters.cloudinit.merged import Merged
 from nodeattrs.adapters.cloudinit.mergers import Mode, policy_of
-from nodeattrs.adapters.cloudinit.merging import joined
+from nodeattrs.adapters.cloudinit.merging import lay
 from nodeattrs.adapters.cloudinit.parts import CloudPart, PartReport
-from nodeattrs.adapters.cloudinit.steps import Step
+from nodeattrs.adapters.cloudinit.steps import Joining, Row, moved
 from nodeattrs.adapters.cloudinit.trees import independent
 from nodeattrs.adapters.cloudinit.unfolding import read_bytes
-from nodeattrs.core.part import Part
+from nodeattrs.core.fold import Layer
+from nodeattrs.core.folding import Folding
+from nodeattrs.core.origins import sources as numbers_in
+from nodeattrs.core.part import Part, kept
 from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, MAP, SAID, TAKE, Line, Meet, Policy
+from nodeattrs.core.unknown import Unknown
 
 __all__ = ["Source", "config_of_cmdline", "merge_confd", "merge_layers", "read_confd"]
 
-Source = str | Mapping[Any, Any] | Merged | CloudPart
-"""A YAML text, a loaded config, a merged one, or a text that knows its file."""
+Source = str | Mapping[Any, Any] | Merged | CloudPart | Layer
+"""A YAML text, a loaded config, a merged one, a text that knows its file; or an unknown layer (`Layer.unknown`)."""
 
 _UNMERGED = Policy(
     "keys that are not there yet",
@@ -42,23 +48,36 @@ _BELOW_USER_DATA = Policy(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What a source says, and for one that was merged itself how: its row."""
+
+    part: Part
+    row: Row | None = None
+
+
+_SILENT = _Read(Part({}, 0))
+
+
 class _Fold:
     """Sources joined one after the other, the strongest first."""
 
     def __init__(self, mode: Mode) -> None:
         self.mode = mode
         self.reports: list[PartReport] = []
-        self.steps: list[Step] = []
+        self.rows: list[Row] = []
+        self.unknown: dict[int, Layer] = {}
 
-    def read(self, name: str, source: Any) -> Part:
+    def read(self, name: str, source: Any) -> _Read:
         """What a source says: an empty mapping where it says nothing that can be used."""
         if isinstance(source, Merged):
-            moved = renumbered(source, len(self.reports))
-            self.reports += moved.parts
-            self.steps += moved.steps
-            return moved.result
+            return self._merged(source)
         number = len(self.reports) + 1
         part = source if isinstance(source, CloudPart) else CloudPart("", filename=name, type="", line=None)
+        if isinstance(source, Layer):
+            self.reports.append(PartReport(number, part, source.title or name, "unknown"))
+            self.unknown[number] = source
+            return _Read(Part(source.value, number))
         if isinstance(source, str):
             part = CloudPart(source, filename=name)
         if isinstance(source, (str, CloudPart)):
@@ -68,47 +87,69 @@ class _Fold:
                 self.reports.append(
                     PartReport(number, part, part.filename or name, "rejected", error=error.located(part.file or name))
                 )
-                return Part({}, number)
+                return _Read(Part({}, number))
         else:
             value = independent(source) if isinstance(source, dict) else source
         self.reports.append(PartReport(number, part, part.filename or name, "merged" if value else "empty"))
-        return Part(value, number)
+        return _Read(Part(value, number))
 
-    def joined(self, sources: Iterable[Part], last: Policy | None = None) -> Part:
+    def _merged(self, source: Merged) -> _Read:
+        offset = len(self.reports)
+        rows = moved(source.rows, offset)
+        self.reports += [replace(report, number=report.number + offset) for report in source.parts]
+        self.rows += rows
+        self.unknown |= {number + offset: layer for number, layer in source.unknown.items()}
+        return _Read(rows[-1].folding.result, rows[-1]) if rows else _SILENT
+
+    def joined(self, sources: Iterable[_Read], last: Policy | None = None) -> _Read:
         """Fold what was read; *last* is how the weakest joins, instead of its own definition."""
-        rows = [source for source in sources if isinstance(source.value, dict) and source.value]
-        result = Part({}, 0)
+        rows = [source for source in sources if _says_something(source.part.value)]
+        folding, joinings = Folding(start=Part({}, 0)), []
         for index, source in enumerate(rows):
             number, name = self._who(source)
             try:
-                definition, rest, key = take_definition(source.value)
+                definition, rest, key = _definition_in(source.part.value)
                 used = definition or CONFIG_DEFAULT
                 policy = policy_of(used, self.mode)
             except CloudConfigError as error:
                 raise error.located(name) from error
             if last is not None and index == len(rows) - 1:
                 policy = last
-            said = Part(
-                rest, {key: source.origins[key] for key in rest} if type(source.origins) is dict else source.origins
-            )
-            after = joined(policy, result, said)
-            if number:
+            said = kept(source.part, rest) if rest is not None else source.part
+            if source.row is not None and rest is not None and len(rest) < len(source.part.value):
+                source.row.folding.change(partial(kept, keys=rest))
+                again = source.row.joinings[-1]
+                self.rows[self.rows.index(source.row)] = Row(source.row.folding, (*source.row.joinings, again))
+            lay(folding, said if source.row is None else source.row.folding, policy)
+            if number and rest is not None:
                 report = self.reports[number - 1]
                 why = f"body {key}" if definition else "default"
                 self.reports[number - 1] = PartReport(number, report.part, report.filename, "merged", used, why)
             part = self.reports[number - 1].part if number else CloudPart("", filename=name, type="", line=None)
-            self.steps.append(Step(number, part, name, policy, result, said, after, folded=True))
-            result = after
-        return result
+            joinings.append(Joining(number, part, name, policy, said if rest is not None else None, folded=True))
+        row = Row(folding, tuple(joinings))
+        if joinings:
+            self.rows.append(row)
+        return _Read(folding.result, row if joinings else None)
 
-    def _who(self, source: Part) -> tuple[int, str]:
+    def _who(self, source: _Read) -> tuple[int, str]:
         """The number and name of a plain source; 0 where several have spoken."""
-        if type(source.origins) is int:
-            return source.origins, self.reports[source.origins - 1].filename
+        if source.row is None:
+            (number,) = numbers_in(source.part.origins)
+            return number, self.reports[number - 1].filename
         return 0, "several sources"
 
-    def merged(self, result: Part) -> Merged:
-        return Merged(result, tuple(self.reports), tuple(self.steps))
+    def merged(self, result: _Read) -> Merged:
+        return Merged(result.part, tuple(self.reports), tuple(self.rows), self.unknown)
+
+
+def _says_something(value: Any) -> bool:
+    return type(value) is Unknown or (isinstance(value, dict) and bool(value))
+
+
+def _definition_in(value: Any) -> tuple[Definition | None, dict[Any, Any] | None, str | None]:
+    """What a source asks for, and what is left of it; nothing of one that is unknown."""
+    return (None, None, "") if type(value) is Unknown else take_definition(value)
 
 
 def merge_confd(
@@ -129,9 +170,9 @@ def merge_confd(
     return fold.merged(_confd(fold, main, files))
 
 
-def _confd(fold: _Fold, main: str | CloudPart | None, files: Mapping[str, str | CloudPart] | None) -> Part:
-    top = fold.read("main file", main) if main is not None else Part({}, 0)
-    folder = top.value.get("conf_d", True) if isinstance(top.value, dict) else True
+def _confd(fold: _Fold, main: str | CloudPart | None, files: Mapping[str, str | CloudPart] | None) -> _Read:
+    top = fold.read("main file", main) if main is not None else _SILENT
+    folder = top.part.value.get("conf_d", True) if isinstance(top.part.value, dict) else True
     if folder and not isinstance(folder, (str, bool)):
         raise CloudConfigError("definition", "conf_d names a folder, as text", file="main file")
     rows = []
@@ -217,10 +258,10 @@ def merge_layers(
     rows = [fold.read(name, source) for name, source in named if source is not None]
     pieces = [("kernel command line", cmdline), ("runtime file", runtime), ("conf.d", confd), ("built-in", builtin)]
     below = [fold.read(name, source) for name, source in pieces if source is not None]
-    bottom = fold.joined(below) if below else Part({}, 0)
+    bottom = fold.joined(below) if below else _SILENT
     if base is not None:
-        bottom = fold.joined([bottom, fold.read("base", base)]) if bottom.value else fold.read("base", base)
-    has_base = isinstance(bottom.value, dict) and bool(bottom.value)
+        bottom = fold.joined([bottom, fold.read("base", base)]) if bottom.part.value else fold.read("base", base)
+    has_base = isinstance(bottom.part.value, dict) and bool(bottom.part.value)
     last = _BELOW_USER_DATA if mode == "documented" and has_base else None
     return fold.merged(fold.joined([*rows, bottom], last))
 

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.cloudinit.loading import dumped
 from nodeattrs.adapters.cloudinit.parts import JSONP, PartReport
-from nodeattrs.adapters.cloudinit.steps import Step, renumbered_step
+from nodeattrs.adapters.cloudinit.steps import Row, Step, steps_of
 from nodeattrs.adapters.cloudinit.trees import independent
-from nodeattrs.core.claim import Origin, Speaker
-from nodeattrs.core.origins import origins_at, sources
+from nodeattrs.core.claim import Claim, Origin, Speaker
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT, Path, dig, parse
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.changes import PartChanges
     from nodeattrs.adapters.cloudinit.lints import Warned
-    from nodeattrs.core.trace import Trace
+    from nodeattrs.core.fold import Layer
+    from nodeattrs.core.trace import Heard, Trace
+    from nodeattrs.core.walk import Setting, Walk
 
-__all__ = ["Merged", "renumbered"]
+__all__ = ["Merged"]
 
 # Explanations, differences and warnings are imported when one is asked for: a merge needs none of them.
 
@@ -29,20 +30,29 @@ __all__ = ["Merged", "renumbered"]
 class Merged:
     """A merged config that can say where each part of it came from.
 
-    parts: what became of each part or source, in order
+    parts:   what became of each part or source, in order
+    rows:    how they were merged; the last row gave the result
+    unknown: the layers that cannot be read, by their number
 
     >>> from nodeattrs.adapters.cloudinit import merge
     >>> merged = merge(["#cloud-config\\nhostname: a", "#cloud-config\\nhostname: b"])
-    >>> print(merged.explain("hostname"))
-    hostname = "b"
-      wins   2 part-002  "b"  part-002:2 (part)
-      loses  1 part-001  "a"  part-001:2 (part)  beaten by 2: dict(replace): the new value replaces the old one
+    >>> for heard in merged.trace("hostname").heard:
+    ...     print(heard.fate.value, heard.claim.value, heard.claim.origin, heard.why, sep=" | ")
+    wins | b | part-002:2 (part) |
+    loses | a | part-001:2 (part) | dict(replace): the new value replaces the old one (dict(replace)+list()+str())
     """
 
-    def __init__(self, result: Part | None, parts: tuple[PartReport, ...], steps: tuple[Step, ...]) -> None:
+    def __init__(
+        self,
+        result: Part | None,
+        parts: tuple[PartReport, ...],
+        rows: tuple[Row, ...] = (),
+        unknown: Mapping[int, Layer] | None = None,
+    ) -> None:
         self.parts = parts
+        self.rows = rows
+        self.unknown = dict(unknown or {})
         self._result = result
-        self._steps = steps
         self._speakers: dict[int, Speaker] = {}
 
     @cached_property
@@ -55,7 +65,7 @@ class Merged:
         """The file that cloud-init writes, byte for byte; empty where no cloud-config came."""
         if self._result is None or self._result.value is None:
             return ""
-        names = [_clean(step.filename) for step in self._steps]
+        names = [_clean(joining.filename) for row in self.rows for joining in row.joinings]
         lines = ["#cloud-config", ""]
         if names:
             lines += [f"# from {len(names)} files", *(f"# {name or '?'}" for name in names), ""]
@@ -76,17 +86,21 @@ class Merged:
         """The traps that these parts fall into; looked for when first asked."""
         from nodeattrs.adapters.cloudinit.lints import warnings_of
 
-        return tuple(warnings_of(self.parts, self._steps))
+        return tuple(warnings_of(self.parts, self.steps))
 
     @property
-    def result(self) -> Part:
-        """The merged value with its origins, for further merging; never to be changed."""
-        return self._result if self._result is not None else Part({}, 0)
+    def value(self) -> dict[Any, Any]:
+        """The merged config; {} where there is none."""
+        return self.config or {}
 
-    @property
+    def to_dict(self) -> dict[str, Any]:
+        """The config, and what became of the parts, as data."""
+        return {"version": 1, "config": self.config, "parts": [report.to_dict() for report in self.parts]}
+
+    @cached_property
     def steps(self) -> tuple[Step, ...]:
-        """Each meeting, in order."""
-        return self._steps
+        """Each joining, in order, with the result before and after it. cost: that of the merge"""
+        return tuple(steps_of(self.rows))
 
     # --- why ----------------------------------------------------------------------------
 
@@ -94,25 +108,25 @@ class Merged:
         """What each part did to the result so far, part by part."""
         from nodeattrs.adapters.cloudinit.changes import changes_of
 
-        return changes_of(self._steps)
+        return changes_of(self.steps)
 
     def origins(self, path: str | Path) -> tuple[Origin, ...]:
-        """Everyone who said what stands at *path*: file and line; nobody where nothing stands."""
+        """Everyone who set what stands at *path*: file and line; nobody where nothing stands."""
         steps = _steps_of(path)
-        told = self.result.origins
-        if dig(self.result.value, steps) is ABSENT:
+        if dig(self.value, steps) is ABSENT:
             return ()
-        for step in steps:
-            told = origins_at(told, step)
-        return tuple(self.origin(number, steps) for number in sources(told) if number)
+        return tuple(dict.fromkeys(self._claim(setting).origin for setting in self._walk(steps).standing))
 
-    def origin(self, number: int, path: Path) -> Origin:
-        """Where the part *number* said what the merged config has at *path*."""
-        from nodeattrs.adapters.cloudinit.tracing import own_path
+    def _walk(self, steps: Path) -> Walk:
+        from nodeattrs.core.folding import Folding
+        from nodeattrs.core.tracing import walk
 
-        said = next((step.said for step in self._steps if step.number == number and step.said is not None), None)
-        where = own_path(said.value, self.result.value, path) if said is not None else path
-        return self._speaker(number).at(where)
+        return walk(self.rows[-1].folding if self.rows else Folding(), steps)
+
+    def _claim(self, setting: Setting) -> Claim:
+        layer = self.unknown.get(setting.source)
+        value = setting.value if layer is None else layer.value
+        return Claim(setting.path, value, setting.source, self._speaker(setting.source).at(setting.own))
 
     def definition_origin(self, number: int) -> Origin | None:
         """Where the definition of the part *number* is written; None for a default, or where none was read."""
@@ -122,24 +136,28 @@ class Merged:
         return self._origin_of(report) if report.source.startswith("header ") else None
 
     def _speaker(self, number: int) -> Speaker:
-        from nodeattrs.adapters.cloudinit.places import YamlSpeaker
-
         speaker = self._speakers.get(number)
         if speaker is None:
-            report = self.parts[number - 1]
-            part = report.part
-            speaker = origin = self._origin_of(report)
-            if part.type != JSONP and part.body:
-                speaker = YamlSpeaker(part.text, origin, part.line)
-            self._speakers[number] = speaker
+            speaker = self._speakers[number] = self._speaker_of(self.parts[number - 1])
         return speaker
+
+    def _speaker_of(self, report: PartReport) -> Speaker:
+        from nodeattrs.adapters.cloudinit.patching import PatchSpeaker
+        from nodeattrs.adapters.cloudinit.places import YamlSpeaker
+
+        part, origin = report.part, self._origin_of(report)
+        if report.number in self.unknown:
+            return self.unknown[report.number].origin
+        if part.type == JSONP:
+            return PatchSpeaker(part.text, lambda text: YamlSpeaker(text, origin, part.line, part.indent))
+        return YamlSpeaker(part.text, origin, part.line, part.indent) if part.body else origin
 
     def _origin_of(self, report: PartReport) -> Origin:
         """The speaker of a part as a whole. Lines of a part that was packed count in the part, not in the file."""
         part = report.part
         if not part.type:
             return Origin("layer", report.filename)
-        folded = any(step.folded for step in self._steps if step.number == report.number)
+        folded = any(one.folded for row in self.rows for one in row.joinings if one.number == report.number)
         kind = "patch" if part.type == JSONP else "file" if folded else "part"
         if part.file is None:
             return Origin(kind, "", report.filename, part.line)
@@ -154,25 +172,29 @@ class Merged:
 
         cost: the depth of the path times the number of parts
         """
-        from nodeattrs.adapters.cloudinit.tracing import trace_of
+        from nodeattrs.core.trace import traced
 
+        steps = _steps_of(path)
         titles = {report.number: report.title for report in self.parts}
-        return trace_of(self.result, self._steps, _steps_of(path), self.origin, titles)
+        # Parts without a file are all called part-001; only what lies in files can be laid twice.
+        named = all(report.part.file for report in self.parts if report.part.type)
+        trace = traced(self._walk(steps), steps, dig(self.value, steps), self._claim, titles, once=named)
+        return replace(trace, heard=(*trace.heard, *self._written_twice(trace)))
+
+    def _written_twice(self, trace: Trace) -> Iterator[Heard]:
+        """What the very text that sets a value says there before, under a key that it writes again."""
+        from nodeattrs.adapters.cloudinit.places import YamlSpeaker
+        from nodeattrs.core.trace import Fate, Heard
+
+        for number in sorted({heard.claim.rank for heard in trace.heard}, reverse=True):
+            speaker = self._speaker(number)
+            for value, origin in speaker.earlier(trace.path) if isinstance(speaker, YamlSpeaker) else ():
+                why = "a later line of the same text sets the key again"
+                yield Heard(Claim(trace.path, value, number, origin), Fate.LOSES, why, (number,))
 
     def explain(self, path: str | Path) -> str:
         """The trace of *path* as text."""
         return str(self.trace(path))
-
-
-def renumbered(merged: Merged, offset: int) -> Merged:
-    """The same, its parts counted on from *offset*."""
-    if not offset:
-        return merged
-    moved: dict[int, Any] = {}
-    reports = tuple(replace(report, number=report.number + offset) for report in merged.parts)
-    steps = tuple(renumbered_step(step, offset, moved) for step in merged.steps)
-    result = steps[-1].after if steps else merged.result
-    return Merged(result, reports, steps)
 
 
 def _steps_of(path: str | Path) -> Path:

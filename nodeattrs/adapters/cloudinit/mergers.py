@@ -185,7 +185,7 @@ class _Builder:
             lines += self._handed_on(options, maps=True, why="dict")
         verb, why = (TAKE, "the new value replaces the old one") if mode == "replace" else (KEEP, "the old value stays")
         lines.append(Line(SAID, SAID, verb, f"dict({mode}): {why}"))
-        return Policy(f"{self.name}, in a mapping", *lines, kinds=self.kinds)
+        return Policy(self.name, *lines, kinds=self.kinds)
 
     def _handed_on(self, options: _Options, *, maps: bool, why: str) -> list[Line]:
         """The lines that ask the root table again; in the documented dialect for two of a kind only."""

@@ -12,12 +12,13 @@ from typing import Any
 from nodeattrs.adapters.cloudinit.definitions import CONFIG_DEFAULT, Definition, definition_of, take_definition
 from nodeattrs.adapters.cloudinit.mergers import Mode, policy_of
 from nodeattrs.adapters.cloudinit.trees import independent
-from nodeattrs.core.meeting import meet
+from nodeattrs.core.folding import Folding
 from nodeattrs.core.part import Part
+from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import spell
 from nodeattrs.errors import MergeConflict, TooDeep
 
-__all__ = ["as_definition", "joined", "merge_many", "merge_values"]
+__all__ = ["as_definition", "lay", "merge_many", "merge_values"]
 
 
 def as_definition(how: Any) -> Definition:
@@ -37,9 +38,9 @@ def merge_values(base: Any, update: Any, how: Any, *, mode: Mode = "current") ->
     >>> merge_values({"runcmd": ["a"]}, {"runcmd": ["b"]}, "list(append)+dict(recurse_list)")
     {'runcmd': ['a', 'b']}
     """
-    policy = policy_of(as_definition(how), mode)
+    folding = Folding(start=Part(_exact(base), None))
     try:
-        return independent(joined(policy, Part(_exact(base), None), Part(_exact(update), None)).value)
+        return independent(lay(folding, Part(_exact(update), None), policy_of(as_definition(how), mode)).value)
     except RecursionError:
         raise TooDeep("a value is nested too deep, or inside itself") from None
 
@@ -62,13 +63,13 @@ def _is_exact(value: Any, room: int) -> bool:
     return True
 
 
-def joined(policy: Any, lower: Part, upper: Part) -> Part:
-    """One meeting; a conflict says at which path.
+def lay(folding: Folding, part: Part | Folding, policy: Policy) -> Part:
+    """Lay one part; a conflict says at which path.
 
     raises: MergeConflict
     """
     try:
-        return meet(policy, lower, upper)
+        return folding.lay(part, policy)
     except MergeConflict as conflict:
         path = tuple(conflict.path or ())
         if not path:
@@ -93,11 +94,11 @@ def merge_many(
     {'a': 1, 's': {'x': 1, 'y': 2}}
     """
     rows = list(sources)
-    result = Part({}, None)
+    folding = Folding(start=Part({}, None))
     for source in reversed(rows) if reverse else rows:
         if not source:
             continue
         definition, rest, _ = take_definition(source)
-        result = joined(policy_of(definition or CONFIG_DEFAULT, mode), result, Part(_exact(rest), None))
-    merged = independent(result.value)
+        lay(folding, Part(_exact(rest), None), policy_of(definition or CONFIG_DEFAULT, mode))
+    merged = independent(folding.result.value)
     return merged if isinstance(merged, dict) else {}

@@ -78,6 +78,7 @@ class CloudPart:
     headers:  as written; the merge headers are `Merge-Type` and `X-Merge-Type`, in exactly this case
     file:     the file it came from, as messages show it
     line:     the line of that file on which the body begins; None where it was packed in some way
+    indent:   how far it is indented there, as the text of an archive's entry is
     packed:   how it was packed: "", "gzip"
     lost:     the merge headers that it lost when it was unpacked
     """
@@ -90,6 +91,7 @@ class CloudPart:
     line: int | None = 1
     packed: str = ""
     lost: tuple[str, ...] = ()
+    indent: int = 0
 
     @property
     def text(self) -> str:
@@ -97,7 +99,7 @@ class CloudPart:
         return self.body if isinstance(self.body, str) else self.body.decode("utf-8", "surrogateescape")
 
 
-Status = Literal["merged", "rejected", "failed", "script", "include", "ignored", "empty"]
+Status = Literal["merged", "rejected", "failed", "script", "include", "ignored", "empty", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,7 @@ class PartReport:
     number:     its place among all parts, from 1
     status:     merged; rejected (cloud-init notes it in the merged file) or failed (it only logs it):
                 either way the result is as before the part; script; include: not followed; ignored: a
-                type nobody handles; empty: the same with nothing in it
+                type nobody handles; empty: the same with nothing in it; unknown: it cannot be read
     definition: the mergers that were used; None for a patch and for what is not merged
     source:     where they come from: "body merge_how", "header Merge-Type", both, "default",
                 "asked" (a what-if), "part N" (documented mode: the part whose definition was on the stack)

@@ -7,28 +7,68 @@ touch keeps its origin.
 from __future__ import annotations
 
 import copy
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.adapters.cloudinit.trees import MAX_VALUES, measured
-from nodeattrs.core.origins import Origins, origins_at
-from nodeattrs.core.part import Part
-from nodeattrs.core.tree import ABSENT
+from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.origins import At
+from nodeattrs.core.part import Part, put, remade
+from nodeattrs.core.tree import Path
 from nodeattrs.errors import NodeattrsError, TooDeep, missing_extra
 
-__all__ = ["patched"]
+__all__ = ["Patch", "PatchSpeaker"]
 
 _PREFIX = "#cloud-config-jsonp"
 
 
-def patched(text: str, before: Part, number: int) -> Part:
-    """The result with a patch applied; *before* is not changed.
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """A patch as a change of a folding: gives the result with the patch applied; what it is given is not changed.
 
     text:   the body of the part; its first line may be the prefix, in lower case
-    number: who speaks, for what the patch sets
-    raises: CloudConfigError of kind "patch-syntax", "patch-conflict" or "patch-invalid";
-            MissingExtra
+    number: of the part, for what the patch sets
     """
+
+    text: str
+    number: int
+
+    def __call__(self, before: Part) -> Part:
+        """raises: CloudConfigError of kind "patch-syntax", "patch-conflict" or "patch-invalid"; MissingExtra"""
+        return _patched(self.text, before, self.number)
+
+
+class PatchSpeaker:
+    """A patch as someone who sets values, each at the line of its operation.
+
+    speaker: knows the lines of the text, as a list of operations
+    """
+
+    def __init__(self, text: str, speaker: Callable[[str], Speaker]) -> None:
+        self._text = text
+        start = len(text) - len(text.lstrip())
+        prefix = text[start : start + len(_PREFIX)]
+        plain = text if prefix.lower() != _PREFIX else text[:start] + " " * len(_PREFIX) + text[start + len(_PREFIX) :]
+        self._speaker = speaker(plain)
+
+    @cached_property
+    def _operations(self) -> list[Any]:
+        return json.loads(self._text.lstrip().removeprefix(_PREFIX))  # type: ignore[no-any-return]
+
+    def at(self, path: Path) -> Origin:
+        """Where the operation that a path begins with sets the rest of it, which counts from the config's root."""
+        if not path:
+            return self._speaker.at(())
+        index, _, *rest = path
+        pointer = self._operations[index].get("path", "")
+        return self._speaker.at((index, "value", *rest[pointer.count("/") :]))
+
+
+def _patched(text: str, before: Part, number: int) -> Part:
     try:
         import jsonpatch
     except ImportError:
@@ -44,9 +84,10 @@ def patched(text: str, before: Part, number: int) -> Part:
     except Exception as error:
         raise _invalid(error) from error
     try:
-        value = copy.deepcopy(before.value)
-        for operation in operations:
+        value, result = copy.deepcopy(before.value), before
+        for index, operation in enumerate(operations):
             value = jsonpatch.JsonPatch([operation]).apply(value, in_place=True)
+            result = _remade(result, copy.deepcopy(value), operation, At(number, (index, "value")))
             if operation.get("op") == "copy" and measured(value) > MAX_VALUES:
                 raise CloudConfigError("too-large", f"the patch makes more than {MAX_VALUES:,} values")
         measured(value)
@@ -62,7 +103,7 @@ def patched(text: str, before: Part, number: int) -> Part:
         raise CloudConfigError("too-deep", "the result is nested too deep to be patched") from None
     except Exception as error:
         raise _invalid(error) from error
-    return Part(value, _retold(before, value, number))
+    return result
 
 
 def _invalid(error: Exception) -> CloudConfigError:
@@ -73,28 +114,27 @@ def _invalid(error: Exception) -> CloudConfigError:
     )
 
 
-def _retold(before: Part, value: Any, number: int) -> Origins:
-    """Who says what after a patch: what is equal to what stood there keeps its origin."""
-    old, told = before.value, before.origins
-    if type(old) is not type(value):
-        return number
-    if type(value) is dict:
-        if not value:
-            return told if not old else number
-        return {key: _retold(before.at(key), entry, number) if key in old else number for key, entry in value.items()}
-    if type(value) is list:
-        if value == old:
-            return told
-        if len(value) == len(old):
-            return [_retold(before.at(index), entry, number) for index, entry in enumerate(value)]
-        left = list(enumerate(old))
-        listed: list[Origins] = []
-        for entry in value:
-            match = next((pair for pair in left if type(pair[1]) is type(entry) and pair[1] == entry), None)
-            if match is None:
-                listed.append(number)
-            else:
-                left.remove(match)
-                listed.append(origins_at(told, match[0]))
-        return listed
-    return told if old is not ABSENT and old == value else number
+def _remade(before: Part, value: Any, operation: Any, source: At) -> Part:
+    """The result of one operation: what it left keeps its origins, what it moved or copied takes them along."""
+    after = remade(before, value, source)
+    if operation.get("op") not in ("move", "copy"):
+        return after
+    origins = before
+    for step in _steps(operation.get("from", ""), before.value):
+        origins = origins.at(step)
+    return put(after, _steps(operation.get("path", ""), value), origins)
+
+
+def _steps(pointer: str, tree: Any) -> Path:
+    """The steps of a JSON pointer in a tree; "-" is the last element of a list."""
+    steps: Path = ()
+    for text in pointer.split("/")[1:]:
+        name = text.replace("~1", "/").replace("~0", "~")
+        step: Any = name
+        if isinstance(tree, list):
+            step = len(tree) - 1 if name == "-" else int(name)
+            tree = tree[step] if 0 <= step < len(tree) else None
+        else:
+            tree = tree.get(name) if isinstance(tree, dict) else None
+        steps = (*steps, step)
+    return steps

@@ -27,12 +27,14 @@ class YamlSpeaker:
     text:  what it says
     first: the line of the file on which the text begins; None where its lines are not the file's
            (it was packed), and the line is that of the unpacked text
+    indent: how far the text is indented in the file
     """
 
-    def __init__(self, text: str, origin: Origin, first: int | None = 1) -> None:
+    def __init__(self, text: str, origin: Origin, first: int | None = 1, indent: int = 0) -> None:
         self._text = text
         self._origin = origin
         self._first = first or 1
+        self._indent = indent
 
     @cached_property
     def _root(self) -> yaml.Node | None:
@@ -58,7 +60,37 @@ class YamlSpeaker:
                 break
             place, node = found
             line, column = place.start_mark.line, place.start_mark.column
-        return self._origin.moved(line + self._first, column + 1)
+        return self._place(line, column)
+
+    def _place(self, line: int, column: int) -> Origin:
+        return self._origin.moved(line + self._first, column + self._indent + 1)
+
+    def earlier(self, path: Path) -> list[tuple[Any, Origin]]:
+        """What keys on the way to *path* say there that the text writes again later, the newest first."""
+        found: list[tuple[Any, Origin]] = []
+        node = self._root
+        for depth, step in enumerate(path):
+            if isinstance(node, yaml.MappingNode):
+                for key, value in [pair for pair in node.value if self._says(pair[0], step)][-2::-1]:
+                    found += self._said(key, value, path[depth + 1 :])
+            entry = None if node is None else self._step(node, step)
+            if entry is None:
+                break
+            node = entry[1]
+        return found
+
+    def _said(self, key: yaml.Node, node: yaml.Node, rest: Path) -> list[tuple[Any, Origin]]:
+        place = key
+        for step in rest:
+            entry = self._step(node, step)
+            if entry is None:
+                return []
+            place, node = entry
+        try:
+            value = self._constructor.construct_object(node, deep=True)
+        except (yaml.YAMLError, ValueError):
+            return []
+        return [(value, self._place(place.start_mark.line, place.start_mark.column))]
 
     def _step(self, node: yaml.Node, step: Any) -> tuple[yaml.Node, yaml.Node] | None:
         """The node to show for a step, and the node to go on with."""

@@ -1,21 +1,28 @@
-"""One part joining the result so far: what explanations, differences and warnings are read from."""
+"""One part joining the result so far: what differences and warnings are read from.
+
+A run keeps its foldings and, beside each step, what joined there; the results between two steps
+are made anew when somebody asks.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 from nodeattrs.adapters.cloudinit.parts import CloudPart
-from nodeattrs.core.origins import Origins
+from nodeattrs.adapters.cloudinit.patching import Patch
+from nodeattrs.core.folding import NOTHING, Folding
+from nodeattrs.core.folding import Step as FoldingStep
+from nodeattrs.core.origins import renumbered
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import Policy
 
-__all__ = ["Step", "renumbered_step"]
+__all__ = ["Joining", "Row", "Step", "moved", "steps_of"]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """A meeting.
+class Joining:
+    """Who joins at a step of a folding.
 
     number: of the part; 0 where several sources join at once
     policy: what happens where they meet; None for a JSON patch
@@ -27,37 +34,71 @@ class Step:
     part: CloudPart
     filename: str
     policy: Policy | None
-    before: Part
     said: Part | None
-    after: Part
     folded: bool = False
 
 
-def renumbered_step(step: Step, offset: int, moved: dict[int, Any]) -> Step:
-    """The same step, its speakers counted on from *offset*.
+@dataclass(frozen=True, slots=True)
+class Step(Joining):
+    """The same, with the result before and after it."""
 
-    moved: what was renumbered already, by identity, with the original to keep it alive
-    """
-
-    def shifted(part: Part) -> Part:
-        return Part(part.value, _shifted(part.origins, offset, moved))
-
-    said = None if step.said is None else shifted(step.said)
-    number = step.number + offset if step.number else 0
-    return replace(step, number=number, before=shifted(step.before), said=said, after=shifted(step.after))
+    before: Part = NOTHING
+    after: Part = NOTHING
 
 
-def _shifted(told: Origins, offset: int, moved: dict[int, Any]) -> Origins:
-    if type(told) is int:
-        return told + offset if told else 0
-    if told is None:
-        return None
-    known = moved.get(id(told))
-    if known is None:
-        new: Any
-        if type(told) is dict:
-            new = {key: _shifted(entry, offset, moved) for key, entry in told.items()}
-        else:
-            new = type(told)(_shifted(entry, offset, moved) for entry in told)
-        known = moved[id(told)] = (new, told)
-    return known[0]
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A folding, and who joined at each of its steps."""
+
+    folding: Folding
+    joinings: tuple[Joining, ...]
+
+
+def steps_of(rows: Iterable[Row]) -> Iterator[Step]:
+    """Each joining with the result before and after it. cost: that of the merges"""
+    for row in rows:
+        for joining, (before, _, after) in zip(row.joinings, row.folding.rounds(), strict=True):
+            yield Step(
+                joining.number,
+                joining.part,
+                joining.filename,
+                joining.policy,
+                joining.said,
+                joining.folded,
+                before,
+                after,
+            )
+
+
+def moved(rows: Iterable[Row], offset: int) -> list[Row]:
+    """The same rows, their sources counted on from *offset*."""
+
+    def number(old: int) -> int:
+        return old + offset if old else 0
+
+    known: dict[int, Folding] = {}
+    return [
+        Row(_moved(row.folding, number, known), tuple(_joining(one, number) for one in row.joinings)) for row in rows
+    ]
+
+
+def _joining(one: Joining, number: Callable[[int], int]) -> Joining:
+    return replace(one, number=number(one.number), said=None if one.said is None else _part(one.said, number))
+
+
+def _part(part: Part, number: Callable[[int], int]) -> Part:
+    return Part(part.value, renumbered(part.origins, number))
+
+
+def _moved(folding: Folding, number: Callable[[int], int], known: dict[int, Folding]) -> Folding:
+    if id(folding) not in known:
+        new = known[id(folding)] = Folding(start=folding.start)
+        for step in folding.steps:
+            part = step.part
+            laid = _moved(part, number, known) if isinstance(part, Folding) else _part(part, number)
+            change = step.change
+            if isinstance(change, Patch):
+                change = Patch(change.text, number(change.number))
+            new.steps.append(FoldingStep(laid, step.policy, change))
+        new.result = _part(folding.result, number)
+    return known[id(folding)]

@@ -245,8 +245,21 @@ class _Unfolding:
         for key, value in leaf.items():
             headers.setdefault(key, value)
         headers["Content-Type"] = kind
-        line = None if packed else self._line(body)
-        return CloudPart(body, kind, name, headers, self.blob_now.file, line, packed, lost)
+        line, indent = (None, 0) if packed else self._place(body)
+        return CloudPart(body, kind, name, headers, self.blob_now.file, line, packed, lost, indent)
+
+    def _place(self, body: Any) -> tuple[int | None, int]:
+        """The line on which a body begins, and how far it is indented: in an archive it is a block of the YAML."""
+        line = self._line(body)
+        if line is not None or not isinstance(body, str) or not body.strip() or not self.plain:
+            return line, 0
+        wanted, rows = body.rstrip("\n").split("\n"), self.plain.split("\n")
+        for number in range(self.plain.count("\n", 0, self.searched), len(rows) - len(wanted) + 1):
+            indent = len(rows[number]) - len(wanted[0])
+            if indent > 0 and all(_is_indented(*pair, indent) for pair in zip(rows[number:], wanted, strict=False)):
+                self.searched = sum(map(len, rows[: number + len(wanted)])) + number + len(wanted)
+                return number + 1, indent
+        return None, 0
 
     def _line(self, body: Any) -> int | None:
         """The line on which a body begins, where it stands in the file as it is."""
@@ -319,6 +332,10 @@ class _Unfolding:
             return path if path.is_file() and path.is_relative_to(root) else None
         except (OSError, ValueError):
             return None
+
+
+def _is_indented(row: str, wanted: str, indent: int) -> bool:
+    return row == " " * indent + wanted or (not wanted and not row.strip())
 
 
 def _message(data: bytes) -> Message:

@@ -1,14 +1,15 @@
 """The parts of user-data joined to one config, each by its own definition.
 
 `merge` is the handler of cloud-init for a whole user-data; nothing is run, fetched or
-written. A part that cannot be merged leaves the result as it was. Every intermediate result
-is kept (they share what they have in common), so that what each part did can be told.
+written. A part that cannot be merged leaves the result as it was. The folding keeps its steps,
+so that what each part did, and who has set what, can be told.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +24,16 @@ from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.adapters.cloudinit.loading import load_config
 from nodeattrs.adapters.cloudinit.merged import Merged
 from nodeattrs.adapters.cloudinit.mergers import Mode, policy_of
-from nodeattrs.adapters.cloudinit.merging import as_definition, joined
+from nodeattrs.adapters.cloudinit.merging import as_definition, lay
 from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, INCLUDES, JSONP, SCRIPTS, CloudPart, PartReport, status_of
-from nodeattrs.adapters.cloudinit.patching import patched
-from nodeattrs.adapters.cloudinit.steps import Step
+from nodeattrs.adapters.cloudinit.patching import Patch
+from nodeattrs.adapters.cloudinit.steps import Joining, Row
 from nodeattrs.adapters.cloudinit.unfolding import unfold
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import origins_at, sources
 from nodeattrs.core.part import Part
+from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError
 
@@ -76,9 +79,9 @@ class _Run:
     def __init__(self, mode: Mode, how: Definition | None) -> None:
         self.mode = mode
         self.how = how
-        self.result: Part | None = None
+        self.folding: Folding | None = None
         self.reports: list[PartReport] = []
-        self.steps: list[Step] = []
+        self.joinings: list[Joining] = []
         self.stack: list[tuple[Definition, str]] = [(CONFIG_DEFAULT, "default")]
 
     def take(self, part: CloudPart) -> None:
@@ -94,21 +97,22 @@ class _Run:
             self.reports.append(PartReport(number, part, name, "ignored" if part.body else "empty"))
 
     def _handled(self, number: int, part: CloudPart, name: str) -> PartReport:
-        # A patch may have put null in place of the whole config; cloud-init begins anew then.
-        before = self.result if self.result is not None and self.result.value is not None else Part({}, 0)
-        self.result = before
+        if self.folding is None:
+            self.folding = Folding(start=Part({}, 0))
+        elif self.folding.result.value is None:
+            self._begin_anew(self.folding)
         try:
             if part.type == JSONP:
-                after = patched(part.text, before, number)
-                self._done(Step(number, part, name, None, before, None, after))
+                self.folding.change(Patch(part.text, number), Part(ABSENT, number))
+                self.joinings.append(Joining(number, part, name, None, None))
                 return PartReport(number, part, name, "merged")
             config = load_config(part.text)
             own, rest, source = _own_definition(config, part)
             used, source = self._used(own, source)
             policy = policy_of(used, self.mode)
             said = Part(rest, number)
-            after = joined(policy, before, said)
-            self._done(Step(number, part, name, policy, before, said, after))
+            lay(self.folding, said, policy)
+            self.joinings.append(Joining(number, part, name, policy, said))
             if own:
                 self.stack.append((own, f"part {number}"))
             return PartReport(number, part, name, "merged", used, source)
@@ -146,7 +150,7 @@ class _Run:
 
     def _said_before(self, path: TreePath) -> list[str]:
         """The titles of the parts whose word stands at a path so far."""
-        told = self.result.origins if self.result is not None else ()
+        told = self.folding.result.origins if self.folding is not None else ()
         for step in path:
             told = origins_at(told, step)
         return [self.reports[number - 1].title for number in sources(told) if number]
@@ -159,12 +163,15 @@ class _Run:
             return self.stack[-1]
         return (own, source) if own else (PART_DEFAULT, "default")
 
-    def _done(self, step: Step) -> None:
-        self.steps.append(step)
-        self.result = step.after
+    def _begin_anew(self, folding: Folding) -> None:
+        """A patch has put null in place of the whole config: cloud-init goes on with nothing."""
+        folding.change(lambda before: Part({}, 0))
+        self.joinings.append(replace(self.joinings[-1], policy=None, said=None))
 
     def merged(self) -> Merged:
-        return Merged(self.result, tuple(self.reports), tuple(self.steps))
+        if self.folding is None:
+            return Merged(None, tuple(self.reports))
+        return Merged(self.folding.result, tuple(self.reports), (Row(self.folding, tuple(self.joinings)),))
 
 
 def _own_definition(config: dict[Any, Any], part: CloudPart) -> tuple[Definition, dict[Any, Any], str]:
