@@ -19,6 +19,7 @@ attributes too, so no program need parse the sentence.
     ├── ValueWithheld                                   a Sensitive value that was not stored
     ├── PolicyError               (also ValueError)     a merge policy that contradicts itself
     ├── MergeConflict             (also ValueError)     two values that a policy refuses to join
+    ├── UnknownLayer              (also LookupError)    strict, and a layer that might decide cannot be read
     ├── DocumentError             (also ValueError)     a file that cannot be read as what it should be
     │   └── UnknownField                                a field whose name nobody knows (a warning's twin)
     ├── RunListError              (also ValueError)
@@ -152,6 +153,10 @@ class PolicyError(NodeattrsError, ValueError):
 
 class MergeConflict(NodeattrsError, ValueError):
     """Two values that a policy refuses to join."""
+
+
+class UnknownLayer(NodeattrsError, LookupError):
+    """Somebody asked to be strict, and a layer that might decide the answer cannot be read."""
 
 
 class DocumentError(NodeattrsError, ValueError):

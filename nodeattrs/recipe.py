@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from nodeattrs.catalog import RefMaker, Refs
+    from nodeattrs.node.assignments import FullWriter, UnlessWriter
     from nodeattrs.node.node import Node
-    from nodeattrs.node.writers import FullWriter, UnlessWriter, Writer
+    from nodeattrs.node.writers import Writer
 
     node: Node
     default: Writer

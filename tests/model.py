@@ -268,10 +268,29 @@ def changed_list(elements: list[Any], method: str, args: list[Any]) -> Any:
 
 
 def _sorted(elements: list[Any]) -> list[Any]:
-    kinds = {str if isinstance(one, str) else float if type(one) in (int, float) else None for one in elements}
-    if len(elements) > 1 and (len(kinds) > 1 or None in kinds):
-        raise ModelError("bad_argument")
-    return sorted(elements)
+    """By insertion, each element compared with those before it: what has no order with another is met somewhere."""
+    done: list[Any] = []
+    for element in elements:
+        at = len(done)
+        while at and _order(element, done[at - 1]) < 0:
+            at -= 1
+        done.insert(at, element)
+    return done
+
+
+def _order(one: Any, two: Any) -> int:
+    """Below, equal or above zero. Lists are ordered by the first elements that differ, else by length."""
+    if identity(one) == identity(two):
+        return 0
+    match one, two:
+        case list(), list():
+            pairs = zip(one, two, strict=False)
+            return next((order for pair in pairs if (order := _order(*pair))), len(one) - len(two))
+        case (str(), str()) | (int() | float(), int() | float()) if bool not in (type(one), type(two)):
+            return -1 if one < two else int(one > two)
+        case Symbol(), Symbol():
+            return _order(one.text, two.text)
+    raise ModelError("bad_argument")
 
 
 # --- the node -----------------------------------------------------------------------
@@ -472,12 +491,15 @@ class Model:
     def _removed(self, view: Any, path: Path, levels: Sequence[str]) -> Any:
         if not path:
             raise ModelError("bad_argument")
-        parent = found(view, path[:-1])
+        parent = view
+        for key in path[:-1]:
+            parent = self.evaluated(found(parent, [key]))
         if not isinstance(parent, dict):
             return ABSENT
+        value = self.evaluated(parent.get(path[-1]))
         for level in levels:
             self.do_unlink(level, path)
-        return parent.get(path[-1])
+        return value
 
     def do_rm_default(self, path: Path) -> Any:
         return or_null(self._removed(self.combined(DEFAULTS), path, DEFAULTS))

@@ -2,11 +2,12 @@
 
 A test module makes a class of `StoreExam` and gives it the fixture `place`: where a
 store that nobody used yet can be opened. Run as a program this module is the other
-process: `python -m tests.store_exam writer|counter|victim PLACE ...`.
+process: `python -m tests.store_exam writer|counter|victim|first PLACE ...`.
 """
 
 import itertools
 import json
+import multiprocessing
 import os
 import pathlib
 import random
@@ -318,6 +319,15 @@ class StoreExam:
             store.save(pair(2), after=0)
         assert 1 == mark_of(store.load("web1"))
 
+    def test_of_first_saves_at_once_all_are_kept(self, tmp_path_factory):
+        """
+        One process makes the store, the others wait until it is there; see `first`.
+        """
+        places = [self.fresh(tmp_path_factory) for _ in range(12)]
+        process = other_process("first", *places)
+        told, complaint = process.communicate()
+        assert (0, f"{len(places)} begun, none lost") == (process.returncode, told.strip()), complaint
+
     def test_the_latest_revision_can_be_had_by_number_and_by_time(self, store):
         before = datetime.now(UTC)
         store.save(pair(1))
@@ -628,6 +638,43 @@ def one_more(saved):
     return saved
 
 
+def first(places, count=4):
+    """Several processes at once save in each of the *places*, where nothing was saved before, and see what is there.
+
+    Each saves a node of its own and one that all of them save.
+    """
+    processes = multiprocessing.get_context("fork")
+    start = processes.Barrier(count)
+    savers = [processes.Process(target=save_first, args=(who, places, start)) for who in range(count)]
+    for saver in savers:
+        saver.start()
+    for saver in savers:
+        saver.join()
+    assert [0] * count == [saver.exitcode for saver in savers]
+    for place in places:
+        store = open_store(place)
+        assert ["all", *(f"own{who}" for who in range(count))] == store.names()
+        assert list(range(count)) == [mark_of(store.load(f"own{who}")) for who in range(count)]
+        assert list(range(count, 0, -1)) == [revision.number for revision in store.history("all")]
+        assert set(range(count)) == {mark_of(store.load("all", number + 1)) for number in range(count)}
+        assert [] == store.check()
+        store.close()
+    print(f"{len(places)} begun, none lost")
+
+
+def save_first(who, places, start):
+    try:
+        for place in places:
+            start.wait()
+            store = open_store(place)
+            store.save(pair(who, f"own{who}"))
+            store.save(pair(who, "all"))
+            store.close()
+    except BaseException:
+        start.abort()  # the others would wait for ever
+        raise
+
+
 def victim(place, rounds):
     """Fork a child that saves in a loop, kill it, and see what it left; *rounds* times.
 
@@ -677,5 +724,7 @@ if __name__ == "__main__":
         write(open_store(where), rest[0], int(rest[1]))
     elif task == "counter":
         count_up(open_store(where), int(rest[0]))
+    elif task == "first":
+        first([where, *rest])
     else:
         victim(where, int(rest[0]))

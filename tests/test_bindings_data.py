@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
 
 from nodeattrs.adapters.bindings import (
     BindingError,
@@ -20,6 +20,7 @@ from nodeattrs.adapters.bindings import (
     to_data,
 )
 from nodeattrs.texts.documents import parse
+from tests.test_bindings_bad_input import broken
 from tests.vectors.cases import HERE, cases_of
 
 jsonschema = pytest.importorskip("jsonschema")
@@ -158,8 +159,31 @@ def test_callables_and_objects_have_no_data_form(write):
     assert caught.value.hint
 
 
-def test_the_schema_is_valid_and_ships_with_the_package():
+def test_the_schema_is_valid():
     """Its version is the one that is written."""
     jsonschema.Draft202012Validator.check_schema(schema())
     assert to_data([])["version"] == schema()["anyOf"][0]["properties"]["version"]["const"]
-    assert (Path(__file__).parents[1] / "nodeattrs/adapters/bindings/schema.json").is_file()
+
+
+@settings(max_examples=200)
+@given(broken())
+def test_what_fits_the_schema_has_no_fault_of_form(data):
+    """
+    One table says both. What a text has to spell, such as a pattern, no schema knows.
+    """
+    faults = faults_of(data) if valid(data) else ()
+    formal = [fault.message for fault in faults if fault.kind == "format"]
+
+    assert [] == [message for message in formal if not any(words in message for words in SPELLED)]
+
+
+SPELLED = ("cannot be read", "is no pattern", "is no arrow", "the key of a hash", "on both sides")
+
+
+def faults_of(data: Any) -> tuple[BindingError, ...]:
+    """What is wrong with a document; nothing where it can be read."""
+    try:
+        sets_from_data(data)
+    except BindingErrors as found:
+        return found.errors
+    return ()

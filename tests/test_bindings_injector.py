@@ -24,7 +24,7 @@ from nodeattrs.adapters.bindings import (
     fill_parameters,
     parse_type,
 )
-from nodeattrs.core.policy import ACROSS
+from nodeattrs.core.policy import ACROSS, ANY, SAID, TAKE, Line, Policy
 
 
 def bound(**values: Any) -> Bindings:
@@ -298,6 +298,46 @@ class TestMultibinds:
         assert injector.inject("m") == [1, 9]
         assert injector.inject("shared") == [1]
 
+    def test_a_combinator_is_asked_again_by_an_explanation_and_changes_nothing(self):
+        """Also one that works on what it has so far."""
+        one = Bindings("x")
+        one.multibind("m", list, combine=lambda memo, new: memo.append(new) or memo)
+        one.fragment("m").to("a")
+        one.fragment("m").to("b")
+        injector = Injector([[one]])
+
+        assert injector.inject("m") == ["a", "b"]
+        assert injector.explain("m").value == injector.explain("m").value == ["a", "b"]
+
+    def test_a_collection_belongs_to_whoever_injects_it(self):
+        """What happens to it afterwards changes no binding and no other collection."""
+        one = bound(shared={"k": [1]})
+        one.multibind("m", dict)
+        one.fragment("m", "n").lookup("shared")
+        injector = Injector([[one]])
+        injector.inject("m")["n"]["k"].append(2)
+
+        assert injector.inject("shared") == {"k": [1]}
+
+    def test_what_cannot_be_added_has_no_sum(self):
+        """Said as every other mismatch is."""
+        one = Bindings("x")
+        one.multibind("m", dict, combine="sum")
+        one.fragment("m", "n").to(1)
+        one.fragment("m", "n").to("a")
+
+        with pytest.raises(BindingError, match="1 and 'a' have no sum"):
+            Injector([[one]]).inject("m")
+
+    def test_a_policy_may_have_the_name_of_a_combinator(self):
+        """It is the policy that was given."""
+        one = Bindings("x")
+        one.multibind("m", dict, combine=Policy("ignore", Line(ANY, SAID, TAKE)))
+        one.fragment("m", "n").to(1)
+        one.when(node="a").fragment("m", "n").to(2)
+
+        assert Injector([[one]], [("node", "a")]).inject("m") == {"n": 2}
+
     def test_unknown_and_shared_ids_warn_with_their_place(self):
         """They are allowed, and probably not meant."""
         one = Bindings("x")
@@ -548,6 +588,73 @@ class TestExplain:
         text = str(explanation)
         assert text.startswith("Data, 'a' = 5\n  wins   6 layer 1, common  5  tests/test_bindings_injector.py:")
         assert "layer 2, node n + rack r" in text
+
+    def test_two_below_the_winner_are_hidden_by_it_and_tie(self):
+        """Nothing abstract is there, and nothing is said of it."""
+        explanation = Injector([Layer("site", [bound(c=1)]), Layer("modules", [bound(c=2), bound(c=3)])]).explain("c")
+        told = "a higher layer hides what lies below (bindings); ties with {} below the winner: would be a conflict"
+
+        assert [(heard.claim.value, heard.by, heard.why) for heard in explanation.trace.losers] == [
+            (3, (3,), told.format(1)),
+            (2, (3,), told.format(2)),
+        ]
+        assert [said["ties_with"] for said in explanation.to_dict()["declarations"]] == [[], [1], [2]]
+
+    def test_beside_two_that_tie_nothing_abstract_is_filled(self):
+        """It is hidden as they are, by what stands above."""
+        demand = Bindings("demand")
+        demand.bind("c").abstract()
+        explanation = Injector([[bound(c=1)], [bound(c=2), bound(c=3), demand]]).explain("c")
+
+        assert explanation.trace.heard[-1].why == "a higher layer hides what lies below (bindings)"
+
+    def test_more_categories_win_where_they_begin_as_the_fewer(self):
+        """Node and rack stand above rack because node does, whatever else holds."""
+        one = Bindings("x")
+        one.when(node="n", rack="r").bind("a").to(1)
+        one.when(rack="r").bind("a").to(2)
+        (loser,) = Injector([[one]], [("node", "n"), ("rack", "r")]).explain("a").trace.losers
+
+        assert loser.why == "the higher category wins (bindings)"
+
+    def test_who_spoke_for_an_optional_one_that_gave_nothing_wins(self):
+        """The winner's line would not change the value: it did not speak."""
+        maybe = Bindings("maybe")
+        maybe.bind("a").optional().lookup("nobody")
+        explanation = Injector([[maybe], [bound(a=1)]]).explain("a")
+
+        assert explanation.trace.winner.claim.value == 1
+        assert [heard.why for heard in explanation.trace.losers] == ["it is optional and gave nothing (bindings)"]
+
+    def test_a_name_for_another_key_says_whose_value_it_is(self):
+        """The line that sets the value is named, and the lines that its fragments read."""
+        low, top = bound(a=1), Bindings("top")
+        top.alias("a", as_="b")
+        top.multibind("m", list)
+        top.fragment("m").lookup("b")
+        injector = Injector([[top], [low]])
+
+        assert [(look.depth, look.asked) for look in injector.explain("b").looked] == [(1, "Data, 'a'")]
+        assert [(look.depth, look.asked) for look in injector.explain("m").looked] == [(1, "'b'"), (2, "Data, 'a'")]
+
+    def test_an_include_counts_where_it_decides(self):
+        """One below another of its class decides nothing, nor does an exclude of what nobody includes."""
+        top, middle, low = Bindings("top"), Bindings("middle"), Bindings("low")
+        top.include("ntp")
+        middle.exclude("ntp", "telnet")
+        low.include("ntp")
+        low.fragment("included_classes").to("ssh")
+        spoken = Injector([[top], [middle], [low]]).explain("/classes").spoken
+
+        assert {one.value: one.counts for one in spoken if "ntp" not in one.value} == {
+            "exclude telnet": False,
+            "include ssh": True,
+        }
+        assert [(one.value, one.counts) for one in spoken if "ntp" in one.value] == [
+            ("include ntp", True),
+            ("exclude ntp", False),
+            ("include ntp", False),
+        ]
 
     def test_elements_of_a_multibind_have_their_places(self):
         """Also those that do not count."""

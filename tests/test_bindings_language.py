@@ -15,7 +15,6 @@ from nodeattrs.adapters.bindings import (
     Producer,
     State,
     World,
-    language,
     parse_expression,
     parse_inject_call,
     parse_items,
@@ -25,6 +24,7 @@ from nodeattrs.adapters.bindings import (
     sets_from_data,
     to_data,
 )
+from nodeattrs.adapters.bindings.forms.language.text import parser
 from nodeattrs.errors import MissingExtra
 
 
@@ -491,6 +491,7 @@ class TestSyntaxErrors:
             ("bind variables to 1", "1:16", "bound to a hash"),
             ("bind variables abstract to { a => 1 }", "1:25", "a list of names"),
             ("bind 'x' to 1e999", "1:13", "too large"),
+            ("bind 'x' to A[?? b =~ 3]", "1:23", "3 is no pattern"),
         ],
     )
     def test_the_place_is_shown_with_a_caret_and_a_guess(self, text, place, hint):
@@ -562,7 +563,7 @@ class TestFormsSeenOnce:
     def test_without_lark_the_error_names_the_extra(self, monkeypatch):
         """The other two ways to write need nothing."""
         monkeypatch.setitem(sys.modules, "lark", None)
-        language._parser.cache_clear()
+        parser.cache_clear()
 
         with pytest.raises(MissingExtra, match=r"nodeattrs\[bindings\]"):
             parse_items("bind 'a' to 1")

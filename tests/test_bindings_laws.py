@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import random
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import hypothesis.strategies as st
@@ -19,6 +22,9 @@ from nodeattrs.adapters.bindings import (
     sets_from_data,
     to_data,
 )
+from nodeattrs.adapters.bindings.model.items import Item, When
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.trace import Heard
 
 STATE = State([("node", "n"), ("rack", "r")])
 NAMES = ("a", "b")
@@ -256,3 +262,137 @@ def test_the_injector_does_what_the_page_says(composed):
     got = outcome(composed)
 
     assert by_the_page(composed) == (got if isinstance(got, dict) else {kind for kind, _ in got})
+
+
+# --- who overrides whom, told from the tuples of ranks ----------------------------------------------
+
+HIDES = "a higher layer hides what lies below"
+HIGHER = "the higher category wins"
+MORE = "more categories win over fewer"
+FILLS = "a concrete binding fills an abstract one beside it"
+
+Entry = tuple[Any, dict[str, Any]]
+"""A position, and the item that is declared there."""
+
+
+def numbered(items: tuple[Item, ...], numbers: Iterator[int]) -> tuple[Item, ...]:
+    """The items with a line each, by which a row of an explanation tells which one it is about."""
+    found = []
+    for item in items:
+        inner = {"items": numbered(item.items, numbers)} if isinstance(item, When) else {}
+        found.append(replace(item, origin=Origin("test", "", "s", next(numbers)), **inner))
+    return tuple(found)
+
+
+def lines_of(listed: list[dict[str, Any]], numbers: Iterator[int]) -> list[dict[str, Any]]:
+    """The same lines, written into the items as data."""
+    return [
+        {**one, **({"items": lines_of(one["items"], numbers)} if one["kind"] == "when" else {}), "line": next(numbers)}
+        for one in listed
+    ]
+
+
+def explained(composed: list[list[list[dict[str, Any]]]], name: str) -> list[Heard] | None:
+    """The rows of an explanation, the winner first; None where there is no injector."""
+    lines = itertools.count()
+    built = []
+    for number, layer in enumerate(composed):
+        sets = [sets_from_data({"name": "s", "items": one})[0] for one in layer]
+        built.append(Layer(f"layer{number}", tuple(replace(one, items=numbered(one.items, lines)) for one in sets)))
+    try:
+        return list(Injector(built, STATE).explain(name).trace.heard)
+    except BindingErrors:
+        return None
+
+
+def declared(composed: list[list[list[dict[str, Any]]]], name: str) -> list[Entry]:
+    """Everything that is declared of a name and applies, with its line."""
+    lines = itertools.count()
+    return [
+        (position, item)
+        for number, layer in enumerate(composed)
+        for one in [lines_of(one, lines) for one in layer]
+        for position, item in applicable(one, [[]], number)
+        if item["name"] == name
+    ]
+
+
+def standing(entries: list[Entry]) -> list[Entry]:
+    """Those of one position who may speak."""
+    return [entry for entry in entries if not entry[1].get("abstract")] or entries
+
+
+def reason(mine: Entry, entries: list[Entry]) -> tuple[str, set[int], set[int]]:
+    """Why one does not speak, who stands above it, and who ties with it: by the page, for one at a time."""
+    position, item = mine
+    beside = [entry for entry in entries if entry[0] == position]
+    stands = standing(beside)
+    if item.get("abstract") and len(stands) == 1 and mine is not stands[0]:
+        return FILLS, {stands[0][1]["line"]}, set()
+    above = standing([entry for entry in entries if entry[0] == min(p for p, _ in entries if p > position)])
+    upper = above[0][0]
+    begins = upper[1][: len(position[1])] == position[1] != (0,)
+    why = HIDES if upper[0] != position[0] else MORE if begins else HIGHER
+    ties = {entry[1]["line"] for entry in stands if entry is not mine} if any(mine is one for one in stands) else set()
+    return why, {entry[1]["line"] for entry in above}, ties
+
+
+@settings(max_examples=300)
+@given(layers, names)
+def test_each_loser_is_told_what_the_page_says_of_it(composed, name):
+    """
+    The rule, who stands above it, and with whom it ties: never that something abstract was filled
+    where nothing abstract is.
+    """
+    rows = explained(composed, name) or []
+    entries = {entry[1]["line"]: entry for entry in declared(composed, name)}
+    line_of = {row.claim.rank: row.claim.origin.line for row in rows}
+
+    for row in rows[1:]:
+        why, above, ties = reason(entries[row.claim.origin.line], list(entries.values()))
+        rule, _, tied = row.why.partition("; ties with ")
+        assert f"{why} (bindings)" == rule
+        assert above == {line_of[rank] for rank in row.by}
+        assert ties == {line_of[int(rank)] for rank in tied.partition(" below")[0].split(", ") if rank}
+
+
+def without(listed: list[dict[str, Any]], line: int) -> list[dict[str, Any]]:
+    """Items with their lines, one of them left out, as plain data again."""
+    kept = [one for one in listed if one["line"] != line]
+    inner = [{**one, "items": without(one["items"], line)} if one["kind"] == "when" else one for one in kept]
+    return [{key: value for key, value in one.items() if key != "line"} for one in inner]
+
+
+bare = st.builds(lambda item: item, values) | st.builds(
+    lambda name: {"kind": "bind", "name": name, "abstract": True}, names
+)
+bare_layers = st.lists(
+    st.lists(st.lists(st.recursive(bare, blocks, max_leaves=4), max_size=4), max_size=2), min_size=1, max_size=3
+)
+
+
+@settings(max_examples=300)
+@given(bare_layers)
+def test_without_the_winner_the_next_row_speaks(composed):
+    """
+    It is read then; or it ties, as it was told, and that is a conflict; or it is abstract, or there is none.
+    """
+    rows = explained(composed, "a")
+    if not rows:
+        return
+    lines = itertools.count()
+    left = [[without(lines_of(one, lines), rows[0].claim.origin.line) for one in layer] for layer in composed]
+    after = outcome(left)
+    kinds = {kind for kind, message in after if "'a'" in message} if isinstance(after, list) else set()
+
+    if len(rows) == 1:
+        assert not kinds
+        assert isinstance(after, list) or after["a"] is None
+    elif "ties with" in rows[1].why:
+        assert {"conflict"} == kinds
+    elif str(rows[1].claim.value) == "abstract":
+        # Two that were filled by one are a conflict of their own without it.
+        assert kinds in ({"abstract-not-overridden"}, {"conflict"})
+    else:
+        assert not kinds
+        assert isinstance(after, list) or after["a"] == rows[1].claim.value

@@ -322,7 +322,7 @@ class TestExplain:
 
         assert said.code == 0
         assert said.out.splitlines() == [
-            "app.workers = 30",
+            "web1 in production, revision 1: app.workers = 30",
             "",
             "  wins   12 override / environment    30  environments/production.yaml:4",
             "  loses  11 override / role            8  roles/web.json:15",
@@ -350,13 +350,15 @@ class TestExplain:
 
     def test_straight_from_the_repository(self, say: Say, desk: Path):
         """
-        No saved run is needed, none is made, and the answer is the same.
+        No saved run is needed, none is made, and the answer is the same, but for whether it was saved.
         """
         straight = say("explain", "web1", "app.workers", "--repo", "../repo", "--facts", "../repo/facts.json")
         assert [] == list((desk / "work").iterdir())
         say(*RUN, "--node", "web1")
 
-        assert straight == say("explain", "web1", "app.workers")
+        saved = say("explain", "web1", "app.workers")
+        assert straight.out == saved.out.replace("revision 1", "run now")
+        assert (straight.code, straight.err) == (saved.code, saved.err)
 
     def test_a_fact_is_named_as_seen_from_the_repository(self, say: Say):
         """
@@ -396,7 +398,11 @@ class TestExplain:
         said = say("explain", "old", "a.b", "--store", "nodes")
 
         assert said.err.startswith("warning: saved, origin unknown")
-        assert said.out.splitlines() == ["a.b = 1", "", "  wins  7 normal / attribute file  1  saved origin unknown"]
+        assert said.out.splitlines() == [
+            "old in _default: a.b = 1",
+            "",
+            "  wins  7 normal / attribute file  1  saved origin unknown",
+        ]
 
     def test_the_data(self, say: Say):
         """
@@ -747,7 +753,8 @@ class TestTheExample:
 
         web1, web2 = (say("explain", node, "app.workers").out.splitlines() for node in ("web1", "web2"))
 
-        assert ("app.workers = 30", "app.workers = 8") == (web1[0], web2[0])
+        assert "web1 in production, revision 1: app.workers = 30" == web1[0]
+        assert "app.workers = 8" == web2[0].rpartition(": ")[2]
         assert ["12", "11", "7", "6", "1"] == [line.split()[1] for line in web1[2:7]]
         assert ["11", "6", "3", "1"] == [line.split()[1] for line in web2[2:6]]
         for line in [*web1[2:7], *web2[2:6]]:

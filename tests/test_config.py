@@ -45,6 +45,24 @@ automatic = []
     assert warnings == []
 
 
+class TestMergeRules:
+    def test_each_rule_knows_its_line(self, tmp_path):
+        """So that an explanation can name it."""
+        config, _ = read(tmp_path, '[merge]\n"a.b" = "append"\n"s.*" = {merge_by = "name", at = "inside"}\n')
+
+        assert [("append", "nodeattrs.toml:2"), ("merge_by", "nodeattrs.toml:3")] == [
+            (rule.policy, rule.place) for rule in config.merge
+        ]
+        assert config.merge[1].inside_only
+
+    def test_a_rule_that_means_nothing_is_refused_with_its_line(self, tmp_path):
+        """And with the way out."""
+        with pytest.raises(DocumentError, match=r"(?s)nodeattrs\.toml:2.*did you mean append") as caught:
+            read(tmp_path, '[merge]\n"a.b" = "apend"\n')
+
+        assert caught.value.path == ("merge", "a.b")
+
+
 class TestChefsSpellings:
     @pytest.mark.parametrize(
         ("name", "allowed", "blocked"),

@@ -190,7 +190,7 @@ class TestExplain:
             "    environment  row",
             f"        data/{folder}/absent.yaml",
             "        no such file",
-            "  said by",
+            "  set by",
             f'    0  "n"  data/{folder}/web.yaml:1',
             f'    1  "c"  data/{folder}/web.yaml:1',
         ]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodeattrs.adapters.hiera import Hiera, psych
+from nodeattrs.adapters.hiera import CannotMerge, Hiera, psych
 from nodeattrs.core.tree import ABSENT, dig, spell
+from nodeattrs.reports import Screen
+from nodeattrs.reports.lookup import Explained
 from nodeattrs.texts.places import Text
 from tests import hiera_trees
 from tests.hiera_trees import Site, written
@@ -17,6 +20,14 @@ from tests.vectors.values import spelled
 
 site = hiera_trees.site
 NODE, COMMON = "data/nodes/web1.yaml", "data/common.yaml"
+
+
+ONE = "version: 5\nhierarchy:\n- {name: common, path: common.yaml}\n"
+
+
+def text(explanation) -> list[str]:
+    """The lines of its report, on a wide screen."""
+    return list(Explained({"": explanation}).lines(Screen(160)))
 
 
 def places(explanation) -> dict[str, list[str]]:
@@ -170,20 +181,200 @@ class TestHow:
         assert {"k.merge": [f"{NODE}:2"], "l.merge": [f"{COMMON}:3"]} == places(explanation)
 
 
-def test_one_leaf_fits_on_a_screen(site: Site):
-    """Twenty-four lines, and the text says what the data say."""
-    scope = site({NODE: "k: {a: 1}\n", COMMON: "k: {b: 2}\nlookup_options: {k: {merge: hash}}\n"})
+class TestTheFoldingItself:
+    """A trace reads the very folding that made the value: layers of levels of locations."""
 
-    assert str(scope.explain("k.a")).splitlines() == [
-        "k.a = 1",
-        "  strategy   hash, from lookup_options, data/common.yaml:2",
-        "  searched",
-        "    environment  node    data/nodes/web1.yaml  found",
-        "    environment  common  data/common.yaml      found",
-        "  said by",
-        "    k.a  1  data/nodes/web1.yaml:1",
-    ]
-    assert len(scope.explain("k.a").trace().__str__().splitlines()) <= 24
+    def test_layers_stay_nested_as_they_were(self, tmp_path: Path):
+        """
+        A level of two sources made its map an element before the layers met.
+        """
+        levels = "version: 5\nhierarchy:\n- {name: node, path: node.yaml}\n- {name: common, path: common.yaml}\n"
+        written(tmp_path / "global", {"hiera.yaml": ONE, "data/common.yaml": "k: {a: 1}\n"})
+        written(tmp_path / "env", {"hiera.yaml": levels, "data/node.yaml": "k: {b: 1}\n"})
+        scope = Hiera(tmp_path / "env", global_config=tmp_path / "global/hiera.yaml", root=tmp_path).scope()
+
+        explanation = scope.explain("k", merge="unique")
+
+        assert [{"a": 1}, {"b": 1}] == scope.lookup("k", merge="unique") == explanation.value
+        assert ["joins", "joins"] == [heard.fate.value for heard in explanation.trace().heard]
+        assert {"0.a": ["global/data/common.yaml:1"], "1.b": ["env/data/node.yaml:1"]} == places(explanation)
+
+    def test_null_alone_is_traced_under_unique(self, site: Site):
+        """
+        As it is looked up.
+        """
+        explanation = site({COMMON: "k: ~\n"}).explain("k", merge="unique")
+
+        assert [None] == explanation.value
+        assert [f"{COMMON}:1"] == [str(heard.claim.origin.place) for heard in explanation.trace().heard]
+
+    def test_an_element_that_one_file_has_twice_has_both_lines(self, site: Site):
+        """
+        Neither of them alone decides it.
+        """
+        explanation = site({COMMON: "k:\n- x\n- y\n- x\n"}).explain("k", merge="unique")
+
+        assert {"0": [f"{COMMON}:2", f"{COMMON}:4"], "1": [f"{COMMON}:3"]} == places(explanation)
+
+    def test_elements_of_flattened_lists_keep_their_places(self, site: Site):
+        """
+        However deep they lay, and also below a map that became an element.
+        """
+        scope = site({COMMON: "k:\n- - 1\n  - 2\n- 3\nm:\n  e: 4\n", NODE: "m: []\n"})
+
+        assert [f"{COMMON}:{line}" for line in (2, 3, 4)] == [
+            str(scope.explain("k", merge="unique").origins(path)[0].place) for path in "012"
+        ]
+        with pytest.raises(CannotMerge):
+            scope.lookup("m", merge="unique")
+        assert {"0.e": [f"{COMMON}:6"]} == places(scope.tree.scope(node="w").explain("m", merge="unique"))
+
+    def test_a_text_over_a_text_has_overridden_it(self, site: Site):
+        """
+        Also where the prefix of knock-outs lets a handler decide.
+        """
+        scope = site({NODE: "k: new\n", COMMON: "k: old\n"})
+
+        trace = scope.explain("k", merge={"strategy": "deep", "knockout_prefix": "--"}).trace()
+
+        assert [("wins", "new"), ("loses", "old")] == [(one.fate.value, one.claim.value) for one in trace.heard]
+
+    def test_a_null_that_yields_is_not_next(self, site: Site):
+        """
+        Without the winner the lowest source would be read.
+        """
+        levels = "- {name: a, paths: [a.yaml, b.yaml, c.yaml]}\n"
+        scope = site({"hiera.yaml": f"version: 5\nhierarchy:\n{levels}",
+                      "data/a.yaml": "k: 1\n", "data/b.yaml": "k: ~\n", "data/c.yaml": "k: 3\n"})  # fmt: skip
+
+        assert [1, 3, None] == [one.claim.value for one in scope.explain("k", merge="deep").trace().heard]
+
+    def test_a_failed_dig_shows_what_stands_in_the_way(self, site: Site):
+        """
+        The trace of an answer that there is none.
+        """
+        trace = site({COMMON: "k: text\n"}).explain("k.a").trace()
+
+        assert (("k",), "text", False) == (trace.cover, trace.heard[0].claim.value, trace.found)
+
+    def test_the_options_of_a_default_hierarchy_are_told_with_their_line(self, site: Site):
+        """
+        They are others than those of the layers.
+        """
+        scope = site(
+            {
+                "modules/m/hiera.yaml": "version: 5\ndefault_hierarchy:\n- {name: d, paths: [d.yaml, e.yaml]}\n",
+                "modules/m/data/d.yaml": "m::k: [1]\nlookup_options:\n  m::k:\n    merge: unique\n",
+                "modules/m/data/e.yaml": "m::k: [2]\n",
+            }
+        )
+
+        explanation = scope.explain("m::k")
+
+        assert ([1, 2], "unique") == (explanation.value, explanation.strategy)
+        assert "modules/m/data/d.yaml:4" == str(explanation.strategy_from.place)
+
+
+TWICE = {
+    "hiera.yaml": "version: 5\nhierarchy:\n- {name: a, paths: [x.yaml, '%{n}.yaml', y.yaml]}\n"
+    "- {name: b, path: x.yaml}\n",
+    "data/x.yaml": "k:\n- 1\n",
+    "data/y.yaml": "k:\n- 2\n",
+}
+
+
+class TestOneFileByTwoPaths:
+    """Two locations, or two entries, lead to the same file: it is one source."""
+
+    def test_the_line_that_wins_is_not_shadowed(self, site: Site):
+        """
+        An edit of it changes the value.
+        """
+        explanation = site(TWICE, facts={"n": "x"}).explain("k")
+
+        assert ["data/y.yaml:1"] == [str(one.place) for one in explanation.shadowed]
+        assert [("wins", 1), ("loses", 2)] == [
+            (one.fate.value, one.claim.value[0]) for one in explanation.trace().heard
+        ]
+
+    def test_in_a_merge_it_joins_once(self, site: Site):
+        """
+        With its line, for the list and for each element.
+        """
+        explanation = site(TWICE, facts={"n": "x"}).explain("k", merge="unique")
+
+        assert {"0": ["data/x.yaml:2"], "1": ["data/y.yaml:2"]} == places(explanation)
+        assert ["data/x.yaml:1", "data/y.yaml:1"] == [str(one.claim.origin.place) for one in explanation.trace().heard]
+        assert [1, 1] == [len(one.claims) for one in explanation.trace("").elements]
+
+
+class TestOneKeyTwice:
+    def test_what_a_file_has_further_up_is_overridden_by_itself(self, site: Site):
+        """
+        With the line of each, also below it; the last one counts.
+        """
+        scope = site({COMMON: "k: 1\nm: 0\nk:\n  a: 2\n  b: 3\nk:\n  a: 4\n"})
+        explanation = scope.explain("k.a")
+
+        assert 4 == explanation.value == scope.lookup("k.a")
+        assert [("wins", 4, f"{COMMON}:7"), ("loses", 2, f"{COMMON}:4"), ("loses", 1, f"{COMMON}:1")] == [
+            (one.fate.value, one.claim.value, str(one.claim.origin.place)) for one in explanation.trace().heard
+        ]
+        assert "a key that is written twice counts where it stands last" in explanation.trace().heard[1].why
+
+    def test_in_a_merge_it_takes_no_part(self, site: Site):
+        """
+        As a level it is one value.
+        """
+        explanation = site({NODE: "k: [a]\nk: [b]\n", COMMON: "k: [c]\n"}).explain("k", merge="unique")
+
+        assert ["b", "c"] == explanation.value
+        assert [("joins", f"{NODE}:2"), ("joins", f"{COMMON}:1"), ("loses", f"{NODE}:1")] == [
+            (one.fate.value, str(one.claim.origin.place)) for one in explanation.trace().heard
+        ]
+
+
+class TestText:
+    """The report lays an explanation out; the table of rows is that of all traces."""
+
+    def test_one_leaf_fits_on_a_screen(self, site: Site):
+        """
+        And the text says what the data say.
+        """
+        scope = site({NODE: "k: {a: 1}\n", COMMON: "k: {a: 2}\nlookup_options: {k: {merge: hash}}\n"})
+
+        assert text(scope.explain("k.a")) == [
+            "k.a = 1",
+            "  strategy   hash, from lookup_options, data/common.yaml:2",
+            "  searched",
+            "    environment  node    data/nodes/web1.yaml  found",
+            "    environment  common  data/common.yaml      found",
+            "  set by",
+            "    k.a  1  data/nodes/web1.yaml:1",
+            "  overridden",
+            "    1 environment / common  2  data/common.yaml:1"
+            "  beaten by 2: the stronger source has the key (hash, below the top)",
+        ]
+
+    def test_the_plain_one_is_that_of_the_trace(self, site: Site):
+        """
+        With the error, where there is no answer.
+        """
+        scope = site({COMMON: "k: 1\n"})
+
+        assert str(scope.explain("k").trace()) == str(scope.explain("k"))
+        assert "x: nothing there\nnothing has the key 'x'" in str(scope.explain("x"))
+
+    def test_the_elements_of_a_secret_are_not_in_its_trace(self, site: Site):
+        """
+        Neither as data.
+        """
+        options = "lookup_options: {k: {merge: unique, convert_to: Sensitive}}\n"
+        explanation = site({NODE: "k: [s3cret]\n", COMMON: f"k: [cl0ak]\n{options}"}).explain("k")
+
+        shown = f"{explanation} {text(explanation)} {json.dumps(explanation.to_dict())} {explanation.trace().to_dict()}"
+        assert "s3cret" not in shown
+        assert "cl0ak" not in shown
 
 
 texts = st.sampled_from(["a", "b", "--a", "x"])

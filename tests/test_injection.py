@@ -2,6 +2,7 @@
 
 import pytest
 
+from nodeattrs.catalog.questions import why_before
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import NotFound, RecipeFailed
 from nodeattrs.reports.explain import explained
@@ -73,7 +74,7 @@ class TestInject:
         (read,) = explained(run_node(repo, "kiln1", facts=FACTS).node, ("peak",), repo).readings
 
         assert read.what == "inject(kiln::peak)"
-        assert read.trace.winner.claim.origin.line == 2
+        assert read.trace.winner.claim.origin.place == "site/bindings/default.pp:2"
 
 
 class TestParameters:
@@ -93,7 +94,7 @@ class TestParameters:
         node = run_node(repo, "kiln1", facts=FACTS).node
         read = {one.what: one.trace for one in explained(node, ("kiln", "heat"), repo).readings}
 
-        assert read["parameters(kiln::heat)"].winner.claim.origin.file == "bindings/default.pp"
+        assert read["parameters(kiln::heat)"].winner.claim.origin.file == "site/bindings/default.pp"
         assert read["parameters(kiln::fuel)"].origins(())[0].file == "data/data/common.yaml"
         assert read["parameters(kiln::tray)"] is None
 
@@ -138,3 +139,15 @@ class TestDependencies:
         catalog = run_node(kiln(**{"site/bindings/default.pp": site, RECIPE: recipe}), "kiln1", facts=FACTS).catalog
 
         assert [str(ref) for ref in catalog.plan().order() if str(ref).startswith("File")] == ["File[/b]", "File[/a]"]
+
+    def test_each_knows_the_line_of_its_binding(self, kiln):
+        """
+        Where two say the same, that of the first, the higher one.
+        """
+        bound = "  bind dependency File['/b'] ~> [File['/a'], File['/c']]\n  bind dependency File['/b'] ~> File['/a']\n"
+        site = FILES["site/bindings/default.pp"].replace("default {\n", f"default {{\n{bound}", 1)
+        recipe = "for name in 'abc':\n    file(f'/{name}', content=name)\n"
+        catalog = run_node(kiln(**{"site/bindings/default.pp": site, RECIPE: recipe}), "kiln1", facts=FACTS).catalog
+        (step,) = why_before(catalog.plan(), "File[/b]", "File[/a]")
+
+        assert (step.reason, step.origin.place) == ("the chain File['/b'] ~> File['/a']", "site/bindings/default.pp:2")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from nodeattrs import Node
 from nodeattrs.core.policy import MAP
 from nodeattrs.node import component_tree, ledger
-from nodeattrs.node.ledger import HISTORY_BOUND, Chronicle, Event
+from nodeattrs.node.history import HISTORY_BOUND, Chronicle, Event
 from nodeattrs.node.maps import AssignedMap, OwnedMap
 from nodeattrs.node.slots import PAIR
 from nodeattrs.testing import paths, programs
@@ -211,7 +211,7 @@ MUTANTS = {
     "one holder of the root is not counted": lambda patch: patch.setattr(ledger, "_ROOT_ALONE", ledger._ROOT_ALONE + 1),
     "marks are ignored": lambda patch: (
         patch.setitem(PAIR.kinds, AssignedMap, MAP),
-        patch.setattr(PAIR, "_cells", {}),
+        patch.setattr(PAIR, "cells", {}),
         patch.setattr(PAIR, "always", PAIR.always - {AssignedMap}),
     ),
     "nothing is shared for a held view": lambda patch: patch.setattr(ledger, "share", lambda part: None),

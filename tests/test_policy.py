@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from nodeattrs import ACROSS, INSIDE, Line, Policy, fold
-from nodeattrs.core.part import Part, concat, unite
+from nodeattrs.core.part import Part, unite
 from nodeattrs.core.policy import (
     ABSENT_KIND,
     ANY,
@@ -320,7 +320,7 @@ class TestWhatATableSaysOfItself:
             (Policy("harmless", Line(LIST, LIST, harmless), REST), True),
             (Policy("asking", Line(MAP, MAP, INSIDE), REST), True),
             (Policy("under another", Line(MAP, MAP, Meet(ACROSS)), REST), True),
-            (Policy("undeclared", Line(LIST, LIST, concat), REST), False),
+            (Policy("undeclared", Line(LIST, LIST, lambda lower, upper: upper), REST), False),
             (Policy("raising", Line(TEXT, TEXT, raising), REST), False),
             (Policy("under a raising one", Line(MAP, MAP, Meet(Policy("r", Line(TEXT, TEXT, raising), REST))), REST),
              False),

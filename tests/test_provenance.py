@@ -7,8 +7,11 @@ Cookbooks are written to real files here. A line that ends in a comment such as
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
+import re
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +19,10 @@ import pytest
 from hypothesis import given, settings
 
 from nodeattrs import Node, NodeattrsError, Sensitive, Symbol, lazy
-from nodeattrs.core.claim import Verb
-from nodeattrs.node.ledger import HISTORY_BOUND
+from nodeattrs.core.claim import Origin, Verb
+from nodeattrs.node.history import HISTORY_BOUND
+from nodeattrs.node.intake import Intake
+from nodeattrs.node.node_trace import continued
 from nodeattrs.testing import programs
 from nodeattrs.texts.documents import parse
 from tests.edits import leaves
@@ -258,6 +263,41 @@ class TestLiterals:
             assert said.winner(f"sites.{name}.root") == said.at["root"]
             assert said.winner(f"sites.{name}.ports.1") == said.at["tls"]
 
+    @pytest.mark.parametrize(
+        ("text", "places"),
+        [
+            (
+                "node.default['c'], node.default['c2'] = {'k':\n 1}, {'k':\n 2}",
+                {"c.k": (2, 2), "c2.k": (3, 2), "c": (1, 41), "c2": (1, 20)},
+            ),
+            (
+                "node.default['c'] = {'k': 1}; node.default['c2'] = {'k': 1}",
+                {"c.k": (1, 22), "c2.k": (1, 53), "c": (1, 21), "c2": (1, 52)},
+            ),
+            ("node.default['c'] = 1; node.default['c2'] = 1", {"c": (1, 21), "c2": (1, 45)}),
+            ("node.default['c']['k'].push(*['a']) if 0 else node.default.write('c', {'k': ['a']})", {"c.k.0": (1, 78)}),
+            (
+                "node.default['l'] = []; node.default['l'].push('a'); node.default['l'] += ['a']",
+                {"l.0": (1, 48), "l.1": (1, 76)},
+            ),
+        ],
+    )
+    def test_what_is_said_on_one_line_is_told_apart_by_its_column(self, said, text, places):
+        """Two literals of one statement, two statements with a semicolon between, two calls."""
+        said.run("recipe", "x", text)
+
+        for path, place in places.items():
+            trace = said.node.trace(path)
+            origin = trace.winner.claim.origin
+            assert (path, (origin.line, origin.column)) == (path, place)
+
+    def test_columns_outlive_the_run(self, said):
+        """A snapshot knows them."""
+        said.run("recipe", "x", "node.default['c'] = {'k': 1}; node.default['c2'] = 1")
+        again = Node.restore(json.loads(json.dumps(said.node.snapshot())))
+
+        assert [again.trace(path).winner.claim.origin.column for path in ("c", "c.k", "c2")] == [21, 22, 52]
+
 
 class TestDocuments:
     @pytest.fixture
@@ -285,7 +325,7 @@ class TestDocuments:
                 port: 124                       #: web-port
         """,
         )
-        said.node.hear_roles(
+        Intake(said.node).roles(
             [
                 (one.tree["default_attributes"], one.speaker("role", name, ("default_attributes",)))
                 for one, name in ((base, "base"), (web, "web"))
@@ -342,12 +382,12 @@ class TestDocuments:
             default_speaker = document.speaker("environment", "production", ("default_attributes",))
             override_speaker = document.speaker("environment", "production", ("override_attributes",))
 
-        said.node.hear_environment(Environment())
+        Intake(said.node).environment(Environment())
 
         assert (said.winner("a"), said.winner("b")) == (said.at["a"], said.at["b"])
         assert [said.node.trace(path).winner.claim.rank for path in "ab"] == [3, 12]
         assert said.node.trace("a").winner.claim.origin.who == "environment production"
-        said.node.hear_environment(None)
+        Intake(said.node).environment(None)
         assert said.winner("a") is None
 
     def test_json_attributes_stand_over_what_was_saved(self, said):
@@ -643,8 +683,7 @@ class TestLists:
         assert said.node["l"] == ["z", "d", "a", "e", "f", "g"]
         assert [said.winner(("l", index)) for index in range(6)] == [said.at[name] for name in "zdaefg"]
         assert [one.claims[0].origin.place for one in said.node.trace("l").elements] == [said.at[k] for k in "zdaefg"]
-        assert said.node.trace("l").winner.claim.verb is Verb.APPEND
-        assert "changed in place" in said.node.explain("l")
+        assert "continued by cookbooks/x/recipes/" in said.node.explain("l")
 
     @pytest.mark.parametrize("method", ["replace", "concat", "extend"])
     def test_elements_of_a_literal_keep_their_lines_when_they_move(self, said, method):
@@ -734,8 +773,8 @@ class TestLists:
         assert said.winner("l.0") == said.at["o"]
         assert said.node.trace("l").losers[0].claim.origin.place == said.at["d"]
 
-    def test_a_removed_element_is_in_the_past_of_the_list(self, said):
-        """With the list as it was."""
+    def test_a_removed_element_is_in_what_was_set(self, said):
+        """The list as it was, and who went on with it."""
         said.run(
             "recipe",
             "x",
@@ -745,7 +784,206 @@ class TestLists:
         """,
         )
 
-        assert said.past("l")[0] == ("overwritten", ["a", "b"], said.at["l"], said.at["gone"])
+        winner = said.node.trace("l").winner
+        assert (["a", "b"], said.at["l"]) == (winner.claim.value, winner.claim.origin.place)
+        assert [said.at["gone"]] == [one.origin.place for one in winner.then]
+        assert [] == said.past("l")
+
+
+class TestListsThatSeveralWorkedOn:
+    """What a list worked on in place began with lives on in it: nobody has overridden that."""
+
+    @pytest.fixture
+    def listed(self, said):
+        """An attribute file's list that it works on itself, and then a recipe."""
+        said.run(
+            "attribute file",
+            "web",
+            """
+            node.default['l'] = ['a',        #: set
+                                 'b']        #: b
+            node.default['l'].append('c')    #: c
+        """,
+        )
+        said.run(
+            "recipe",
+            "web",
+            """
+            node.default['l'].push('d')      #: d
+            node.default['l'].delete('b')    #: delete
+            for _ in range(9):
+                node.default['l'].unshift('e')   #: e
+        """,
+        )
+        return said
+
+    def continued(self, said, path, slot=2):
+        """Slot, those who began and those who went on: value and place each."""
+        found = continued(said.node._ledger, slot, path)
+        return found and (
+            found.slot,
+            [(one.rank, one.value, one.origin.place) for one in found.begun],
+            [(one.rank, one.origin.place) for one in found.steps],
+        )
+
+    def test_the_list_names_who_set_it_and_who_went_on(self, listed):
+        """In order, each line once, in the slot in which it spoke; a loop is one line."""
+        at = listed.at
+
+        assert self.continued(listed, ("l",)) == (
+            1,
+            [(1, ["a", "b"], at["set"])],
+            [(1, at["c"]), (2, at["d"]), (2, at["delete"]), (2, at["e"])],
+        )
+
+    def test_the_weaker_slot_has_its_own_part_of_it(self, listed):
+        """What the attribute file itself made of its list."""
+        at = listed.at
+
+        assert self.continued(listed, ("l",), slot=1) == (None, [(1, ["a", "b"], at["set"])], [(1, at["c"])])
+
+    @pytest.mark.parametrize(
+        ("index", "slot", "rank", "value", "line", "since"),
+        [
+            (-4, None, 2, "e", "e", None),
+            (-3, 1, 1, "a", "set", ["c", "d", "delete", "e"]),
+            (-2, 1, 1, "c", "c", ["d", "delete", "e"]),
+            (-1, None, 2, "d", "d", ["delete", "e"]),
+        ],
+    )
+    def test_an_element_names_who_said_it_and_who_worked_on_the_list_since(
+        self, listed, index, slot, rank, value, line, since
+    ):
+        """Wherever it stands by now; nobody, where the last one to work on the list said it."""
+        path = ("l", len(listed.node["l"]) + index)
+        found = self.continued(listed, path)
+
+        assert listed.node["l"][path[1]] == value
+        if since is None:
+            assert found is None
+        else:
+            assert found[:2] == (slot, [(rank, value, listed.at[line])])
+            assert [place for _, place in found[2]] == [listed.at[one] for one in since]
+
+    def test_all_its_history_is_no_more_than_that(self, listed):
+        """Nothing was overwritten that does not live on."""
+        ledger = listed.node._ledger
+        events = {id(event) for one in ledger.history["l",].values() for event in one.events()}
+
+        assert {id(event) for event in continued(ledger, 2, ("l",)).events} == events
+
+    def test_what_was_assigned_anew_has_overwritten(self, said):
+        """The list before it is history; what was done to that is no part of the new one."""
+        said.run(
+            "recipe",
+            "x",
+            """
+            node.default['l'] = ['a']
+            node.default['l'].push('b')
+            node.default['l'] = ['c']        #: set
+            node.default['l'].push('d')      #: d
+        """,
+        )
+        found = continued(said.node._ledger, 2, ("l",))
+
+        assert self.continued(said, ("l",)) == (None, [(2, ["c"], said.at["set"])], [(2, said.at["d"])])
+        assert [event.value for event in found.events] == [["c"]]
+
+    @pytest.mark.parametrize("work", ["clear()", "replace(['x'])"])
+    def test_work_that_leaves_nothing_of_the_list_begins_it_anew(self, said, work):
+        """What the attribute file said is really overridden."""
+        said.run("attribute file", "x", "node.default['l'] = ['a']")
+        said.run("recipe", "x", f"node.default['l'].{work}  #: anew")
+
+        assert continued(said.node._ledger, 2, ("l",)) is None
+        assert said.winner("l") == said.at["anew"]
+        said.run("recipe", "x", "node.default['l'].push('y')  #: on")
+        begun = [] if work == "clear()" else ["x"]
+        assert self.continued(said, ("l",)) == (None, [(2, begun, said.at["anew"])], [(2, said.at["on"])])
+
+    def test_a_list_that_was_emptied_bit_by_bit_still_says_who_set_it(self, said):
+        """And who took the last one away."""
+        said.run("attribute file", "x", "node.default['l'] = ['a']  #: set")
+        said.run("recipe", "x", "node.default['l'].pop()  #: pop")
+
+        assert self.continued(said, ("l",)) == (1, [(1, ["a"], said.at["set"])], [(2, said.at["pop"])])
+        assert said.winner("l") == said.at["pop"]
+
+    def test_an_empty_list_that_a_recipe_fills_lives_on(self, said):
+        """Though none of its elements does."""
+        said.run("attribute file", "x", "node.default['l'] = []  #: set")
+        said.run("recipe", "x", "node.default['l'].push('a')  #: push")
+
+        assert self.continued(said, ("l",)) == (1, [(1, [], said.at["set"])], [(2, said.at["push"])])
+
+    def test_work_inside_an_element_is_work_on_the_list(self, said):
+        """The rest of the element lives on, what was written does not."""
+        said.run("attribute file", "x", "node.default['l'] = [{'k': 1, 'm': 2}]  #: set")
+        said.run("recipe", "x", "node.default['l'][0]['k'] = 3  #: k")
+
+        assert self.continued(said, ("l",))[2] == [(2, said.at["k"])]
+        assert self.continued(said, ("l", 0, "m")) == (1, [(1, 2, said.at["set"])], [(2, said.at["k"])])
+        assert self.continued(said, ("l", 0, "k")) is None
+
+    def test_an_attribute_file_that_speaks_late_is_not_gone_on_with(self, said):
+        """What it says then is overridden by the recipe's list, which began with what it had said before."""
+        said.run("attribute file", "x", "node.default['l'] = ['a']  #: set")
+        said.run("recipe", "x", "node.default['l'].push('b')  #: push")
+        said.run("attribute file", "x", "node.default['l'] = ['c']")
+        found = continued(said.node._ledger, 2, ("l",))
+
+        assert self.continued(said, ("l",)) == (None, [(1, ["a"], said.at["set"])], [(2, said.at["push"])])
+        assert [event.value for event in found.events] == [["a"]]
+        assert self.continued(said, ("l", 0)) == (None, [(2, "a", said.at["set"])], [(2, said.at["push"])])
+
+    def test_lists_that_united_were_begun_by_all(self, said):
+        """A line that works on the list of two roles."""
+        roles = [
+            ({"l": ["a"]}, Origin("role", "base", "base.json", 1)),
+            ({"l": ["b"]}, Origin("role", "web", "w.json", 2)),
+        ]
+        Intake(said.node).roles(roles, [])
+        said.run("role", "x", "node.role_default['l'].push('z')  #: push")
+        found = continued(said.node._ledger, 4, ("l",))
+
+        assert [one.origin.place for one in found.begun] == ["base.json:1", "w.json:2"]
+        assert [one.origin.place for one in found.steps] == [said.at["push"]]
+
+    def test_it_outlives_the_run(self, listed):
+        """In a snapshot, and in normal attributes that the next run takes over."""
+        there = self.continued(listed, ("l",))
+        again = Node.restore(json.loads(json.dumps(listed.node.snapshot())))
+        listed.node = again
+        assert self.continued(listed, ("l",)) == there
+
+    def test_saved_normal_attributes_remember_it(self, said):
+        """As said by those who were saved."""
+        said.run("recipe", "x", "node.normal['l'] = ['a']  #: set\nnode.normal['l'].push('b')  #: push")
+        later = Said(said.root)
+        Intake(later.node).saved(said.node)
+        found = continued(later.node._ledger, 7, ("l",))
+
+        assert [str(one.origin) for one in (*found.begun, *found.steps)] == [
+            f"{said.at['set']} (saved recipe x)",
+            f"{said.at['push']} (saved recipe x)",
+        ]
+
+    @pytest.mark.parametrize("line", ["node.default['l'] = ['a']", "node.default['l'] = {'k': ['a']}", "pass"])
+    def test_nothing_is_said_of_what_nobody_worked_on(self, said, line):
+        """A list that was set, a map, nothing."""
+        said.run("recipe", "x", line)
+
+        assert [continued(said.node._ledger, 2, path) for path in [(), ("l",), ("l", 0), ("l", "k"), ("x", "y")]] == [
+            None
+        ] * 5
+
+    def test_nothing_is_known_without_provenance(self, tmp_path):
+        """And nothing fails."""
+        said = Said(tmp_path, provenance=False)
+        said.run("recipe", "x", "node.default['l'] = ['a']\nnode.default['l'].push('b')\nnode.default['l'].pop()")
+
+        assert said.node["l"] == ["a"]
+        assert continued(said.node._ledger, 2, ("l",)) is None
 
 
 class TestAskingAnything:
@@ -996,18 +1234,32 @@ def written(value: Any, indent: str) -> str:
     return repr(value)
 
 
+def suppressed(call: Callable[[], Any]) -> None:
+    """Call it; what it raises does not matter."""
+    with contextlib.suppress(NodeattrsError, TypeError, AttributeError, IndexError):
+        call()
+
+
 STORES = ("set", "set_unless", "assign", "write", "hash", "array", "replace_slot", "delete", "rm", "unlink")
 
 
-def cookbook(program: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """A random program as cookbook texts: pairs of speaker and statement, every leaf with a value of its own."""
+def cookbook(program: list[dict[str, Any]], calls: bool = False) -> list[tuple[str, str]]:
+    """A random program as cookbook texts: pairs of speaker and statement, every leaf with a value of its own.
+
+    calls: each is one call, on one line
+    """
+    literal = repr if calls else functools.partial(written, indent="")
     numbers = iter(range(100_000))
     statements = []
     for step in program:
-        path, value = step.get("path", ()), written(numbered(step.get("value"), numbers), "")
+        path, value = step.get("path", ()), literal(numbered(step.get("value"), numbers))
         steps, parent = "".join(f"[{key!r}]" for key in path), "".join(f"[{key!r}]" for key in path[:-1])
         spelled = "".join(f"{key!r}, " for key in path)
         match step["op"]:
+            case "set" if calls:
+                line = f"node.{step['slot']}{parent}.__setitem__({path[-1]!r}, {value})"
+            case "replace_slot" if calls:
+                line = f"setattr(node, {step['slot']!r}, {value})"
             case "set":
                 line = f"node.{step['slot']}{steps} = {value}"
             case "set_unless":
@@ -1029,7 +1281,7 @@ def cookbook(program: list[dict[str, Any]]) -> list[tuple[str, str]]:
                 if step["method"] not in ("delete", "delete_at"):
                     at = 1 if step["method"] == "insert" else 0
                     arguments = arguments[:at] + [numbered(one, numbers) for one in arguments[at:]]
-                line = f"node.{step['slot']}{steps}.{step['method']}({', '.join(written(a, '') for a in arguments)})"
+                line = f"node.{step['slot']}{steps}.{step['method']}({', '.join(map(literal, arguments))})"
             case other:
                 raise ValueError(other)
         statements.append((step["speaker"], line))
@@ -1080,6 +1332,26 @@ class TestOriginsAreTrue:
                 if isinstance(claim.value, str):
                     said_on = lines[claim.origin.line - 1]
                     assert claim.value in said_on.replace("'", " ").split(), (path, claim.value, said_on)
+
+    @settings(max_examples=100)
+    @given(program=PROGRAMS)
+    def test_on_one_line_the_column_is_that_of_the_value(self, desk, program):
+        """
+        The same programs, all calls in one expression on one line: at the column stand the key and the value, or
+        the value, or the call where it takes several.
+        """
+        node = Node("web1", root=desk)
+        line = " or ".join(f"said(lambda: {call})" for _, call in cookbook(program, calls=True)) or "0"
+        path = desk / f"{len(list(desk.iterdir()))}.py"
+        path.write_text(line, "utf-8")
+        with node.speaking("recipe", "x"):
+            exec(compile(line, str(path), "exec"), {"node": node, "said": suppressed})
+
+        for path, _ in leaves(node.to_dict()):
+            for claim in [heard.claim for heard in node.trace(path).heard]:
+                if isinstance(claim.value, str):
+                    after = line[claim.origin.column - 1 :]
+                    assert re.match(rf"(['\w]+: )?'{claim.value}'|node\.[^:]*'{claim.value}'", after), (claim, after)
 
     @settings(max_examples=80)
     @given(program=PROGRAMS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import pprint
+import sys
 from typing import Any
 
 import pytest
@@ -156,6 +157,111 @@ class TestStatements:
         text.place(2, ("a",))
         text.place(5, ("a",))
         assert len(asked) == 1
+
+
+class Speaking:
+    """Stands for a level: notes the span of each expression that stores, steps or calls, as the compiler has it."""
+
+    def __init__(self) -> None:
+        self.spans: list[Any] = []
+
+    def _note(self, *_: Any, **__: Any) -> Any:
+        frame = sys._getframe(1)
+        self.spans.append(list(frame.f_code.co_positions())[frame.f_lasti // 2])
+        return self
+
+    __getitem__ = __setitem__ = __delitem__ = __iadd__ = push = write = _note
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name != "spans":
+            frame = sys._getframe(1)
+            self.spans.append(list(frame.f_code.co_positions())[frame.f_lasti // 2])
+        else:
+            object.__setattr__(self, name, value)
+
+
+def places(text: str, path: tuple[Any, ...]) -> list[tuple[int, int | None]]:
+    """Where each expression that speaks says the path, in the order in which they run."""
+    x = Speaking()
+    exec(compile(text, "f.py", "exec"), {"x": x, "f": lambda *given: given})
+    source = PythonText("f.py", text)
+    return [source.place(span[0], path, span) for span in x.spans]
+
+
+class TestTheExpressionThatSpeaks:
+    @pytest.mark.parametrize(
+        ("text", "path", "said"),
+        [
+            ("x['a'], x['b'] = {'k':\n 1}, {'k':\n 2}", ("k",), [(2, 2), (3, 2)]),
+            ("x['a'], x['b'] = {'k': 1}, {'k': 2}", ("k",), [(1, 19), (1, 29)]),
+            ("x['a'], (x['b'], x['c']) = 1, ({'k': 1}, {'k': 2})", ("k",), [(1, 28), (1, 33), (1, 43)]),
+            ("x['a'] = {'k': 1}; x['b'] = {'k': 2}", ("k",), [(1, 11), (1, 30)]),
+            ("x['é'] = 'é'; x['b'] = {'é': 2}", ("é",), [(1, 10), (1, 25)]),
+            ("x['a'] = x['b'] = {'k': 1}", ("k",), [(1, 20), (1, 20)]),
+            ("x.push({'k': 1}); x.push({'k': 2})", ("k",), [(1, 9), (1, 27)]),
+            ("f(x.push({'k': 1}), x.push({'k': 2}))", ("k",), [(1, 11), (1, 29)]),
+            ("[x.push({'k': one}) for one in (1, 2)]", ("k",), [(1, 10), (1, 10)]),
+            ("(lambda: x.push({'k': 1}))()", ("k",), [(1, 18)]),
+            ("(x\n  .push({'k': 1})\n  .push({'k': 2}))", ("k",), [(2, 10), (3, 10)]),
+            ("x.k = {'k': 1}; (x\n .k) = {'k': 2}", ("k",), [(1, 8), (2, 9)]),
+            ("x.write(x.write({'k': 1}), {'k': 2})", ("k",), [(1, 18), (1, 29)]),
+        ],
+    )
+    def test_several_on_one_line_are_told_apart(self, text, path, said):
+        """
+        Each says its own literal, whichever statement, target or call they share a line with.
+        """
+        assert said == places(text, path)
+
+    @pytest.mark.parametrize(
+        ("text", "said"),
+        [
+            ("x['a'] = 1; x['b'] = 1", [(1, 10), (1, 22)]),
+            ("x.push(1); x.push(2)", [(1, 8), (1, 19)]),
+            ("x.push(1, 2); x.push(3, 4)", [(1, 1), (1, 15)]),  # many values: the call
+            ("x.push(); x.push(\n 4)", [(1, 1), (2, 2)]),  # a scalar on a later line: there
+            ("x['a'] = f(\n1)", [(2, 1)]),
+            ("x['a'] = (\n f())", [(1, 1)]),  # what is computed: the line that says it
+            ("x['a'], x['b'] = f(1, 2)", [(1, 1), (1, 9)]),  # who knows which is which: the target
+            ("[x['a'], *x['b']] = 1, 2", [(1, 2), (1, 11)]),
+            ("x['a'], x['b'] = *(1,), 2", [(1, 1), (1, 9)]),
+            ("for x['a'] in (1, 2): pass", [(1, 5), (1, 5)]),
+            ("x['a']['b'] = 1", [(1, 1), (1, 15)]),  # a step makes a map, the store has the value
+            ("del x['a']; del x['b']", [(1, 5), (1, 17)]),
+        ],
+    )
+    def test_the_column_is_that_of_the_value_or_else_of_the_expression(self, text, said):
+        """
+        Where a person would change it.
+        """
+        assert said == places(text, ())
+
+    def test_a_step_says_nothing_of_the_value_that_is_stored_below_it(self):
+        """
+        It made an empty map, though the literal behind it has the same key.
+        """
+        assert [(1, 1), (1, 16)] == places("x['a']['b'] = {'k': 1}", ("k",))
+
+    def test_work_in_place_says_its_elements(self):
+        """
+        `+=` steps, works and stores, all of it at one place.
+        """
+        assert [(1, 12), (1, 12), (1, 12)] == places("x['l'] += ['a']", (0,))
+
+    @pytest.mark.parametrize("span", [None, (1, None, None, None)])
+    def test_where_nobody_knows_the_expression_the_line_has_to_do(self, span):
+        """
+        Python can be told to keep no columns (`-X no_debug_ranges`).
+        """
+        source = PythonText("f.py", "x['a'] = {'k': 1}")
+
+        assert (source.place(1, ("k",), span), source.place(1, (), span)) == ((1, 11), (1, None))
+
+    def test_without_a_text_there_is_no_column(self):
+        """
+        A session at a prompt keeps none.
+        """
+        assert PythonText("<stdin>", "").place(3, (), (3, 3, 0, 6)) == (3, None)
 
 
 class TestAnyLiteral:

@@ -117,7 +117,7 @@ class TestWords:
         assert [True, False, True] == done.node["tagged"]
         assert ["hot"] == done.node["tags"]
         assert "ash" == done.node["lazy"]
-        assert Origin("recipe", "kiln::cool", cool, 1) == done.node.trace("cool").winner.claim.origin
+        assert Origin("recipe", "kiln::cool", cool, 1, 25) == done.node.trace("cool").winner.claim.origin
         assert ["kiln::default", "kiln::cool"] == done.recipes
 
     def test_the_module_lists_the_words_that_files_get(self, tmp_path):

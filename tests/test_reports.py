@@ -14,6 +14,7 @@ from nodeattrs import ACROSS, Layer, Node, Origin, Sensitive, fold, lazy
 from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.node.slots import COMPONENTS, SLOTS
 from nodeattrs.reports import Screen
+from nodeattrs.reports.diff import Difference, Side
 from nodeattrs.reports.explain import Explanation, explained, way_to
 from nodeattrs.reports.run import changes
 from nodeattrs.reports.show import ShownNode, ShownSlots, tree_lines
@@ -56,9 +57,9 @@ class TestExplanation:
         """
         Fifteen claims with their files, the rules that decide among them: 24 lines of 80 columns.
         """
-        node = node_with(**{f"s{slot.number}": {"app": {"workers": slot.number}} for slot in SLOTS})
+        node = node_with(**{f"s{slot.number}": {"app_workers": slot.number} for slot in SLOTS})
 
-        text = lines(explained(node, ("app", "workers")))
+        text = lines(explained(node, ("app_workers",)))
 
         assert [str(number) for number in range(15, 0, -1)] == [line.split()[1] for line in text[2:17]]
         assert len(text) <= 24
@@ -113,7 +114,7 @@ class TestExplanation:
         text = lines(explained(node_with(s1={"k": {"a": 1}}, s12={"k": 5}), ("k", "a")))
 
         assert text[:4] == [
-            "k.a: nothing there",
+            "web1 in production: k.a: nothing there",
             "  k is no map: nothing can lie below it",
             "",
             "  wins   12 override  5  environments/production.yaml:7",
@@ -132,7 +133,7 @@ class TestExplanation:
             node.rm("k")
 
         assert lines(explained(node, ("k",))) == [
-            "k: nothing there",
+            "web1 in _default: k: nothing there",
             "",
             "  also said",
             "    erased       2 default  2  roles/b.json:2",
@@ -333,3 +334,67 @@ def _without_empty_maps(tree: Any) -> Any:
         return tree
     inner = {key: _without_empty_maps(value) for key, value in tree.items()}
     return {key: value for key, value in inner.items() if value != {}}
+
+
+class TestDifference:
+    def between(self, one: dict[str, Any], other: dict[str, Any], **options: Any) -> Difference:
+        return Difference(Side("web1", node_with(**one)), Side("web2", node_with(**other)), **options)
+
+    def test_lists_are_compared_by_element(self):
+        """
+        What both nodes have is not named, nor is the line that both share.
+        """
+        shared = {"l": ["a", "b"]}
+        difference = self.between({"s1": shared, "s4": {"l": ["c"]}}, {"s1": shared, "s3": {"l": ["d", "d"]}})
+
+        assert lines(difference, 120)[1:] == [
+            "  ~ l",
+            '      - "c"  (roles/web.json:9 (role web))',
+            '      + "d"  (environments/production.yaml:7 (environment production))',
+        ]
+        (change,) = difference.to_dict()["changes"]
+        assert [("removed", "c"), ("added", "d")] == [(one["change"], one["value"]) for one in change["elements"]]
+
+    def test_another_order_shows_both_lists(self):
+        """
+        No element differs, and yet they are not the same.
+        """
+        difference = self.between({"s1": {"l": [1, 2]}}, {"s1": {"l": [2, 1]}})
+
+        assert 3 == len(lines(difference, 120)[1:])
+        assert "elements" not in difference.to_dict()["changes"][0]
+
+    def test_what_is_overridden_differs_by_slot_only(self):
+        """
+        It is read on neither node.
+        """
+        one, other = (
+            {"s1": {"p": 1, "l": [1, 2]}, "s12": {"p": 5, "l": []}},
+            {"s1": {"p": 2, "l": [2, 3]}, "s12": {"p": 5, "l": []}},
+        )
+
+        assert ["  no difference"] == lines(self.between(one, other))[1:]
+        assert lines(self.between(one, other, by_slot=True), 120)[1:] == [
+            "  no difference in what is read",
+            "",
+            "1 default / attribute file",
+            "  ~ p",
+            "      - 1  (cookbooks/postgresql/attributes/default.py:12 (attribute file postgresql::default))",
+            "      + 2  (cookbooks/postgresql/attributes/default.py:12 (attribute file postgresql::default))",
+            "  ~ l",
+            "      - 1  (cookbooks/postgresql/attributes/default.py:12 (attribute file postgresql::default))",
+            "      + 3  (cookbooks/postgresql/attributes/default.py:12 (attribute file postgresql::default))",
+        ]
+        (slot,) = self.between(one, other, by_slot=True).to_dict()["slots"]
+        assert (1, ["p", "l"]) == (slot["slot"], [change["path"] for change in slot["changes"]])
+
+    def test_secrets_in_lists_are_masked(self):
+        """
+        On both sides.
+        """
+        nodes = [Node(name, sensitive=["k"]) for name in ("a", "b")]
+        nodes[0].default["k"], nodes[1].default["k"] = ["hunter1"], ["hunter2"]
+
+        difference = Difference(Side("a", nodes[0]), Side("b", nodes[1]), by_slot=True)
+
+        assert "hunter" not in json.dumps(difference.to_dict()) + "".join(lines(difference))

@@ -22,6 +22,7 @@ from nodeattrs.errors import (
     ValueWithheld,
 )
 from nodeattrs.keep import saved_document
+from nodeattrs.node.intake import Intake
 
 SECRET = "hunter2"
 _NOBODY = Origin("role", "db")
@@ -204,7 +205,9 @@ class TestByPath:
             lambda node: node.default.update(db={"password": SECRET}),
             lambda node: node.default["db"].setdefault("password", SECRET),
             lambda node: node.apply_expansion({"db": {"password": SECRET}}, {}),
-            lambda node: node.hear_roles([], [({"db": {"host": 1}}, _NOBODY), ({"db": {"password": SECRET}}, _NOBODY)]),
+            lambda node: Intake(node).roles(
+                [], [({"db": {"host": 1}}, _NOBODY), ({"db": {"password": SECRET}}, _NOBODY)]
+            ),
             lambda node: node.consume_external({"platform": "ubuntu"}, {"db": {"password": SECRET}}),
             lambda node: node.consume_facts({"platform": "ubuntu", "db": {"password": SECRET}}),
             lambda node: node.default["db"].__setitem__("password", lazy(lambda: SECRET)),

@@ -12,6 +12,7 @@ from nodeattrs import Node, lazy
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import BadArgument
 from nodeattrs.keep import filtered_snapshot, saved_document
+from nodeattrs.node.intake import Intake, facts_of
 from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run, run_node
@@ -90,21 +91,21 @@ class TestLayers:
     def test_a_node_that_has_heard_anything_does_not_begin_with_them(self):
         speaking = Node("n1")
         speaking.role_default["a"] = 1
-        layers = speaking.layers()
+        layers = Intake(speaking).layers()
         other = Node("n2")
         other.default["b"] = 2
 
-        assert other.begin_with(layers) is False
+        assert Intake(other).begin_with(layers) is False
         assert other.to_dict() == {"b": 2}
-        assert Node("n3").begin_with(layers) is True
+        assert Intake(Node("n3")).begin_with(layers) is True
 
     def test_what_was_handed_out_before_stays_as_it_was(self):
         speaking = Node("n1")
         speaking.role_default["a"]["b"] = 1
-        layers = speaking.layers()
+        layers = Intake(speaking).layers()
         node = Node("n2")
         empty = node._ledger.view()
-        assert node.begin_with(layers)
+        assert Intake(node).begin_with(layers)
         held = node["a"]
         node.role_default["a"]["b"] = 2
 
@@ -186,15 +187,15 @@ class TestSettledFacts:
 
     def test_without_a_platform_they_are_refused(self):
         with pytest.raises(BadArgument, match="no platform"):
-            Node("n1").consume_facts({}, settled=True)
+            Intake(Node("n1")).facts({}, settled=True)
 
     def test_the_facts_of_a_node_are_plain_data(self):
         node = Node("n1")
         given = {"platform": "p", "os": {"name": "clay"}}
-        node.consume_facts(given, settled=True)
+        Intake(node).facts(given, settled=True, anew=False)
         node.automatic["late"] = {"value": lazy(lambda: node["platform"])}
 
-        facts = node.facts()
+        facts = facts_of(node)
         assert facts == {**given, "name": "n1", "chef_environment": "_default", "late": {"value": "p"}}
         assert facts["os"] is given["os"]
 

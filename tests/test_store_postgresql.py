@@ -1,12 +1,15 @@
 """The PostgreSQL store: the common exam on a real server, and what only it can suffer."""
 
 import os
+import uuid
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from nodeattrs.errors import StoreError
 from nodeattrs.keep import Saved, open_store
 from nodeattrs.keep.search import parse_query
+from nodeattrs.keep.stores import postgresql, sql
 from tests import postgresql_server
 from tests.store_exam import DatabaseExam, StoreExam, TwoAtOnceExam, pair
 
@@ -97,6 +100,36 @@ class TestOpening:
         for task in (lambda store: store.names(), lambda store: store.save(pair(2)), lambda store: store.migrate()):
             with pytest.raises(StoreError, match="was written by a newer nodeattrs: its version is 99"):
                 task(open_store(place))
+
+    def test_of_two_who_migrate_at_once_one_does_the_work(self, monkeypatch):
+        place = postgresql_server.fresh()
+        with monkeypatch.context() as then:
+            then.setattr(sql, "MIGRATIONS", sql.MIGRATIONS[:1])
+            then.setattr(sql, "_index", lambda *_: None)
+            then.setattr(sql, "_unknown_parts", lambda *_: [])
+            for module in (sql, postgresql):
+                then.setattr(module, "VERSION", 1)
+            open_store(place).save(pair(1))
+        with ThreadPoolExecutor(2) as two:
+            told = sorted(two.map(lambda _: open_store(place).migrate(), range(2)))
+
+        assert [f"brought version 1 to {sql.VERSION}", "made the index again"] == told
+        assert [] == open_store(place).check()
+
+    def test_who_may_not_use_the_schema_is_told_so(self):
+        """
+        What is there is not taken for an empty place.
+        """
+        place, guest = postgresql_server.fresh(), f"guest{uuid.uuid4().hex}"
+        open_store(place).save(pair(1))
+        damage = TestHistory().damage
+        damage(place, f"CREATE ROLE {guest} LOGIN")
+        try:
+            for task in (lambda store: store.names(), lambda store: store.save(pair(2))):
+                with pytest.raises(StoreError, match=r"permission denied for schema nodeattrs\n.*let the owner"):
+                    task(open_store(place.replace("//nodeattrs@", f"//{guest}@")))
+        finally:
+            damage(place, f"DROP ROLE {guest}")
 
     def test_a_nul_in_a_value_is_kept_and_found(self):
         """

@@ -5,14 +5,15 @@ import resource
 import signal
 import sqlite3
 import stat
+import threading
 
 import pytest
 
 from nodeattrs.errors import StoreError
 from nodeattrs.keep import open_store
 from nodeattrs.keep.search import parse_query
-from nodeattrs.keep.stores import sql
-from tests.store_exam import DatabaseExam, StoreExam, TwoAtOnceExam, mark_of, pair
+from nodeattrs.keep.stores import sql, sqlite
+from tests.store_exam import DatabaseExam, StoreExam, TwoAtOnceExam, mark_of, other_process, pair
 
 
 @pytest.fixture
@@ -47,6 +48,52 @@ class TestTwoAtOnce(TwoAtOnceExam):
     @pytest.fixture
     def place(self, tmp_path):
         return f"sqlite://{tmp_path}/nodes.db"
+
+    def test_a_first_save_waits_for_who_is_making_the_store(self, place, file, monkeypatch):
+        """
+        Not for ever, and then it says so.
+        """
+        other = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+        other.execute("BEGIN IMMEDIATE")
+        with monkeypatch.context() as hasty:
+            hasty.setattr(sqlite, "PATIENCE_SECONDS", 0.05)
+            with pytest.raises(StoreError, match=r"database is locked\n.*\n.*; try again"):
+                open_store(place).save(pair(1))
+        done = threading.Timer(0.2, other.rollback)
+        done.start()
+
+        assert 1 == open_store(place).save(pair(2)).number
+        done.join()
+        other.close()
+
+    def test_who_makes_the_file_takes_no_lock_from_another_thread(self, place, file, monkeypatch):
+        """
+        Closing a file lets go of every lock of the process on it. Another process would then think that it is
+        alone, and remove the log to which this one goes on writing.
+        """
+        made, saved, close = threading.Event(), threading.Event(), os.close
+
+        def close_late(handle):
+            made.set()
+            saved.wait(0.5)
+            close(handle)
+
+        store = open_store(place)
+        with monkeypatch.context() as late:
+            late.setattr(os, "close", close_late)
+            maker = threading.Thread(target=open_store(place).save, args=(pair(1),))
+            maker.start()
+            made.wait()
+            store.save(pair(2))
+            saved.set()
+            maker.join()
+        other = other_process("writer", place, "ann", 1)
+        _, complaint = other.communicate()
+
+        assert 0 == other.returncode, complaint
+        assert file.with_name("nodes.db-wal").exists()
+        assert 4 == store.save(pair(3)).number
+        assert [] == store.check()
 
 
 def change(file, statement, *values):
@@ -108,8 +155,8 @@ class TestOpening:
             then.setattr(sql, "MIGRATIONS", sql.MIGRATIONS[:1])
             then.setattr(sql, "_index", lambda *_: None)
             then.setattr(sql, "_unknown_parts", lambda *_: [])
-            for module in ("sql", "sqlite"):
-                then.setattr(f"nodeattrs.keep.stores.{module}.VERSION", 1)
+            for module in (sql, sqlite):
+                then.setattr(module, "VERSION", 1)
             store = open_store(place)
             store.save(pair(1))
             store.close()
@@ -135,6 +182,38 @@ class TestOpening:
             with pytest.raises(StoreError, match="is a SQLite file of another program"):
                 task(open_store(place))
         assert content == file.read_bytes()
+
+    @pytest.mark.parametrize(
+        "statement", ["PRAGMA user_version = 3", "PRAGMA user_version = -1", "PRAGMA application_id = 7"]
+    )
+    def test_so_is_one_that_another_program_has_only_begun(self, place, file, statement):
+        change(file, statement)
+        content = file.read_bytes()
+        for task in (lambda store: store.names(), lambda store: store.save(pair(2)), lambda store: store.migrate()):
+            with pytest.raises(StoreError, match="file of another program\n  name another place"):
+                task(open_store(place))
+        assert content == file.read_bytes()
+
+    def test_a_store_that_lost_its_version_is_damaged_and_not_empty(self, place, file):
+        open_store(place).save(pair(1))
+        change(file, "PRAGMA user_version = 0")
+        for task in (lambda store: store.names(), lambda store: store.save(pair(2)), lambda store: store.migrate()):
+            with pytest.raises(
+                StoreError, match="has lost the number of its version\n  bring a copy of the store back"
+            ):
+                task(open_store(place))
+
+    def test_one_that_was_only_begun_is_as_good_as_none(self, place, file):
+        """
+        Whoever made it was killed before the first save. Nothing is there to migrate, and anybody may save.
+        """
+        change(file, "PRAGMA journal_mode = WAL")
+        assert file.stat().st_size
+        store = open_store(place)
+        assert ([], "there is no store yet") == (store.names(), store.migrate())
+
+        assert 1 == store.save(pair(1)).number
+        assert [] == store.check()
 
     def test_what_somebody_put_into_it_is_not_run(self, place, file):
         """

@@ -131,12 +131,12 @@ class TestShapes:
 
     def test_from_the_top_the_first_layer_wins(self):
         """
-        Losers are listed by number, as always.
+        Then the one that would be read without it, and so on.
         """
         folded = fold(layers({"a": 1}, {"a": 2}, {"a": 3, "b": 3}), from_top=True)
         trace = folded.trace("a")
 
-        assert [("wins", 1), ("loses", 3), ("loses", 2)] == fates(folded, "a")
+        assert [("wins", 1), ("loses", 2), ("loses", 3)] == fates(folded, "a")
         assert {(1,)} == {loser.by for loser in trace.losers}
         assert [("wins", 3)] == fates(folded, "b")
 
@@ -169,7 +169,7 @@ class TestElements:
         folded = fold(layers({"l": [80, 443]}, {"l": [8080, 80]}, {"l": []}))
         trace = folded.trace("l")
 
-        assert [("joins", 3), ("joins", 2), ("joins", 1)] == fates(folded, "l")
+        assert [("joins", 2), ("joins", 1), ("loses", 3)] == fates(folded, "l")
         assert [(80, (1, 2)), (443, (1,)), (8080, (2,))] == [(one.value, one.ranks) for one in trace.elements]
 
     def test_one_element_can_be_asked_for(self):
@@ -238,11 +238,11 @@ class TestOtherPolicies:
         folded = fold(layers({"a": 1}, {"a": 2}), dispatching())
 
         assert [("wins", 1), ("loses", 2)] == fates(folded, "a")
-        assert "keep (in a map)" == folded.trace("a").losers[0].why
+        assert "the lower one stays (in a map)" == folded.trace("a").losers[0].why
 
     def test_a_value_that_may_not_enter_has_lost_to_the_rule(self):
         """
-        The absent row is asked as well: nobody lies below, and still it does not win.
+        The absent row is asked as well: nobody lies below, and still it does not win. It has itself to blame.
         """
         closed = Policy("closed", Line(MAP, MAP, MEET), Line(ABSENT_KIND, SAID, KEEP, "no new keys"),
                         Line(SAID, SAID, TAKE))  # fmt: skip
@@ -250,7 +250,7 @@ class TestOtherPolicies:
         (loser,) = folded.trace("b").heard
 
         assert {"a": 1} == folded.value
-        assert (Fate.LOSES, "no new keys (closed)", ()) == (loser.fate, loser.why, loser.by)
+        assert (Fate.LOSES, "no new keys (closed)", (2,)) == (loser.fate, loser.why, loser.by)
 
     def test_a_list_that_met_itself_shows_what_is_left_of_it(self):
         """
@@ -269,7 +269,7 @@ class TestOtherPolicies:
         def keys_first(lower: Part, upper: Part) -> Part:
             return Part(
                 [*lower.value, *upper.value],
-                [*(lower.at(key).told for key in lower.value), *(one.told for one in upper.elements())],
+                [*(lower.at(key).origins for key in lower.value), *(one.origins for one in upper.elements())],
             )
 
         listing = Policy("listing", Line(MAP, MAP, MEET), Line(MAP, LIST, keys_first), Line(ANY, SAID, TAKE))
@@ -364,9 +364,9 @@ class TestText:
             "  joins  2  [443, 8080]  web1.yaml:7 (file web1)",
             "  joins  1  [80, 443]    common.yaml:2 (file common)",
             "  elements",
-            "    80    said by 1",
-            "    443   said by 1, 2",
-            "    8080  said by 2",
+            "    80    said by 1 common.yaml:2 (file common)",
+            "    443   said by 1 common.yaml:2 (file common), 2 web1.yaml:7 (file web1)",
+            "    8080  said by 2 web1.yaml:7 (file web1)",
         ]
 
     def test_a_scalar_in_the_way(self):
@@ -375,7 +375,7 @@ class TestText:
         assert folded.explain("web.port").splitlines() == [
             "web.port: nothing there",
             "  web is no map: nothing can lie below it",
-            '  wins   2  "off"  web1.yaml:7 (file web1)      said at web',
+            '  wins   2  "off"  web1.yaml:7 (file web1)',
             f"  loses  1  80     common.yaml:2 (file common)  beaten by 2: {REPLACED}",
         ]
 
@@ -384,8 +384,9 @@ class TestText:
 
         assert folded.explain("web").splitlines() == [
             'web = {"port": 80}',
-            "  joins  2  {}            web1.yaml:7 (file web1)",
-            '  joins  1  {"port": 80}  common.yaml:2 (file common)',
+            '  wins   1  {"port": 80}  common.yaml:2 (file common)',
+            "  loses  2  {}            web1.yaml:7 (file web1)      "
+            "beaten by 1: two maps meet key by key, and nothing of it is left (inside a group)",
         ]
 
     def test_nothing_at_all(self):
@@ -396,8 +397,8 @@ class TestText:
 
         assert folded.explain("a").splitlines() == [
             "a: nothing there",
-            "  loses  2  null  web1.yaml:7 (file web1)      drop (null removes)",
-            "  loses  1  1     common.yaml:2 (file common)  beaten by 2: drop (null removes)",
+            "  loses  2  null  web1.yaml:7 (file web1)      the key is dropped (null removes)",
+            "  loses  1  1     common.yaml:2 (file common)  beaten by 2: the key is dropped (null removes)",
         ]
 
     def test_long_values_are_cut(self):

@@ -470,6 +470,105 @@ class TestDeferred:
 
         assert "test_values.py" in node.explain("a")
 
+    @pytest.mark.parametrize(
+        "remove",
+        [
+            lambda node: node.rm("a", "b"),
+            lambda node: node.rm_default("a", "b"),
+        ],
+    )
+    def test_a_removal_gives_what_it_comes_to(self, node, remove):
+        """Of a group, or of all; what a map held that goes as a whole stays deferred."""
+        inner = lazy(lambda: 6)
+        node.default["a"] = {"b": lazy(lambda: 5), "m": {"c": inner}}
+
+        assert remove(node) == 5
+        assert node.to_dict() == {"a": {"m": {"c": 6}}}
+        assert node.rm("a", "m") == {"c": inner}
+        assert node.to_dict() == {"a": {}}
+
+    @pytest.mark.parametrize(
+        "remove",
+        [
+            lambda node: node.rm_normal("b"),
+            lambda node: node.unlink("normal", "b"),
+            lambda node: node.normal.delete("b"),
+            lambda node: node.normal.pop("b"),
+        ],
+    )
+    def test_a_level_gives_the_deferred_value_itself(self, node, remove):
+        """One component gives what was stored in it."""
+        later = node.normal["b"] = lazy(lambda: 1 // 0)
+
+        assert remove(node) is later
+        assert node.to_dict() == {}
+
+    @pytest.mark.parametrize("remove", [lambda node: node.rm("b"), lambda node: node.rm_default("b")])
+    def test_one_that_fails_is_not_removed(self, node, remove):
+        """The error arrives, and nothing is gone."""
+        node.default["b"] = lazy(lambda: 1 // 0)
+
+        with pytest.raises(ZeroDivisionError):
+            remove(node)
+        assert node.default.exist("b")
+
+    @pytest.mark.parametrize("come_to", [None, 5, {}])
+    def test_an_unless_keeps_it_whatever_it_comes_to(self, node, come_to):
+        """It is a value; nobody computes it for the question."""
+        calls = []
+        node.default["a"]["b"] = lazy(lambda: calls.append("read") or come_to)
+
+        assert node.default_unless("a", "b", 1) is None
+        assert calls == []
+        assert node["a"]["b"] == come_to
+
+    def test_a_level_hands_it_out_as_it_is(self, node):
+        """By a step, by a path and by `get`, alone or in a map."""
+        later = node.default["a"]["b"] = lazy(lambda: node["nope"])
+        level = node.default
+
+        assert level["a"]["b"] is later
+        assert level.read("a", "b") is level.read_strict("a", "b") is level["a"].get("b") is later
+        assert level.read("a") == {"b": later}
+        assert level.exist("a", "b")
+
+    def test_a_level_does_not_step_into_it(self, node):
+        """Only the merged read knows what it comes to."""
+        node.default["a"] = lazy(lambda: {"b": 3})
+
+        assert node.default.read("a", "b") is None
+        assert not node.default.exist("a", "b")
+        assert (node.read("a", "b"), node.exist("a", "b")) == (3, True)
+
+    @pytest.mark.parametrize("speaker", ["default", "role_default", "force_default"])
+    def test_a_force_form_below_one_that_is_a_map_clears_the_group(self, node, speaker):
+        """Its parent is a map in the group, so what lies at the path goes; the deferred value itself stays."""
+        node.default["b"]["d"] = node.role_default["b"]["d"] = 4
+        getattr(node, speaker)["b"] = lazy(lambda: {"d": 3})
+        node.force_default_full("b", "d", 9)
+        others = [name for name in ("default", "role_default") if name != speaker]
+
+        assert [getattr(node, name).to_dict() for name in others] == [{"b": {}}] * len(others)
+        assert node.force_default == {"b": {"d": 9}}
+        assert node["b"]["d"] == 9
+
+    def test_a_removal_below_one_that_is_a_map_gives_what_was_read(self, node):
+        """And takes away what the others have there."""
+        node.override["b"] = lazy(lambda: {"d": 3})
+        node.default["b"]["d"] = 4
+
+        assert node.rm("b", "d") == 3
+        assert node.default == {"b": {}}
+        assert node["b"] == {"d": 3}
+
+    def test_one_that_is_no_map_bars_the_way_of_a_removal(self, node):
+        """As any scalar does."""
+        node.role_override["b"] = lazy(lambda: 3)
+        node.override["b"]["d"] = 4
+
+        assert node.rm("b", "d") is node.rm_override("b", "d") is None
+        assert node.override == {"b": {"d": 4}}
+
     def test_it_needs_a_callable(self):
         """The error shows how to write one."""
         with pytest.raises(BadValue, match="lambda"):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from nodeattrs import Node
+from nodeattrs import Node, Symbol
 from nodeattrs.errors import (
     BadArgument,
     BadValue,
@@ -15,6 +15,8 @@ from nodeattrs.errors import (
     TypeConflict,
     UnknownName,
 )
+from nodeattrs.node.intake import Intake
+from nodeattrs.runs import Environment
 from nodeattrs.testing import COMPONENTS
 
 SINGLE = tuple(name for name in COMPONENTS if name.startswith(("env_", "role_")) or name == "automatic")
@@ -286,6 +288,71 @@ class TestHeldWriters:
         assert node.to_dict() == after
         assert node._check() == []
 
+    @pytest.mark.parametrize(
+        ("component", "intake"),
+        [
+            ("role_default", lambda node: node.apply_expansion({"a": {"new": 2}}, {})),
+            ("role_override", lambda node: node.apply_expansion({}, {"a": {"new": 2}})),
+            ("env_default", lambda node: node.apply_expansion({}, {}, Environment("prod", {"a": {"new": 2}}))),
+            ("env_override", lambda node: node.apply_expansion({}, {}, Environment("prod", {}, {"a": {"new": 2}}))),
+            ("automatic", lambda node: node.consume_external({"platform": "ubuntu", "a": {"new": 2}})),
+        ],
+    )
+    def test_what_a_run_says_anew_leaves_the_old_content_to_them(self, node, component, intake):
+        """As in Chef: the component is another one from then on, and what is written through them is lost to it."""
+        held = getattr(node, component)["a"]
+        held["old"] = 1
+        whole = getattr(node, component)
+        intake(node)
+        held["w"] = 3
+        whole["w"] = 3
+
+        assert node["a"] == {"new": 2}
+        assert "w" not in node
+        assert held == {"old": 1, "w": 3}
+        assert whole == {"a": {"old": 1, "w": 3}, "w": 3}
+        assert node._check() == []
+
+    def test_a_scalar_where_they_stood_is_not_in_their_way(self, node):
+        """They have nothing to do with it any more."""
+        held = node.role_default["a"]
+        node.apply_expansion({"a": 5}, {})
+        held["w"] = 3
+
+        assert (node["a"], held.to_dict()) == (5, {"w": 3})
+
+    def test_layers_of_another_node_leave_them_what_they_have(self, node):
+        """Nothing, since nothing was said before; but it is theirs."""
+        held = node.role_default
+        speaking = Node("other")
+        speaking.apply_expansion({"a": 1}, {})
+        assert Intake(node).begin_with(Intake(speaking).layers())
+        held["w"] = 3
+
+        assert (node.to_dict(), held.to_dict()) == ({"a": 1}, {"w": 3})
+
+    def test_what_is_deep_merged_over_a_map_does_not_replace_it(self, node):
+        """JSON attributes join the maps of normal; they replace its lists, and maps by what is none."""
+        node.normal["a"] = {"m": {"x": 1}, "l": [1], "gone": {"x": 1}}
+        inner, elements, gone = node.normal["a"]["m"], node.normal["a"]["l"], node.normal["a"]["gone"]
+        node.consume_external({"platform": "ubuntu"}, {"a": {"m": {"y": 2}, "l": [2], "gone": 5}})
+        inner["z"] = 3
+        elements.push(4)
+        gone["z"] = 6
+
+        assert node["a"] == {"m": {"x": 1, "y": 2, "z": 3}, "l": [1, 2], "gone": 5}
+        assert (elements.to_list(), gone.to_dict()) == ([1, 4], {"x": 1, "z": 6})
+
+    def test_a_component_that_is_emptied_stays_itself(self, node):
+        """The start of a run takes away what is in it: who holds it goes on in it, who holds a part keeps that."""
+        node.default["a"]["b"] = 1
+        held, part = node.default, node.default["a"]
+        node.reset_defaults_and_overrides()
+        held["x"] = part["y"] = 2
+
+        assert node.to_dict() == {"x": 2}
+        assert part == {"b": 1, "y": 2}
+
     def test_a_list_writer_lives_on_while_its_list_is_worked_on(self, node):
         """In-place work is no replacement."""
         node.default["l"] = [1]
@@ -390,13 +457,51 @@ class TestLists:
                 getattr(node.default["a"]["l"], work)({1})
         assert node["a"]["l"] == ["x"]
 
-    def test_what_has_no_common_order_is_not_sorted(self, node):
+    @pytest.mark.parametrize(
+        ("content", "sorted_content"),
+        [
+            ([[1, None], [0]], [[0], [1, None]]),
+            ([[1, None], [1]], [[1], [1, None]]),
+            ([[1, None, 3], [1, None, 2]], [[1, None, 2], [1, None, 3]]),
+            ([[1, "a"], [0, 2]], [[0, 2], [1, "a"]]),
+            ([[{"a": 1}, 2], [{"a": 1}, 1]], [[{"a": 1}, 1], [{"a": 1}, 2]]),
+            ([[2], [1, None], [3, None], [1]], [[1], [1, None], [2], [3, None]]),
+            ([None, None], [None, None]),
+            ([True, True], [True, True]),
+            ([None], [None]),
+            ([2, 1.5, -1], [-1, 1.5, 2]),
+            ([Symbol("b"), Symbol("a")], [Symbol("a"), Symbol("b")]),
+        ],
+        ids=repr,
+    )
+    def test_lists_are_compared_as_far_as_it_takes(self, node, content, sorted_content):
+        """As Ruby's sort, which never looks at the null behind what differs already; what is equal needs no order."""
+        node.default["l"] = content
+
+        assert node.default["l"].sort() == sorted_content
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            [1, "a"],
+            [1, None],
+            [[1, None], [1, 2]],
+            [[1, "a"], [1, 2]],
+            [[{"a": 1}], [{"a": 2}]],
+            [True, False],
+            [True, 1],
+            [{}, []],
+            [Symbol("a"), "b"],
+        ],
+        ids=repr,
+    )
+    def test_what_has_no_common_order_is_not_sorted(self, node, content):
         """An error, and the list stays."""
-        node.default["l"] = [1, "a"]
+        node.default["l"] = content
 
         with pytest.raises(BadArgument, match="sort"):
             node.default["l"].sort()
-        assert node["l"] == [1, "a"]
+        assert node["l"] == content
 
     def test_an_index_before_the_start_is_an_error(self, node):
         """Nothing is written."""

@@ -19,12 +19,14 @@ NAME = "diff"
 SUMMARY = "say what differs between two nodes, or two revisions of one, and who said each side"
 DESCRIPTION = """\
 Compare two kept nodes, or two revisions of one: NODE is its latest revision, NODE@3 the third,
-NODE@2030-01-31 the one at that time. With one NODE, its latest revision and the one before."""
+NODE@2030-01-31 the one at that time. With one NODE, its latest revision and the one before.
+What is read is compared, lists by their elements; --slots compares what is overridden, too."""
 EXAMPLES = """\
 examples:
   nodeattrs diff web1
   nodeattrs diff web1@3 web1@5
   nodeattrs diff web1 web2 --path apache2
+  nodeattrs diff web1@3 web1 --slots
 """
 
 
@@ -33,6 +35,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("before", metavar="NODE", help="its name, or NODE@REVISION, or NODE@TIME")
     parser.add_argument("after", metavar="OTHER", nargs="?", help="the same (default: NODE as it is now)")
     parser.add_argument("--path", metavar="PATH", help="only what is there")
+    parser.add_argument(
+        "--slots", action="store_true", help="compare the fifteen slots, too: what is overridden as well"
+    )
     add_store(parser)
     add_output(parser)
 
@@ -55,7 +60,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
                 )
             before = f"{name}@{revisions[1].number}" if revisions else name
     left, right = (_side(store, sensitive, text, terminal) for text in (before, after))
-    terminal.report(Difference(left, right, path_of(options.path)))
+    terminal.report(Difference(left, right, path_of(options.path), options.slots))
     return 0
 
 

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.options import add_at, add_output, add_run_options, add_store, named_node, path_of
+from nodeattrs.cli.options import (
+    UNKNOWN_LAYER,
+    add_at,
+    add_output,
+    add_run_options,
+    add_store,
+    add_strict,
+    named_node,
+    path_of,
+)
 from nodeattrs.cli.terminal import Terminal
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
@@ -20,6 +29,9 @@ examples:
   nodeattrs explain web1 app.workers
   nodeattrs explain web1 apache2.listen_ports --format json
   nodeattrs explain web1 app.workers --repo cookbooks_example --facts cookbooks_example/facts
+
+exit codes:
+  0 explained    1 could not be    2 not understood    5 explained, and an unknown layer may override it
 """
 
 
@@ -31,6 +43,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_run_options(parser)
     add_store(parser)
     add_at(parser)
+    parser.add_argument("--all", action="store_true", help="with --repo: also the lines that decided who was asked")
+    add_strict(parser)
     add_output(parser)
 
 
@@ -43,8 +57,18 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
     path = path_of(options.path)
     repository = None if options.repo is None else Repository(options.repo)
-    explanation = explained(named_node(options, terminal), path, repository)
+    if options.all and repository is None:
+        options.refuse("--all names what decided in a run, so it needs --repo")
+    node, revision, run = named_node(options, terminal)
+    because = None
+    if options.all and repository is not None and run is not None:
+        from nodeattrs.runs.causes import of_trace
+
+        because = of_trace(repository, run)
+    explanation = explained(node, path, repository, revision, because)
     if not explanation.says_something:
         raise NoSuchAttribute(f"nobody has said anything about {spell(path)}", path=path, hint=explanation.hint)
+    if options.strict:
+        explanation.trace.require_known()
     terminal.report(explanation)
-    return 0
+    return UNKNOWN_LAYER if explanation.trace.unknown else 0

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import add_output
+from nodeattrs.cli.options import UNKNOWN_LAYER, add_output
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.hiera import Hiera, Scope
+    from collections.abc import Iterable, Mapping
+
+    from nodeattrs.adapters.hiera import Hiera, Scope, UnknownLevel
     from nodeattrs.errors import NodeattrsError
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
@@ -31,6 +33,7 @@ examples:
 
 exit codes:
   0 found    1 could not be looked up    2 not understood    3 no such key    4 not of the --type
+  5 found, and a level that cannot be read might decide otherwise
 """
 
 NO_SUCH_KEY, WRONG_TYPE = 3, 4
@@ -60,7 +63,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--type", metavar="TYPE", help="what the value has to be, such as 'Array[String]'")
     how.add_argument("--default", metavar="TEXT", help="the answer where nothing has the key")
     how.add_argument("--documented", action="store_true", help="strategies follow the documentation, not Puppet")
-    how.add_argument("--strict", action="store_true", help="warnings are errors")
+    how.add_argument("--strict", action="store_true", help="warnings, and levels that cannot be read, are errors")
     ask = parser.add_argument_group("what is asked")
     ask.add_argument("--explain", action="store_true", help="every place searched, and who said each leaf")
     ask.add_argument("--explain-options", action="store_true", help="how lookup_options came to be")
@@ -203,75 +206,106 @@ def _lookup(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> in
     from nodeattrs.reports.lookup import LookedUp, plain
 
     values: dict[str, Any] = {}
+    unknown: dict[str, tuple[UnknownLevel, ...]] = {}
     code = 0
     for name, scope in _scopes(options, hiera, options.node).items():
         try:
             values[name] = scope.lookup(
                 options.keys if len(options.keys) > 1 else options.keys[0], **_arguments(options)
             )
+            unknown[name] = scope.unknown_levels(options.keys, merge=_merge(options)) if scope.has_unknown else ()
         except NodeattrsError as error:
             values[name] = error
             code = max(code, _code(error))
     if len(values) == 1 and code:
-        terminal.complain(next(iter(values.values())), None, _wanted_traceback(options, values))
+        (failed,) = values.values()
+        terminal.complain(failed, None, failed if options.traceback else None)
         return code
     if options.render_as:
-        bare = {name: plain(value) for name, value in values.items()}
-        _render(options, terminal, next(iter(bare.values())) if len(bare) == 1 else bare)
+        _render(options, terminal, _alone({name: plain(value) for name, value in values.items()}))
     else:
-        terminal.report(LookedUp(", ".join(options.keys), values))
-    return code
+        terminal.report(LookedUp(", ".join(options.keys), values, unknown=unknown))
+    undecided = _warned(terminal, unknown)
+    return code or undecided
 
 
-def _wanted_traceback(options: argparse.Namespace, values: dict[str, Any]) -> Any:
-    return next(iter(values.values())) if options.traceback else None
+def _alone(found: dict[str, Any]) -> Any:
+    """What was found for the only node, or for each by its name."""
+    return next(iter(found.values())) if len(found) == 1 else found
+
+
+def _warned(terminal: Terminal, unknown: Mapping[str, Iterable[UnknownLevel]]) -> int:
+    """Say which levels that cannot be read might decide what was printed, and how many keys of each; the exit code."""
+    keys: dict[str, dict[str, None]] = {}
+    for levels in unknown.values():
+        for level in levels:
+            keys.setdefault(str(level), {})[level.key] = None
+    for level_text, names in keys.items():
+        some = ", ".join([*names][:3])
+        who = some if len(names) <= 3 else f"{len(names)} keys ({some}, ...)"
+        terminal.warn([f"{who} may be overridden by {level_text}"])
+    return UNKNOWN_LAYER if keys else 0
 
 
 def _explain(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
     from nodeattrs.reports.lookup import Explained
 
     found = {}
-    code = 0
+    unknown: dict[str, list[UnknownLevel]] = {}
     for name, scope in _scopes(options, hiera, options.node).items():
         for key in options.keys:
             if options.explain_options:
                 found[name] = scope.explain_options(key)
             else:
                 found[name] = scope.explain(key, **_arguments(options))
+            unknown.setdefault(name, []).extend(found[name].unknown)
             if found[name].error is None:
                 break
-        error = found[name].error
-        code = max(code, 0 if error is None else _code(error))
     if options.render_as and options.render_as != "s":
-        data = {name: one.to_dict() for name, one in found.items()}
-        _render(options, terminal, next(iter(data.values())) if len(data) == 1 else data)
+        _render(options, terminal, _alone({name: one.to_dict() for name, one in found.items()}))
     else:
         terminal.report(Explained(found))
-    return code
+    code = max((_code(one.error) for one in found.values() if one.error is not None), default=0)
+    undecided = _warned(terminal, {name: levels for name, levels in unknown.items() if found[name].found})
+    return code or undecided
 
 
 def _all_keys(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
-    from nodeattrs.adapters.hiera import differences, view
-    from nodeattrs.reports.lookup import Compared, LookedUp, plain
+    from nodeattrs.adapters.hiera import view
+    from nodeattrs.reports.lookup import LookedUp, plain
 
-    views = {name: view(scope) for name, scope in _scopes(options, hiera, options.node).items()}
+    scopes = _scopes(options, hiera, options.node)
     if options.against_node or options.against_tree:
-        if len(views) != 1:
-            options.refuse("a comparison is about one --node")
-        ((name, one),) = views.items()
-        other_name = options.against_node or name
-        other_hiera = _hiera(options, options.against_tree) if options.against_tree else hiera
-        ((_, scope),) = _scopes(options, other_hiera, [other_name] if other_name else None).items()
-        sides = (name or "here", options.against_tree or other_name)
-        compared = Compared(sides, differences(one, view(scope)))
-        terminal.report(compared)
-        return 0
+        return _compared(options, terminal, hiera, scopes)
+    views = {name: view(scope) for name, scope in scopes.items()}
+    unknown = {name: _undecided(scope) for name, scope in scopes.items()}
     if options.render_as:
         bare = {name: {key: plain(value) for key, value in one.items()} for name, one in views.items()}
-        _render(options, terminal, next(iter(bare.values())) if len(bare) == 1 else bare)
+        _render(options, terminal, _alone(bare))
     else:
-        terminal.report(LookedUp("", views, whole=True))
-    return 0
+        terminal.report(LookedUp("", views, whole=True, unknown=unknown))
+    return _warned(terminal, unknown)
+
+
+def _undecided(scope: Scope) -> tuple[UnknownLevel, ...]:
+    from nodeattrs.adapters.hiera import undecided
+
+    return tuple(level for levels in undecided(scope).values() for level in levels)
+
+
+def _compared(options: argparse.Namespace, terminal: Terminal, hiera: Hiera, scopes: dict[str, Scope]) -> int:
+    from nodeattrs.adapters.hiera import differences, view
+    from nodeattrs.reports.lookup import Compared
+
+    if len(scopes) != 1:
+        options.refuse("a comparison is about one --node")
+    ((name, one),) = scopes.items()
+    other_name = options.against_node or name
+    other_hiera = _hiera(options, options.against_tree) if options.against_tree else hiera
+    ((_, other),) = _scopes(options, other_hiera, [other_name] if other_name else None).items()
+    sides = (name or "here", options.against_tree or other_name)
+    terminal.report(Compared(sides, differences(view(one), view(other))))
+    return _warned(terminal, {"one": _undecided(one), "other": _undecided(other)})
 
 
 def _who_has(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:

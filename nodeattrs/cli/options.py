@@ -20,13 +20,16 @@ if TYPE_CHECKING:
     from nodeattrs.node.node import Node
     from nodeattrs.runs import Repository
     from nodeattrs.runs.facts import Facts
+    from nodeattrs.runs.run import Run
     from nodeattrs.texts.documents import Document
 
 __all__ = [
+    "UNKNOWN_LAYER",
     "add_at",
     "add_output",
     "add_run_options",
     "add_store",
+    "add_strict",
     "check_facts",
     "facts_from",
     "is_directory",
@@ -62,6 +65,15 @@ def add_output(parser: argparse.ArgumentParser) -> None:
 def add_store(parser: argparse.ArgumentParser) -> None:
     """Where nodes are kept."""
     parser.add_argument("--store", metavar="PLACE", help=_STORE_HELP)
+
+
+UNKNOWN_LAYER = 5
+"""Exit code: there is an answer, and a layer that cannot be read may override it."""
+
+
+def add_strict(parser: argparse.ArgumentParser) -> None:
+    """Whether an answer that an unknown layer might change is one."""
+    parser.add_argument("--strict", action="store_true", help="fail where a layer that cannot be read may decide")
 
 
 def add_at(parser: argparse.ArgumentParser) -> None:
@@ -210,8 +222,8 @@ def facts_from(place: str | None, node: str | None = None, repository: Repositor
     return load_facts(path, shown_in(repository, path) if repository else None)
 
 
-def named_node(options: argparse.Namespace, terminal: Terminal) -> Node:
-    """The node that NODE names: as it was saved, or with --repo as a run would make it now.
+def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, int | None, Run | None]:
+    """The node that NODE names, with its revision as it was saved, or with --repo and the run that makes it now.
 
     raises: NodeNotFound, and whatever a run raises
     """
@@ -225,7 +237,7 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> Node:
         store, sensitive = kept_in(options)
         found = required(store, options.node, sensitive, moment(getattr(options, "at", None)))
         terminal.warn([found.note] if found.note else [])
-        return found.node
+        return found.node, found.saved.revision.number if found.saved.revision else None, None
     if getattr(options, "at", None) is not None:
         options.refuse("--at is about what was saved, and --repo about a run made now")
     repository = Repository(options.repo)
@@ -240,7 +252,7 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> Node:
         save=False,
     )
     terminal.warn([*session.run.warnings, *([session.note] if session.note else [])])
-    return session.run.node
+    return session.run.node, None, session.run
 
 
 def _sensitive(repository: Repository | None) -> Any:

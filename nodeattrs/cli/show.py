@@ -56,7 +56,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.reports.show import ShownNode, ShownSlots, part_of, winner_of
 
     path = path_of(options.path)
-    node = named_node(options, terminal)
+    node, _, _ = named_node(options, terminal)
     if options.level or options.slot:
         chosen = tuple(
             slot

@@ -1,32 +1,31 @@
-"""A tree of layers, each inner one with its policy and direction, folded to one tree.
+"""Layers folded to one tree that can say where each part of it came from.
 
-Eager, pairwise, and able to fail as a whole. Nothing is changed in place: a met
-map is a shallow copy of the lower one plus what changed, everything else is
-shared with the inputs until one copy at the border makes the result independent.
-So a layer that fails leaves the result so far as it was, and a finished result can
-be folded on. Origins are small numbers kept beside the tree; who they are is
-looked up when somebody asks.
-
-It knows no dialect: adapters bring layers and policies.
+A layer is a tree and who set it; a fold is a tree of layers, each inner node with its policy
+and direction. It lays them through a `Folding`, one copy at the border makes the result
+independent, and whoever asks why is answered from the steps. It knows no dialect: adapters
+bring layers and policies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Claim, Origin, Speaker
-from nodeattrs.core.meeting import meet
-from nodeattrs.core.part import Part, Told, told_at, voices
+from nodeattrs.core.folding import Folding
+from nodeattrs.core.origins import origins_at, places, sources
+from nodeattrs.core.part import Part
 from nodeattrs.core.policy import INSIDE, Policy
 from nodeattrs.core.tree import ABSENT, Path, copied, dig, parse, spell
+from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.errors import BadArgument, MergeConflict, TooDeep
 
 if TYPE_CHECKING:
     # Loaded by the first question: a fold that nobody asks does not pay for the answers.
-    from nodeattrs.core.hearing import Hearing, Plan, Said
+    from nodeattrs.core.rules import PathRule
     from nodeattrs.core.trace import Trace
+    from nodeattrs.core.walk import Setting, Walk
 
 __all__ = ["Fold", "Folded", "Layer", "fold"]
 
@@ -36,10 +35,10 @@ _NOBODY = Origin("caller")
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A tree, and who said it.
+    """A tree, and who set it.
 
     value:  maps, lists and scalars; never changed by a fold
-    origin: an `Origin`, or any speaker that knows where it said each path
+    origin: an `Origin`, or any speaker that knows where it set each path
     title:  what a trace calls it, beside its number and origin
     policy: how this layer joins what was folded before it; None means as the fold says
     """
@@ -48,6 +47,21 @@ class Layer:
     origin: Speaker = _NOBODY
     title: str = ""
     policy: Policy | None = None
+
+    @classmethod
+    def unknown(cls, name: str, origin: Speaker, reason: str) -> Layer:
+        """A layer that is there and cannot be read, or must not be run.
+
+        It sets nothing; where it might decide a value, the trace says so.
+        reason: why, in words: "is Ruby, which was not run"
+
+        >>> vault = Layer.unknown("vault", Origin("level", "vault", "hiera.yaml", 7), "needs a server")
+        >>> print(fold([{"port": 80}, vault]).explain("port"))
+        port = 80
+          wins     1        80         layer 1
+          unknown  2 vault  (unknown)  hiera.yaml:7 (level vault)  may be overridden by it: needs a server
+        """
+        return cls(Unknown(name, reason), origin, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,69 +96,83 @@ class Folded:
     (8080, (Origin(kind='file', name='web1', file=None, line=None, column=None),))
     """
 
-    __slots__ = ("_layers", "_plan", "_told", "value")
+    __slots__ = ("_folding", "_layers", "value")
 
-    def __init__(self, plan: Fold, layers: Sequence[Layer], value: Any, told: Told) -> None:
+    def __init__(self, folding: Folding, layers: Sequence[Layer], value: Any) -> None:
         self.value = value
-        self._plan = plan
+        self._folding = folding
         self._layers = layers
-        self._told = told
 
     def __getitem__(self, step: Any) -> Any:
         return self.value[step]
 
     def origins(self, path: str | Path) -> tuple[Origin, ...]:
-        """Everyone who said what stands at *path*; more than one for united elements and joined text.
+        """Everyone who set what stands at *path*; more than one for united elements and joined text.
 
-        Nobody said what is not there: the answer is empty then.
+        Nobody set what is not there: the answer is empty then.
         """
         steps = parse(path) if isinstance(path, str) else path
         if dig(self.value, steps) is ABSENT:
             return ()
-        told = self._told
-        for step in steps:
-            told = told_at(told, step)
-        own = {said.number: said.own for said in self._hearing(steps).standing}
-        return tuple(self._layers[number - 1].origin.at(own.get(number, steps)) for number in voices(told))
+        walk = self._walk(steps)
+        order = {number: index for index, number in enumerate(sources(walk.origins))}
+        standing = sorted(walk.standing, key=lambda setting: order.get(setting.source, -1))
+        return tuple(dict.fromkeys(self._claim(setting).origin for setting in standing))
 
     def trace(self, path: str | Path) -> Trace:
-        """Everyone who spoke about *path*, the winner first, with the rule that beat each loser.
+        """Everyone who set *path*, the winner first, with the rule that overrode each other one.
 
         path: steps, or their spelling: `"apache.listen_ports.0"`
         cost: the depth of the path times the number of layers
         """
-        from nodeattrs.core.trace import told_trace
+        from nodeattrs.core.trace import traced
 
         steps = parse(path) if isinstance(path, str) else tuple(path)
         titles = {number: layer.title for number, layer in enumerate(self._layers, 1)}
+        return traced(self._walk(steps), steps, dig(self.value, steps), self._claim, titles)
 
-        def claim(said: Said) -> Claim:
-            return Claim(said.path, said.value, said.number, self._layers[said.number - 1].origin.at(said.own))
+    def _claim(self, setting: Setting) -> Claim:
+        layer = self._layers[setting.source - 1]
+        value = layer.value if type(layer.value) is Unknown else setting.value
+        return Claim(setting.path, value, setting.source, layer.origin.at(setting.own))
 
-        return told_trace(self._hearing(steps), steps, dig(self.value, steps), claim, titles)
+    def _walk(self, steps: Path) -> Walk:
+        from nodeattrs.core.tracing import walk
 
-    def _hearing(self, steps: Path) -> Hearing:
-        from nodeattrs.core.hearing import hear
+        return walk(self._folding, steps)
 
-        return hear(_numbered(self._plan, iter(range(1, len(self._layers) + 1))), steps)
+    def to_dict(self) -> Any:
+        """The tree, independent of this one."""
+        return copied(self.value, _OPEN, _exact)
 
     def explain(self, path: str | Path) -> str:
         """The trace of *path* as text."""
         return str(self.trace(path))
 
 
-def fold(layers: Iterable[Layer | Fold | Any], policy: Policy = INSIDE, *, from_top: bool = False) -> Folded:
+def fold(
+    layers: Iterable[Layer | Fold | Any],
+    policy: Policy = INSIDE,
+    *,
+    from_top: bool = False,
+    rules: Mapping[Any, Any] | None = None,
+    strict: bool = False,
+) -> Folded:
     """Fold *layers* into one tree.
 
     layers:   `Layer`s and `Fold`s, weakest first; plain trees are layers without a known origin
     policy:   what happens where two values meet
     from_top: see `Fold`
+    rules:    path or pattern -> another policy there: "append", {"merge_by": "name"}; see `core.rules.read_rules`
+    strict:   refuse layers that are unknown
     cost:     one visit for each key that two sides have, and one copy of the result
-    raises:   MergeConflict, where the policy refuses; nothing is changed then
+    raises:   MergeConflict, where the policy refuses; nothing is changed then; UnknownLayer with *strict*
     source:   docs/merging.md, "The core"
 
     >>> fold([{"a": {"x": 1}, "l": [1]}, {"a": {"y": 2}, "l": [2, 1]}]).value
     {'a': {'x': 1, 'y': 2}, 'l': [1, 2]}
+    >>> fold([{"l": [1, 2]}, {"l": [2]}], rules={"l": "replace"}).value
+    {'l': [2]}
     """
     children = tuple(
         entry if isinstance(entry, (Layer, Fold)) else Layer(entry, Origin("layer", str(number)))
@@ -153,12 +181,37 @@ def fold(layers: Iterable[Layer | Fold | Any], policy: Policy = INSIDE, *, from_
     if not children:
         raise BadArgument("there is nothing to fold", hint="pass at least one layer; an empty one is {}")
     plan = Fold(children, policy, from_top)
+    if rules:
+        from nodeattrs.core.rules import read_rules
+
+        plan = _under(plan, read_rules(rules))
     flat = list(plan.layers())
+    if strict:
+        _require_known(flat)
     try:
-        part = _folded(plan, iter(range(1, len(flat) + 1)), flat)
+        folding = _folded(plan, iter(range(1, len(flat) + 1)), flat)
+        value = folding.result.value
+        return Folded(folding, flat, copied(value if value is not ABSENT else {}, _OPEN, _exact))
     except RecursionError:
         raise TooDeep("a layer is nested too deep, or inside itself") from None
-    return Folded(plan, flat, copied(part.value, _OPEN, _exact), part.told)
+
+
+def _under(plan: Fold, rules: Sequence[PathRule]) -> Fold:
+    """The same fold, each of its policies under rules."""
+    from nodeattrs.core.rules import ruled
+
+    children = tuple(
+        _under(child, rules) if isinstance(child, Fold)
+        else replace(child, policy=None if child.policy is None else ruled(child.policy, rules))
+        for child in plan.children
+    )  # fmt: skip
+    return Fold(children, ruled(plan.policy, rules), plan.from_top)
+
+
+def _require_known(layers: Iterable[Layer]) -> None:
+    for layer in layers:
+        if type(layer.value) is Unknown:
+            raise unknown_layer(layer.value, layer.origin.at(()))
 
 
 class _Everything(frozenset):  # type: ignore[type-arg]
@@ -178,51 +231,34 @@ def _exact(value: Any, path: Path) -> Any:
     return value.copy()
 
 
-def _folded(plan: Fold, numbers: Iterator[int], layers: list[Layer]) -> Part:
-    result: Part | None = None
+def _folded(plan: Fold, numbers: Iterator[int], layers: list[Layer]) -> Folding:
+    folding = Folding(from_top=plan.from_top)
     for child in plan.children:
         policy = plan.policy
+        part: Part | Folding
         if isinstance(child, Layer):
-            part = Part(child.value, next(numbers))
-            policy = child.policy or policy
+            part, policy = Part(child.value, next(numbers)), child.policy or policy
         else:
             part = _folded(child, numbers, layers)
-        if result is None:
-            result = part  # the first one meets nobody
-            continue
         try:
-            result = meet(policy, part, result) if plan.from_top else meet(policy, result, part)
+            folding.lay(part, policy)
         except MergeConflict as conflict:
-            raise _with_origins(conflict, result, part, layers) from None
-    return result or Part(ABSENT, ())
+            laid = part.result if isinstance(part, Folding) else part
+            raise _with_origins(conflict, folding.result, laid, layers) from None
+    return folding
 
 
 def _with_origins(conflict: MergeConflict, result: Part, part: Part, layers: list[Layer]) -> MergeConflict:
     path = tuple(conflict.path or ())
     said = list(conflict.said)
-    origins = []
+    found = []
     for side in (part, result):
-        told, value = side.told, dig(side.value, path)
+        origins, value = side.origins, dig(side.value, path)
         for step in path:
-            told = told_at(told, step)
-        for number in voices(told) if value is not ABSENT else ():
-            origins.append(layers[number - 1].origin.at(path))
-            said.append(f"{value!r} was said by {origins[-1]}")
+            origins = origins_at(origins, step)
+        for number in dict.fromkeys(at.source for _, at in places(origins, path)) if value is not ABSENT else ():
+            found.append(layers[number - 1].origin.at(path))
+            said.append(f"{value!r} was said by {found[-1]}")
     return MergeConflict(
-        f"{conflict.message} at {spell(path)}", path=path, origins=origins, said=said, hint=conflict.hint
+        f"{conflict.message} at {spell(path)}", path=path, origins=found, said=said, hint=conflict.hint
     )
-
-
-def _numbered(plan: Fold, numbers: Iterator[int]) -> Plan:
-    from nodeattrs.core.hearing import Plan, Said
-
-    children: list[Said | Plan] = []
-    policies: list[Policy] = []
-    for child in plan.children:
-        if isinstance(child, Layer):
-            children.append(Said(next(numbers), (), child.value))
-            policies.append(child.policy or plan.policy)
-        else:
-            children.append(_numbered(child, numbers))
-            policies.append(plan.policy)
-    return Plan(tuple(children), tuple(policies), plan.from_top)

@@ -1,106 +1,140 @@
-"""Parts: a value with its origin, and the three ways in which lists join.
+"""Parts: a value with its origins, and the words with which handlers make one part of others.
 
-Handlers make parts from parts and never touch an origin themselves, so that an
-origin cannot be forgotten. An origin here is a small number: which layer said
-it. `int`: all of this comes from that layer. `dict` and `list`: one by one,
-parallel to the value. `tuple`: several have spoken.
+A handler takes parts apart and puts them together with these words and touches no
+origin itself, so that none can be forgotten.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
+from nodeattrs.core.origins import At, Origins, each, gathered, origins_at, spread, united
 from nodeattrs.core.tree import ABSENT, strict_key
 
-Told = Any
-"""The origin of a part: int | tuple[int, ...] | dict[key, Told] | list[Told] | () (nobody) | None (nobody asked)."""
+__all__ = [
+    "Part",
+    "by_field",
+    "by_position",
+    "concat",
+    "entries",
+    "kept",
+    "listed",
+    "made",
+    "recast",
+    "remade",
+    "sliced",
+    "unite",
+    "without",
+]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Part:
-    """A value and who said it. Handlers read parts, and make new ones with the functions of this module."""
+    """A value and who set it: see `core.origins`."""
 
-    __slots__ = ("told", "value")
-
-    def __init__(self, value: Any, told: Told) -> None:
-        self.value = value
-        self.told = told
+    value: Any
+    origins: Origins
 
     def at(self, step: Any) -> Part:
         """The part at a key or index; a part with the value ABSENT where there is none."""
         value = self.value
-        by_key = type(value) is dict
+        by_key = isinstance(value, dict)
         entry = value.get(step, ABSENT) if by_key else value[step] if 0 <= step < len(value) else ABSENT
-        return Part(entry, told_at(self.told, step))
+        return Part(entry, origins_at(self.origins, step))
 
     def elements(self) -> Iterator[Part]:
-        """The elements of a list, each with who said it."""
-        told = self.told
-        for index, entry in enumerate(self.value):
-            yield Part(entry, told[index] if type(told) is list else told)
+        """The elements of a list or tuple, each with who set it."""
+        origins = self.origins
+        if origins is None or type(origins) is int:
+            for entry in self.value:
+                yield Part(entry, origins)
+        else:
+            for index, entry in enumerate(self.value):
+                yield Part(entry, origins_at(origins, index))
 
     def __repr__(self) -> str:
-        return f"Part({self.value!r}, {self.told!r})"
-
-
-def told_at(told: Told, step: Any) -> Told:
-    """The origin of an entry, given the origin of what holds it."""
-    kind = type(told)
-    if kind is dict:
-        return told.get(step, ())
-    if kind is list:
-        return told[step] if type(step) is int and -len(told) <= step < len(told) else None
-    return told
-
-
-def voices(told: Told) -> tuple[int, ...]:
-    """Everyone who spoke about a part, in order of first appearance."""
-    if type(told) is int:
-        return (told,)
-    if type(told) is tuple:
-        return told
-    found: dict[int, None] = {}
-    for entry in told.values() if type(told) is dict else told or ():
-        found.update(dict.fromkeys(voices(entry)))
-    return tuple(found)
-
-
-def _both(first: Told, second: Told) -> Told:
-    if first == second:
-        return first
-    return tuple(dict.fromkeys(voices(first) + voices(second)))
+        return f"Part({self.value!r}, {self.origins!r})"
 
 
 def made(value: Any, *of: Part) -> Part:
-    """A value that stands in no input as it is; those it was made of have spoken."""
-    if any(part.told is None for part in of):
+    """A value that stands in no input as it is; those that it was made of have set it."""
+    if any(part.origins is None for part in of):
         return Part(value, None)
-    return Part(value, tuple(dict.fromkeys(number for part in of for number in voices(part.told))))
+    return Part(value, gathered(*(part.origins for part in of)))
+
+
+def recast(part: Part, container: Callable[[Any], Any]) -> Part:
+    """The same elements in another container: `recast(part, tuple)`."""
+    return Part(container(part.value), part.origins)
+
+
+# --- maps
+
+
+def entries(of: Mapping[Any, Part], *otherwise: Part) -> Part:
+    """A map of parts; if it came out empty, those that it was made of have set it."""
+    if not of:
+        return made({}, *otherwise)
+    value = {key: part.value for key, part in of.items()}
+    if any(part.origins is None for part in of.values()):
+        return Part(value, None)
+    return Part(value, {key: part.origins for key, part in of.items()})
+
+
+def kept(part: Part, keys: Container[Any], *of: Part) -> Part:
+    """A map with some of its keys only; if none is left, *of* have set it."""
+    value = {key: entry for key, entry in part.value.items() if key in keys}
+    if not value and of:
+        return made({}, *of)
+    origins = part.origins
+    return Part(value, {key: origins[key] for key in value} if type(origins) is dict else origins)
+
+
+def without(part: Part, keys: Iterable[Any]) -> Part:
+    """A map without some of its keys; if none is left, those that set it have set the empty one."""
+    gone = set(keys)
+    return kept(part, part.value.keys() - gone, part) if gone else part
+
+
+# --- lists
 
 
 def listed(elements: Iterable[Part], *of: Part) -> Part:
-    """A list of parts; if it came out empty, those it was made of have spoken."""
+    """A list of parts; if it came out empty, those that it was made of have set it."""
     parts = list(elements)
     if not parts:
         return made([], *of)
-    if any(part.told is None for part in of):
+    if any(part.origins is None for part in of):
         return Part([part.value for part in parts], None)
-    return Part([part.value for part in parts], [part.told for part in parts])
+    return Part([part.value for part in parts], [part.origins for part in parts])
+
+
+def sliced(part: Part, start: int, stop: int | None) -> Part:
+    """Some elements of a list that follow each other."""
+    origins, value = part.origins, part.value[start:stop]
+    if origins is None or type(origins) is int:
+        return Part(value, origins)
+    return Part(value, each(origins, len(part.value))[start:stop])
 
 
 def concat(first: Part, second: Part) -> Part:
     """The elements of both lists, duplicates included."""
     value = first.value + second.value
-    if first.told is None or not value:
-        return Part(value, first.told)
-    return Part(value, _each(first) + _each(second))
+    if first.origins is None or not value:
+        return Part(value, first.origins)
+    return Part(value, each(first.origins, len(first.value)) + each(second.origins, len(second.value)))
+
+
+concat.total = True  # type: ignore[attr-defined]
 
 
 def unite(lower: Part, upper: Part) -> Part:
     """The set union of two lists: first seen first, duplicates of both dropped, type-strict.
 
-    The first of several equal elements stands, and everyone who said an equal one has spoken.
+    The first of several equal elements stands, and everyone who set an equal one has set it.
     cost: linear; one hash an element
     source: Ruby's `Array#|`, semantics of Chef's merge inside a level
     """
@@ -110,25 +144,26 @@ def unite(lower: Part, upper: Part) -> Part:
         if type(entry) is not str:
             texts = False
             break
-    if lower.told is None or upper.told is None:
+    if lower.origins is None or upper.origins is None:
         if texts:
             return Part(list(dict.fromkeys(value)), None)
         first: dict[Any, Any] = {}
         for entry in value:
             first.setdefault(strict_key(entry), entry)
         return Part(list(first.values()), None)
-    places: dict[Any, int] = {}
-    united: list[Any] = []
-    told: list[Told] = []
-    for entry, who in zip(value, _each(lower) + _each(upper), strict=True):
+    found: dict[Any, int] = {}
+    values: list[Any] = []
+    origins: list[Origins] = []
+    whole = each(lower.origins, len(lower.value)) + each(upper.origins, len(upper.value))
+    for entry, who in zip(value, whole, strict=False):
         key = entry if texts else strict_key(entry)
-        place = places.setdefault(key, len(united))
-        if place == len(united):
-            united.append(entry)
-            told.append(who)
-        else:
-            told[place] = _both(told[place], who)
-    return Part(united, told if united else lower.told)
+        place = found.setdefault(key, len(values))
+        if place == len(values):
+            values.append(entry)
+            origins.append(who)
+        elif origins[place] != who:
+            origins[place] = united(origins[place], who)
+    return Part(values, origins if values else lower.origins)
 
 
 unite.total = True  # type: ignore[attr-defined]
@@ -145,5 +180,79 @@ def by_position(lower: Part, upper: Part, join: Callable[[Part, Part], Part]) ->
     return listed((part for part in joined if part.value is not ABSENT), lower, upper)
 
 
-def _each(part: Part) -> list[Told]:
-    return part.told if type(part.told) is list else [part.told] * len(part.value)
+def by_field(lower: Part, upper: Part, field: Any, join: Callable[[Part, Part], Part]) -> Part:
+    """The lists joined so that maps with an equal *field* meet; the other elements of the upper one follow.
+
+    Both have set the field by which they met.
+    cost: linear; one hash an element
+    """
+    result = list(lower.elements())
+    places: dict[Any, int] = {}
+    for place, element in enumerate(result):
+        name = _field(element.value, field)
+        if name is not ABSENT:
+            places.setdefault(strict_key(name), place)
+    for element in upper.elements():
+        name = _field(element.value, field)
+        place = -1 if name is ABSENT else places.get(strict_key(name), -1)
+        if place < 0:
+            result.append(element)
+        elif result[place].value is not element.value:
+            result[place] = _named_by_both(join(result[place], element), result[place], element, field)
+    return listed(result, lower, upper)
+
+
+def _named_by_both(joined: Part, lower: Part, upper: Part, field: Any) -> Part:
+    if joined.origins is None or _field(joined.value, field) != lower.value[field]:
+        return joined
+    origins = spread(joined.origins, joined.value) or {}
+    origins[field] = united(lower.at(field).origins, upper.at(field).origins)
+    return Part(joined.value, origins)
+
+
+def _field(value: Any, field: Any) -> Any:
+    return value.get(field, ABSENT) if isinstance(value, dict) else ABSENT
+
+
+# --- whatever somebody else made
+
+
+def remade(before: Part, value: Any, source: int | At) -> Part:
+    """A value that somebody made of another one out of our sight, such as a JSON patch.
+
+    What is equal to what stood there keeps its origins; everything else was set by *source*.
+    cost: one look at each entry; a list of another length is compared with itself
+    """
+    old, origins = before.value, before.origins
+    if type(old) is type(value):
+        if type(value) is dict:
+            return _remade_map(before, value, source)
+        if type(value) is list and value != old:
+            return _remade_list(before, value, source)
+        if old == value:
+            return Part(value, origins)
+    return Part(value, source)
+
+
+def _remade_map(before: Part, value: dict[Any, Any], source: int | At) -> Part:
+    old = before.value
+    if not value:
+        return Part(value, source if old else before.origins)
+    who = spread(source, value) or {}
+    parts = {
+        key: remade(before.at(key), entry, who[key]) if key in old else Part(entry, who[key])
+        for key, entry in value.items()
+    }
+    return Part(value, {key: part.origins for key, part in parts.items()})
+
+
+def _remade_list(before: Part, value: list[Any], source: int | At) -> Part:
+    who = each(source, len(value))
+    if len(value) == len(before.value):
+        pairs = zip(before.elements(), value, who, strict=True)
+        return Part(value, [remade(part, entry, one).origins for part, entry, one in pairs])
+    known: dict[Any, list[Origins]] = {}
+    for part in before.elements():
+        known.setdefault(strict_key(part.value), []).insert(0, part.origins)
+    left = [known.get(strict_key(entry)) for entry in value]
+    return Part(value, [origins.pop() if origins else one for origins, one in zip(left, who, strict=True)])

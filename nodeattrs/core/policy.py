@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from nodeattrs.core.part import Part, unite
 from nodeattrs.core.tree import Absent
@@ -23,6 +24,7 @@ __all__ = [
     "ABSENT_KIND",
     "ACROSS",
     "ANY",
+    "ANY_KEY",
     "DROP",
     "INSIDE",
     "KEEP",
@@ -53,6 +55,9 @@ LIST: Kind = "list"
 TEXT: Kind = "text"
 SCALAR: Kind = "scalar"
 
+ANY_KEY: Any = object()
+"""In `Policy.by_key`: every key that is not named."""
+
 ANY: tuple[Kind, ...] = ("any",)
 """Every kind, absent included."""
 SAID: tuple[Kind, ...] = ("said",)
@@ -81,7 +86,8 @@ KEEP, TAKE, DROP, MEET = Rule.KEEP, Rule.TAKE, Rule.DROP, Rule.MEET
 
 Handler = Callable[[Part, Part], Part]
 """Makes one part of two. A handler that never raises and looks at nothing but its two
-values says so with an attribute `total = True`; lazy reading asks for it."""
+values says so with an attribute `total = True`; lazy reading asks for it. One whose result has
+nothing of the lower value says so with `hides = True`: what cannot be read there cannot matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +143,8 @@ class Policy:
             for upper in every:
                 if upper != ABSENT_KIND:
                     self._check(lower, upper)
-        self._cells: dict[tuple[type, type], Verdict] = {}
+        self.cells: dict[tuple[type, type], Verdict] = {}
+        self.by_key: Mapping[Any, Policy] | None = None
         types: list[type] = [*_PLAIN, *self.kinds]
         self.always: frozenset[type] = frozenset(
             kind for kind in types if kind is not Absent and self._always_taken(every, kind)
@@ -169,21 +176,22 @@ class Policy:
         return known
 
     def line(self, lower: type, upper: type) -> Line:
-        """The line that decides about two exact types."""
-        return self._lines[self.kind(lower), self.kind(upper)]
+        """The line that decides about two exact types, after all tables that one table asks."""
+        line = self._lines[self.kind(lower), self.kind(upper)]
+        return line.rule.line(lower, upper) if isinstance(line.rule, Policy) else line
 
     def verdict(self, lower: type, upper: type) -> Verdict:
         """The rule for two exact types: a verb, `Meet`, or a handler; other tables are asked here.
 
-        cost: one look-up after the first time
+        cost: one look-up after the first time; inner loops look into `cells` themselves
         """
         try:
-            return self._cells[lower, upper]
+            return self.cells[lower, upper]
         except KeyError:
-            return self._cells.setdefault((lower, upper), self._resolved(lower, upper))
+            return self.cells.setdefault((lower, upper), self._resolved(lower, upper))
 
     def _resolved(self, lower: type, upper: type) -> Verdict:
-        rule = self.line(lower, upper).rule
+        rule = self._lines[self.kind(lower), self.kind(upper)].rule
         if rule is MEET:
             return Meet(self)
         if isinstance(rule, Policy):
@@ -191,6 +199,28 @@ class Policy:
         if isinstance(rule, Meet) and not isinstance(rule.policy, Policy):
             return Meet(rule.policy())
         return rule
+
+    def at(self, key: Any) -> Policy:
+        """The policy for the entries under *key* of maps that meet here: itself, but where a rule for a path says so.
+
+        by_key: key -> that policy; ANY_KEY stands for all others. None in most policies
+        """
+        known = self.by_key
+        if known is None:
+            return self
+        return known[key] if key in known else known[ANY_KEY]
+
+    def may_change(self, lower: type) -> bool:
+        """Whether anything that could lie above changes a value of that type."""
+        return any(self.verdict(lower, upper) is not KEEP for upper in self._possible())
+
+    def shines_through(self, upper: type) -> bool:
+        """Whether anything that could lie below a value of that type is left in the result."""
+        return any(not _hides(self.verdict(lower, upper)) for lower in self._possible())
+
+    def _possible(self) -> list[type]:
+        types: list[type] = [*_PLAIN, *self.kinds]
+        return [kind for kind in types if kind is not Absent]
 
     @property
     def is_lazy(self) -> bool:
@@ -215,6 +245,10 @@ def _spread(kinds: Kind | tuple[Kind, ...], every: Iterable[Kind]) -> Iterable[K
     if kinds == SAID:
         return [kind for kind in every if kind != ABSENT_KIND]
     return (kinds,) if isinstance(kinds, str) else kinds
+
+
+def _hides(verdict: Verdict) -> bool:
+    return verdict is TAKE or getattr(verdict, "hides", False)
 
 
 def _total(rule: object) -> bool:

@@ -1,8 +1,9 @@
-"""Everyone who spoke about a path, the winner first, with the rule that beat each loser.
+"""Everyone who set a path, the winner first, with the rule that overrode each other one.
 
-A trace is data first: claims with their fates, elements, and what was said before. Its
-text is for people and plain; reports lay it out better. It knows neither dialects nor
-files: whoever asks hands in what a walk heard and how to make a claim of it.
+A trace is data first: claims with what became of each, elements, and what was set before.
+Beside it stands the one table of its rows and words, from which every text of it is laid
+out; `str(trace)` is the plain one. It knows neither dialects nor files: whoever asks hands
+in what a walk found and how to make a claim of it.
 """
 
 from __future__ import annotations
@@ -13,25 +14,37 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from nodeattrs.core.claim import Claim, Verb
-from nodeattrs.core.hearing import Hearing, Lost, Said
-from nodeattrs.core.part import voices
-from nodeattrs.core.policy import Policy, Rule
+from nodeattrs.core.claim import Claim, Origin, Verb
+from nodeattrs.core.policy import DROP, KEEP, MEET, TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Path, spell
+from nodeattrs.core.unknown import Unknown, unknown_layer
+from nodeattrs.core.walk import Setting, Walk
 
-__all__ = ["Element", "Fate", "Heard", "Past", "Trace", "shown", "told_trace"]
+__all__ = [
+    "Element",
+    "Fate",
+    "Heard",
+    "Past",
+    "Row",
+    "Trace",
+    "rows",
+    "shown",
+    "traced",
+]
 
 
 class Fate(Enum):
     """What became of a claim.
 
-    WINS   it is what is read
-    JOINS  it is a part of the map or list that is read
-    LOSES  something stronger replaced or hid it
+    WINS    it is what is read
+    JOINS   it is a part of the map or list that is read
+    UNKNOWN it cannot be read, and might override what is read
+    LOSES   something else replaced, hid or removed it
     """
 
     WINS = "wins"
     JOINS = "joins"
+    UNKNOWN = "unknown"
     LOSES = "loses"
 
 
@@ -42,13 +55,15 @@ class Heard:
     claim: what was said; its rank is the number of the slot or layer
     fate:  what became of it
     why:   the rule that decided
-    by:    the ranks that beat it, strongest first
+    by:    the ranks that beat it, strongest first; its own where it would be beaten without the others, too
+    then:  who took it over and went on with it in place, such as a recipe with a list; it lives on
     """
 
     claim: Claim
     fate: Fate
     why: str = ""
     by: tuple[int, ...] = ()
+    then: tuple[Claim, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +119,23 @@ class Trace:
     @property
     def winner(self) -> Heard | None:
         """The strongest claim that is read; None where nothing is."""
-        return self.heard[0] if self.heard and self.heard[0].fate is not Fate.LOSES else None
+        return self.heard[0] if self.heard and self.heard[0].fate in (Fate.WINS, Fate.JOINS) else None
 
     @property
     def losers(self) -> tuple[Heard, ...]:
         """The beaten claims, strongest first."""
         return tuple(heard for heard in self.heard if heard.fate is Fate.LOSES)
+
+    @property
+    def unknown(self) -> tuple[Heard, ...]:
+        """The layers that cannot be read and might override what is."""
+        return tuple(heard for heard in self.heard if heard.fate is Fate.UNKNOWN)
+
+    def require_known(self) -> None:
+        """Refuse an answer that an unknown layer might change. raises: UnknownLayer"""
+        for heard in self.unknown:
+            if isinstance(heard.claim.value, Unknown):
+                raise unknown_layer(heard.claim.value, heard.claim.origin)
 
     def title(self, rank: int) -> str:
         """What a rank is called: "12 override / environment"."""
@@ -132,6 +158,7 @@ class Trace:
                     "fate": heard.fate.value,
                     "why": heard.why,
                     "beaten_by": list(heard.by),
+                    "continued_by": [_claim_dict(claim, self) for claim in heard.then],
                 }
                 for heard in self.heard
             ],
@@ -156,51 +183,87 @@ class Trace:
         }
 
 
-def told_trace(
-    hearing: Hearing,
+def traced(
+    walk: Walk,
     path: Path,
     value: Any,
-    claim: Callable[[Said], Claim],
+    claim: Callable[[Setting], Claim],
     titles: Mapping[int, str],
     past: Sequence[Past] = (),
+    *,
+    once: bool = True,
 ) -> Trace:
-    """Make a trace of what was heard.
+    """Make a trace of what a walk found.
 
     value: what is read at the path
-    claim: makes a claim of what a layer said: it knows origins and verbs
+    claim: makes a claim of what a source sets: it knows origins and verbs
+    once:  the same file laid twice is one source
     """
-    joined = len(hearing.standing) > 1
-    fate = Fate.JOINS if joined else Fate.WINS
-    heard = [Heard(claim(said), fate, "joined" if joined else "") for said in reversed(hearing.standing)]
-    if hearing.cover is not None:
-        heard = [Heard(one.claim, Fate.WINS, "stands in the way") for one in heard]
-    for loser in sorted(hearing.lost, key=lambda lost: -lost.said.number):
-        heard.append(Heard(claim(loser.said), Fate.LOSES, _rule(loser), tuple(sorted(loser.by, reverse=True))))
-    return Trace(path, value, tuple(heard), _elements(hearing, value), tuple(past), hearing.cover, titles)
+    seen: set[Any] = set()
+    standing = [said for setting in reversed(walk.standing) if _is_new(said := claim(setting), once, seen)]
+    fate = Fate.JOINS if len(standing) > 1 and walk.cover is None else Fate.WINS
+    why = "stands in the way" if walk.cover is not None else "joined" if fate is Fate.JOINS else ""
+    heard = [Heard(said, fate, why) for said in standing]
+    heard += [_unknown(claim, source, path) for source in reversed(walk.unknown)]
+    for lost in walk.overridden:
+        if _is_new(said := claim(lost.setting), once, seen):
+            by = tuple(sorted(lost.by, reverse=True))
+            heard.append(Heard(said, Fate.LOSES, _rule(lost.policy, lost.line), by))
+    elements = tuple(_elements(walk, path, value, claim))
+    return Trace(path, value, tuple(heard), elements, tuple(past), walk.cover, titles)
 
 
-def _rule(loser: Lost) -> str:
-    rule = loser.line.rule
-    if isinstance(rule, Rule):
-        word = rule.value
-    else:
-        word = rule.name if isinstance(rule, Policy) else getattr(rule, "__name__", "joined").strip("_")
-    return f"{loser.line.why or word} ({loser.policy.name})"
+def _is_new(claim: Claim, once: bool, seen: set[Any]) -> bool:
+    """Whether no row says the same yet; *once*: whichever source it came from, if the line is the same."""
+    origin = claim.origin
+    key: tuple[Any, ...] = (origin, claim.path, claim.rank)
+    if once and origin.line is not None:
+        key = (origin.file or origin.who, origin.line, origin.column, claim.path)
+    known = key in seen
+    seen.add(key)
+    return not known
 
 
-def _elements(hearing: Hearing, value: Any) -> tuple[Element, ...]:
-    if not isinstance(value, list) or not hearing.standing or hearing.cover is not None:
-        return ()
-    told = hearing.told
-    return tuple(
-        Element(entry, voices(told[index] if type(told) is list else told)) for index, entry in enumerate(value)
-    )
+UNREAD = Unknown("", "it cannot be read")
+
+
+def _unknown(claim: Callable[[Setting], Claim], source: int, path: Path) -> Heard:
+    found = claim(Setting(source, path, UNREAD, ()))
+    return Heard(found, Fate.UNKNOWN, found.value.reason if isinstance(found.value, Unknown) else "it cannot be read")
+
+
+_VERB_WORDS = {
+    KEEP: "the lower one stays",
+    TAKE: "the upper one replaces the lower one",
+    DROP: "the key is dropped",
+    MEET: "two maps meet key by key",
+}
+
+
+def _rule(policy: Policy, line: Line) -> str:
+    """The rule in words: what its author wrote, else what its verb does."""
+    return f"{line.why or _verb_words(line)} ({policy.name})"
+
+
+def _verb_words(line: Line) -> str:
+    rule = MEET if isinstance(line.rule, Meet) else line.rule
+    if rule in _VERB_WORDS:
+        return _VERB_WORDS[rule]
+    return f"joined by {getattr(rule, '__name__', 'a function').strip('_')}"
+
+
+def _elements(walk: Walk, path: Path, value: Any, claim: Callable[[Setting], Claim]) -> Iterator[Element]:
+    if not isinstance(value, list) or not walk.standing or walk.cover is not None:
+        return
+    for index, (entry, found) in enumerate(walk.elements(value)):
+        claims = [claim(Setting(at.source, (*path, index), entry, at.path)) for at in found]
+        yield Element(entry, tuple(dict.fromkeys(at.source for at in found)), tuple(claims))
 
 
 def shown(value: Any, width: int = 60) -> str:
     """A value on one line, cut to *width* characters. Whatever is no JSON shows its own text."""
-    if value is ABSENT:
-        return "(nothing)"
+    if value is ABSENT or isinstance(value, Unknown):
+        return str(value) if value is not ABSENT else "(nothing)"
     text = _json_text(value, ensure_ascii=False)
     return text if len(text) <= width else text[: width - 1] + "…"
 
@@ -237,7 +300,7 @@ def _claim_dict(claim: Claim, trace: Trace) -> dict[str, Any]:
     origin = claim.origin
     return {
         "path": spell(claim.path),
-        "value": None if claim.value is ABSENT else _plain_value(claim.value),
+        "value": None if claim.value is ABSENT or isinstance(claim.value, Unknown) else _plain_value(claim.value),
         "rank": claim.rank,
         "slot": (trace.titles or {}).get(claim.rank, ""),
         "verb": claim.verb.value,
@@ -257,22 +320,78 @@ _VERBS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of the table that every text of a trace is laid out from.
+
+    outcome: wins, joins, unknown or loses
+    rank:    the number of the slot or layer
+    title:   what it is called
+    value:   what was set
+    origin:  who set it, and where
+    how:     where else than at the path it was set, with which verb, and who went on with it
+    by:      the ranks of others that have overridden it, strongest first
+    rule:    what decided, in words
+    """
+
+    outcome: str
+    rank: int
+    title: str
+    value: Any
+    origin: Origin
+    how: str
+    by: tuple[int, ...]
+    rule: str
+
+    @property
+    def note(self) -> str:
+        """All that there is to say besides who set what and where."""
+        rule = f"beaten by {', '.join(map(str, self.by))}: {self.rule}" if self.by else self.rule
+        return "; ".join(filter(None, (self.how, rule)))
+
+
+def rows(trace: Trace) -> Iterator[Row]:
+    """The claims of a trace as a table: the words of every explanation are these."""
+    titles = trace.titles or {}
+    for heard in trace.heard:
+        claim = heard.claim
+        yield Row(
+            heard.fate.value,
+            claim.rank,
+            titles.get(claim.rank, ""),
+            claim.value,
+            claim.origin,
+            _how(claim, heard.then, trace),
+            () if heard.by == (claim.rank,) else heard.by,
+            _RULES.get(heard.fate, "").format(heard.why),
+        )
+
+
+_RULES = {
+    Fate.UNKNOWN: "may be overridden by it: {}",
+    Fate.LOSES: "{}",
+}
+
+
+def _how(claim: Claim, then: Sequence[Claim], trace: Trace) -> str:
+    words = [] if claim.path in (trace.path, trace.cover) else [f"said at {spell(claim.path)}"]
+    words += [_VERBS[claim.verb]] if claim.verb in _VERBS else []
+    if then:
+        words.append(f"continued by {', '.join(str(one.origin.place or one.origin.who) for one in then)}")
+    return "; ".join(words)
+
+
 def _lines(trace: Trace) -> Iterator[str]:
     head = spell(trace.path)
     yield f"{head} = {shown(trace.value)}" if trace.found else f"{head}: nothing there"
     if trace.cover is not None and trace.cover != trace.path:
         yield f"  {spell(trace.cover)} is no map: nothing can lie below it"
-    rows = [
-        (
-            heard.fate.value,
-            trace.title(heard.claim.rank),
-            shown(heard.claim.value, 40),
-            str(heard.claim.origin),
-            _reason(heard, trace),
-        )
-        for heard in trace.heard
-    ]
-    yield from _columns(rows)
+    yield from _columns(
+        [
+            (row.outcome, f"{row.rank} {row.title}".rstrip(), shown(row.value, 40), str(row.origin), row.note)
+            for row in rows(trace)
+        ]
+    )
     if len({(one.ranks, tuple(str(claim.origin) for claim in one.claims)) for one in trace.elements}) > 1 or any(
         len(one.ranks) > 1 for one in trace.elements
     ):
@@ -288,19 +407,6 @@ def _lines(trace: Trace) -> Iterator[str]:
         )
 
 
-def _reason(heard: Heard, trace: Trace) -> str:
-    words = []
-    if heard.claim.path != trace.path:
-        words.append(f"said at {spell(heard.claim.path)}")
-    if heard.claim.verb in _VERBS:
-        words.append(_VERBS[heard.claim.verb])
-    if heard.by:
-        words.append(f"beaten by {_ranks(heard.by)}: {heard.why}")
-    elif heard.fate is Fate.LOSES:
-        words.append(heard.why)
-    return "; ".join(words)
-
-
 def _ranks(ranks: Iterable[int]) -> str:
     return ", ".join(map(str, ranks))
 
@@ -313,10 +419,7 @@ def _speakers(element: Element) -> str:
 def _past(past: Past) -> str:
     if past.event == "forgotten":
         return f"{past.count} more like it, no longer kept"
-    words = str(past.claim.origin)
-    if past.by is not None:
-        words += f"; by {past.by.origin}"
-    return words
+    return str(past.claim.origin) + (f"; by {past.by.origin}" if past.by is not None else "")
 
 
 def _columns(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:

@@ -22,6 +22,7 @@ __all__ = [
     "copied",
     "dig",
     "is_json",
+    "left_without",
     "near",
     "parse",
     "spell",
@@ -131,6 +132,24 @@ def dig(tree: Any, path: Path) -> Any:
         else:
             return ABSENT
     return tree
+
+
+def left_without(tree: Any, path: Path) -> Any:
+    """What is left of *tree* without the part at *path*; ABSENT without all of it. What is changed is copied.
+
+    >>> left_without({"a": {"b": 1}, "l": [1, 2]}, ("l", 0))
+    {'a': {'b': 1}, 'l': [2]}
+    """
+    if not path:
+        return ABSENT
+    if dig(tree, path) is ABSENT:
+        return tree
+    out, step = tree.copy(), path[0]
+    if len(path) > 1:
+        out[step] = left_without(out[step], path[1:])
+    else:
+        del out[step]
+    return out
 
 
 SCALARS: frozenset[type] = frozenset({str, int, float, bool, type(None)})

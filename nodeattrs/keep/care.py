@@ -16,8 +16,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NodeNotFound
 from nodeattrs.keep.filters import saved_document
-from nodeattrs.keep.names import checked_name
-from nodeattrs.keep.revisions import JsonMap, Noted, Revision, Saved, Store, retried
+from nodeattrs.keep.revisions import JsonMap, Noted, Revision, Saved, Store, checked_name, retried
 from nodeattrs.keep.stores.pieces import written
 from nodeattrs.node.node import Node
 from nodeattrs.node.values import Sensitive

@@ -108,7 +108,8 @@ def _cut_plain(tree: dict[str, Any], allow: Names, block: Names) -> Packed:
 
 def _told_of(cut: Packed, told: Any) -> Any:
     """Who said it: element by element only where the list is still there."""
-    return _UNKNOWN if cut is _WITHHELD and isinstance(told, list) else told
+    by_element = isinstance(told, list) or (isinstance(told, dict) and "of" in told)
+    return _UNKNOWN if cut is _WITHHELD and by_element else told
 
 
 def _cut_chronicle(chronicle: list[Any], allow: Names, block: Names) -> Iterator[list[Any]]:

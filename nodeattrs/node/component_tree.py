@@ -17,14 +17,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from nodeattrs.core.claim import Verb
-from nodeattrs.core.tree import ABSENT, Path, copied, dig, spell, strict_key
+from nodeattrs.core.policy import Meet
+from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import BadArgument, NullInTheWay, TooDeep, TypeConflict
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, Patched, SaidAt
-from nodeattrs.node.slots import PAIR, Component, Joined, component
-from nodeattrs.node.values import HELD, ROOM
+from nodeattrs.node.lists import Pairs, put, remove_equal, take
+from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, Told, each, told_at, worked_on
+from nodeattrs.node.slots import PAIR, Component, component
+from nodeattrs.node.values import ROOM
+from nodeattrs.node.view import Joined
 
-__all__ = ["ComponentTree", "Cut", "Pairs", "Place", "below", "of_pair", "part_of", "remove_equal", "thing_of"]
+__all__ = ["ComponentTree", "Cut", "Place", "below", "of_pair", "part_of", "thing_of"]
 
 
 Place = tuple[Any, Any]
@@ -36,8 +39,10 @@ single slot has all of it in the second. A bare pair, since every step of every 
 
 
 def of_pair(file: Any, recipe: Any) -> Place:
-    """The roots of two slots: an assigned one hides the attribute file's."""
-    return ABSENT if type(recipe) is AssignedMap else file, recipe
+    """What an attribute file and a recipe have at one place: both, where they meet, else the recipe's alone."""
+    kinds = type(file), type(recipe)
+    verdict = PAIR.cells.get(kinds) or PAIR.verdict(*kinds)
+    return file if type(verdict) is Meet else ABSENT, recipe
 
 
 def thing_of(place: Place) -> Any:
@@ -59,8 +64,8 @@ def below(place: Place, step: Any) -> Place:
         recipe = recipe.get(step, ABSENT) if isinstance(recipe, dict) else dig(recipe, (step,))
     if file is not ABSENT:
         file = file.get(step, ABSENT) if isinstance(file, dict) else dig(file, (step,))
-        if recipe is not ABSENT and not (type(recipe) is OwnedMap and isinstance(file, dict)):
-            file = ABSENT
+        if file is not ABSENT and recipe is not ABSENT:
+            return of_pair(file, recipe)
     return file, recipe
 
 
@@ -100,10 +105,6 @@ class Cuts:
         self.kept.append(cut)
 
 
-Pairs = list[tuple[Any, ElementTold]]
-"""The elements of a list, each with who said it."""
-
-
 class ComponentTree:
     """One component, read and changed by whoever speaks.
 
@@ -119,6 +120,16 @@ class ComponentTree:
         self.cuts: dict[Path, Cuts] = {}
         # Asked for at every step.
         self._file, self._recipe, self._is_pair = component.file, component.recipe, component.is_pair
+
+    @property
+    def lower(self) -> int:
+        """The attribute file's slot; the only one where there is one."""
+        return self._file
+
+    @property
+    def upper(self) -> int:
+        """The recipe's slot; the only one where there is one."""
+        return self._recipe
 
     @property
     def _by_recipe(self) -> bool:
@@ -247,7 +258,7 @@ class ComponentTree:
             top = self._list_above(path)
             if top is not None:
                 mark = self._here(depth, Verb.APPEND)
-                self._work(top, lambda pairs: _put(pairs, path, len(top), value, mark))
+                self._work(top, lambda pairs: put(pairs, path, len(top), value, mark), mark)
                 return
         self._note_cut(path, below(parent, path[-1]))
         early = self.ledger.early
@@ -274,36 +285,38 @@ class ComponentTree:
             place = below(place, step)
         return None
 
-    def work(self, path: Path, change: Callable[[Pairs, int], Any]) -> Any:
+    def work(self, path: Path, change: Callable[[Pairs, int], Any], anew: bool = False) -> Any:
         """Change the list at *path* in place: the whole list becomes the speaker's.
 
         change: gets (element, who said it) pairs to change, and the mark of the speaker; its answer is returned
+        anew:   nothing of what stood there goes on in it
         """
         with self.ledger.lock:
-            return self._worked(path, change)
+            return self._worked(path, change, anew)
 
-    def _worked(self, path: Path, change: Callable[[Pairs, int], Any]) -> Any:
+    def _worked(self, path: Path, change: Callable[[Pairs, int], Any], anew: bool) -> Any:
         top = self._list_above(path)
         mark = self._here(len(path), Verb.APPEND)
         if top is None or top == path:
-            return self._work(path, lambda pairs: change(pairs, mark), mark)
+            return self._work(path, lambda pairs: change(pairs, mark), mark, anew)
         inner: list[tuple[Any, ElementTold]] = [(entry, mark) for entry in thing_of(self.place(path))]
         answer = change(inner, mark)
         self._store(path, [entry for entry, _ in inner], Verb.APPEND)
         return answer
 
-    def _work(self, path: Path, change: Callable[[Pairs], Any], mark: int | None = None) -> Any:
+    def _work(self, path: Path, change: Callable[[Pairs], Any], mark: int | None = None, anew: bool = False) -> Any:
         file, recipe = self.place(path)
         slot, elements = (self._file, file) if recipe is ABSENT else (self._recipe, recipe)
-        nobody: list[ElementTold] = [0] * len(elements)
-        said = self.ledger.told(slot, path) if self.ledger.provenance else nobody
-        pairs = list(zip(elements, said, strict=True))
+        told: Told = [0] * len(elements)
+        if self.ledger.provenance:
+            told = told_at(self.ledger.trees[slot], path)[0]
+        pairs = list(zip(elements, each(told, path, len(elements)), strict=True))
         answer = change(pairs)
         if mark is None:
             mark = self._here(len(path), Verb.APPEND)
-        values, marks = [value for value, _ in pairs], [who for _, who in pairs]
-        told = marks if marks and self.ledger.provenance else None  # an emptied list is its emptier's
-        self.ledger.store(self._slot, path, values, mark, told)
+        who = [said for _, said in pairs]
+        now = (who or None) if anew else worked_on(told, who, mark)
+        self.ledger.store(self._slot, path, [value for value, _ in pairs], mark, now)
         return answer
 
     def delete(self, path: Path) -> Any:
@@ -324,7 +337,7 @@ class ComponentTree:
             return None
         top = self._list_above(path)
         if top is not None:
-            self._work(top, lambda pairs: _take(pairs, path[len(top) :]))
+            self._work(top, lambda pairs: take(pairs, path[len(top) :]))
             return value
         self._note_cut(path, gone)
         mark = self._here(len(path), Verb.ERASE)
@@ -339,8 +352,9 @@ class ComponentTree:
         self.ledger.replace(self._slot, AssignedMap(value, mark) if self._by_recipe else value, mark)
 
     def empty(self) -> None:
-        """Drop both trees, as at the start of a run."""
-        self._note_cut((), self.root())
+        """Drop both trees, as at the start of a run. A writer of the whole component goes on in it, as in Chef."""
+        for key in {key: None for slot in (self._file, self._recipe) for key in self.ledger.trees[slot]}:
+            self.leave((key,))
         for slot in {self._file, self._recipe}:
             self.ledger.replace(slot, {}, remember=False)
 
@@ -385,6 +399,15 @@ class ComponentTree:
 
     # Handles that are held while their place is replaced
 
+    def leave(self, path: Path = ()) -> None:
+        """Leave the container at *path* to the writers that hold it: another one takes its place, whoever speaks."""
+        trees = self.ledger.trees
+        place: Place = of_pair(trees[self._file], trees[self._recipe]) if self._is_pair else (ABSENT, trees[self._file])
+        for step in path:
+            place = below(place, step)
+        self._note_cut(path, place)
+        self.ledger.serial += 1
+
     def _note_cut(self, path: Path, place: Place) -> None:
         if isinstance(thing_of(place), (dict, list)):
             self.cuts.setdefault(path, Cuts()).add(Cut(self.ledger.serial, _kept(place)))
@@ -418,54 +441,3 @@ def _kept(place: Place) -> Place:
 def _short(value: Any) -> str:
     text = "{...}" if isinstance(value, Mapping) else repr(value)
     return text if len(text) < 40 else text[:39] + "…"
-
-
-def remove_equal(pairs: Pairs, value: Any) -> Any:
-    """Drop all elements that are type-strictly equal to *value*; the value, or None where there was none."""
-    key = strict_key(value)
-    kept = [pair for pair in pairs if strict_key(pair[0]) != key]
-    found = len(kept) < len(pairs)
-    pairs[:] = kept
-    return value if found else None
-
-
-def _put(pairs: Pairs, path: Path, depth: int, value: Any, mark: int) -> None:
-    """Put *value* at *path*, whose step number *depth* is an index of the list."""
-    index, inside = _index(path[depth], len(pairs)), path[depth + 1 :]
-    while index >= len(pairs):
-        pairs.append((None, mark))
-    said = SaidAt(mark, path)
-    if inside:
-        element, told = pairs[index]
-        pairs[index] = (_with(element, inside, value), Patched(told, inside, said))
-    else:
-        pairs[index] = (_frozen(value), said)
-
-
-def _take(pairs: Pairs, steps: Path) -> None:
-    index = _index(steps[0], len(pairs))
-    element, told = pairs[index]
-    holder = copied(element, HELD)
-    del dig(holder, steps[1:-1])[steps[-1]]
-    pairs[index] = (holder, told)
-
-
-def _with(container: Any, steps: Path, value: Any) -> Any:
-    """A copy of a map or list inside a list, with *value* put somewhere below."""
-    copy = container.copy()
-    step = _index(steps[0], len(copy)) if isinstance(copy, list) else steps[0]
-    if isinstance(copy, list):
-        copy.extend([None] * (step + 1 - len(copy)))
-    copy[step] = _frozen(value) if len(steps) == 1 else _with(copy[step], steps[1:], value)
-    return copy
-
-
-def _frozen(value: Any) -> Any:
-    return dict(value) if isinstance(value, OwnedMap) else value
-
-
-def _index(step: int, length: int) -> int:
-    index = step + length if step < 0 else step
-    if index < 0:
-        raise BadArgument(f"index {step} lies before the start of a list of {length}", path=(step,))
-    return index

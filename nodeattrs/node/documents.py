@@ -7,34 +7,40 @@ Neither ever holds a secret: a marker stands in its place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import partial
-from typing import Any, NoReturn
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
-from nodeattrs.core.claim import UNKNOWN, Origin, Verb
-from nodeattrs.core.tree import Path, copied, is_json, spell
-from nodeattrs.errors import BadKey, DeferredCycle, DocumentError, ValueWithheld
-from nodeattrs.node.ledger import EVENTS, Chronicle, Event, Ledger
-from nodeattrs.node.maps import AssignedMap, OwnedMap, Patched, SaidAt, Several, speakers
-from nodeattrs.node.slots import SLOTS
+from nodeattrs.core.claim import UNKNOWN, Origin
+from nodeattrs.core.origins import At, Patched
+from nodeattrs.core.tree import ABSENT, Path, copied, is_json, spell
+from nodeattrs.errors import BadKey, DeferredCycle, ValueWithheld
+from nodeattrs.node.history import Chronicle, Event
+from nodeattrs.node.ledger import Ledger
+from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked, speakers
+from nodeattrs.node.slots import DEFAULT_GROUP, NORMAL_GROUP, OVERRIDE_GROUP, SLOTS
 from nodeattrs.node.speech import Mark
 from nodeattrs.node.values import MARKER, Deferred, Sensitive, Symbol, Withheld
+from nodeattrs.node.view import plain, rooted
 
 __all__ = [
     "FORMAT",
+    "LEVELS",
     "VERSION",
+    "chef_document",
     "json_default",
     "json_ready",
     "marks_in",
     "pack",
-    "restore_ledger",
+    "snapshot_document",
     "snapshot_ledger",
-    "unmarked",
 ]
 
+LEVELS = ("automatic", "normal", "default", "override")
+"""The levels of Chef's node JSON, in its order."""
+
 FORMAT = "nodeattrs-snapshot"
-VERSION = 2
-"""Version 1 had no plain maps ("j"); it is still read."""
+VERSION = 3
+"""Version 1 had no plain maps ("j"), version 2 not who worked on a list ("of"); both are still read."""
 
 
 def json_ready(value: Any, path: Path = ()) -> Any:
@@ -75,10 +81,6 @@ _FAILED = "$deferred"
 _NOTHING: Mapping[Any, Any] = {}
 
 
-def _failed(how: str) -> NoReturn:
-    raise ValueWithheld("this deferred value could not be computed when it was saved", said=[how])
-
-
 def _computed(value: Deferred, path: Path) -> Any:
     """What a deferred value comes to; one that fails leaves word of it, since it may be one that nobody reads.
 
@@ -92,29 +94,6 @@ def _computed(value: Deferred, path: Path) -> Any:
         return {_FAILED: "; ".join(error.said) or error.message}
     except Exception as error:
         return {_FAILED: f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}".rstrip(": ")}
-
-
-def unmarked(value: Any) -> Any:
-    """The reverse as far as there is one: the marker becomes a value whose reading is an error. Data is copied."""
-    if isinstance(value, dict):
-        if value == MARKER:
-            return Withheld()
-        tree = {}
-        for key, inner in value.items():
-            tree[key] = unmarked(inner)
-        return tree
-    if isinstance(value, list):
-        items = []
-        for inner in value:
-            items.append(unmarked(inner))
-        return items
-    return value
-
-
-# Trees of a snapshot. A map is {"m": [[key, entry], ...]}, so that 1 and "1" stay two keys; with
-# "o" its own mark, "a" whether it is assigned; an entry is [key, value] or [key, value, mark].
-# A list is {"l": [...]}; a scalar stands for itself. A map that was said as a whole and is JSON through
-# and through is {"j": itself}: so facts stand in a snapshot as they do in a node document.
 
 
 def json_default(value: Any) -> Any:
@@ -136,6 +115,47 @@ def json_default(value: Any) -> Any:
     if isinstance(value, (Deferred, Sensitive, Withheld)):
         return json_ready(value)
     raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
+
+
+def chef_document(
+    ledger: Ledger, name: str, environment: str, run_list: Sequence[str], shared: bool = False
+) -> dict[str, Any]:
+    """Chef's node JSON as data; see `Node.to_chef`."""
+    levels = _chef_levels(ledger, shared)
+    return {
+        "name": name,
+        "chef_environment": environment,
+        "json_class": "Chef::Node",
+        "automatic": levels["automatic"],
+        "normal": levels["normal"],
+        "chef_type": "node",
+        "default": levels["default"],
+        "override": levels["override"],
+        "run_list": list(run_list),
+    }
+
+
+_GROUPS = {"normal": NORMAL_GROUP, "default": DEFAULT_GROUP, "override": OVERRIDE_GROUP}
+
+
+def _chef_levels(ledger: Ledger, shared: bool) -> dict[str, dict[str, Any]]:
+    with ledger.lock:
+        facts = dict(ledger.trees[15])
+        settled = ledger.settled if shared and all(type(key) is str for key in facts) else _NOTHING
+        kept = {key: value for key, value in facts.items() if value is settled.get(key, ABSENT)}
+        rest = plain({key: value for key, value in facts.items() if key not in kept}, False)
+        trees = {level: plain(rooted(ledger.trees, group), False) for level, group in _GROUPS.items()}
+    said = {**json_ready(rest), **kept}
+    return {
+        "automatic": {str(key): said[str(key)] for key in facts},
+        **{level: json_ready(tree) for level, tree in trees.items()},
+    }
+
+
+# Trees of a snapshot. A map is {"m": [[key, entry], ...]}, so that 1 and "1" stay two keys; with
+# "o" its own mark, "a" whether it is assigned; an entry is [key, value] or [key, value, mark].
+# A list is {"l": [...]}; a scalar stands for itself. A map that was said as a whole and is JSON through
+# and through is {"j": itself}: so facts stand in a snapshot as they do in a node document.
 
 
 def _packed(value: Any, evaluate: bool = True, whole: bool = True) -> Any:
@@ -187,68 +207,22 @@ def _packed_deferred(value: Deferred) -> dict[str, Any]:
     return {"d": _packed(json_ready(computed))} if failed is None else {"f": failed}
 
 
-def _unpacked(packed: Any) -> Any:
-    if not isinstance(packed, dict):
-        return packed
-    if "j" in packed:
-        if type(packed["j"]) is not dict:
-            raise ValueError("a plain map that is none")
-        return copied(packed["j"])
-    if "l" in packed:
-        items = []
-        for inner in packed["l"]:
-            items.append(_unpacked(inner))
-        return items
-    if "s" in packed:
-        return Withheld()
-    if "d" in packed:
-        return _unpacked(packed["d"])
-    if "f" in packed:
-        return Deferred(partial(_failed, str(packed["f"])), str(packed["f"]))
-    if "y" in packed:
-        return Symbol(packed["y"])
-    pairs = packed["m"]
-    entries = {}
-    for pair in pairs:
-        entries[pair[0]] = _unpacked(pair[1])
-    if "o" not in packed:
-        return entries
-    owned = (AssignedMap if packed.get("a") else OwnedMap)(entries, packed["o"])
-    owned.origins = {pair[0]: _unpacked_told(pair[2]) for pair in pairs if len(pair) > 2}
-    return owned
-
-
 def _packed_told(told: Any) -> Any:
-    """A number, or for a list an array of elements: a number, or tagged "at", "all" or "in"."""
+    """A number, or for a list an array of elements: a number, or tagged "at", "all" or "in".
+
+    One that was worked on in place has its array under "of", and beside it who set and who worked on it.
+    """
+    if isinstance(told, Worked):
+        return {"of": [_packed_told(one) for one in told], "begun": list(told.begun), "steps": list(told.steps)}
     if isinstance(told, list):
         return [_packed_told(one) for one in told]
-    if isinstance(told, SaidAt):
-        return {"at": [told.number, list(told.path)]}
-    if isinstance(told, Several):
-        return {"all": [_packed_told(one) for one in told.tolds]}
+    if isinstance(told, At):
+        return {"at": [told.source, list(told.path)]}
     if isinstance(told, Patched):
-        return {"in": [_packed_told(told.base), list(told.path), _packed_told(told.told)]}
+        return {"in": [_packed_told(told.base), list(told.path), _packed_told(told.by)]}
+    if isinstance(told, tuple):
+        return {"all": [_packed_told(one) for one in told]}
     return told
-
-
-def _unpacked_told(told: Any) -> Any:
-    if isinstance(told, list):
-        return [_unpacked_told(one) for one in told]
-    if not isinstance(told, dict):
-        return int(told)
-    if "at" in told:
-        number, path = told["at"]
-        return SaidAt(int(number), _unpacked_path(path))
-    if "all" in told:
-        return Several(tuple(_unpacked_told(one) for one in told["all"]))
-    base, path, inner = told["in"]
-    return Patched(_unpacked_told(base), _unpacked_path(path), _unpacked_told(inner))
-
-
-def _unpacked_path(path: list[Any]) -> Path:
-    if not all(type(step) in (str, int) for step in path):
-        raise ValueError(f"{path!r} is no path")
-    return tuple(path)
 
 
 def marks_in(told: Any) -> Iterator[tuple[int, Path]]:
@@ -260,48 +234,16 @@ def marks_in(told: Any) -> Iterator[tuple[int, Path]]:
         for tag, inner in told.items():
             if tag == "at":
                 yield inner[0], tuple(inner[1])
-            elif tag == "all":
-                yield from marks_in(inner)
-            else:
+            elif tag == "in":
                 yield from marks_in([inner[0], inner[2]])
+            else:
+                yield from marks_in(inner)
     else:
         yield told, ()
 
 
-class SavedSpeaker:
-    """A speaker read back from a snapshot, with the lines it knew when it was saved.
-
-    lines: nested maps step -> [line, column, deeper]; deeper lines are known where the original said so
-    """
-
-    __slots__ = ("lines", "origin")
-
-    def __init__(self, origin: Origin, lines: dict[Any, Any] | None = None) -> None:
-        self.origin = origin
-        self.lines = lines or {}
-
-    def at(self, path: Path) -> Origin:
-        """The place that was known for *path*, or for the nearest step above it."""
-        found, here = self.origin, self.lines
-        for step in path:
-            entry = here.get(step)
-            if entry is None:
-                break
-            found = found.moved(entry[0], entry[1])
-            here = entry[2]
-        return found
-
-
 def _packed_lines(lines: dict[Any, Any]) -> list[Any]:
     return [[step, line, column, _packed_lines(below)] for step, (line, column, below) in lines.items()]
-
-
-def _unpacked_lines(packed: list[Any]) -> dict[Any, Any]:
-    lines = {}
-    for step, line, column, below in packed:
-        place = {"line": line, "column": column}
-        lines[step] = [_of_type(place, "line", int), _of_type(place, "column", int), _unpacked_lines(below)]
-    return lines
 
 
 class _Reach:
@@ -311,47 +253,52 @@ class _Reach:
     used:    the numbers that anything refers to
     """
 
-    def __init__(self, ledger: Ledger, slots: Collection[int]) -> None:
+    def __init__(self, ledger: Ledger, marks: Sequence[Mark], slots: Collection[int]) -> None:
         self.covered: dict[int, dict[Any, Any]] = {}
         self.used: set[int] = set()
-        self._marks = ledger.marks
+        self._marks = marks
         for number in slots:
             tree = ledger.trees[number]
             self._walk(tree, tree.origin, ())
         for path, _, chronicle in _chronicles(ledger, slots):
             for event in chronicle.events():
                 self._walk(event.value, event.told, path)
-                self._note(SaidAt(event.by, path))
+                self._note(At(event.by, path))
 
     def _walk(self, value: Any, told: Any, path: Path) -> None:
+        if isinstance(told, Worked):
+            for number in (*told.begun, *told.steps):
+                self._note(At(number, path))
         if isinstance(told, list):
             for index, (one, element) in enumerate(zip(told, value, strict=False)):
                 for said in _every(one, (*path, index)):
                     self._note(said, element)
         elif isinstance(value, OwnedMap):
-            self._note(SaidAt(told, path))
+            self._note(At(told, path))
             for key, inner in value.items():
                 self._walk(inner, value.origins.get(key, value.origin), (*path, key))
         else:
-            self._note(SaidAt(told, path), value)
+            self._note(At(told, path), value)
 
-    def _note(self, said: SaidAt, value: Any = None) -> None:
-        self.used.add(said.number)
-        if self._marks[said.number].bulk:
+    def _note(self, said: At, value: Any = None) -> None:
+        self.used.add(said.source)
+        if self._marks[said.source].bulk:
             return  # the lines of thousands of facts are not worth their room
-        here = self.covered.setdefault(said.number, {})
-        for step in said.path[self._marks[said.number].depth :]:
+        here = self.covered.setdefault(said.source, {})
+        for step in said.path[self._marks[said.source].depth :]:
             here = here.setdefault(step, {})
         _mirror(here, value)
 
 
-def _every(told: Any, at: Path) -> Iterator[SaidAt]:
+def _every(told: Any, at: Path) -> Iterator[At]:
     """Everyone who said an element or a part of it."""
     yield from speakers(told, at)
-    for one in told.tolds if isinstance(told, Several) else [told.base] if isinstance(told, Patched) else ():
-        yield from _every(one, at)
     if isinstance(told, Patched):
-        yield from _every(told.told, (*at, *told.path))
+        yield from _every(told.base, at)
+        yield from _every(told.by, (*at, *told.path))
+    elif type(told) is tuple:
+        for one in told:
+            yield from _every(one, at)
 
 
 def _mirror(here: dict[Any, Any], value: Any) -> None:
@@ -371,6 +318,23 @@ def _lines_of(mark: Mark, covered: dict[Any, Any], base: Origin, at: Path) -> di
     return lines
 
 
+def snapshot_document(
+    ledger: Ledger, name: str, environment: str, run_list: Sequence[str], shared: bool = False
+) -> dict[str, Any]:
+    """The snapshot of a node as JSON-able data; see `Node.snapshot`."""
+    with ledger.lock:
+        slots = snapshot_ledger(ledger, ledger.settled if shared else _NOTHING)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "name": name,
+        "environment": environment,
+        "run_list": list(run_list),
+        **({"rules": [rule.to_dict() for rule in ledger.rules]} if ledger.rules else {}),
+        **slots,
+    }
+
+
 def snapshot_ledger(
     ledger: Ledger, settled: Mapping[Any, Any] = _NOTHING, only: Iterable[int] = range(1, len(SLOTS) + 1)
 ) -> dict[str, Any]:
@@ -380,30 +344,36 @@ def snapshot_ledger(
     only:    the slots that are wanted; the others come out empty, without history
     """
     wanted = frozenset(only)
-    reach = _Reach(ledger, wanted)
-    marks = []
-    for number, mark in enumerate(ledger.marks):
-        if number not in reach.used:
-            marks.append({"kind": UNKNOWN.kind})
-            continue
-        base, covered = mark.speaker.at(()), reach.covered.get(number)
-        if mark.bulk:
-            base = base.moved(None)  # of a document of facts: its file is kept, and no line at all
-        marks.append(_packed_mark(mark, base, _lines_of(mark, covered or {}, base, ())))
     return {
         "slots": {
             str(slot.number): _packed_map(
-                ledger.trees[slot.number] if slot.number in wanted else OwnedMap(),
+                ledger.trees[slot.number if slot.number in wanted else 0],  # which is empty
                 settled=settled if slot.source == "facts" else _NOTHING,
             )
             for slot in SLOTS
         },
-        "marks": marks,
+        "marks": _packed_marks(ledger, wanted),
         "history": [
             [list(path), slot, chronicle.dropped, [_packed_event(event) for event in chronicle.events()]]
             for path, slot, chronicle in _chronicles(ledger, wanted)
         ],
     }
+
+
+def _packed_marks(ledger: Ledger, slots: Collection[int]) -> list[dict[str, Any]]:
+    """The marks with the lines that they are asked for; those that nothing refers to, and nobody's, are blank."""
+    marks = ledger.marks.all()
+    reach = _Reach(ledger, marks, slots)
+    packed: list[dict[str, Any]] = []
+    for number, mark in enumerate(marks):
+        if number == 0 or number not in reach.used:
+            packed.append({"kind": UNKNOWN.kind})
+            continue
+        base = mark.speaker.at(())
+        if mark.bulk:
+            base = base.moved(None)  # of a document of facts: its file is kept, and no line at all
+        packed.append(_packed_mark(mark, base, _lines_of(mark, reach.covered.get(number, {}), base, ())))
+    return packed
 
 
 def _chronicles(ledger: Ledger, slots: Collection[int]) -> Iterator[tuple[Path, int, Chronicle]]:
@@ -430,54 +400,3 @@ def _packed_mark(mark: Mark, base: Origin, lines: dict[Any, Any]) -> dict[str, A
 
 def _packed_event(event: Event) -> list[Any]:
     return [event.what, _packed(event.value, evaluate=False), _packed_told(event.told), event.by]
-
-
-def restore_ledger(data: Mapping[str, Any], ledger: Ledger) -> None:
-    """Fill an empty ledger from `snapshot_ledger`'s data. raises: DocumentError"""
-    try:
-        ledger.marks.table[:] = [_unpacked_mark(packed) for packed in data["marks"]]
-        for slot in SLOTS:
-            tree = _unpacked(data["slots"][str(slot.number)])
-            ledger.replace(slot.number, tree, tree.origin, remember=False)
-        for path, slot, dropped, events in data["history"]:
-            if type(slot) is not int or not 1 <= slot <= len(SLOTS):
-                raise ValueError(f"slot {slot!r}")
-            at = _unpacked_path(path)
-            guard = None if ledger.secrets is None else partial(ledger.secrets.guarded, at)
-            chronicle = _unpacked_chronicle(dropped, events, guard)
-            ledger.chronicles(at)[slot, chronicle.first.what == "silent"] = chronicle
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        raise DocumentError(f"this snapshot is damaged: {type(error).__name__}: {error}") from error
-    faults = list(ledger.check())
-    if faults:
-        raise DocumentError(f"this snapshot is damaged: {faults[0]}")
-
-
-def _unpacked_chronicle(dropped: int, events: list[list[Any]], guard: Callable[[Any], Any] | None) -> Chronicle:
-    if not {what for what, *_ in events} <= EVENTS or type(dropped) is not int:
-        raise ValueError("an event that nobody knows")
-    values = [_unpacked(value) for _, value, _, _ in events]
-    if guard is not None:
-        values = [guard(value) for value in values]
-    first, *later = [
-        Event(what, value, _unpacked_told(told), by) for (what, _, told, by), value in zip(events, values, strict=True)
-    ]
-    chronicle = Chronicle(first)
-    chronicle.last.extend(later)
-    chronicle.dropped = dropped
-    return chronicle
-
-
-def _of_type(packed: Mapping[str, Any], field: str, kind: type) -> Any:
-    value = packed.get(field)
-    if value is not None and type(value) is not kind:
-        raise ValueError(f"{field} is {value!r}")
-    return value
-
-
-def _unpacked_mark(packed: Mapping[str, Any]) -> Mark:
-    texts = [_of_type(packed, field, str) for field in ("kind", "name", "file")]
-    places = [_of_type(packed, field, int) for field in ("line", "column")]
-    origin = Origin(texts[0] or "unknown", texts[1] or "", texts[2], *places)
-    speaker = SavedSpeaker(origin, _unpacked_lines(packed.get("lines", [])))
-    return Mark(speaker, Verb(packed.get("verb", "set")), int(packed.get("depth", 0)), bool(packed.get("bulk")))

@@ -1,100 +1,311 @@
-"""Documents enter a node: deep merged over what a slot holds, each leaf with its origin.
+"""What a run lets a node take in: saved attributes, JSON attributes, facts, environment and roles.
 
-Chef's other merge (roles, `-j` JSON, late facts): maps meet, lists unite, anything else
-is replaced, in one pass. What it replaces goes into the history, so that a role
-that lost to another role is still found.
+Each is deep merged over what a slot holds, every leaf with its origin. Chef's other merge:
+maps meet, lists unite, anything else is replaced, in one pass. What it replaces goes into the
+history, so that a role that lost to another role is still found. It knows no run-lists to
+expand and no files: a run hands in plain data and who said it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.core.claim import Origin, Speaker
-from nodeattrs.core.tree import Path, dig, strict_key
-from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, SaidAt, Several, renumbered, speakers
-from nodeattrs.node.slots import SLOTS
-from nodeattrs.node.speech import Mark
+from nodeattrs.core.folding import placed
+from nodeattrs.core.origins import At
+from nodeattrs.core.part import Part
+from nodeattrs.core.tree import ABSENT, Path, dig
+from nodeattrs.errors import AmbiguousRunList, BadArgument
+from nodeattrs.node.attributes import Attributes
+from nodeattrs.node.component_tree import ComponentTree, of_pair, thing_of
+from nodeattrs.node.documents import snapshot_ledger
+from nodeattrs.node.ledger import Heard, Ledger
+from nodeattrs.node.maps import ElementTold, OwnedMap, Worked, each, last_word, remarked, speakers, thawed, told_at
+from nodeattrs.node.restoring import restore_ledger
+from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, DEFAULT_GROUP, SLOTS, component
+from nodeattrs.node.speech import RUN, Mark
 from nodeattrs.node.values import stored
 
-__all__ = ["adopt", "lay_over", "load", "settle", "sink"]
+__all__ = [
+    "FACTS",
+    "JSON",
+    "ROLES",
+    "EnvironmentLike",
+    "Intake",
+    "OfNode",
+    "facts_of",
+    "load",
+    "make_tags",
+    "told_of_node",
+]
+
+JSON, FACTS, ROLES, RUN_ITSELF = Origin("JSON attributes"), Origin("facts"), Origin("role"), Origin(RUN)
 
 
-def load(ledger: Ledger, slot: int, tree: Any, speaker: Speaker) -> None:
-    """Make *tree* the whole content of a slot. raises: BadKey, BadValue, TooDeep"""
+class EnvironmentLike(Protocol):
+    """What there is to know of an environment."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def default_attributes(self) -> Mapping[Any, Any]: ...
+    @property
+    def override_attributes(self) -> Mapping[Any, Any]: ...
+
+
+class Intake:
+    """Lets a node take in what a run has for it.
+
+    source: docs/merging.md, "A run"
+    """
+
+    def __init__(self, node: Attributes) -> None:
+        self._node = node
+        self._ledger = node._ledger
+        self._trees = node._trees
+
+    # Environment and roles
+
+    def environment(self, environment: EnvironmentLike | None) -> None:
+        """Replace slots 3 and 12 by what an environment says; None and "_default" say nothing."""
+        silent = environment is None or environment.name == DEFAULT_ENVIRONMENT
+        for level in ("default", "override"):
+            said = {} if silent else getattr(environment, f"{level}_attributes")
+            named = Origin("environment", getattr(environment, "name", ""))
+            load(self._trees[f"env_{level}"], said, getattr(environment, f"{level}_speaker", named))
+
+    def roles(
+        self,
+        defaults: Iterable[tuple[Mapping[Any, Any], Speaker]],
+        overrides: Iterable[tuple[Mapping[Any, Any], Speaker]],
+    ) -> None:
+        """Replace slots 4 and 11 by what roles say, each deep merged over the ones before it.
+
+        defaults, overrides: trees with their speakers, the weakest role first
+        """
+        for name, layers in (("role_default", defaults), ("role_override", overrides)):
+            load(self._trees[name], {}, ROLES)
+            for tree, speaker in layers:
+                _lay_over(self._trees[name], tree, speaker)
+
+    def layers(self) -> Heard:
+        """What environment and roles say here, for other nodes to begin with (`begin_with`); take in nothing more."""
+        return self._ledger.heard((3, 4, 11, 12))
+
+    def begin_with(self, layers: Heard) -> bool:
+        """Take in what environment and roles say as another node has it, at no cost.
+
+        layers: of a node with the same sensitive paths
+        False, and nothing is taken in, where anything was said here before
+        """
+        with self._ledger.lock:
+            fresh = self._ledger.is_fresh(layers)
+            if fresh:
+                for name in ("env_default", "role_default", "role_override", "env_override"):
+                    self._trees[name].leave()
+                self._ledger.begin_with(layers)
+            return fresh
+
+    # Normal attributes
+
+    def saved(self, node: Attributes) -> None:
+        """Take over the normal attributes of an earlier run, as what was saved then.
+
+        What the node's own document said is left out: it is taken in anew in each run (`normal`).
+        """
+        other = Ledger(provenance=True, root=str)
+        with node._ledger.lock:
+            restore_ledger(snapshot_ledger(node._ledger, only=(7, 8)), other)
+        _sink(ComponentTree(other, component("normal")))
+        _adopt(self._trees["normal"], other, _of_node_document)
+
+    def normal(self, attributes: Mapping[Any, Any], speaker: Speaker) -> None:
+        """Deep merge attributes of the node's own document over normal, lists united."""
+        _lay_over(self._trees["normal"], attributes, speaker)
+
+    def json_attributes(self, attributes: Mapping[Any, Any], speaker: Speaker = JSON) -> None:
+        """Deep merge JSON attributes over normal, lists united; without what they say of the node (`told_of_node`)."""
+        _sink(self._trees["normal"])
+        _lay_over(self._trees["normal"], attributes, speaker)
+        self.begin_tags()
+
+    def begin_tags(self) -> None:
+        """Make normal `tags` a list, as every run does before anybody else speaks."""
+        with self._node.speaking(RUN, speaker=RUN_ITSELF):
+            make_tags(self._node)
+
+    # Automatic attributes
+
+    def facts(
+        self,
+        facts: Mapping[Any, Any],
+        speaker: Speaker = FACTS,
+        *,
+        guid: str | None = None,
+        settled: bool = False,
+        anew: bool = True,
+    ) -> None:
+        """Deep merge facts over automatic, lists united, and note name and environment there.
+
+        settled: they are JSON data of at most 499 levels and nobody changes them any more, so they are
+                 kept as they are: no copy is made
+        anew:    they become the whole of automatic
+        raises:  BadArgument, where the facts have no platform
+        """
+        if "platform" not in facts:
+            raise BadArgument("these facts name no platform", hint="an Ohai or Facter document has one")
+        automatic = self._trees["automatic"]
+        if anew:
+            load(automatic, {}, speaker)
+        if settled and not self._ledger.trees[automatic.lower]:
+            self._ledger.settled = _settle(automatic, facts, speaker)
+        else:
+            _lay_over(automatic, facts, speaker)
+        run = {"chef_guid": guid} if guid is not None else {}
+        named = {"name": self._node.name, "chef_environment": self._node.environment}
+        _lay_over(automatic, {**run, **named}, RUN_ITSELF)
+
+    def note(self, facts: Mapping[Any, Any]) -> None:
+        """Set automatic attributes that the run itself knows, such as `recipes` and `roles`."""
+        with self._node.speaking(RUN, speaker=RUN_ITSELF):
+            for key, value in facts.items():
+                self._node.automatic[key] = value
+
+
+def facts_of(node: Attributes) -> dict[Any, Any]:
+    """The automatic attributes of now as plain data: to read, and never to change, since the node shares it.
+
+    cost: a copy of what did not come in as settled facts
+    """
+    ledger = node._ledger
     with ledger.lock:
-        _load(ledger, slot, tree, speaker)
+        tree, settled = dict(ledger.trees[15]), ledger.settled
+    return {
+        key: value if value is settled.get(key, ABSENT) else ledger.folded(value, True, (key,))
+        for key, value in tree.items()
+    }
 
 
-def _load(ledger: Ledger, slot: int, tree: Any, speaker: Speaker) -> None:
-    mark = _mark(ledger, slot, speaker)
-    ledger.replace(slot, stored(tree, ()), mark, remember=False)
+def make_tags(node: Attributes) -> None:
+    """Make normal `tags` a list: empty where there is none; a scalar becomes a list of one."""
+    standing = thing_of(node._trees["normal"].place(("tags",)))
+    if not isinstance(standing, list):
+        node.normal["tags"] = [] if standing is ABSENT or standing is None else [standing]
 
 
-def settle(ledger: Ledger, slot: int, tree: Mapping[Any, Any], speaker: Speaker) -> Mapping[Any, Any]:
+class OfNode(NamedTuple):
+    """JSON attributes apart from what they say of the node itself; None where they do not say it."""
+
+    attributes: dict[Any, Any]
+    run_list: Any
+    environment: Any
+
+
+def told_of_node(json_attributes: Mapping[Any, Any], speaker: Speaker = JSON) -> OfNode:
+    """Take `run_list` (or `recipes`) and `chef_environment` out of JSON attributes. raises: AmbiguousRunList"""
+    attributes = dict(json_attributes)
+    if "run_list" in attributes and "recipes" in attributes:
+        raise AmbiguousRunList(
+            "JSON attributes with both run_list and recipes",
+            origins=[speaker.at(("recipes",))],
+            hint="keep run_list; recipes is its old name",
+        )
+    items = attributes.pop("recipes", None) if "recipes" in attributes else attributes.pop("run_list", None)
+    return OfNode(attributes, items, attributes.pop("chef_environment", None))
+
+
+def _of_node_document(origin: Origin) -> bool:
+    return origin.kind in ("node", "saved node")
+
+
+def load(component: ComponentTree, tree: Any, speaker: Speaker) -> None:
+    """Make *tree* the whole content of the (lower) slot of a component. raises: BadKey, BadValue, TooDeep"""
+    ledger = component.ledger
+    with ledger.lock:
+        new = stored(tree, ())
+        component.leave()
+        ledger.replace(component.lower, new, _mark(component, speaker), remember=False)
+
+
+def _settle(component: ComponentTree, tree: Mapping[Any, Any], speaker: Speaker) -> Mapping[Any, Any]:
     """As `load`, of JSON data of at most ROOM levels that nobody changes any more: it is not copied.
 
     What of the slot is such data now, entry by entry; nothing where there may be secrets in it.
     """
+    ledger = component.ledger
     if ledger.secrets is not None and ledger.secrets.concern(tree):
-        load(ledger, slot, tree, speaker)
+        load(component, tree, speaker)
         return {}
     with ledger.lock:
-        ledger.replace(slot, dict(tree), _mark(ledger, slot, speaker), remember=False)
-        return dict(ledger.trees[slot])
+        component.leave()
+        ledger.replace(component.lower, dict(tree), _mark(component, speaker), remember=False)
+        return dict(ledger.trees[component.lower])
 
 
-def _mark(ledger: Ledger, slot: int, speaker: Speaker) -> int:
-    bulk = SLOTS[slot - 1].source == "facts" and not isinstance(speaker, Origin)
+def _mark(component: ComponentTree, speaker: Speaker) -> int:
+    ledger = component.ledger
+    bulk = SLOTS[component.lower - 1].source == "facts" and not isinstance(speaker, Origin)
     return ledger.marks.add(Mark(speaker, bulk=bulk)) if ledger.provenance else 0
 
 
-def lay_over(ledger: Ledger, slot: int, tree: Any, speaker: Speaker) -> None:
-    """Deep merge *tree* over the content of a slot. raises: BadKey, BadValue, TooDeep"""
-    if not ledger.trees[slot]:
-        load(ledger, slot, tree, speaker)
+def _lay_over(component: ComponentTree, tree: Any, speaker: Speaker) -> None:
+    """Deep merge *tree* over the content of the (lower) slot of a component. raises: BadKey, BadValue, TooDeep"""
+    if not component.ledger.trees[component.lower]:
+        load(component, tree, speaker)
         return
-    mark = _mark(ledger, slot, speaker)
-    for key, value in stored(tree, ()).items():
-        _lay(ledger, slot, (key,), value, mark)
+    ledger, slot = component.ledger, component.lower
+    mark = _mark(component, speaker)
+
+    def known(path: Path) -> list[ElementTold]:
+        told, below = told_at(ledger.trees[slot], path)
+        return list(each(told, path, len(below)))
+
+    inside, said = ledger.plan(DEFAULT_GROUP).policy, Part(stored(tree, ()), At(mark, ()))
+    for path, below, part in placed(inside, ledger.trees[slot], said, known):
+        if isinstance(below, (dict, list)):
+            component.leave(path)
+        told = part.origins if ledger.provenance and isinstance(part.origins, list) else None
+        ledger.store(slot, path, part.value, mark, told)
 
 
-def sink(ledger: Ledger, upper: int, lower: int) -> None:
+def _sink(component: ComponentTree) -> None:
     """Move the content of a recipe's slot down into the attribute file's, keeping who said it.
 
     What was said in normal is, in the next run, what was saved: it stands in the lower slot then.
     """
+    ledger, lower, upper = component.ledger, component.lower, component.upper
     tree = ledger.trees[upper]
-    if isinstance(tree, AssignedMap):
+    if of_pair(ledger.trees[lower], tree)[0] is ABSENT:
         ledger.replace(lower, {}, remember=False)
-    _sink(ledger, lower, tree, ())
+    _sunk(ledger, lower, tree, ())
     ledger.replace(upper, {}, remember=False)
 
 
-def _sink(ledger: Ledger, lower: int, tree: OwnedMap, path: Path) -> None:
+def _sunk(ledger: Ledger, lower: int, tree: OwnedMap, path: Path) -> None:
     for key, value in tree.items():
-        at = (*path, key)
-        told = tree.origins.get(key, tree.origin)
-        if type(value) is OwnedMap and isinstance(dig(ledger.trees[lower], at), dict):
-            _sink(ledger, lower, value, at)
-        elif isinstance(value, OwnedMap):
-            ledger.store(lower, at, OwnedMap((), value.origin), value.origin)
-            _sink(ledger, lower, value, at)
+        at, told = (*path, key), tree.origins.get(key, tree.origin)
+        meets = of_pair(dig(ledger.trees[lower], at), value)[0] is not ABSENT
+        if isinstance(value, OwnedMap):
+            if not meets:
+                ledger.store(lower, at, OwnedMap((), value.origin), value.origin)
+            _sunk(ledger, lower, value, at)
+        elif meets:
+            _sunk(ledger, lower, thawed(value, last_word(told)), at)
         elif isinstance(told, list):
             ledger.store(lower, at, value, 0, told)
         else:
             ledger.store(lower, at, value, told)
 
 
-def adopt(ledger: Ledger, slot: int, saved: Ledger, but: Callable[[Origin], bool]) -> None:
-    """Take over a slot of another ledger with its marks, which are those of a speaker who was saved.
+def _adopt(component: ComponentTree, saved: Ledger, but: Callable[[Origin], bool]) -> None:
+    """Take over the (lower) slot from another ledger with its marks, which are those of a speaker who was saved.
 
     but: what these said is left out
     """
-    adoption = _Adoption(ledger, saved, but)
-    tree = adoption.tree(saved.trees[slot])
-    ledger.replace(slot, tree, tree.origin, remember=False)
+    tree = _Adoption(component.ledger, saved, but).tree(saved.trees[component.lower])
+    component.leave()
+    component.ledger.replace(component.lower, tree, tree.origin, remember=False)
 
 
 class _Saved:
@@ -126,13 +337,22 @@ class _Adoption:
                 kept = [pair for pair in zip(value, told, strict=True) if not self._only_by_left_out(pair[1])]
                 if kept or not value:
                     copy[key] = [entry for entry, _ in kept]
-                    copy.origins[key] = renumbered([who for _, who in kept], self._number)
+                    copy.origins[key] = self._elements(told, [who for _, who in kept])
                 continue
             inner = self.tree(value) if isinstance(value, OwnedMap) else value
             if not self._is_left_out(told) or (inner and isinstance(inner, OwnedMap)):
                 copy[key] = inner
-                copy.origins[key] = renumbered(told, self._number)
+                copy.origins[key] = remarked(told, self._number)
         return copy
+
+    def _elements(self, told: list[ElementTold], kept: list[ElementTold]) -> list[ElementTold]:
+        elements = remarked(kept, self._number)
+        if not isinstance(told, Worked):
+            return elements  # type: ignore[no-any-return]
+        begun, steps = (
+            [self._number(one) for one in marks if not self._is_left_out(one)] for marks in (told.begun, told.steps)
+        )
+        return Worked(elements, tuple(begun), tuple(steps))
 
     def _number(self, old: int) -> int:
         new = self._numbers.get(old)
@@ -148,26 +368,4 @@ class _Adoption:
         return known
 
     def _only_by_left_out(self, told: ElementTold) -> bool:
-        return all(self._is_left_out(said.number) for said in speakers(told, ()))
-
-
-def _lay(ledger: Ledger, slot: int, path: Path, value: Any, mark: int) -> None:
-    below = dig(ledger.trees[slot], path)
-    if isinstance(below, dict) and isinstance(value, dict):
-        for key, entry in value.items():
-            _lay(ledger, slot, (*path, key), entry, mark)
-    elif isinstance(below, list) and isinstance(value, list):
-        _unite(ledger, slot, path, below, value, mark)
-    else:
-        ledger.store(slot, path, value, mark)
-
-
-def _unite(ledger: Ledger, slot: int, path: Path, below: list[Any], value: list[Any], mark: int) -> None:
-    told = ledger.told(slot, path) if ledger.provenance else [0] * len(below)
-    above = [SaidAt(mark, (*path, index)) for index in range(len(value))]
-    united: dict[Any, tuple[Any, list[ElementTold]]] = {}
-    for entry, who in zip([*below, *value], [*told, *above], strict=True):
-        united.setdefault(strict_key(entry), (entry, []))[1].append(who)
-    entries = [entry for entry, _ in united.values()]
-    tellers = [who[0] if len(who) == 1 else Several(tuple(who)) for _, who in united.values()]
-    ledger.store(slot, path, entries, mark, tellers if ledger.provenance else None)
+        return all(self._is_left_out(said.source) for said in speakers(told, ()))

@@ -13,70 +13,23 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.tree import ABSENT, Path, dig, is_json, strict_key
+from nodeattrs.core.rules import PathRule
+from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
-from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, SaidAt, Told, replica, speakers, thawed
+from nodeattrs.node.history import Chronicle, Event
+from nodeattrs.node.maps import ElementTold, OwnedMap, replica, said_in, thawed
 from nodeattrs.node.secrets import Secrets
-from nodeattrs.node.slots import PLAN, SLOTS, Branch, Joined
+from nodeattrs.node.slots import PLAN, SLOTS, under_rules
 from nodeattrs.node.speech import Mark, Marks, Voice
-from nodeattrs.node.view import MapView, entry, evaluated, joined, own, plain, share
+from nodeattrs.node.values import Deferred
+from nodeattrs.node.view import Branch, Joined, MapView, entry, evaluated, own, rooted, share
 
-__all__ = ["EVENTS", "HISTORY_BOUND", "Chronicle", "Event", "Heard", "Ledger"]
-
-HISTORY_BOUND = 5
-"""How many events are kept for one path of one slot: the first, and the last four."""
-
-
-EVENTS = frozenset({"overwritten", "erased", "silent"})
-"""What can happen to a word that was said; "silent" is an `unless` that found a value."""
-
-
-class Event(NamedTuple):
-    """One entry of the history.
-
-    what:  one of EVENTS
-    value: what stood there (for "silent": what would have been said); its maps keep their marks
-    told:  who had said it; for maps, those entries without a mark of their own
-    by:    the mark of who did it; 0 for "silent"
-    """
-
-    what: str
-    value: Any
-    told: Told
-    by: int
-
-
-class Chronicle:
-    """The events of one path of one slot: the first, the last few, and how many between were dropped."""
-
-    __slots__ = ("dropped", "first", "last")
-
-    def __init__(self, first: Event) -> None:
-        self.first = first
-        self.last: deque[Event] = deque(maxlen=HISTORY_BOUND - 1)
-        self.dropped = 0
-
-    def add(self, event: Event) -> None:
-        """Note one more. cost: constant"""
-        if len(self.last) == HISTORY_BOUND - 1:
-            self.dropped += 1
-        self.last.append(event)
-
-    def copy(self) -> Chronicle:
-        """One that goes on by itself."""
-        other = Chronicle(self.first)
-        other.last, other.dropped = self.last.copy(), self.dropped
-        return other
-
-    def events(self) -> list[Event]:
-        """Those that are kept, oldest first."""
-        return [self.first, *self.last]
+__all__ = ["Heard", "Ledger"]
 
 
 class Heard(NamedTuple):
@@ -113,11 +66,32 @@ class Ledger:
     cache:      the merged view's top-level answers; the node reads it directly
     early:      whether whoever speaks now writes the attribute file's slots; see `Voice`
     serial:     rises with every change
+    rules:      what happens at some paths instead of what Chef does
+    settled:    facts that nobody changes any more, entry by entry: what of slot 15 is one of these was never copied
     """
 
-    __slots__ = ("_view", "cache", "early", "history", "lock", "marks", "provenance", "secrets", "serial", "trees")
+    __slots__ = (
+        "_view",
+        "cache",
+        "early",
+        "history",
+        "lock",
+        "marks",
+        "provenance",
+        "rules",
+        "secrets",
+        "serial",
+        "settled",
+        "trees",
+    )
 
-    def __init__(self, provenance: bool, root: Callable[[], str], secrets: Secrets | None = None) -> None:
+    def __init__(
+        self,
+        provenance: bool,
+        root: Callable[[], str],
+        secrets: Secrets | None = None,
+        rules: tuple[PathRule, ...] = (),
+    ) -> None:
         self.trees: list[OwnedMap] = [OwnedMap() for _ in range(len(SLOTS) + 1)]  # [0] is never used
         self.marks = Marks(root)
         self.early = self.marks.voice.early
@@ -126,39 +100,45 @@ class Ledger:
         self.secrets = secrets
         self.cache: dict[Any, Any] = {}
         self.serial = 0
+        self.settled: Mapping[Any, Any] = {}
+        self.rules = rules
         self._view: MapView | None = None
         self.lock = threading.RLock()
 
     # Reading
 
-    def part(self, branch: Branch = PLAN) -> Any:
-        """The roots of some slots, joined as the plan says and not merged yet."""
-        parts = [self.trees[child] if isinstance(child, int) else self.part(child) for child in branch.children]
-        return joined(branch.policy, parts)
+    def plan(self, branch: Branch = PLAN) -> Branch:
+        """The order of precedence, or a part of it, under the rules of this ledger."""
+        return under_rules(branch, self.rules) if self.rules else branch
 
     def view(self) -> MapView:
         """The merged view of now. What is handed out never changes."""
         with self.lock:
             view = self._view
             if view is None:
-                view = self._view = MapView(self.part())
+                view = self._view = MapView(rooted(self.trees, self.plan()))
                 self.cache = view._cache
             return view
 
     def shared_part(self, branch: Branch) -> Any:
         """The roots of some slots for a view that no write keeps fresh: it counts as held from the start."""
         with self.lock:
-            part = self.part(branch)
+            part = rooted(self.trees, self.plan(branch))
             share(part)
             return part
 
-    def standing(self, branch: Branch, path: Path) -> Any:
-        """What stands at a path in some slots, not merged further: a value, joined maps, or ABSENT."""
+    def standing(self, branch: Branch, path: Path, compute: bool = False) -> Any:
+        """What stands at a path in some slots, not merged further: a value, joined maps, or ABSENT.
+
+        compute: go through deferred values, and give what one at the path itself comes to
+        """
         with self.lock:
-            here: Any = self.part(branch)
-            for step in path:
+            here: Any = rooted(self.trees, self.plan(branch))
+            for depth, step in enumerate(path, 1):
                 is_map = type(here) is Joined or isinstance(here, dict)
                 here = entry(here, step) if is_map else dig(here, (step,))
+                if compute and type(here) is Deferred:
+                    here = here.evaluate(path[:depth])
                 if here is ABSENT:
                     break
             return here
@@ -174,7 +154,7 @@ class Ledger:
         """Some slots merged, as a plain copy of one moment."""
         odd: dict[Any, None] = {}
         with self.lock:
-            data = own(self.part(branch), odd)
+            data = own(rooted(self.trees, self.plan(branch)), odd)
         return evaluated(data, odd) if evaluate else data  # type: ignore[no-any-return]
 
     # Writing
@@ -242,16 +222,18 @@ class Ledger:
         for tree in trees.values():
             tree.shared = True
         history = {path: MappingProxyType(chronicles) for path, chronicles in self.history.items()}
-        return Heard(trees, tuple(self.marks)[1:], history)
+        return Heard(trees, tuple(self.marks.all()[1:]), history)
 
-    def begin_with(self, heard: Heard) -> bool:
-        """Hold what another ledger heard; whether that could be done: not where anything was said here before.
+    def is_fresh(self, heard: Heard) -> bool:
+        """Whether nothing was said here before, so that it can begin with what another ledger heard."""
+        return self.provenance and len(self.marks) == 1 and not any(self.trees[slot] for slot in heard.trees)
+
+    def begin_with(self, heard: Heard) -> None:
+        """Hold what another ledger heard, where nothing was said before (`is_fresh`).
 
         cost: does not grow with the trees
         """
         with self.lock:
-            if len(self.marks) > 1 or not self.provenance or any(self.trees[slot] for slot in heard.trees):
-                return False
             for slot, tree in heard.trees.items():
                 self.trees[slot] = tree
             self.marks.table += heard.marks
@@ -259,7 +241,6 @@ class Ledger:
             self._view = None
             self.cache = {}
             self.serial += 1
-            return True
 
     def silent(self, slot: int, path: Path, value: Any, mark: int) -> None:
         """Note an `unless` that found a value and said nothing."""
@@ -360,119 +341,7 @@ class Ledger:
     def origin(self, slot: int, path: Path) -> tuple[Origin, Mark]:
         """Who said what a slot has at *path*, and how. cost: the depth of the path"""
         tree = self.trees[slot]
-        return self.told_in(tree, tree.origin, path)
-
-    def told_in(self, tree: Any, told: Told, inside: Path, at: Path = ()) -> tuple[Origin, Mark]:
-        """Who said what a tree has at *inside*: the nearest mark on the way there.
-
-        told: who said the tree itself
-        at:   where the tree stands, or stood, in its slot
-        """
-        return self.all_in(tree, told, inside, at)[0]
-
-    def all_in(self, tree: Any, told: Told, inside: Path, at: Path = ()) -> list[tuple[Origin, Mark]]:
-        """As `told_in`, with everyone who said an equal element of a list."""
-        for depth, step in enumerate(inside):
-            if isinstance(told, list):
-                element = told[step] if type(step) is int and 0 <= step < len(told) else 0
-                where, rest = (*at, *inside[: depth + 1]), inside[depth + 1 :]
-                return [self._origin(one) for one in speakers(element, where, rest)]
-            if isinstance(tree, OwnedMap):
-                told = tree.origins.get(step, tree.origin)
-            tree = dig(tree, (step,))
-        return [self._origin(SaidAt(told if isinstance(told, int) else _last_word(told), (*at, *inside)))]
-
-    def _origin(self, said: SaidAt) -> tuple[Origin, Mark]:
-        mark = self.marks[said.number]
-        return mark.speaker.at(said.path[mark.depth :]), mark
-
-    def told(self, slot: int, path: Path) -> list[ElementTold]:
-        """Who said each element of the list that a slot has at *path*."""
-        tree: Any = self.trees[slot]
-        told: Told = tree.origin
-        for step in path:
-            if isinstance(tree, OwnedMap):
-                told = tree.origins.get(step, tree.origin)
-            tree = dig(tree, (step,))
-        if isinstance(told, list):
-            return list(told)
-        return [SaidAt(told, (*path, index)) for index in range(len(tree))]
-
-    # Sanity
-
-    def check(self) -> Iterator[str]:
-        """Every contradiction found. Tests ask after each step."""
-        for slot, tree in enumerate(self.trees[1:], 1):
-            yield from self._check_tree(slot, tree, (), set())
-            if isinstance(tree, AssignedMap) and SLOTS[slot - 1].source != "recipe":
-                yield f"slot {slot} is no recipe's, and its root is marked assigned"
-        if self._view is not None:
-            if self.cache is not self._view._cache:
-                yield "the node reads another cache than the view's"
-            yield from self._check_view(self._view, ())
-        for path, chronicles in self.history.items():
-            for (slot, _), chronicle in chronicles.items():
-                if len(chronicle.events()) > HISTORY_BOUND:
-                    yield f"too much history at {path} in slot {slot}"
-                for event in chronicle.events():
-                    known = self._is_mark(event.by) and self._are_marks(event.told, path)
-                    if not (known and _fits(event.value, event.told)):
-                        yield f"an unknown mark in the history of {path} in slot {slot}"
-
-    def _is_mark(self, number: Any) -> bool:
-        return type(number) is int and 0 <= number < len(self.marks)
-
-    def _are_marks(self, told: Any, path: Path) -> bool:
-        elements = told if isinstance(told, list) else [told]
-        return all(self._is_mark(said.number) for one in elements for said in speakers(one, path))
-
-    def _check_tree(self, slot: int, tree: Any, path: Path, seen: set[int]) -> Iterator[str]:
-        if (type(tree) is dict or type(tree) is list) and is_json(tree):
-            return  # so none of our maps is in it
-        if isinstance(tree, OwnedMap):
-            if id(tree) in seen:
-                yield f"an owned map has two parents, one at {path} in slot {slot}"
-            seen.add(id(tree))
-            if not self._is_mark(tree.origin):
-                yield f"an unknown mark at {path} in slot {slot}"
-            if not tree.origins.keys() <= tree.keys():
-                yield f"marks without entries at {path} in slot {slot}"
-            if not all(self._are_marks(told, path) for told in tree.origins.values()):
-                yield f"an unknown mark at {path} in slot {slot}"
-            if not all(_fits(tree.get(key), told) for key, told in tree.origins.items()):
-                yield f"marks for elements that are not there at {path} in slot {slot}"
-            if isinstance(tree, AssignedMap) and SLOTS[slot - 1].source != "recipe":
-                yield f"slot {slot} is no recipe's, and {path} is marked assigned"
-        if isinstance(tree, dict):
-            for key, value in tree.items():
-                if isinstance(value, OwnedMap) and not isinstance(tree, OwnedMap):
-                    yield f"an owned map inside a frozen one at {path} in slot {slot}"
-                yield from self._check_tree(slot, value, (*path, key), seen)
-        elif isinstance(tree, list):
-            for index, value in enumerate(tree):
-                if isinstance(value, OwnedMap):
-                    yield f"an owned map inside a list at {path} in slot {slot}"
-                yield from self._check_tree(slot, value, (*path, index), seen)
-
-    def _check_view(self, view: MapView, path: Path) -> Iterator[str]:
-        for key, cached in view._cache.items():
-            fresh = self.standing(PLAN, (*path, key))
-            if fresh is ABSENT:
-                yield f"a cached answer for nothing at {(*path, key)}"
-                continue
-            kept = cached.to_plain() if hasattr(cached, "to_plain") else cached
-            now = plain(fresh, False)
-            if strict_key(kept) != strict_key(now):
-                yield f"a stale answer at {(*path, key)}: {kept!r}, now {now!r}"
-            if isinstance(cached, MapView):
-                if not _same_maps(cached._part, fresh):
-                    yield f"a cached view looks at other maps than the trees have at {(*path, key)}"
-                yield from self._check_view(cached, (*path, key))
-        if view._keys is not None and view._keys != tuple(self._fresh_keys(path)):
-            yield f"stale keys at {path}"
-
-    def _fresh_keys(self, path: Path) -> list[Any]:
-        return list(plain(self.standing(PLAN, path), False))
+        return self.marks.place(said_in(tree, tree.origin, path)[0])
 
 
 def _forget(view: MapView, key: Any) -> None:
@@ -480,18 +349,3 @@ def _forget(view: MapView, key: Any) -> None:
     gone = view._cache.pop(key, None)
     if type(gone) is MapView:
         share(gone._part)  # held or not: somebody may hold a view further down
-
-
-def _fits(value: Any, told: Any) -> bool:
-    return not isinstance(told, list) or (isinstance(value, list) and len(value) == len(told))
-
-
-def _last_word(told: list[ElementTold]) -> int:
-    """The mark of the last word on a list that was worked on."""
-    return max((said.number for one in told for said in speakers(one, ())), default=0)
-
-
-def _same_maps(one: Any, two: Any) -> bool:
-    if type(one) is Joined and type(two) is Joined:
-        return len(one.members) == len(two.members) and all(map(_same_maps, one.members, two.members))
-    return one is two

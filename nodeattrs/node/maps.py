@@ -10,82 +10,108 @@ Never handed out: C code reads past the methods of a dict subclass.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
-from nodeattrs.core.tree import Path
+from nodeattrs.core.origins import At, Origins, origins_at, places, renumbered
+from nodeattrs.core.tree import Path, dig
 
 __all__ = [
     "AssignedMap",
     "ElementTold",
     "OwnedMap",
-    "Patched",
-    "SaidAt",
-    "Several",
     "Told",
-    "renumbered",
+    "Worked",
+    "begun",
+    "each",
+    "last_word",
+    "remarked",
     "replica",
+    "said_in",
     "speakers",
+    "steps",
     "thawed",
+    "told_at",
+    "worked_on",
 ]
 
 
-class SaidAt(NamedTuple):
-    """The mark *number*, whose speaker said it at *path* of the tree: elements move, speakers stay."""
-
-    number: int
-    path: Path
+ElementTold = Origins
+"""Who said an element of a list: the core's origins, with marks for sources."""
 
 
-class Several(NamedTuple):
-    """An element that several have said: equal ones united."""
+class Worked(list[ElementTold]):
+    """Who said each element of a list that was worked on in place, and who worked on it.
 
-    tolds: tuple[ElementTold, ...]
+    begun: the marks of whoever set the list that it began with
+    steps: the marks of those who went on with it, each once, the last one last
+    """
+
+    __slots__ = ("begun", "steps")
+
+    begun: tuple[int, ...]
+    steps: tuple[int, ...]
+
+    def __init__(self, elements: Iterable[ElementTold], begun: tuple[int, ...], steps: tuple[int, ...]) -> None:
+        super().__init__(elements)
+        self.begun = begun
+        self.steps = steps
 
 
-class Patched(NamedTuple):
-    """An element said as *base* says, but for *path* inside it, which somebody else wrote later."""
-
-    base: ElementTold
-    path: Path
-    told: ElementTold
-
-
-ElementTold = int | SaidAt | Several | Patched
 Told = int | list[ElementTold]
-"""Who said an entry: the number of a mark; for a list that was worked on in place, one for each element."""
+"""Who said an entry: the number of a mark; for a list that was united or worked on in place, one for each element."""
 
 
-def speakers(told: ElementTold, at: Path, inside: Path = ()) -> Iterator[SaidAt]:
+def each(told: Told, path: Path, length: int) -> list[ElementTold]:
+    """Who said each element of a list at *path*; not to be changed."""
+    return told if isinstance(told, list) else [At(told, (*path, index)) for index in range(length)]
+
+
+def begun(told: Told) -> tuple[int, ...]:
+    """The marks of whoever set a list, before anybody worked on it in place."""
+    if isinstance(told, Worked):
+        return told.begun
+    if isinstance(told, list):
+        return tuple(dict.fromkeys(said.source for one in told for said in speakers(one, ())))
+    return (told,)
+
+
+def steps(told: Told) -> tuple[int, ...]:
+    """The marks of those who worked on a list in place, the last one last."""
+    return told.steps if isinstance(told, Worked) else ()
+
+
+def worked_on(told: Told, elements: list[ElementTold], mark: int) -> Worked:
+    """The same list after one more step of work in place.
+
+    elements: who said each element now
+    """
+    return Worked(elements, begun(told), (*(one for one in steps(told) if one != mark), mark))
+
+
+def last_word(told: Told) -> int:
+    """The mark of whoever said a list as a whole, or was the last to work on it."""
+    if isinstance(told, Worked) and (told.steps or told.begun):
+        return (told.steps or told.begun)[-1]
+    return max(begun(told), default=0)
+
+
+def speakers(told: ElementTold, at: Path, inside: Path = ()) -> Iterator[At]:
     """Who said what lies *inside* an element, the first one first, and at which path he said it.
 
     at: the element's own path now
     """
-    if isinstance(told, SaidAt):
-        yield SaidAt(told.number, (*told.path, *inside))
-    elif isinstance(told, Several):
-        for one in told.tolds:
-            yield from speakers(one, at, inside)
-    elif isinstance(told, Patched):
-        if inside[: len(told.path)] == told.path:
-            yield from speakers(told.told, (*at, *told.path), inside[len(told.path) :])
-        else:
-            yield from speakers(told.base, at, inside)
-    else:
-        yield SaidAt(told, (*at, *inside))
+    for step in inside:
+        told = origins_at(told, step)
+    return (one for _, one in places(told, (*at, *inside)))
 
 
-def renumbered(told: Any, number: Callable[[int], int]) -> Any:
-    """The same with other numbers."""
-    if isinstance(told, list):
-        return [renumbered(one, number) for one in told]
-    if isinstance(told, SaidAt):
-        return SaidAt(number(told.number), told.path)
-    if isinstance(told, Several):
-        return Several(tuple(renumbered(one, number) for one in told.tolds))
-    if isinstance(told, Patched):
-        return Patched(renumbered(told.base, number), told.path, renumbered(told.told, number))
-    return number(told)
+def remarked(told: Any, number: Callable[[int], int]) -> Any:
+    """The same with other marks."""
+    if isinstance(told, Worked):
+        elements = [renumbered(one, number) for one in told]
+        return Worked(elements, tuple(map(number, told.begun)), tuple(map(number, told.steps)))
+    return renumbered(told, number)
 
 
 class OwnedMap(dict[Any, Any]):
@@ -131,3 +157,31 @@ def replica(shared: OwnedMap) -> OwnedMap:
         if isinstance(entry, OwnedMap):
             entry.shared = True
     return copy
+
+
+def said_in(tree: Any, told: Told, inside: Path, at: Path = ()) -> list[At]:
+    """Everyone who said what a tree has at *inside*: the nearest marks on the way there.
+
+    told: who said the tree itself
+    at:   where the tree stands, or stood, in its slot
+    cost: the depth of the path
+    """
+    for depth, step in enumerate(inside):
+        if isinstance(told, list):
+            element = told[step] if type(step) is int and 0 <= step < len(told) else 0
+            return list(speakers(element, (*at, *inside[: depth + 1]), inside[depth + 1 :]))
+        if isinstance(tree, OwnedMap):
+            told = tree.origins.get(step, tree.origin)
+        tree = dig(tree, (step,))
+    return [At(last_word(told), (*at, *inside))]
+
+
+def told_at(tree: OwnedMap, path: Path) -> tuple[Told, Any]:
+    """Who said what a tree has at *path*, by the nearest mark on the way there, and what that is."""
+    here: Any = tree
+    told: Told = tree.origin
+    for step in path:
+        if isinstance(here, OwnedMap):
+            told = here.origins.get(step, here.origin)
+        here = dig(here, (step,))
+    return told, here

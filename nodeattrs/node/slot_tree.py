@@ -10,7 +10,8 @@ from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.tree import Path, parse, spell
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap
-from nodeattrs.node.slots import PLAN, SLOTS, Branch, Slot
+from nodeattrs.node.slots import PLAN, SLOTS, Slot
+from nodeattrs.node.view import Branch
 
 __all__ = ["SlotTree", "fold_of"]
 
@@ -21,7 +22,7 @@ def fold_of(ledger: Ledger, branch: Branch = PLAN) -> Fold:
         SlotTree(ledger, SLOTS[child - 1]).layer() if isinstance(child, int) else fold_of(ledger, child)
         for child in branch.children
     )
-    return Fold(children, branch.policy)
+    return Fold(children, ledger.plan(branch).policy)
 
 
 class SlotTree:

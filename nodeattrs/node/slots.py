@@ -9,29 +9,34 @@ which trees meet first, and under which policy.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from functools import lru_cache
 
 from nodeattrs.core.part import unite
 from nodeattrs.core.policy import ANY, LIST, MAP, MEET, SAID, TAKE, Kind, Line, Policy
+from nodeattrs.core.rules import PathRule, ruled
 from nodeattrs.core.tree import near
 from nodeattrs.errors import UnknownName
 from nodeattrs.node.maps import AssignedMap, OwnedMap
+from nodeattrs.node.view import Branch, Joined
 
 __all__ = [
     "ACROSS",
     "COMPONENTS",
+    "DEFAULT_ENVIRONMENT",
     "DEFAULT_GROUP",
     "INSIDE",
     "OVERRIDE_GROUP",
     "PAIR",
     "PLAN",
     "SLOTS",
-    "Branch",
     "Component",
-    "Joined",
     "Slot",
     "component",
+    "under_rules",
 ]
+
+DEFAULT_ENVIRONMENT = "_default"
+"""The environment of a node of which nothing else is known; it says nothing."""
 
 ATTRIBUTE_FILE, RECIPE, ENVIRONMENT, ROLE, FACTS = "attribute file", "recipe", "environment", "role", "facts"
 
@@ -117,19 +122,6 @@ def component(name: str) -> Component:
         raise UnknownName(f"there is no level called {name!r}", hint=hint) from None
 
 
-class Joined:
-    """Several maps that meet under one policy, weakest first, not merged yet.
-
-    members: frozen maps, owned maps, and further joined ones; only those that really contribute
-    """
-
-    __slots__ = ("members", "policy")
-
-    def __init__(self, policy: Policy, members: list[Any]) -> None:
-        self.policy = policy
-        self.members = members
-
-
 _ASSIGNED: Kind = "assigned map"
 _MAPS: dict[type, Kind] = {OwnedMap: MAP, AssignedMap: MAP, Joined: MAP}
 
@@ -159,16 +151,18 @@ ACROSS = Policy(
 """Rule 3: groups, each finished before they meet."""
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """Part of PLAN: slots (by number) and branches that meet under one policy, weakest first."""
-
-    policy: Policy
-    children: tuple[int | Branch, ...]
-
-
 DEFAULT_GROUP = Branch(INSIDE, (Branch(PAIR, (1, 2)), 3, 4, Branch(PAIR, (5, 6))))
 NORMAL_GROUP = Branch(PAIR, (7, 8))
 OVERRIDE_GROUP = Branch(INSIDE, (Branch(PAIR, (9, 10)), 11, 12, Branch(PAIR, (13, 14))))
 PLAN = Branch(ACROSS, (DEFAULT_GROUP, NORMAL_GROUP, OVERRIDE_GROUP, 15))
 """The whole order of precedence: fold it over fifteen trees and you have the node."""
+
+
+@lru_cache(maxsize=256)
+def under_rules(branch: Branch, rules: tuple[PathRule, ...]) -> Branch:
+    """Part of the plan under rules for paths: inside groups and between them.
+
+    What a recipe says over the attribute file of its own component is not touched: it has seen that and worked on it.
+    """
+    children = tuple(child if isinstance(child, int) else under_rules(child, rules) for child in branch.children)
+    return Branch(branch.policy if branch.policy is PAIR else ruled(branch.policy, rules), children)

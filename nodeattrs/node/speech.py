@@ -13,14 +13,16 @@ from __future__ import annotations
 import linecache
 import os
 import sys
-from collections.abc import Callable, Iterator
+from array import array
+from collections.abc import Callable
 from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import UNKNOWN, Origin, Speaker, Verb
+from nodeattrs.core.origins import At
 from nodeattrs.core.tree import Path
-from nodeattrs.texts.python import PythonText
+from nodeattrs.texts.python import PythonText, Span
 
 __all__ = ["ATTRIBUTE_FILE", "CALLER", "RUN", "CodeSpeaker", "Mark", "Marks", "Voice"]
 
@@ -81,20 +83,38 @@ class CodeSpeaker:
         self.root = root
         self._lines: list[str] | None = known[2] if known is not None and len(known) == 4 else None
 
-    @property
-    def line(self) -> int | None:
-        """The line of the statement."""
-        for start, end, line in self.code.co_lines():
-            if start <= self.offset < end:
-                return line
-        return None
-
     def at(self, path: Path) -> Origin:
-        """Where the statement, or the literal in it, says *path*."""
-        filename, line, column = self.code.co_filename, self.line, None
-        if line is not None:
-            line, column = _text(filename, self._lines or linecache.getlines(filename)).place(line, path)
+        """Where the expression that spoke, or the literal in it, says *path*."""
+        filename, line, column = self.code.co_filename, None, None
+        span = _span_of(self.code, self.offset)
+        if span is not None:
+            text = _text(filename, self._lines or linecache.getlines(filename))
+            line, column = text.place(span[0], path, span)
         return Origin(self.voice.kind, self.voice.name, _relative(filename, self.root()), line, column)
+
+
+_MOST_SPANS = 256
+_NOWHERE = -1
+_spans: dict[int, tuple[CodeType, array[int]]] = {}
+
+
+def _span_of(code: CodeType, offset: int) -> Span | None:
+    """Where the expression stands to which an instruction belongs, by the compiler; None where nobody knows the line.
+
+    cost: the first time one visit of all instructions, so that a file of many writes is not gone through for each
+    """
+    known = _spans.get(id(code))
+    if known is None:
+        if len(_spans) >= _MOST_SPANS:
+            _spans.clear()
+        flat = [_NOWHERE if one is None else one for span in code.co_positions() for one in span]
+        known = _spans[id(code)] = (code, array("i", flat))  # the code is kept: nobody else has its id
+    at = offset // 2 * 4
+    line, *others = known[1][at : at + 4]
+    if line == _NOWHERE:
+        return None
+    end, start, stop = (None if one == _NOWHERE else one for one in others)
+    return line, end, start, stop
 
 
 def _text(filename: str, lines: list[str]) -> PythonText:
@@ -146,8 +166,14 @@ class Marks:
     def __len__(self) -> int:
         return len(self.table)
 
-    def __iter__(self) -> Iterator[Mark]:
-        return map(self.__getitem__, range(len(self.table)))
+    def all(self) -> list[Mark]:
+        """All of them, by number."""
+        return [self[number] for number in range(len(self.table))]
+
+    def place(self, said: At) -> tuple[Origin, Mark]:
+        """Where something was said, and how."""
+        mark = self[said.source]
+        return mark.speaker.at(said.path[mark.depth :]), mark
 
     def known_voice(self, voice: Voice) -> Voice:
         """The one voice object for this speaker: numbers are keyed by its identity."""

@@ -1,4 +1,4 @@
-"""What a node can hold, beyond JSON: symbols, deferred values, secrets.
+"""What a node can hold, beyond JSON: symbols, deferred values, secrets; and what its keys are.
 
 Data is copied where it enters. Nothing here knows slots, paths of a node or
 files; a value that cannot be held is refused with the path from its own root.
@@ -7,7 +7,7 @@ files; a value that cannot be held is refused with the path from its own root.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import date, datetime, time
 from typing import Any, NoReturn
 
@@ -15,7 +15,20 @@ from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import MAX_DEPTH, SCALARS, Path, copied, spell
 from nodeattrs.errors import BadKey, BadValue, DeferredCycle, ValueWithheld
 
-__all__ = ["MARKER", "ROOM", "Deferred", "Sensitive", "Symbol", "Withheld", "computed", "lazy", "stored", "taken_in"]
+__all__ = [
+    "MARKER",
+    "ROOM",
+    "Deferred",
+    "Sensitive",
+    "Symbol",
+    "Withheld",
+    "computed",
+    "key_of",
+    "lazy",
+    "steps_of",
+    "stored",
+    "taken_in",
+]
 
 ROOM = MAX_DEPTH - 1
 """Levels that a component may have: in the node's document its own name is one more."""
@@ -185,3 +198,24 @@ def _plain(value: Any, path: Path) -> Any:
         "make a sorted list of it" if isinstance(value, Set) else "store text, numbers, booleans, None, lists and maps"
     )
     raise BadValue(f"a node cannot hold a {type(value).__name__}", path=path, hint=way)
+
+
+def key_of(step: Any, path: Path = ()) -> Any:
+    """A step as trees have it: symbols are text.
+
+    path:   where it is taken, for messages
+    raises: BadKey, for what is neither text nor an integer
+    """
+    if type(step) is str or type(step) is int:
+        return step
+    if type(step) is Symbol:
+        return str(step)
+    raise BadKey(f"a key must be text or an integer, not {type(step).__name__}: {step!r}", path=(*path, step))
+
+
+def steps_of(path: Iterable[Any], above: Path = ()) -> Path:
+    """A path as trees have it. raises: BadKey"""
+    steps: Path = ()
+    for step in path:
+        steps = (*steps, key_of(step, (*above, *steps)))
+    return steps

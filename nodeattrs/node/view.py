@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, NoReturn, overload
 
@@ -21,12 +22,45 @@ from nodeattrs.core.policy import KEEP, TAKE, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Path, near, spell
 from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement, TypeConflict
 from nodeattrs.node.maps import OwnedMap
-from nodeattrs.node.slots import Joined
 from nodeattrs.node.values import HELD, Deferred, Withheld, computed
 
-__all__ = ["ListView", "MapView", "entry", "evaluated", "joined", "keys_of", "own", "plain", "share"]
+__all__ = [
+    "Branch",
+    "Joined",
+    "ListView",
+    "MapView",
+    "entry",
+    "evaluated",
+    "joined",
+    "keys_of",
+    "own",
+    "plain",
+    "rooted",
+    "share",
+]
 
 _READY = HELD - {Deferred, Withheld}
+
+
+class Joined:
+    """Several maps that meet under one policy, weakest first, not merged yet.
+
+    members: frozen maps, owned maps, and further joined ones; only those that really contribute
+    """
+
+    __slots__ = ("members", "policy")
+
+    def __init__(self, policy: Policy, members: list[Any]) -> None:
+        self.policy = policy
+        self.members = members
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Part of a plan: trees (by number) and branches that meet under one policy, weakest first."""
+
+    policy: Policy
+    children: tuple[int | Branch, ...]
 
 
 def entry(part: Any, key: Any) -> Any:
@@ -36,7 +70,7 @@ def entry(part: Any, key: Any) -> Any:
     """
     if type(part) is not Joined:
         return part.get(key, ABSENT)
-    policy = part.policy
+    policy = part.policy if part.policy.by_key is None else part.policy.at(key)
     always = policy.always
     result = ABSENT
     for member in part.members:
@@ -48,7 +82,8 @@ def entry(part: Any, key: Any) -> Any:
 
 
 def _met(policy: Policy, lower: Any, upper: Any) -> Any:
-    verdict = policy.verdict(type(lower), type(upper))
+    kinds = type(lower), type(upper)
+    verdict = policy.cells.get(kinds) or policy.verdict(*kinds)
     if verdict is TAKE:
         return upper
     if type(verdict) is Meet:
@@ -67,6 +102,12 @@ def joined(policy: Policy, parts: Iterable[Any]) -> Any:
         if part is not ABSENT:
             result = part if result is ABSENT else _met(policy, result, part)
     return result
+
+
+def rooted(trees: Sequence[Any], branch: Branch) -> Any:
+    """The roots of some trees, joined as a plan says and not merged yet."""
+    parts = [trees[child] if isinstance(child, int) else rooted(trees, child) for child in branch.children]
+    return joined(branch.policy, parts)
 
 
 def keys_of(part: Any) -> dict[Any, None]:
@@ -139,7 +180,7 @@ def own(part: Any, odd: dict[Any, None]) -> Any:
 
 
 def _lay(policy: Policy, lower: dict[Any, Any], upper: Any, odd: dict[Any, None], ours: bool, at: Any = ABSENT) -> None:
-    wins = _scalars_that_win(policy)
+    wins, table = _scalars_that_win(policy), policy
     for key, above in upper.items():
         kind = type(above)
         if kind in wins:
@@ -147,7 +188,9 @@ def _lay(policy: Policy, lower: dict[Any, Any], upper: Any, odd: dict[Any, None]
             continue
         top = key if at is ABSENT else at
         below = lower.get(key, ABSENT)
-        verdict = policy.verdict(type(below), kind)
+        if policy.by_key is not None:
+            table = policy.at(key)
+        verdict = table.cells.get((type(below), kind)) or table.verdict(type(below), kind)
         if verdict is TAKE:
             lower[key] = above if ours else _copy(above, odd, top)
         elif type(verdict) is Meet:
@@ -159,7 +202,7 @@ def _lay(policy: Policy, lower: dict[Any, Any], upper: Any, odd: dict[Any, None]
 
 @cache
 def _scalars_that_win(policy: Policy) -> frozenset[type]:
-    return policy.always & _READY
+    return policy.always & _READY if policy.by_key is None else frozenset()
 
 
 def _watched() -> Callable[[Any], bool]:

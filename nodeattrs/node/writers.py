@@ -10,37 +10,18 @@ one above it, is replaced. From then on it keeps the old content to itself, as i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from nodeattrs.core.origins import At
 from nodeattrs.core.tree import ABSENT, Path, near, spell, strict_key
-from nodeattrs.errors import BadArgument, BadKey, NoSuchAttribute, TypeConflict
-from nodeattrs.node.component_tree import ComponentTree, Pairs, Place, below, remove_equal, thing_of
-from nodeattrs.node.maps import ElementTold, SaidAt
-from nodeattrs.node.values import Deferred, Sensitive, Symbol, Withheld, stored
+from nodeattrs.errors import BadArgument, NoSuchAttribute, TypeConflict
+from nodeattrs.node.component_tree import ComponentTree, Place, below, thing_of
+from nodeattrs.node.lists import Pairs, in_order, remove_equal
+from nodeattrs.node.maps import ElementTold
+from nodeattrs.node.values import Withheld, key_of, steps_of, stored
 
-__all__ = ["FullWriter", "Level", "ListWriter", "UnlessWriter", "Writer", "key_of", "steps_of"]
-
-
-def key_of(step: Any, path: Path = ()) -> Any:
-    """A step as trees have it: symbols are text.
-
-    path:   where it is taken, for messages
-    raises: BadKey, for what is neither text nor an integer
-    """
-    if type(step) is str or type(step) is int:
-        return step
-    if type(step) is Symbol:
-        return str(step)
-    raise BadKey(f"a key must be text or an integer, not {type(step).__name__}: {step!r}", path=(*path, step))
-
-
-def steps_of(path: Iterable[Any], above: Path = ()) -> Path:
-    """A path as trees have it. raises: BadKey"""
-    steps: Path = ()
-    for step in path:
-        steps = (*steps, key_of(step, (*above, *steps)))
-    return steps
+__all__ = ["Level", "ListWriter", "Writer"]
 
 
 class _Handle:
@@ -150,8 +131,12 @@ class Writer(_Handle):
         return self.to_plain(evaluate)  # type: ignore[no-any-return]
 
     def get(self, key: Any, default: Any = None) -> Any:
-        """A plain copy of the value of *key*; *default* where it is absent. Creates nothing."""
-        value = self._tree.plain_of(below(self._place(), key_of(key, self._path)), True, (*self._path, key))
+        """A plain copy of the value of *key*; *default* where it is absent. Creates nothing.
+
+        Deferred values stay deferred, as in a step.
+        raises: ValueWithheld
+        """
+        value = self._at((key,))
         return default if value is ABSENT else value
 
     def delete(self, key: Any) -> Any:
@@ -189,7 +174,11 @@ class Writer(_Handle):
     # Chef's path methods. They count from here.
 
     def read(self, *path: Any) -> Any:
-        """A plain copy of what stands at *path* in this component, or None. Creates nothing."""
+        """A plain copy of what stands at *path* in this component, or None. Creates nothing.
+
+        Deferred values stay deferred: a level hands out what was stored, as Chef's does.
+        raises: ValueWithheld
+        """
         value = self._at(path)
         return None if value is ABSENT else value
 
@@ -202,7 +191,7 @@ class Writer(_Handle):
 
     def exist(self, *path: Any) -> bool:
         """Whether there is something at *path*, null included (Ruby's `exist?`)."""
-        return self._at(path) is not ABSENT
+        return thing_of(self._place_below(path)) is not ABSENT
 
     def write(self, *path_and_value: Any) -> Any:
         """Store the last argument at the path before it; scalars in the way become maps. The value.
@@ -226,11 +215,15 @@ class Writer(_Handle):
             raise self._absent(steps_of(path))
         return self.unlink(*path)
 
-    def _at(self, path: Iterable[Any]) -> Any:
+    def _place_below(self, path: Iterable[Any]) -> Place:
         place = self._place()
         for step in steps_of(path, self._path):
             place = below(place, step)
-        return self._tree.plain_of(place, True, (*self._path, *steps_of(path, self._path)))
+        return place
+
+    def _at(self, path: Iterable[Any]) -> Any:
+        value = self._tree.plain_of(self._place_below(path), path=self._path)
+        return value.read((*self._path, *path)) if type(value) is Withheld else value
 
     def _write(self, path_and_value: tuple[Any, ...], full: bool = False, strict: bool = False) -> Any:
         if len(path_and_value) < 2:
@@ -301,9 +294,9 @@ class ListWriter(_Handle):
         """A plain copy."""
         return self.to_plain(evaluate)  # type: ignore[no-any-return]
 
-    def _work(self, change: Callable[[Pairs, int], Any]) -> Any:
+    def _work(self, change: Callable[[Pairs, int], Any], anew: bool = False) -> Any:
         self._list()
-        return self._tree.work(self._path, change)
+        return self._tree.work(self._path, change, anew)
 
     def _taken(self, values: Iterable[Any]) -> list[Any]:
         return [stored(value, self._path) for value in values]
@@ -311,7 +304,7 @@ class ListWriter(_Handle):
     def _said(self, taken: list[Any], mark: int, listed: bool) -> Pairs:
         """New elements with their speaker, who said them as one list, or each as a value of its own."""
         path = self._path
-        return [(value, SaidAt(mark, (*path, index) if listed else path)) for index, value in enumerate(taken)]
+        return [(value, At(mark, (*path, index) if listed else path)) for index, value in enumerate(taken)]
 
     def append(self, value: Any) -> ListWriter:
         """Add one element at the end; self."""
@@ -358,20 +351,17 @@ class ListWriter(_Handle):
         def change(pairs: Pairs, mark: int) -> None:
             pairs[:] = self._said(taken, mark, listed=True)
 
-        self._work(change)
+        self._work(change, anew=True)
         return self
 
     def sort(self) -> ListWriter:
-        """Sort: numbers by size, text by code point, lists element by element; self.
+        """Sort: numbers by size, text by code point, lists by their first elements that differ; self.
 
-        raises: BadArgument, where elements of different sorts meet
+        raises: BadArgument, where two have no order that have to be compared, such as null and a number
         """
 
         def change(pairs: Pairs, mark: int) -> None:
-            if len(pairs) > 1:
-                for value, _ in pairs:
-                    _sortable(value, pairs[0][0])
-            pairs.sort(key=lambda pair: pair[0])
+            pairs.sort(key=lambda pair: in_order(pair[0]))
 
         self._work(change)
         return self
@@ -416,91 +406,6 @@ class ListWriter(_Handle):
             return changed
 
         return self if self._work(change) else None
-
-
-def _sortable(value: Any, other: Any) -> None:
-    numbers = (int, float)
-    if isinstance(value, bool) or value is None or isinstance(value, Mapping):
-        raise BadArgument(f"cannot sort: {value!r} has no order")
-    if isinstance(value, numbers) and isinstance(other, numbers) and not isinstance(other, bool):
-        return
-    if isinstance(value, str) and isinstance(other, str):
-        return
-    if isinstance(value, list) and isinstance(other, list):
-        for one, two in zip(value, other, strict=False):
-            _sortable(one, two)
-        return
-    raise BadArgument(f"cannot sort {value!r} among {other!r}: they have no common order")
-
-
-class UnlessWriter:
-    """`node.default_unless["a"]["b"] = 1`: stores where this one component has no value, null counting as none.
-
-    Also `node.default_unless("a", "b", 1)`, which gives the value stored, or None.
-    source: Chef's `default_unless`; it asks its own component only
-    """
-
-    __slots__ = ("_path", "_tree")
-
-    def __init__(self, tree: ComponentTree, path: Path = ()) -> None:
-        self._tree = tree
-        self._path = path
-
-    def __getitem__(self, step: Any) -> UnlessWriter:
-        return UnlessWriter(self._tree, (*self._path, key_of(step, self._path)))
-
-    def __setitem__(self, step: Any, value: Any) -> None:
-        self(step, value)
-
-    def __call__(self, *path_and_value: Any) -> Any:
-        if len(path_and_value) < 2:
-            raise BadArgument("an unless needs a path and a value", hint="default_unless('apache', 'port', 80)")
-        path = (*self._path, *steps_of(path_and_value[:-1], self._path))
-        value = stored(path_and_value[-1], path)
-        standing = thing_of(self._tree.place(path))
-        if isinstance(standing, Deferred):
-            standing = standing.evaluate()
-        if _is_none(standing):
-            self._tree.write(path, value)
-            return path_and_value[-1]
-        self._tree.silent(path, value)
-        return None
-
-
-def _is_none(value: Any) -> bool:
-    """Whether there is no value: nothing, null, a secret that is null, or one that was not stored."""
-    return value is ABSENT or value is None or isinstance(value, Withheld) or value == Sensitive(None)
-
-
-class FullWriter:
-    """The full assignment, Ruby's `default!`: what stands in the way on the path is replaced by maps.
-
-    Also callable: `node.default_full("a", "b", 1)`, which gives the value.
-    before: run first with the path; the force forms clear their whole level there
-    """
-
-    __slots__ = ("_before", "_path", "_tree")
-
-    def __init__(self, tree: ComponentTree, path: Path = (), before: Callable[[Path], Any] | None = None) -> None:
-        self._tree = tree
-        self._path = path
-        self._before = before
-
-    def __getitem__(self, step: Any) -> FullWriter:
-        return FullWriter(self._tree, (*self._path, key_of(step, self._path)), self._before)
-
-    def __setitem__(self, step: Any, value: Any) -> None:
-        self(step, value)
-
-    def __call__(self, *path_and_value: Any) -> Any:
-        if len(path_and_value) < 2:
-            raise BadArgument("a full assignment needs a path and a value", hint="default_full('apache', 'port', 80)")
-        path = (*self._path, *steps_of(path_and_value[:-1], self._path))
-        value = stored(path_and_value[-1], path)
-        if self._before is not None:
-            self._before(path)
-        self._tree.write(path, value, full=True)
-        return path_and_value[-1]
 
 
 Sequence.register(ListWriter)

@@ -1,23 +1,27 @@
-"""What differs between two kept nodes: by path, with who said each side."""
+"""What differs between two kept nodes: by path, and in lists by element, with who set each side."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.tree import ABSENT, Path, dig, spell
+from nodeattrs.core.trace import Trace
+from nodeattrs.core.tree import ABSENT, Path, dig, spell, strict_key
 from nodeattrs.node.node import Node
+from nodeattrs.node.slot_tree import SlotTree
+from nodeattrs.node.slots import SLOTS
 from nodeattrs.reports.run import Change, changes
 from nodeattrs.reports.screen import Screen, printable
-from nodeattrs.reports.show import winner_of
 from nodeattrs.reports.values import data_of, on_one_line
 
-__all__ = ["Difference", "Side"]
+__all__ = ["Difference", "ElementChange", "Side", "SlotDifference"]
 
 _SIGNS = {"added": "+", "changed": "~", "removed": "-"}
+_ELEMENT_SIGNS = {"added": "+", "removed": "-"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,45 +32,177 @@ class Side:
     node: Node
 
 
+@dataclass(frozen=True, slots=True)
+class ElementChange:
+    """An element that one of two lists has, and everyone who set it there; kind is "added" or "removed"."""
+
+    kind: str
+    value: Any
+    origins: tuple[Origin, ...]
+
+
+Elements = list[tuple[Any, tuple[Origin, ...]]]
+
+
+def element_changes(before: Elements, after: Elements) -> list[ElementChange]:
+    """The elements that only one side has, those that are gone first; positions are not identities.
+
+    >>> [(one.kind, one.value) for one in element_changes([(1, ()), (1, ())], [(2, ()), (1, ())])]
+    [('removed', 1), ('added', 2)]
+    """
+    return [*_only_in(before, after, "removed"), *_only_in(after, before, "added")]
+
+
+def _only_in(one: Elements, other: Elements, kind: str) -> Iterator[ElementChange]:
+    left = Counter(strict_key(value) for value, _ in other)
+    for value, origins in one:
+        key = strict_key(value)
+        if left[key]:
+            left[key] -= 1
+        else:
+            yield ElementChange(kind, value, origins)
+
+
+def _trace_origins(trace: Trace) -> tuple[Origin, ...]:
+    return () if trace.winner is None else (trace.winner.claim.origin,)
+
+
+def _elements_of(node: Node, path: Path, values: Sequence[Any]) -> Elements:
+    """The elements of the list that is read, as they are shown, each with who set it."""
+    trace = node.trace(path)
+    found = [tuple(dict.fromkeys(claim.origin for claim in one.claims)) for one in trace.elements]
+    whole = _trace_origins(trace)
+    return list(zip(values, found if len(found) == len(values) else [whole] * len(values), strict=True))
+
+
+def _slot_elements(slot: SlotTree, path: Path, values: Sequence[Any]) -> Elements:
+    return [(value, (slot.origin((*path, index)),)) for index, value in enumerate(values)]
+
+
 @dataclass(frozen=True)
 class Difference:
-    """What the right side has that the left one has not, and the other way round."""
+    """What the right side has that the left one has not, and the other way round.
+
+    by_slot: compare the fifteen slots, too: what an override hides differs there only
+    """
 
     left: Side
     right: Side
     path: Path = ()
+    by_slot: bool = False
 
     @cached_property
     def changes(self) -> list[Change]:
-        """The leaves that differ; a list is one leaf."""
+        """The leaves that differ in what is read; a list is one leaf."""
         before, after = (dig(data_of(side.node.to_dict(evaluate=False)), self.path) for side in (self.left, self.right))
         return [Change((*self.path, *one.path), one.before, one.after) for one in changes(before, after)]
 
-    def _origins(self, change: Change) -> tuple[Origin | None, Origin | None]:
-        left = None if change.before is ABSENT else winner_of(self.left.node)(change.path)
-        return left, None if change.after is ABSENT else winner_of(self.right.node)(change.path)
+    @cached_property
+    def slots(self) -> list[SlotDifference]:
+        """The slots that differ, each by itself."""
+        sides = (self.left.node.slots, self.right.node.slots)
+        found = [SlotDifference(sides[0][slot.number], sides[1][slot.number], self.path) for slot in SLOTS]
+        return [one for one in found if one.changes] if self.by_slot else []
+
+    def elements(self, change: Change) -> list[ElementChange]:
+        """The elements in which two lists differ; none where one side is no list, or has another order only."""
+        if not isinstance(change.before, list) or not isinstance(change.after, list):
+            return []
+        before = _elements_of(self.left.node, change.path, change.before)
+        return element_changes(before, _elements_of(self.right.node, change.path, change.after))
+
+    def _origins(self, change: Change) -> tuple[tuple[Origin, ...], tuple[Origin, ...]]:
+        return (
+            () if change.before is ABSENT else _trace_origins(self.left.node.trace(change.path)),
+            () if change.after is ABSENT else _trace_origins(self.right.node.trace(change.path)),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The differences as data, each side with its value and origin."""
-        told = []
-        for change in self.changes:
-            entry: dict[str, Any] = {"path": spell(change.path), "change": change.kind}
-            sides = zip(("before", "after"), (change.before, change.after), self._origins(change), strict=True)
-            for side, value, origin in sides:
-                if value is not ABSENT:
-                    entry[side] = {"value": value, "origin": None if origin is None else str(origin)}
-            told.append(entry)
-        return {"version": 1, "before": self.left.title, "after": self.right.title, "changes": told}
+        data = {
+            "version": 1,
+            "before": self.left.title,
+            "after": self.right.title,
+            "changes": [_entry(one, self._origins(one), self.elements(one)) for one in self.changes],
+        }
+        return data | ({"slots": [one.to_dict() for one in self.slots]} if self.by_slot else {})
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """One block for each path: the values, and who said them."""
+        """One block for each path: the values or elements, and who set them; then one for each slot."""
         yield f"{screen.paint(self.left.title, 'strong')} -> {screen.paint(self.right.title, 'strong')}"
         if not self.changes:
-            yield "  no difference"
+            yield "  no difference in what is read" if self.by_slot else "  no difference"
         for change in self.changes:
-            yield f"  {screen.paint(_SIGNS[change.kind], change.kind)} {printable(spell(change.path))}"
-            values = zip("-+", (change.before, change.after), self._origins(change), strict=True)
-            for sign, value, origin in values:
-                if value is not ABSENT:
-                    said = f"  ({printable(str(origin))})" if origin else ""
-                    yield from screen.wrapped(f"{on_one_line(value)}{said}", " " * 8, f"      {sign} ", 4)
+            yield from _block(change, self._origins(change), self.elements(change), screen)
+        for slot in self.slots:
+            yield ""
+            yield from slot.lines(screen)
+
+
+@dataclass(frozen=True)
+class SlotDifference:
+    """What differs in one slot, whether it is read or not."""
+
+    left: SlotTree
+    right: SlotTree
+    path: Path = ()
+
+    @cached_property
+    def changes(self) -> list[Change]:
+        """The leaves that differ."""
+        before, after = (dig(data_of(side.to_dict()), self.path) for side in (self.left, self.right))
+        return [Change((*self.path, *one.path), one.before, one.after) for one in changes(before, after)]
+
+    def elements(self, change: Change) -> list[ElementChange]:
+        """The elements in which two lists differ."""
+        if not isinstance(change.before, list) or not isinstance(change.after, list):
+            return []
+        before = _slot_elements(self.left, change.path, change.before)
+        return element_changes(before, _slot_elements(self.right, change.path, change.after))
+
+    def _origins(self, change: Change) -> tuple[tuple[Origin, ...], tuple[Origin, ...]]:
+        return (
+            () if change.before is ABSENT else (self.left.origin(change.path),),
+            () if change.after is ABSENT else (self.right.origin(change.path),),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The differences as data."""
+        found = [_entry(one, self._origins(one), self.elements(one)) for one in self.changes]
+        return {"slot": self.left.number, "level": self.left.level, "source": self.left.source, "changes": found}
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """The name of the slot, and one block for each path."""
+        yield screen.paint(f"{self.left.number} {self.left.title}", "strong")
+        for change in self.changes:
+            yield from _block(change, self._origins(change), self.elements(change), screen)
+
+
+def _entry(change: Change, origins: Sequence[tuple[Origin, ...]], elements: list[ElementChange]) -> dict[str, Any]:
+    entry: dict[str, Any] = {"path": spell(change.path), "change": change.kind}
+    for side, value, who in zip(("before", "after"), (change.before, change.after), origins, strict=True):
+        if value is not ABSENT:
+            entry[side] = {"value": value, "origin": str(who[0]) if who else None}
+    if elements:
+        entry["elements"] = [
+            {"change": one.kind, "value": one.value, "origins": [str(origin) for origin in one.origins]}
+            for one in elements
+        ]
+    return entry
+
+
+def _block(
+    change: Change, origins: Sequence[tuple[Origin, ...]], elements: list[ElementChange], screen: Screen
+) -> Iterator[str]:
+    yield f"  {screen.paint(_SIGNS[change.kind], change.kind)} {printable(spell(change.path))}"
+    for one in elements:
+        yield from _side(_ELEMENT_SIGNS[one.kind], one.value, one.origins, screen)
+    if not elements:
+        for sign, value, who in zip("-+", (change.before, change.after), origins, strict=True):
+            if value is not ABSENT:
+                yield from _side(sign, value, who, screen)
+
+
+def _side(sign: str, value: Any, origins: tuple[Origin, ...], screen: Screen) -> Iterator[str]:
+    said = f"  ({printable(', '.join(map(str, origins)))})" if origins else ""
+    yield from screen.wrapped(f"{on_one_line(value)}{said}", " " * 8, f"      {sign} ", 4)

@@ -15,16 +15,17 @@ screen. The plain form of a trace is `str(trace)`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nodeattrs.core.claim import Claim, Origin, Verb
-from nodeattrs.core.trace import Element, Fate, Heard, Past, Trace
+from nodeattrs.core.claim import Claim, Origin
+from nodeattrs.core.trace import Element, Past, Row, Trace, rows
 from nodeattrs.core.tree import Path, near, spell
 from nodeattrs.node.node import Node
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.values import claimed, on_one_line
+from nodeattrs.runs.causes import Cause
 from nodeattrs.runs.lookups import Reading, readings
 from nodeattrs.runs.repository import Repository
 
@@ -45,6 +46,9 @@ class Explanation:
     """A trace and whose it is.
 
     node, environment: the node's
+    revision:          which save of it, where that is known
+    is_run:            whether it was run now, for this question
+    causes:            the lines because of which those who set something were asked; where that was wanted
     hint:              what may have been meant, where nobody said anything about the path
     readings:          what the line that set it read, where it is a line of a cookbook
     """
@@ -54,11 +58,20 @@ class Explanation:
     environment: str = ""
     hint: str | None = None
     readings: tuple[Reading, ...] = ()
+    revision: int | None = None
+    is_run: bool = False
+    causes: tuple[Cause, ...] | None = None
 
     @property
     def says_something(self) -> bool:
         """Whether anybody ever spoke about the path."""
         return bool(self.trace.found or self.trace.heard or self.trace.past)
+
+    @property
+    def title(self) -> str:
+        """Whose trace it is: "web1 in production, revision 2"."""
+        when = f", revision {self.revision}" if self.revision else ", run now" if self.is_run else ""
+        return f"{self.node} in {self.environment}{when}"
 
     def to_dict(self) -> dict[str, Any]:
         """The trace as data, with the node and the claims of each element."""
@@ -76,8 +89,10 @@ class Explanation:
             "version": data.pop("version"),
             "node": self.node,
             "environment": self.environment,
+            "revision": self.revision,
             **data,
             "hint": self.hint,
+            **({} if self.causes is None else {"because_of": [_cause_dict(one) for one in self.causes]}),
             "read": [
                 {"what": reading.what, "trace": None if reading.trace is None else _reading_dict(reading.trace)}
                 for reading in self.readings
@@ -87,7 +102,7 @@ class Explanation:
     def lines(self, screen: Screen) -> Iterator[str]:
         """The head, the claims, the rules, the elements, and what was said before."""
         trace = self.trace
-        yield from _head(trace, screen)
+        yield from _head(trace, screen, printable(f"{self.title}: ") if self.node else "")
         if trace.heard:
             yield ""
             yield from _claims(trace, screen)
@@ -104,14 +119,25 @@ class Explanation:
         if self.readings:
             yield ""
             yield from _read(self.readings, screen)
+        if self.causes:
+            yield ""
+            yield from _because(self.causes, screen)
         if self.hint:
             yield f"  {self.hint}"
 
 
-def explained(node: Node, path: Path, repository: Repository | None = None) -> Explanation:
+def explained(
+    node: Node,
+    path: Path,
+    repository: Repository | None = None,
+    revision: int | None = None,
+    because: Callable[[Trace], Iterable[Cause]] | None = None,
+) -> Explanation:
     """Why *path* of a node is what it is.
 
-    repository: whose cookbooks spoke; with it, what the line that set the value read is explained too
+    revision:   which save of it, where that is known
+    repository: whose cookbooks set values; with it, what the line that set the value read is explained too
+    because:    finds the lines that decided who was asked
     """
     trace = node.trace(path)
     silent = not (trace.found or trace.heard or trace.past)
@@ -119,7 +145,8 @@ def explained(node: Node, path: Path, repository: Repository | None = None) -> E
     read: tuple[Reading, ...] = ()
     if repository is not None and trace.winner is not None:
         read = tuple(readings(repository, node, trace.winner.claim.origin))
-    return Explanation(trace, node.name, node.environment, hint, read)
+    found = None if because is None else tuple(because(trace))
+    return Explanation(trace, node.name, node.environment, hint, read, revision, repository is not None, found)
 
 
 def _reading_dict(trace: Any) -> dict[str, Any]:
@@ -212,13 +239,33 @@ def _claim_dict(claim: Claim) -> dict[str, Any]:
     }
 
 
-def _head(trace: Trace, screen: Screen) -> Iterator[str]:
+def _because(causes: Sequence[Cause], screen: Screen) -> Iterator[str]:
+    """Each line that decided; its place below where there is no room beside."""
+    yield "  because of"
+    whats = in_columns([[printable(one.what)] for one in causes])
+    for (what,), one in zip(whats, causes, strict=True):
+        place = _place(one.origin, False)
+        if len(what) + len(place) + 6 <= screen.width:
+            yield f"    {what}  {place}"
+        else:
+            yield from screen.wrapped(what.rstrip(), "      ", "    ")
+            yield from screen.wrapped(place, " " * 8)
+
+
+def _cause_dict(cause: Cause) -> dict[str, Any]:
+    origin = cause.origin
+    place = {"kind": origin.kind, "name": origin.name, "file": origin.file, "line": origin.line}
+    return {"what": cause.what, **place, "column": origin.column}
+
+
+def _head(trace: Trace, screen: Screen, title: str) -> Iterator[str]:
     path = printable(spell(trace.path))
     text = f" = {on_one_line(trace.value)}" if trace.found else ": nothing there"
-    first, *rest = screen.wrapped(path + text, "    ", " ", _HEAD_LINES)
+    first, *rest = screen.wrapped(title + path + text, "    ", " ", _HEAD_LINES)
     first = first.removeprefix(" ")
     # A long path may be broken itself; then it stays plain.
-    yield screen.paint(path, "strong") + first.removeprefix(path) if first.startswith(path) else first
+    begin = title + path
+    yield title + screen.paint(path, "strong") + first.removeprefix(begin) if first.startswith(begin) else first
     yield from rest
     if trace.cover is not None and trace.cover != trace.path:
         yield f"  {printable(spell(trace.cover))} is no map: nothing can lie below it"
@@ -226,39 +273,40 @@ def _head(trace: Trace, screen: Screen) -> Iterator[str]:
 
 def _claims(trace: Trace, screen: Screen) -> Iterator[str]:
     """One line a claim, in as much detail as the width has room for; long values below their claims."""
-    right = (1, 3) if all(type(one.claim.value) in (int, float) for one in trace.heard) else (1,)
+    table = list(rows(trace))
+    right = (1, 3) if all(type(row.value) in (int, float) for row in table) else (1,)
     for titled, named in ((True, True), (True, False), (False, False)):
-        rows = [
-            [*_said(heard, trace, titled), on_one_line(heard.claim.value), _placed(heard, trace, named)]
-            for heard in trace.heard
-        ]
-        texts = [_joined(cells) for cells in in_columns(rows, right)]
+        cells = [[*_head_of(row, titled), on_one_line(row.value), _placed(row, named)] for row in table]
+        texts = [_joined(one) for one in in_columns(cells, right)]
         if max(map(len, texts)) <= screen.width:
-            yield from (_painted(text, heard, screen) for heard, text in zip(trace.heard, texts, strict=True))
+            yield from (_painted(text, row, screen) for row, text in zip(table, texts, strict=True))
             return
-    heads = [_joined(cells[:4]) for cells in in_columns(rows, right)]
-    beside = max(map(len, heads)) <= screen.width and max(len(value) for *_, value, _ in rows) <= _BESIDE
+    yield from _in_blocks(table, cells, right, screen)
+
+
+def _in_blocks(table: Sequence[Row], cells: list[list[str]], right: tuple[int, ...], screen: Screen) -> Iterator[str]:
+    heads = [_joined(one[:4]) for one in in_columns(cells, right)]
+    beside = max(map(len, heads)) <= screen.width and max(len(value) for *_, value, _ in cells) <= _BESIDE
     if not beside:
-        heads = [_joined(cells[:3]) for cells in in_columns(rows, right)]
-    for heard, head in zip(trace.heard, heads, strict=True):
-        place = _placed(heard, trace, False)
+        heads = [_joined(one[:3]) for one in in_columns(cells, right)]
+    for row, head in zip(table, heads, strict=True):
+        place = _placed(row, False)
         if len(head) + 2 + len(place) <= screen.width:
-            yield _painted(f"{head}  {place}", heard, screen)
+            yield _painted(f"{head}  {place}", row, screen)
         else:
-            yield _painted(head, heard, screen)
+            yield _painted(head, row, screen)
             yield from screen.wrapped(place, _BELOW)
         if not beside:
-            yield from screen.wrapped(on_one_line(heard.claim.value), _BELOW, most=_VALUE_LINES)
+            yield from screen.wrapped(on_one_line(row.value), _BELOW, most=_VALUE_LINES)
 
 
-def _said(heard: Heard, trace: Trace, titled: bool) -> list[str]:
-    title = (trace.titles or {}).get(heard.claim.rank, "")
-    return [heard.fate.value, str(heard.claim.rank), title if titled else title.partition(" / ")[0]]
+def _head_of(row: Row, titled: bool) -> list[str]:
+    return [row.outcome, str(row.rank), row.title if titled else row.title.partition(" / ")[0]]
 
 
-def _placed(heard: Heard, trace: Trace, named: bool) -> str:
-    place, note = _place(heard.claim.origin, named), _note(heard.claim, trace)
-    return f"{place}  ({note})" if note else place
+def _placed(row: Row, named: bool) -> str:
+    place, how = _place(row.origin, named), printable(row.how)
+    return f"{place}  ({how})" if how else place
 
 
 def _joined(cells: Sequence[str]) -> str:
@@ -266,8 +314,8 @@ def _joined(cells: Sequence[str]) -> str:
     return f"  {fate}  {rank} {'  '.join(rest)}".rstrip()
 
 
-def _painted(text: str, heard: Heard, screen: Screen) -> str:
-    word = heard.fate.value
+def _painted(text: str, row: Row, screen: Screen) -> str:
+    word = row.outcome
     at = text.index(word)
     return text[:at] + screen.paint(word, word) + text[at + len(word) :]
 
@@ -287,27 +335,18 @@ def _file_tells(origin: Origin) -> bool:
 
 _EVENTS = {"silent": "by unless"}
 
-_VERBS = {Verb.REPLACE: "replaces what lies below", Verb.APPEND: "changed in place", Verb.ERASE: "erased"}
-
-
-def _note(claim: Claim, trace: Trace) -> str:
-    elsewhere = claim.path not in (trace.path, trace.cover)
-    words = [f"said at {printable(spell(claim.path))}"] if elsewhere else []
-    if claim.verb in _VERBS:
-        words.append(_VERBS[claim.verb])
-    return "; ".join(words)
-
 
 def _rules(trace: Trace, screen: Screen) -> Iterator[str]:
-    """Who beats whom by which rule: one paragraph a rule."""
+    """What decided: who beats whom by which rule, one paragraph a rule; and what might decide besides."""
     pairs: dict[str, list[str]] = {}
-    for heard in trace.heard:
-        if heard.fate is Fate.LOSES and heard.by:
-            winners = " and ".join(map(str, heard.by))
-            verb = "beats" if len(heard.by) == 1 else "beat"
-            pairs.setdefault(heard.why, []).append(f"{winners} {verb} {heard.claim.rank}")
-    for why, beaten in pairs.items():
-        yield from screen.wrapped(f"{', '.join(beaten)}: {why}", "    ", "  ")
+    for row in rows(trace):
+        if row.by:
+            verb = "beats" if len(row.by) == 1 else "beat"
+            pairs.setdefault(row.rule, []).append(f"{' and '.join(map(str, row.by))} {verb} {row.rank}")
+        elif row.rule:
+            pairs.setdefault(row.rule, []).append(str(row.rank))
+    for rule, who in pairs.items():
+        yield from screen.wrapped(f"{', '.join(who)}: {rule}", "    ", "  ")
 
 
 def _has_several_speakers(elements: Sequence[Element]) -> bool:

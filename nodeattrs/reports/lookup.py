@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from nodeattrs.adapters.hiera import Explanation, Unused
-from nodeattrs.core.claim import Origin
-from nodeattrs.core.trace import shown
-from nodeattrs.core.tree import ABSENT
+from nodeattrs.core.tree import ABSENT, spell
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 
+if TYPE_CHECKING:
+    from nodeattrs.adapters.hiera import Explanation, UnknownLevel, Unused
+    from nodeattrs.core.claim import Origin
+
 __all__ = ["Compared", "Explained", "LookedUp", "NobodyReads", "WhoHas", "plain"]
+
+_MOST_LEAVES = 12
 
 
 def plain(value: Any) -> Any:
@@ -23,6 +26,12 @@ def plain(value: Any) -> Any:
     if isinstance(value, NodeattrsError):
         return {"error": getattr(value, "kind", type(value).__name__), "message": value.message}
     return str(value) if hasattr(value, "unwrap") else value
+
+
+def _shown(value: Any, width: int = 60) -> str:
+    from nodeattrs.core.trace import shown  # a value alone is printed without it
+
+    return shown(value, width)
 
 
 def _as_yaml(value: Any) -> Iterator[str]:
@@ -42,25 +51,31 @@ class _Plain(yaml.SafeDumper):
 class LookedUp:
     """A value for each node; or with `whole` all keys of each node.
 
-    values: node -> the value, or the error that the lookup ended with
+    values:  node -> the value, or the error that the lookup ended with
+    unknown: node -> the levels that cannot be read and might decide its value, or one of them
     """
 
     key: str
     values: Mapping[str, Any]
     whole: bool = False
+    unknown: Mapping[str, Sequence[UnknownLevel]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Each node with its value."""
         return {
             "version": 1,
             "key": self.key,
-            "nodes": {node: self._plain(value) for node, value in self.values.items()},
+            "nodes": {node: self._plain(value) | self._unknown(node) for node, value in self.values.items()},
         }
 
-    def _plain(self, value: Any) -> Any:
+    def _plain(self, value: Any) -> dict[str, Any]:
         if self.whole and isinstance(value, dict):
             return {"value": {key: plain(entry) for key, entry in value.items()}}
-        return plain(value) if isinstance(value, NodeattrsError) else {"value": plain(value)}
+        return dict(plain(value)) if isinstance(value, NodeattrsError) else {"value": plain(value)}
+
+    def _unknown(self, node: str) -> dict[str, Any]:
+        levels = self.unknown.get(node)
+        return {"unknown": [level.to_dict() for level in levels]} if levels else {}
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """The value alone for one node; for several each below its name."""
@@ -97,32 +112,120 @@ class Explained:
         for node, one in self.explanations.items():
             if len(self.explanations) > 1:
                 yield screen.paint(f"# {printable(node)}", "strong")
-            head, *rest = one.blocks()
-            yield screen.paint(cut(printable(str(head)), max(screen.width, 40)), "strong")
-            for block in rest:
+            head = f"{one.key} = {_shown(one.value)}" if one.found else f"{one.key}: no answer"
+            yield screen.paint(cut(printable(head), max(screen.width, 40)), "strong")
+            for block in _blocks(one):
                 yield from _block(block, screen)
 
 
-def _block(block: str | list[tuple[str, ...]], screen: Screen) -> Iterator[str]:
+Block = str | list[tuple[str, ...]]
+"""A line with its indentation; or rows of cells that stand below each other."""
+
+_OUTCOMES = {"found": "found", "no_key": "no such key", "no_file": "no such file", "unknown": "cannot be read"}
+
+
+def _blocks(one: Explanation) -> Iterator[Block]:
+    if one.error is not None:
+        yield from (f"  {line}" for line in str(one.error).splitlines())
+    if one.found and one.found_in != "data":
+        yield f"  given by {one.found_in} of the call"
+    yield f"  strategy   {_strategy(one.strategy)}, from {_chosen_by(one)}"
+    if one.converted is not None:
+        yield f"  converted  to {_shown(one.converted)}"
+    if one.searched:
+        yield "  searched"
+        yield [(item.place.layer, item.place.entry, item.place.file, _OUTCOMES[item.outcome]) for item in one.searched]
+    yield from _leaf_blocks(one)
+    yield from _knocked_blocks(one)
+    yield from _other_blocks(one)
+    if one.needed:
+        yield "  looked up on the way"
+        yield f"    {', '.join(one.needed)}"
+
+
+def _strategy(data: str | Mapping[str, Any]) -> str:
+    if isinstance(data, str):
+        return data
+    options = ", ".join(f"{name}: {value!r}" for name, value in data.items() if name != "strategy")
+    return f"{data['strategy']} ({options})"
+
+
+def _chosen_by(one: Explanation) -> str:
+    origin = one.strategy_from
+    if isinstance(origin, str):
+        return origin
+    named = f" for {one.option!r}" if one.option is not None and one.option != one.root else ""
+    return f"lookup_options{named}, {origin.place}"
+
+
+def _leaf_blocks(one: Explanation) -> Iterator[Block]:
+    leaves = list(one.leaves())
+    if leaves:
+        yield "  set by"
+        yield [
+            (spell(path) if path else one.key, _shown(value, 40), _places(origins))
+            for path, value, origins in leaves[:_MOST_LEAVES]
+        ]
+    if len(leaves) > _MOST_LEAVES:
+        yield f"    and {len(leaves) - _MOST_LEAVES} more"
+
+
+def _knocked_blocks(one: Explanation) -> Iterator[Block]:
+    knocked = () if one.is_secret else one.knocked
+    if knocked:
+        yield "  knocked out"
+    for each in knocked:
+        value, marker = _shown(each.value, 40), _shown(each.marker, 40)
+        yield f"    {value} of {_places(each.said)} by {marker}, {_places(each.by)}"
+
+
+def _other_blocks(one: Explanation) -> Iterator[Block]:
+    """Who else sets the value as a whole, or might: the rows of its trace that are not read."""
+    from nodeattrs.core.trace import rows
+
+    others = list(rows(one.trace()))
+    for outcome, heading in (("loses", "overridden"), ("unknown", "cannot be read")):
+        found = [row for row in others if row.outcome == outcome]
+        if found:
+            yield f"  {heading}"
+            yield [(f"{row.rank} {row.title}", _shown(row.value, 40), _place(row.origin), row.note) for row in found]
+    for level in one.unknown:
+        if level.key != one.key:
+            yield f"    {level.key} may be overridden by {level}"
+
+
+def _places(origins: Iterable[Origin]) -> str:
+    return ", ".join(map(_place, origins))
+
+
+def _place(origin: Origin) -> str:
+    return str(origin.place or origin)
+
+
+def _block(block: Block, screen: Screen) -> Iterator[str]:
     """A part of an explanation, in columns where they fit; otherwise the cells of a row go on below it."""
     if isinstance(block, str):
         indent = " " * (len(block) - len(block.lstrip()))
         yield from screen.wrapped(printable(block.strip()), f"{indent}    ", indent)
         return
-    rows = [[printable(cell) for cell in row] for row in block]
-    lines = [f"    {'  '.join(cells)}" for cells in in_columns(rows)]
+    cells = [[printable(cell) for cell in row] for row in block]
+    lines = [f"    {'  '.join(row)}".rstrip() for row in in_columns(cells)]
     if max(map(len, lines)) <= screen.width:
         yield from lines
         return
-    for first, *more in rows:
-        indent, line = " " * 4, first
-        for cell in more:
-            if len(indent) + len(line) + 2 + len(cell) <= screen.width:
-                line += f"  {cell}"
-            else:
-                yield from screen.wrapped(line, " " * 8, indent)
-                indent, line = " " * 8, cell
-        yield from screen.wrapped(line, " " * 8, indent)
+    for row in cells:
+        yield from _row(row, screen)
+
+
+def _row(cells: list[str], screen: Screen) -> Iterator[str]:
+    indent, line = " " * 4, cells[0]
+    for cell in cells[1:]:
+        if len(indent) + len(line) + 2 + len(cell) <= screen.width:
+            line += f"  {cell}"
+        else:
+            yield from screen.wrapped(line, " " * 8, indent)
+            indent, line = " " * 8, cell
+    yield from screen.wrapped(line, " " * 8, indent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,5 +303,5 @@ class Compared:
             yield printable(key)
             for mark, style, value in (("-", "removed", left), ("+", "added", right)):
                 if value is not ABSENT:
-                    text = value.message if isinstance(value, NodeattrsError) else shown(plain(value), 10_000)
+                    text = value.message if isinstance(value, NodeattrsError) else _shown(plain(value), 10_000)
                     yield screen.paint(printable(f"  {mark} {text}"), style)

@@ -20,7 +20,7 @@ from typing import Any, TextIO
 from nodeattrs.catalog import Catalog, LogLine, Outcome, Plan, Report, apply_plan
 from nodeattrs.catalog.types import Site
 from nodeattrs.errors import DocumentError, StoreError
-from nodeattrs.keep.names import checked_name
+from nodeattrs.keep.revisions import checked_name
 
 __all__ = [
     "DEFAULT_REPORTS",

@@ -10,6 +10,11 @@
     [blocked]
     automatic = ["sysconf"]
 
+    [merge]
+    "apache2.modules" = "replace"
+    "users.*.keys" = "append"
+    "sites" = {merge_by = "name"}
+
 Chef's own settings work at the top level too: `allowed_automatic_attributes`,
 `blocked_…`, and the older `automatic_attribute_whitelist`, `…_blacklist`. Where
 several spellings say one thing the oldest wins, as in Chef, with a warning. What
@@ -18,10 +23,11 @@ the lists mean is not known here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, parse
 from nodeattrs.runs.fields import Fields
 from nodeattrs.runs.node_files import LEVELS
@@ -48,6 +54,7 @@ class Config:
     environment: of nodes that name none, or None
     hiera:       the Hiera tree that recipes look keys up in: a hiera.yaml or a folder with one, or None
     bindings:    the site of bindings that recipes inject from: a folder, or None
+    merge:       rules for paths: what happens there instead of what Chef does
     """
 
     allowed: Mapping[str, list[Entry]] = field(default_factory=dict)
@@ -57,6 +64,7 @@ class Config:
     environment: str | None = None
     hiera: str | None = None
     bindings: str | None = None
+    merge: tuple[PathRule, ...] = ()
 
 
 def read_config(fields: Fields) -> Config:
@@ -65,7 +73,7 @@ def read_config(fields: Fields) -> Config:
     raises: DocumentError, with everything that is wrong with it
     """
     chef = [name for table in _TABLES for level in LEVELS for name in _chef_names(table, level)]
-    fields.only((*_TABLES, "sensitive", "store", "environment", "hiera", "bindings"), ignore=chef)
+    fields.only((*_TABLES, "sensitive", "store", "environment", "hiera", "bindings", "merge"), ignore=chef)
     config = Config(
         _lists(fields, "allowed"),
         _lists(fields, "blocked"),
@@ -74,9 +82,17 @@ def read_config(fields: Fields) -> Config:
         fields.text("environment") or None,
         fields.text("hiera") or None,
         fields.text("bindings") or None,
+        tuple(_merge_rules(fields)),
     )
     fields.finish()
     return config
+
+
+def _merge_rules(fields: Fields) -> Iterator[PathRule]:
+    for key, said in fields.map("merge").items():
+        place = fields.speaker.at(("merge", key)).place or FILE
+        if fields.parsed(("merge", key), said, lambda said, key=key: read_rules({key: said})):  # type: ignore[misc]
+            yield from read_rules({key: said}, lambda _, place=place: place)  # type: ignore[misc]
 
 
 def _chef_names(table: str, level: str) -> tuple[str, str]:

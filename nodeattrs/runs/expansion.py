@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import EnvironmentNotFound
+from nodeattrs.node.intake import Intake
 from nodeattrs.node.ledger import Heard
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
 from nodeattrs.runs.roles import Environment, Role
@@ -43,24 +45,25 @@ def layers_of(
     environments: Environments,
     environment: str,
     sensitive: Sequence[str | Path] = (),
+    rules: tuple[PathRule, ...] = (),
 ) -> Layers:
     """Expand a run-list and fold its roles and the environment, for any number of nodes.
 
-    sensitive: paths, those of the nodes
+    sensitive, rules: those of the nodes
     raises:    as `expand_node`
     """
-    node = Node(environment=environment, sensitive=sensitive)
+    node = Node(environment=environment, sensitive=sensitive, rules=rules)
     node.run_list = run_list
     expansion = expand_run_list(node.run_list, roles, environment)
     expansion.require_roles()
     found = _environment(environment, environments)
     _hear(node, expansion, found)
-    return Layers(expansion, found, node.layers())
+    return Layers(expansion, found, Intake(node).layers())
 
 
 def hear_layers(node: Node, layers: Layers) -> None:
     """Replace what environment and roles say on a node, at no cost where nothing was said on it before."""
-    if not node.begin_with(layers.heard):
+    if not Intake(node).begin_with(layers.heard):
         _hear(node, layers.expansion, layers.environment)
 
 
@@ -86,14 +89,14 @@ def expand_node(
     expansion.require_roles()
     note_expansion(node, expansion)
     _hear(node, expansion, _environment(node.environment, environments))
-    node.note_expansion({"chef_environment": node.environment})
+    Intake(node).note({"chef_environment": node.environment})
     return expansion
 
 
 def _hear(node: Node, expansion: Expansion, environment: Environment) -> None:
-    layers = expansion.role_layers
-    node.hear_environment(environment)
-    node.hear_roles(
+    layers, intake = expansion.role_layers, Intake(node)
+    intake.environment(environment)
+    intake.roles(
         [(role.default_attributes, role.default_speaker) for role in layers],
         [(role.override_attributes, role.override_speaker) for role in layers],
     )
@@ -101,8 +104,9 @@ def _hear(node: Node, expansion: Expansion, environment: Environment) -> None:
 
 def note_expansion(node: Node, expansion: Expansion) -> None:
     """Note among the automatic attributes what the run-list came to."""
-    node.begin_tags()
-    node.note_expansion(
+    intake = Intake(node)
+    intake.begin_tags()
+    intake.note(
         {
             "recipes": expansion.with_duplicates,
             "expanded_run_list": expansion.qualified,

@@ -50,6 +50,7 @@ class Injection:
             node=node.name,
             facts=node.automatic.to_dict(),
             environment=None if node.environment == DEFAULT_ENVIRONMENT else node.environment,
+            shown_from=self._repository.root,
         )
         return site.injector()
 
@@ -96,10 +97,11 @@ class Injection:
         return extended_run_list(self.injector, items)
 
     def relate(self, catalog: Catalog) -> None:
-        """Give the catalog the dependencies that are bound, where both sides are declared."""
-        for left, arrow, right in self.injector.dependencies() if self.injector is not None else ():
+        """Give the catalog the dependencies that are bound, where both sides are declared; each knows its binding."""
+        bound = {} if self.injector is None else self.injector.resolution.pairs()
+        for (left, arrow, right), origin in bound.items():
             if _ref(left) in catalog and _ref(right) in catalog:
-                catalog.relate(f"{left} {arrow} {right}")
+                catalog.relate(f"{left} {arrow} {right}", origin)
 
 
 def _ref(text: str) -> str:

@@ -14,6 +14,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import parse
 from nodeattrs.errors import NodeattrsError, NotFound
+from nodeattrs.node.intake import facts_of
 from nodeattrs.node.node import Node
 from nodeattrs.runs.injection import Injection
 from nodeattrs.runs.reads import reads_of
@@ -36,7 +37,7 @@ def scope_of(repository: Repository, node: Node) -> Scope:
             "this repository has no Hiera tree to look keys up in",
             hint='write hiera = "FOLDER" in nodeattrs.toml, or put a hiera.yaml beside it',
         )
-    return hiera.scope(node.facts(), node=node.name, environment=node.environment)
+    return hiera.scope(facts_of(node), node=node.name, environment=node.environment)
 
 
 def lookup_word(repository: Repository, node: Node) -> Callable[..., Any]:

@@ -122,6 +122,7 @@ class RecipeRunner:
         self.node = node
         self.recipes: list[str] = []
         self.log: list[LogLine] = []
+        self.included: dict[str, Callable[[], Origin]] = {}
         self._cookbook = cookbook
         self._order = AttributeFileOrder(cookbook, self._run_attribute_file)
         shared = {"node": node, "lazy": lazy, "Sensitive": Sensitive, "Symbol": Symbol, "log": self._say}
@@ -160,6 +161,8 @@ class RecipeRunner:
             error.said = (f"it is included by {by()}",) if by else ("it is on the run-list",)
             raise
         self.recipes.append(full)
+        if by is not None:
+            self.included[full] = self.node.noted_here()
         if self._on_recipe is not None:
             self._on_recipe(full)
         self._run(cookbook, file, RECIPE, full)

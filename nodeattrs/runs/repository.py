@@ -30,7 +30,7 @@ from nodeattrs.errors import (
     NotFound,
     RoleNotFound,
 )
-from nodeattrs.keep.names import checked_name
+from nodeattrs.keep.revisions import checked_name
 from nodeattrs.node.run_list import RunListItem, cookbook_of
 from nodeattrs.runs.config import FILE, Config, read_config
 from nodeattrs.runs.cookbooks import Cookbook, check_versions, read_metadata

@@ -13,6 +13,7 @@ from typing import Any, NoReturn, cast
 from nodeattrs.catalog import Catalog
 from nodeattrs.core.claim import Origin, Speaker
 from nodeattrs.errors import DocumentError, NodeattrsError, NotFound, RecipeNotFound
+from nodeattrs.node.intake import Intake, told_of_node
 from nodeattrs.node.node import Node
 from nodeattrs.runs.cookbooks import check_versions, cookbook_order
 from nodeattrs.runs.expansion import Layers, hear_layers, layers_of, note_expansion
@@ -39,6 +40,7 @@ class Run:
     recipes:         "cookbook::recipe" in the order in which they began
     log:             what cookbook files logged
     warnings:        what is probably not meant, once each
+    included:        recipe -> who included it, asked when somebody wants to know
     catalog:         the resources that recipes declared; nothing has been applied
     """
 
@@ -49,6 +51,7 @@ class Run:
     log: list[LogLine] = field(default_factory=list)
     warnings: list[NodeattrsError] = field(default_factory=list)
     catalog: Catalog = field(default_factory=Catalog)
+    included: Mapping[str, Callable[[], Origin]] = field(default_factory=dict)
 
 
 def run_node(
@@ -78,30 +81,31 @@ def run_node(
     source:          semantics of Chef's policy builder; docs/merging.md, "A run"
     """
     config = repository.config
-    node = Node(name, sensitive=config.sensitive, root=repository.root)
+    node = Node(name, sensitive=config.sensitive, root=repository.root, rules=config.merge)
     described = repository.node_document(name)
     given: dict[Any, Any] = {}
     speaker: Speaker = Origin("JSON attributes")
     if json_attributes is not None:
         given, speaker = _map(json_attributes), json_attributes.speaker("JSON attributes", "")
     _identify(node, config.environment, saved, described)
-    attributes = node.named_by(given, speaker)
-    if environment is not None:
-        node.environment = environment
-    if run_list is not None:
-        node.run_list = list(run_list)
+    told = told_of_node(given, speaker)
+    for items, named in ((told.run_list, told.environment), (run_list, environment)):
+        if named is not None:
+            node.environment = named
+        if items is not None:
+            node.run_list = items
     # Before anything else is said, since a node that has heard nothing yet hears them at no cost. Only what
     # bindings include has to wait for the facts.
     plan = None if config.bindings else _plan(repository, tuple(node.run_list), node.environment)
     if plan is not None:
         hear_layers(node, plan.layers)
+    intake = Intake(node)
     if saved is not None:
-        node.hear_saved(saved)
+        intake.saved(saved)
     if described is not None:
-        node.hear_normal(described.normal, described.speaker_of("normal"))
-    node.consume_external(
-        facts.tree, attributes, facts_speaker=facts.speaker, json_speaker=speaker, settled=facts.settled
-    )
+        intake.normal(described.normal, described.speaker_of("normal"))
+    intake.json_attributes(told.attributes, speaker)
+    intake.facts(facts.tree, facts.speaker, settled=facts.settled)
     lookup = lookup_word(repository, node)
     injection = Injection(repository, node, lookup if repository.hiera is not None else None)
     if plan is None:
@@ -109,7 +113,7 @@ def run_node(
         hear_layers(node, plan.layers)
     expansion = plan.layers.expansion
     note_expansion(node, expansion)
-    node.note_expansion({"chef_environment": node.environment})
+    intake.note({"chef_environment": node.environment})
     resources = Resources(node, root=repository.root, find=finder(repository.cookbook))
     known = {
         "search": _no_store,
@@ -131,7 +135,7 @@ def run_node(
     warnings: list[NodeattrsError] = [*repository.warnings, *facts.warnings]
     if json_attributes is not None:
         warnings.extend(json_attributes.warnings)
-    return Run(node, expansion, runner.attribute_files, runner.recipes, runner.log, warnings, catalog)
+    return Run(node, expansion, runner.attribute_files, runner.recipes, runner.log, warnings, catalog, runner.included)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +162,8 @@ def _plan(repository: Repository, run_list: tuple[str, ...], environment: str) -
 
 
 def _planned(repository: Repository, run_list: tuple[str, ...], environment: str) -> _Plan:
-    layers = layers_of(run_list, repository.role, repository.environment, environment, repository.config.sensitive)
+    config = repository.config
+    layers = layers_of(run_list, repository.role, repository.environment, environment, config.sensitive, config.merge)
     expansion = layers.expansion
     cookbooks = cookbook_order(expansion.recipes, repository.cookbook)
     check_versions(cookbooks, repository.cookbook, [*expansion.pins(), *repository.environment(environment).pins()])

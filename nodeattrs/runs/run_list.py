@@ -55,6 +55,19 @@ class Expansion:
     _asked: dict[str, tuple[Speaker, Path]] = field(default_factory=dict, repr=False)
     """Who said an item; its line is looked up when somebody wants to know."""
     _hints: list[str | None] = field(default_factory=list, repr=False)
+    _named: dict[tuple[str, str], tuple[_Includer, Path]] = field(default_factory=dict, repr=False)
+    """By type and name: who named a recipe or role first, and where."""
+
+    def named_by(self, kind: str, name: str) -> tuple[str | None, Speaker, Path] | None:
+        """Who first named a recipe or role: the role that did (None: the node's own run list), its speaker, the place.
+
+        kind: "recipe", named as `qualified` writes it, or "role"
+        """
+        found = self._named.get((kind, name))
+        if found is None:
+            return None
+        includer, path = found
+        return includer.role.name if includer.role else None, includer.speaker, path
 
     @property
     def recipes_with_versions(self) -> list[str]:
@@ -163,6 +176,8 @@ def expand_run_list(
             continue
         expansion.trace.setdefault(str(includer), []).append(str(item))
         skipped = (item.type, item.name) in seen
+        full = qualified(item.name) if item.type == "recipe" else item.name
+        expansion._named.setdefault((item.type, full), (includer, path))
         seen.add((item.type, item.name))
         if item.type == "recipe":
             if not skipped:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -25,11 +25,25 @@ _TAKES_SEVERAL = {"insert": 1, "push": 0, "tag": 0, "unshift": 0}
 _LINE_BREAK = re.compile("\r\n|\r|\n")
 
 
+Span = tuple[int, int | None, int | None, int | None]
+"""First and last line, first column and the one behind the last, as `co_positions` has them: in bytes, from 0."""
+
+
 class _Part(NamedTuple):
     """An entry of a literal: the node that names it, if any, and its value."""
 
     name: ast.expr | ast.keyword | None
     value: ast.expr
+
+
+class _Saying(NamedTuple):
+    """An expression that runs where code speaks: a target, a call, an assignment in place.
+
+    value: what it says, where that is written; for a call the call itself
+    """
+
+    node: ast.stmt | ast.expr
+    value: ast.expr | None
 
 
 class PythonText:
@@ -44,65 +58,126 @@ class PythonText:
         self.file = file
         self.text = text
 
-    def place(self, line: int, path: Path) -> tuple[int, int | None]:
+    def place(self, line: int, path: Path, span: Span | None = None) -> tuple[int, int | None]:
         """The line and column where the statement that covers *line* says *path*.
+
+        span: of the very expression that speaks, which several on one line do not share; none if nobody knows
 
         The path counts from the statement's value: what is assigned, or the last
         positional argument of a call, its keyword arguments laid over it. A scalar
         has the place of its key, or its own where that is on a later line. What the
         literal does not say has the place of the deepest parent that it says; where
-        there is none, or the text does not parse, *line* itself without a column.
+        there is none, or the text does not parse, *line* itself: with the column of the
+        value, or else of the expression, where the span tells which that is.
 
         cost: the first time the parser's, then one step a level
         """
+        if span is None or span[2] is None or line > len(self._lines):
+            return self._by_line(line, path)
+        saying = self._sayings.get(span)
+        node = None if saying is None else _search(saying, path)[1]
+        if node is not None:
+            return node.lineno, self._column(node.lineno, node.col_offset)
+        said = None if saying is None else _own_value(saying)
+        return line, self._column(line, said.col_offset if said is not None and said.lineno == line else span[2])
+
+    def _by_line(self, line: int, path: Path) -> tuple[int, int | None]:
         deepest, found = -1, None
-        for statement in self._statements.get(line, ()):
-            depth, node = _search(statement, path)
+        for saying in self._statements.get(line, ()):
+            depth, node = _search(saying, path)
             if node is not None and depth > deepest:
                 deepest, found = depth, node
-        return (line, None) if found is None else (found.lineno, self._column(found))
+        return (line, None) if found is None else (found.lineno, self._column(found.lineno, found.col_offset))
 
     @cached_property
     def _lines(self) -> list[str]:
         return _LINE_BREAK.split(self.text)
 
     @cached_property
-    def _statements(self) -> dict[int, list[ast.stmt]]:
-        """The statements that may say a value, by each line that they cover. They never hold one another."""
-        statements: dict[int, list[ast.stmt]] = defaultdict(list)
+    def _nodes(self) -> list[ast.AST]:
         try:
-            tree = ast.parse(self.text, self.file)
+            return list(ast.walk(ast.parse(self.text, self.file)))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return statements
-        for node in ast.walk(tree):
+            return []
+
+    @cached_property
+    def _statements(self) -> dict[int, list[_Saying]]:
+        """The statements that may say a value, by each line that they cover. They never hold one another."""
+        statements: dict[int, list[_Saying]] = defaultdict(list)
+        for node in self._nodes:
             if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)):
                 for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
-                    statements[line].append(node)
+                    statements[line].append(_Saying(node, _value(node)))
         return statements
 
-    def _column(self, node: ast.expr | ast.keyword) -> int:
+    @cached_property
+    def _sayings(self) -> dict[Span, _Saying]:
+        """The expressions that may say a value, by their spans; none of two spans is the same."""
+        return {span: saying for node in self._nodes for saying in _sayings(node) for span in _spans(saying.node)}
+
+    def _column(self, line: int, offset: int) -> int:
         # The parser counts bytes, people count characters.
-        before = self._lines[node.lineno - 1].encode("utf-8")[: node.col_offset]
+        before = self._lines[line - 1].encode("utf-8")[:offset]
         return len(before.decode("utf-8", "replace")) + 1
 
 
-def _search(statement: ast.stmt, path: Path) -> tuple[int, ast.expr | ast.keyword | None]:
+def _sayings(node: ast.AST) -> Iterator[_Saying]:
+    if isinstance(node, ast.Call):
+        yield _Saying(node, node)
+    elif isinstance(node, ast.Assign):
+        for target in node.targets:
+            yield from _assigned(target, node.value)
+    elif isinstance(node, ast.AnnAssign):
+        yield _Saying(node.target, node.value)
+    elif isinstance(node, ast.AugAssign):
+        yield _Saying(node.target, node.value)
+        yield _Saying(node, node.value)
+
+
+def _assigned(target: ast.expr, value: ast.expr | None) -> Iterator[_Saying]:
+    """Each target with its value: those of `a, b = 1, {...}` are told apart, those of `a, b = f()` have none."""
+    if not isinstance(target, (ast.Tuple, ast.List)):
+        yield _Saying(target, value)
+        return
+    values: Sequence[ast.expr | None] = [None] * len(target.elts)
+    if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts):
+        starred = any(isinstance(one, ast.Starred) for one in [*target.elts, *value.elts])
+        values = values if starred else value.elts
+    for inner, part in zip(target.elts, values, strict=True):
+        yield from _assigned(inner, part)
+
+
+def _spans(node: ast.stmt | ast.expr) -> Iterator[Span]:
+    """Where the compiler may say that this runs: a method on a line of its own is named from its name on."""
+    yield node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
+    named = node.func if isinstance(node, ast.Call) else node
+    if isinstance(named, ast.Attribute) and named.end_lineno != named.value.end_lineno:
+        start = (named.end_col_offset or 0) - len(named.attr.encode("utf-8"))
+        yield named.end_lineno or named.lineno, node.end_lineno, start, node.end_col_offset
+
+
+def _own_value(saying: _Saying) -> ast.expr | None:
+    return _last_argument(saying.node) if isinstance(saying.node, ast.Call) else saying.value
+
+
+def _search(saying: _Saying, path: Path) -> tuple[int, ast.expr | ast.keyword | None]:
     """How many steps of *path* the statement says, and the node that stands for the last of them."""
-    value = _value(statement)
+    node, value = saying
+    speaks = isinstance(node, (ast.Expr, ast.Call))  # what other calls make of their argument is not known
     if value is None:
         return 0, None
     if not path:
         last = _last_argument(value) if isinstance(value, ast.Call) else value
-        later = isinstance(last, ast.Constant) and last.lineno > statement.lineno
+        later = isinstance(last, ast.Constant) and last.lineno > node.lineno
         return 0, last if later else None
-    node: ast.expr | ast.keyword | None = None
+    found: ast.expr | ast.keyword | None = None
     for depth, step in enumerate(path):
-        part = _part(value, step, any_call=not depth and isinstance(statement, ast.Expr))
+        part = _part(value, step, any_call=speaks and not depth)
         if part is None:
-            return depth, node
+            return depth, found
         value = part.value
-        node = part.name if part.name is not None and not _is_later_scalar(part) else value
-    return len(path), node
+        found = part.name if part.name is not None and not _is_later_scalar(part) else value
+    return len(path), found
 
 
 def _value(statement: ast.stmt) -> ast.expr | None:

@@ -12,9 +12,10 @@ Sets are written as Python, as JSON or YAML, or in a text language; docs/binding
 specifies all three, who wins, and what is refused.
 """
 
-from nodeattrs.adapters.bindings.builder import Bindings, Block
 from nodeattrs.adapters.bindings.composition import PROVIDERS, Composition, Provider, Request, read_sets
-from nodeattrs.adapters.bindings.data_form import (
+from nodeattrs.adapters.bindings.explain import Explanation
+from nodeattrs.adapters.bindings.forms.builder import Bindings, Block
+from nodeattrs.adapters.bindings.forms.data import (
     VERSION,
     schema,
     sets_from_data,
@@ -22,8 +23,17 @@ from nodeattrs.adapters.bindings.data_form import (
     site_from_document,
     to_data,
 )
-from nodeattrs.adapters.bindings.explain import Explanation
-from nodeattrs.adapters.bindings.faults import (
+from nodeattrs.adapters.bindings.forms.language import (
+    parse_expression,
+    parse_inject_call,
+    parse_items,
+    parse_sets,
+    parse_site,
+)
+from nodeattrs.adapters.bindings.graph import Edge, Graph, graph
+from nodeattrs.adapters.bindings.injector import Handle, Injector
+from nodeattrs.adapters.bindings.joins import Filled, extended_run_list, fill_parameters
+from nodeattrs.adapters.bindings.model.faults import (
     BindingError,
     BindingErrors,
     LookupLoop,
@@ -31,25 +41,15 @@ from nodeattrs.adapters.bindings.faults import (
     TypeMismatch,
     kinds_of,
 )
-from nodeattrs.adapters.bindings.graph import Edge, Graph, graph
-from nodeattrs.adapters.bindings.injector import Handle, Injector
-from nodeattrs.adapters.bindings.joins import Filled, extended_run_list, fill_parameters
-from nodeattrs.adapters.bindings.language import (
-    parse_expression,
-    parse_inject_call,
-    parse_items,
-    parse_sets,
-    parse_site,
-)
-from nodeattrs.adapters.bindings.model import BindingSet
-from nodeattrs.adapters.bindings.names import map_key, parameter_key, variable_key
-from nodeattrs.adapters.bindings.producers import Asked, Producer
+from nodeattrs.adapters.bindings.model.items import BindingSet
+from nodeattrs.adapters.bindings.model.keys import Asked, map_key, parameter_key, variable_key
+from nodeattrs.adapters.bindings.model.producers import Producer
+from nodeattrs.adapters.bindings.model.sites import Environment, Site, environment_of
+from nodeattrs.adapters.bindings.model.state import State, effective_categories
+from nodeattrs.adapters.bindings.model.types import Classes, Reference, Type, parse_type
+from nodeattrs.adapters.bindings.model.world import World
 from nodeattrs.adapters.bindings.references import Inventory, layer_references
-from nodeattrs.adapters.bindings.resolution import Layer, Warned
-from nodeattrs.adapters.bindings.sites import Environment, Site, environment_of
-from nodeattrs.adapters.bindings.state import State, effective_categories
-from nodeattrs.adapters.bindings.types import Classes, Reference, Type, parse_type
-from nodeattrs.adapters.bindings.world import World
+from nodeattrs.adapters.bindings.resolution.declarations import Layer, Warned
 
 __all__ = [
     "PROVIDERS",

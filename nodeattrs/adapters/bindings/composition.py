@@ -19,18 +19,18 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import Any
 
-from nodeattrs.adapters.bindings.builder import Bindings
-from nodeattrs.adapters.bindings.data_form import sets_from_document, site_from_document
-from nodeattrs.adapters.bindings.faults import BindingError, BindingErrors
+from nodeattrs.adapters.bindings.forms.builder import Bindings
+from nodeattrs.adapters.bindings.forms.data import sets_from_document, site_from_document
 from nodeattrs.adapters.bindings.injector import Injector
-from nodeattrs.adapters.bindings.model import BindingSet, Inclusion, Item, Parameters, Variables, When
-from nodeattrs.adapters.bindings.names import target_of
-from nodeattrs.adapters.bindings.producers import Constant
+from nodeattrs.adapters.bindings.model.faults import BindingError, BindingErrors
+from nodeattrs.adapters.bindings.model.items import BindingSet, Inclusion, Item, Parameters, Variables, When
+from nodeattrs.adapters.bindings.model.keys import target_of
+from nodeattrs.adapters.bindings.model.producers import Constant
+from nodeattrs.adapters.bindings.model.sites import DEFAULT_LAYERS, Environment, Site, environment_of
+from nodeattrs.adapters.bindings.model.state import State, effective_categories
 from nodeattrs.adapters.bindings.references import Inventory, layer_references
-from nodeattrs.adapters.bindings.resolution import Layer
-from nodeattrs.adapters.bindings.sites import DEFAULT_LAYERS, Environment, Site, environment_of
-from nodeattrs.adapters.bindings.state import State, effective_categories
-from nodeattrs.core.claim import Origin
+from nodeattrs.adapters.bindings.resolution.declarations import Layer
+from nodeattrs.core.claim import Origin, Speaker
 from nodeattrs.core.tree import near
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.texts.documents import MAX_BYTES, Document, parse, read
@@ -70,7 +70,7 @@ def read_sets(path: str | os.PathLike[str], file: str | None = None) -> list[Bin
     where = pathlib.Path(path)
     name = where.as_posix() if file is None else file
     if where.suffix in _TEXTS:
-        from nodeattrs.adapters.bindings.language import parse_sets
+        from nodeattrs.adapters.bindings.forms.language import parse_sets
 
         return parse_sets(_text(where, name), name)
     return sets_from_document(read(where, name))
@@ -95,8 +95,9 @@ def _text(path: pathlib.Path, name: str) -> str:
 class Composition:
     """What one node gets: environment, categories and layers, read from disk.
 
-    layers: highest first
-    faults: everything that could not be read; the injector reports it with the rest
+    shown_from: the folder from which files are named in messages and origins; the root unless given
+    layers:     highest first
+    faults:     everything that could not be read; the injector reports it with the rest
     """
 
     def __init__(
@@ -110,8 +111,10 @@ class Composition:
         classifier: Classifier | None = None,
         providers: Mapping[str, Provider] | None = None,
         mode: str = "tuple",
+        shown_from: str | os.PathLike[str] | None = None,
     ) -> None:
         self.root = pathlib.Path(root)
+        self._shown_from = self.root if shown_from is None else pathlib.Path(shown_from)
         self.facts = dict(facts or {})
         self.node = node or str(self.facts.get("fqdn", ""))
         self._wanted = environment
@@ -306,7 +309,7 @@ class Composition:
         self.faults.extend(error.errors if isinstance(error, BindingErrors) else [error])
 
     def _shown(self, path: pathlib.Path) -> str:
-        return path.relative_to(self.root).as_posix()
+        return pathlib.Path(os.path.relpath(path, self._shown_from)).as_posix()
 
     def _origin(self, path: pathlib.Path) -> Origin:
         return Origin("bindings", "", self._shown(path))
@@ -314,7 +317,7 @@ class Composition:
 
 def _read_site(path: pathlib.Path, name: str) -> Site:
     if path.suffix in _TEXTS:
-        from nodeattrs.adapters.bindings.language import parse_site
+        from nodeattrs.adapters.bindings.forms.language import parse_site
 
         return parse_site(_text(path, name), name)
     return site_from_document(read(path, name))
@@ -355,7 +358,8 @@ class _Classified:
             raise BindingError("classifier-failed", "what the classifier said is no map")
         self._classes = data.get("classes") or {}
         # What a classifier calls parameters are top scope variables; those of classes stand below the classes.
-        self._variables = {**(data.get("parameters") or {}), **(data.get("variables") or {})}
+        self._said: dict[str, dict[Any, Any]] = {word: data.get(word) or {} for word in ("parameters", "variables")}
+        self._variables = {**self._said["parameters"], **self._said["variables"]}
         self.environment = data.get("environment")
         if not isinstance(self._classes, (dict, list)):
             raise BindingError("classifier-failed", "the classes of the classifier are neither a list nor a map")
@@ -374,17 +378,24 @@ class _Classified:
         if parts & {"*", "parameters"} and isinstance(self._classes, dict):
             for name, values in self._classes.items():
                 if isinstance(values, dict) and values:
-                    at = self._at("classes", name)
-                    items.append(Parameters(origin=at, target=target_of(str(name).lower()), to=Constant(values)))
+                    at, to = self._at("classes", name), Constant(values, places=self._speaker("classes", name))
+                    items.append(Parameters(origin=at, target=target_of(str(name).lower()), to=to))
         if parts & {"*", "variables"} and self._variables:
-            constants = {name: Constant(value) for name, value in self.variables().items()}
-            items.append(Variables(origin=self._at("parameters"), values=constants))
+            items.append(Variables(origin=self._at("parameters"), values=dict(self._constants())))
         if node is None or not items:
             return []
         when = When(origin=self._at(), alternatives=((("node", node),),), items=tuple(items))
         return [BindingSet("enc", (when,), self._at())]
 
+    def _constants(self) -> Iterator[tuple[str, Constant]]:
+        for word, said in self._said.items():
+            for name, value in said.items():
+                yield str(name), Constant(value, places=self._speaker(word, name))
+
     def _at(self, *path: str) -> Origin:
+        return self._speaker(*path).at(())
+
+    def _speaker(self, *path: str) -> Speaker:
         if self._document is None:
             return Origin("classifier", "enc")
-        return self._document.speaker("classifier", "enc").at(path)
+        return self._document.speaker("classifier", "enc", path)

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from nodeattrs.adapters.bindings.model import Rebinding
-from nodeattrs.adapters.bindings.resolution import Declaration, spelled_key
-from nodeattrs.adapters.bindings.workshop import Workshop
+from nodeattrs.adapters.bindings.model.items import Rebinding
+from nodeattrs.adapters.bindings.model.keys import spelled_key
+from nodeattrs.adapters.bindings.production.workshop import Workshop
+from nodeattrs.adapters.bindings.resolution.declarations import Declaration
 
 __all__ = ["Edge", "Graph", "graph"]
 
@@ -67,7 +68,7 @@ def _edges(workshop: Workshop) -> Iterator[Edge]:
             yield Edge(name, spelled_key(winner.source.key or ("", "")), "alias of")
         yield from _needs(workshop, name, winner)
         if winner.is_multibind:
-            for fragment in workshop.resolution.fragments.get(winner.root.id or "", ()):
+            for fragment in workshop.fragments_of(winner):
                 yield Edge(name, f"{fragment.describe()} ({fragment.origin})", "collects")
                 yield from _needs(workshop, f"{fragment.describe()} ({fragment.origin})", fragment)
     for key, words, found in workshop.reads:

@@ -9,21 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar, cast
 
-from nodeattrs.adapters.bindings.builder import Bindings, asked
 from nodeattrs.adapters.bindings.explain import Explanation, explain
-from nodeattrs.adapters.bindings.faults import BindingError, BindingErrors
-from nodeattrs.adapters.bindings.functions import FUNCTIONS
+from nodeattrs.adapters.bindings.forms.builder import Bindings, asked
 from nodeattrs.adapters.bindings.graph import Graph, graph
-from nodeattrs.adapters.bindings.model import BindingSet
-from nodeattrs.adapters.bindings.multibinds import option_faults
-from nodeattrs.adapters.bindings.names import CLASSES, parameter_key, variable_key
-from nodeattrs.adapters.bindings.producers import Constant, ConstantProducer, Custom, Producer
-from nodeattrs.adapters.bindings.resolution import Key, Layer, Warned, spelled_key
-from nodeattrs.adapters.bindings.state import State
-from nodeattrs.adapters.bindings.types import Classes
-from nodeattrs.adapters.bindings.wiring import wired
-from nodeattrs.adapters.bindings.workshop import Workshop
-from nodeattrs.adapters.bindings.world import World
+from nodeattrs.adapters.bindings.model.faults import BindingError, BindingErrors
+from nodeattrs.adapters.bindings.model.functions import FUNCTIONS
+from nodeattrs.adapters.bindings.model.items import BindingSet
+from nodeattrs.adapters.bindings.model.keys import CLASSES, Key, parameter_key, spelled_key, variable_key
+from nodeattrs.adapters.bindings.model.producers import Constant, ConstantProducer, Custom, Producer
+from nodeattrs.adapters.bindings.model.state import State
+from nodeattrs.adapters.bindings.model.types import Classes
+from nodeattrs.adapters.bindings.model.world import World
+from nodeattrs.adapters.bindings.production.multibinds import option_faults
+from nodeattrs.adapters.bindings.production.wiring import wired
+from nodeattrs.adapters.bindings.production.workshop import Workshop
+from nodeattrs.adapters.bindings.resolution.declarations import Layer, Warned
 from nodeattrs.core.tree import near
 
 __all__ = ["Handle", "Injector"]
@@ -164,7 +164,7 @@ class Injector(Workshop):
 
     def dependencies(self) -> list[tuple[str, str, str]]:
         """(left, arrow, right) of every `dependency` that applies, each once: for a catalog."""
-        return self.resolution.pairs()
+        return list(self.resolution.pairs())
 
     # --- others of its kind --------------------------------------------------------------------
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.adapters.bindings.injector import Injector
-from nodeattrs.adapters.bindings.names import parameter_key
-from nodeattrs.adapters.bindings.producers import Asked
+from nodeattrs.adapters.bindings.model.keys import Asked, parameter_key
 
 __all__ = ["Filled", "extended_run_list", "fill_parameters"]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodeattrs.adapters.bindings.faults import BindingError
+from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.tree import near
 
 __all__ = ["Inventory", "layer_references", "parse_reference"]

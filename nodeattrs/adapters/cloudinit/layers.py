@@ -88,7 +88,9 @@ class _Fold:
                 raise error.located(name) from error
             if last is not None and index == len(rows) - 1:
                 policy = last
-            said = Part(rest, {key: source.told[key] for key in rest} if type(source.told) is dict else source.told)
+            said = Part(
+                rest, {key: source.origins[key] for key in rest} if type(source.origins) is dict else source.origins
+            )
             after = joined(policy, result, said)
             if number:
                 report = self.reports[number - 1]
@@ -101,8 +103,8 @@ class _Fold:
 
     def _who(self, source: Part) -> tuple[int, str]:
         """The number and name of a plain source; 0 where several have spoken."""
-        if type(source.told) is int:
-            return source.told, self.reports[source.told - 1].filename
+        if type(source.origins) is int:
+            return source.origins, self.reports[source.origins - 1].filename
         return 0, "several sources"
 
     def merged(self, result: Part) -> Merged:

@@ -12,7 +12,8 @@ from nodeattrs.adapters.cloudinit.parts import JSONP, PartReport
 from nodeattrs.adapters.cloudinit.steps import Step, renumbered_step
 from nodeattrs.adapters.cloudinit.trees import independent
 from nodeattrs.core.claim import Origin, Speaker
-from nodeattrs.core.part import Part, told_at, voices
+from nodeattrs.core.origins import origins_at, sources
+from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT, Path, dig, parse
 
 if TYPE_CHECKING:
@@ -98,12 +99,12 @@ class Merged:
     def origins(self, path: str | Path) -> tuple[Origin, ...]:
         """Everyone who said what stands at *path*: file and line; nobody where nothing stands."""
         steps = _steps_of(path)
-        told = self.result.told
+        told = self.result.origins
         if dig(self.result.value, steps) is ABSENT:
             return ()
         for step in steps:
-            told = told_at(told, step)
-        return tuple(self.origin(number, steps) for number in voices(told) if number)
+            told = origins_at(told, step)
+        return tuple(self.origin(number, steps) for number in sources(told) if number)
 
     def origin(self, number: int, path: Path) -> Origin:
         """Where the part *number* said what the merged config has at *path*."""

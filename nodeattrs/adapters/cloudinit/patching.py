@@ -11,7 +11,8 @@ from typing import Any
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.adapters.cloudinit.trees import MAX_VALUES, measured
-from nodeattrs.core.part import Part, Told, told_at
+from nodeattrs.core.origins import Origins, origins_at
+from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.errors import NodeattrsError, TooDeep, missing_extra
 
@@ -72,9 +73,9 @@ def _invalid(error: Exception) -> CloudConfigError:
     )
 
 
-def _retold(before: Part, value: Any, number: int) -> Told:
+def _retold(before: Part, value: Any, number: int) -> Origins:
     """Who says what after a patch: what is equal to what stood there keeps its origin."""
-    old, told = before.value, before.told
+    old, told = before.value, before.origins
     if type(old) is not type(value):
         return number
     if type(value) is dict:
@@ -87,13 +88,13 @@ def _retold(before: Part, value: Any, number: int) -> Told:
         if len(value) == len(old):
             return [_retold(before.at(index), entry, number) for index, entry in enumerate(value)]
         left = list(enumerate(old))
-        listed: list[Told] = []
+        listed: list[Origins] = []
         for entry in value:
             match = next((pair for pair in left if type(pair[1]) is type(entry) and pair[1] == entry), None)
             if match is None:
                 listed.append(number)
             else:
                 left.remove(match)
-                listed.append(told_at(told, match[0]))
+                listed.append(origins_at(told, match[0]))
         return listed
     return told if old is not ABSENT and old == value else number

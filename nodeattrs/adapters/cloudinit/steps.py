@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nodeattrs.adapters.cloudinit.parts import CloudPart
-from nodeattrs.core.part import Part, Told
+from nodeattrs.core.origins import Origins
+from nodeattrs.core.part import Part
 from nodeattrs.core.policy import Policy
 
 __all__ = ["Step", "renumbered_step"]
@@ -39,14 +40,14 @@ def renumbered_step(step: Step, offset: int, moved: dict[int, Any]) -> Step:
     """
 
     def shifted(part: Part) -> Part:
-        return Part(part.value, _shifted(part.told, offset, moved))
+        return Part(part.value, _shifted(part.origins, offset, moved))
 
     said = None if step.said is None else shifted(step.said)
     number = step.number + offset if step.number else 0
     return replace(step, number=number, before=shifted(step.before), said=said, after=shifted(step.after))
 
 
-def _shifted(told: Told, offset: int, moved: dict[int, Any]) -> Told:
+def _shifted(told: Origins, offset: int, moved: dict[int, Any]) -> Origins:
     if type(told) is int:
         return told + offset if told else 0
     if told is None:

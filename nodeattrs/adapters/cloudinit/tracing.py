@@ -11,7 +11,8 @@ from typing import Any
 from nodeattrs.adapters.cloudinit.steps import Step
 from nodeattrs.adapters.cloudinit.trees import same
 from nodeattrs.core.claim import Claim, Origin
-from nodeattrs.core.part import Part, told_at, voices
+from nodeattrs.core.origins import origins_at, sources
+from nodeattrs.core.part import Part
 from nodeattrs.core.policy import Line, Meet, Policy
 from nodeattrs.core.trace import Element, Fate, Heard, Trace
 from nodeattrs.core.tree import ABSENT, Path, dig
@@ -39,13 +40,13 @@ def trace_of(
         for part in spoken:
             if step.number and (words := _words(part.value, path)) is not None:
                 said[step.number] = words
-        standing = set(_voices(step.after, path))
-        here = {number for part in (step.before, *spoken) for number in _voices(part, path)}
+        standing = set(_sources(step.after, path))
+        here = {number for part in (step.before, *spoken) for number in _sources(part, path)}
         winners = tuple(sorted(standing, reverse=True))
         for number in here - standing - {0}:
             lost.setdefault(number, (_why(step, path), winners or (step.number,) * (number != step.number)))
     value = dig(result.value, path)
-    standing_now = [number for number in _voices(result, path) if number]
+    standing_now = [number for number in _sources(result, path) if number]
     cover = _cover(result.value, path) if value is ABSENT else None
     fate = Fate.JOINS if len(standing_now) > 1 else Fate.WINS
     heard = []
@@ -77,15 +78,15 @@ def _cover(tree: Any, path: Path) -> Path | None:
     return words[0] if words is not None and words[0] != path else None
 
 
-def _voices(part: Part, path: Path) -> tuple[int, ...]:
+def _sources(part: Part, path: Path) -> tuple[int, ...]:
     """Who stands at a path, or for what stands in the way of it."""
     words = _words(part.value, path)
     if words is None:
         return ()
-    told = part.told
+    told = part.origins
     for step in words[0]:
-        told = told_at(told, step)
-    return () if told is None else voices(told)
+        told = origins_at(told, step)
+    return () if told is None else sources(told)
 
 
 def _moves_items(step: Step, path: Path) -> bool:
@@ -137,11 +138,11 @@ def decided(policy: Policy, below: type, above: type) -> Line:
 def _elements(result: Part, value: Any, path: Path, origin: Callable[[int, Path], Origin]) -> Iterator[Element]:
     if not isinstance(value, list):
         return
-    told = result.told
+    told = result.origins
     for step in path:
-        told = told_at(told, step)
+        told = origins_at(told, step)
     for index, entry in enumerate(value):
-        ranks = tuple(number for number in voices(told_at(told, index)) if number)
+        ranks = tuple(number for number in sources(origins_at(told, index)) if number)
         at = (*path, index)
         yield Element(entry, ranks, tuple(Claim(at, entry, number, origin(number, at)) for number in ranks))
 

@@ -29,7 +29,8 @@ from nodeattrs.adapters.cloudinit.patching import patched
 from nodeattrs.adapters.cloudinit.steps import Step
 from nodeattrs.adapters.cloudinit.unfolding import unfold
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.part import Part, told_at, voices
+from nodeattrs.core.origins import origins_at, sources
+from nodeattrs.core.part import Part
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError
 
@@ -145,10 +146,10 @@ class _Run:
 
     def _said_before(self, path: TreePath) -> list[str]:
         """The titles of the parts whose word stands at a path so far."""
-        told = self.result.told if self.result is not None else ()
+        told = self.result.origins if self.result is not None else ()
         for step in path:
-            told = told_at(told, step)
-        return [self.reports[number - 1].title for number in voices(told) if number]
+            told = origins_at(told, step)
+        return [self.reports[number - 1].title for number in sources(told) if number]
 
     def _used(self, own: Definition, source: str) -> tuple[Definition, str]:
         if self.how is not None:

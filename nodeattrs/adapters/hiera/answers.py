@@ -1,13 +1,13 @@
 """The answers of one node: its facts in the expressions of a tree, one key at a time.
 
-The search: locations fold inside an entry, entries inside a layer, the layers at the
-top, each pairwise from the top down. It reads no file itself; how two values meet only
-the strategies know, and what a call may ask for besides is the scope's.
+The search: three foldings inside each other, the locations of an entry, the entries of a
+layer, the layers, each pairwise from the top down. It reads no file itself; how two values
+meet only the strategies know, and what a call may ask for besides is the scope's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from nodeattrs.adapters.hiera.config import Config
@@ -21,15 +21,19 @@ from nodeattrs.adapters.hiera.options import NAME, Options, checked
 from nodeattrs.adapters.hiera.recorder import Recorder
 from nodeattrs.adapters.hiera.strategies import FIRST, Strategy, strategy_of
 from nodeattrs.adapters.hiera.types import convert
+from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT
+from nodeattrs.core.unknown import Unknown, unknown_layer
+from nodeattrs.errors import NodeattrsError
 
 __all__ = ["Answers", "Asking", "Merge"]
 
 Merge = str | Mapping[str, Any] | None
 
-_NOTHING = Part(ABSENT, None)
-_UNKNOWN: Any = object()
+_UNRESOLVED: Any = object()
+_OPTIONS = strategy_of("hash")
+"""How lookup_options become one map."""
 
 
 class Asking:
@@ -81,8 +85,9 @@ class Asking:
 class Answers:
     """What a loaded tree answers one node. What was resolved is kept, the answers are not.
 
-    tree:      the loaded tree
-    variables: what expressions may name
+    tree:        the loaded tree
+    variables:   what expressions may name
+    has_unknown: whether some level could not be read when it was asked
     """
 
     def __init__(
@@ -109,9 +114,10 @@ class Answers:
             }
         given = {"facts": facts, "trusted": trusted, "environment": environment}
         self.variables: dict[str, Any] = {**facts, **given, **variables}
+        self.has_unknown = False
         self._levels: dict[tuple[str, str | None], tuple[Level, ...]] = {}
         self._modules: dict[str, str | None] = {}
-        self._flat: dict[str | None, list[tuple[dict[str, Any] | None, Source]]] = {}
+        self._flat: dict[str | None, list[tuple[dict[str, Any] | None, Source, Place]]] = {}
         self._options: dict[str | None, Options | None] = {}
 
     def known_keys(self) -> list[str]:
@@ -161,29 +167,31 @@ class Answers:
         options = self._options_of(module)
         entry = None if options is None else options.of(root)
         if recorder is not None:
-            recorder.chosen_by = "default" if merge is None else "argument"
+            recorder.choose(merge, entry)
         if merge is None and entry is not None:
             merge = entry[1].get("merge")
-            if recorder is not None and merge is not None:
-                recorder.option = entry[0]
-        how = self._strategy(merge, entry)
-        if recorder is not None:
-            recorder.begin(how, self._layers(module))
+        how = FIRST if merge is None else self._strategy(merge, entry)
         if how is FIRST and recorder is None:
             value = self._first(root, module, asking)
         else:
-            value = self._merged(root, how, self._layers(module), asking, recorder)
+            if recorder is not None:
+                recorder.begin(how, self._layers(module))
+            value = self._folded(root, how, self._layers(module), asking, recorder).result.value
         if len(steps) > 1 and value is not ABSENT:
             value = dug(value, steps[1:], key)
         if value is ABSENT and module is not None:
             value = self._default_hierarchy(root, module, asking, recorder)
             if len(steps) > 1 and value is not ABSENT:
                 value = dug(value, steps[1:], key)
-        if value is not ABSENT and entry is not None and entry[1].get("convert_to") is not None:
-            value = convert(value, entry[1]["convert_to"], self.tree.sensitive)
-            if recorder is not None:
-                recorder.converted = entry[1]["convert_to"]
-        return value
+        return value if value is ABSENT or entry is None else self._converted(value, entry[1], recorder)
+
+    def _converted(self, value: Any, entry: Mapping[str, Any], recorder: Recorder | None) -> Any:
+        wanted = entry.get("convert_to")
+        if wanted is None:
+            return value
+        if recorder is not None:
+            recorder.converted = wanted
+        return convert(value, wanted, self.tree.sensitive)
 
     def _strategy(self, merge: Any, entry: Any) -> Strategy:
         if merge is None:
@@ -196,73 +204,93 @@ class Answers:
             raise
 
     def _first(self, root: str, module: str | None, asking: Asking) -> Any:
+        """The first value found. Nothing is merged here, so nothing is laid."""
         flat = self._flat.get(module)
         if flat is None:
             flat = self._flat[module] = [
-                (getattr(place.source, "tree", None), place.source)
+                (getattr(place.source, "tree", None), place.source, place)
                 for place in self.places(module)
                 if place.source is not None
             ]
-        for tree, source in flat:
+        for tree, source, place in flat:
             if tree is None or root in tree:
                 value = source.value(root, asking)
                 if value is not ABSENT:
-                    return value
+                    if type(value) is not Unknown:
+                        return value
+                    self._met_unknown(place, value)
         return ABSENT
 
-    def _merged(
+    def _folded(
         self,
         root: str,
         how: Strategy,
         layers: Sequence[Sequence[Level]],
         asking: Asking,
         recorder: Recorder | None,
-    ) -> Any:
-        part = self._part(root, how, layers, asking, recorder)
-        return part.value if part.value is ABSENT else how.last(part).value
-
-    def _part(
-        self,
-        root: str,
-        how: Strategy,
-        layers: Sequence[Sequence[Level]],
-        asking: Asking,
-        recorder: Recorder | None,
-    ) -> Part:
+    ) -> Folding:
+        """Everything that the layers have for a key: three foldings inside each other."""
+        layer = self._layer_of(how, self._asker(root, asking, recorder))
+        folding = how.finished(how.level(layers, layer) if len(layers) > 1 else layer(layers[0]))
         if recorder is not None:
-            how = how.telling(recorder.knocked_out)
+            recorder.end(folding)
+        return folding
 
-        def ask_place(place: Place) -> Part:
+    @staticmethod
+    def _layer_of(how: Strategy, ask: Callable[[Place], Part | Folding]) -> Callable[[Sequence[Level]], Part | Folding]:
+        def entry(level: Level) -> Part | Folding:
+            return how.level(level.places, ask) if level.located else ask(level.places[0])
+
+        return lambda levels: how.level(levels, entry)
+
+    def _asker(self, root: str, asking: Asking, recorder: Recorder | None) -> Callable[[Place], Part | Folding]:
+        """What asks one place for the key: its value as a part, with its number where somebody records."""
+
+        def ask(place: Place) -> Part:
             value = ABSENT if place.source is None else place.source.value(root, asking)
-            if recorder is not None:
-                return recorder.heard(place, value)
-            return _NOTHING if value is ABSENT else Part(value, None)
+            if type(value) is Unknown and root != NAME:
+                self._met_unknown(place, value)
+            return NOTHING if value is ABSENT else Part(value, None)
 
-        def ask_level(level: Level) -> Part:
-            return how.level(level.places, ask_place) if level.located else ask_place(level.places[0])
+        def record(place: Place) -> Part | Folding:
+            assert recorder is not None
+            if recorder.is_over:
+                return recorder.shadow(place, self._shadowed(place, root))
+            return recorder.heard(place, ask(place).value)
 
-        def ask_layer(levels: Sequence[Level]) -> Part:
-            return how.level(levels, ask_level)
+        return ask if recorder is None else record
 
-        part = how.level(layers, ask_layer) if len(layers) > 1 else ask_layer(layers[0])
-        if recorder is not None:
-            recorder.part = how.last(part) if part.value is not ABSENT else part
-        return part
+    def _shadowed(self, place: Place, root: str) -> Any:
+        """What a place has that no lookup would ask any more."""
+        try:
+            return ABSENT if place.source is None else place.source.value(root, Asking(self, None, None, (root,)))
+        except NodeattrsError:
+            return ABSENT
+
+    def _met_unknown(self, place: Place, unknown: Unknown) -> None:
+        """A level was asked that cannot be read. raises: UnknownLayer, where one is strict"""
+        self.has_unknown = True
+        if self.tree.is_strict:
+            raise unknown_layer(Unknown(place.entry, unknown.reason), place.origin)
 
     def _default_hierarchy(self, root: str, module: str, asking: Asking, recorder: Recorder | None) -> Any:
-        config = self.tree.module_layer(self.environment, module)
-        if config is None or config.defaults is None:
+        levels = self._default_levels(module)
+        if levels is None:
             return ABSENT
-        levels = self._resolved("default_hierarchy", module, config)
-        inner = Asking(self, None, None, (NAME,))
-        merged = self._merged(NAME, strategy_of("hash"), [levels], inner, None)
+        merged = self.default_options(module).result.value
         given = checked(None if merged is ABSENT else merged, module)
         entry = None if given is None else Options(given).of(root)
         how = self._strategy(None if entry is None else entry[1].get("merge"), entry)
         if recorder is not None:
-            recorder.begin(how, [levels])
+            recorder.begin(how, [levels], in_defaults=True)
             recorder.option = entry[0] if entry is not None else None
-        return self._merged(root, how, [levels], asking, recorder)
+        return self._folded(root, how, [levels], asking, recorder).result.value
+
+    def _default_levels(self, module: str) -> tuple[Level, ...] | None:
+        config = self.tree.module_layer(self.environment, module)
+        if config is None or config.defaults is None:
+            return None
+        return self._resolved("default_hierarchy", module, config)
 
     # --- layers
 
@@ -271,8 +299,8 @@ class Answers:
         module = module_of(root)
         if module is None:
             return None
-        found = self._modules.get(module, _UNKNOWN)
-        if found is _UNKNOWN:
+        found = self._modules.get(module, _UNRESOLVED)
+        if found is _UNRESOLVED:
             layer = self.tree.module_layer(self.environment, module)
             found = self._modules[module] = None if layer is None else module
         return found  # type: ignore[no-any-return]
@@ -308,7 +336,8 @@ class Answers:
                 raise
             if locations is None:
                 source = self.tree.source(entry, None, options, config.file)
-                yield Level((Place(layer, entry.name, "", f"function {entry.function}", source),), False)
+                place = Place(layer, entry.name, "", f"function {entry.function}", source, config.file, entry.line)
+                yield Level((place,), False)
                 continue
             places = tuple(
                 Place(
@@ -317,6 +346,8 @@ class Answers:
                     location.declared,
                     self.tree.shown(location.path),
                     self.tree.source(entry, location.path, options, config.file),
+                    config.file,
+                    entry.line,
                 )
                 for location in locations
             )
@@ -326,23 +357,34 @@ class Answers:
     # --- lookup_options
 
     def _options_of(self, module: str | None) -> Options | None:
-        found = self._options.get(module, _UNKNOWN)
-        if found is _UNKNOWN:
-            part = self.options_part(module)
-            found = self._options[module] = None if part.value is ABSENT else Options(part.value)
+        found = self._options.get(module, _UNRESOLVED)
+        if found is _UNRESOLVED:
+            merged = self.options_folding(module).result.value
+            found = self._options[module] = None if merged is ABSENT else Options(merged)
         return found  # type: ignore[no-any-return]
 
-    def options_part(self, module: str | None, recorder: Recorder | None = None) -> Part:
-        """The merged lookup_options for the keys of a module: each layer on its own, then laid over each other."""
-        how = strategy_of("hash")
-        asking = Asking(self, None, None, (NAME,))
-        merged: Part | None = None
+    def options_folding(self, module: str | None, recorder: Recorder | None = None) -> Folding:
+        """The lookup_options for the keys of a module: each layer on its own, then laid over each other."""
         layers = self._layers(module)
         if recorder is not None:
-            recorder.begin(how, layers)
+            recorder.begin(_OPTIONS, layers)
+        layer = self._layer_of(_OPTIONS, self._asker(NAME, self._asking_options(), recorder))
+        folding = _OPTIONS.folding(len(layers))
         for levels, owner in zip(layers, (None, None, module), strict=True):
-            part = self._part(NAME, how, [levels], asking, recorder)
-            if part.value is ABSENT or checked(part.value, owner) is None:
-                continue
-            merged = part if merged is None else how.join(merged, part)
-        return merged or _NOTHING
+            part = layer(levels)
+            value = part.result.value if isinstance(part, Folding) else part.value
+            if value is ABSENT or type(value) is Unknown or checked(value, owner) is not None:
+                _OPTIONS.lay(folding, part)
+        if recorder is not None:
+            recorder.end(folding)
+        return folding
+
+    def default_options(self, module: str, recorder: Recorder | None = None) -> Folding:
+        """The lookup_options of the default hierarchy of a module."""
+        layers = [self._default_levels(module) or ()]
+        if recorder is not None:
+            recorder.begin(_OPTIONS, layers)
+        return self._folded(NAME, _OPTIONS, layers, self._asking_options(), recorder)
+
+    def _asking_options(self) -> Asking:
+        return Asking(self, None, None, (NAME,))

@@ -6,8 +6,9 @@ It asks scopes and decides nothing itself.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.hiera.data import DataFile
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
@@ -17,7 +18,10 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, strict_key
 from nodeattrs.errors import NodeattrsError
 
-__all__ = ["Unused", "differences", "unused", "view"]
+if TYPE_CHECKING:
+    from nodeattrs.adapters.hiera.explain import UnknownLevel
+
+__all__ = ["Unused", "differences", "undecided", "unused", "view"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,18 @@ def view(scope: Scope) -> dict[str, Any]:
         except NodeattrsError as error:
             found[key] = error
     return {key: value for key, value in found.items() if value is not ABSENT}
+
+
+def undecided(scope: Scope) -> dict[str, tuple[UnknownLevel, ...]]:
+    """The keys of a scope whose values levels might decide that cannot be read, with those levels.
+
+    cost: one lookup a key, and what explaining it costs
+    """
+    found: dict[str, tuple[UnknownLevel, ...]] = {}
+    for key in scope.known_keys() if scope.has_unknown else ():
+        with suppress(NodeattrsError):
+            found[key] = scope.unknown_levels(_quoted(key))
+    return {key: levels for key, levels in found.items() if levels}
 
 
 def _quoted(key: str) -> str:

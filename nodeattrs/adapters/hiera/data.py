@@ -7,26 +7,32 @@ Files that are not there are remembered too. It knows no hierarchy and no strate
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
 from nodeattrs.adapters.hiera.errors import BadData, HieraError, bad_data
 from nodeattrs.adapters.hiera.expressions import Plan, Speech, planned, text_plan
 from nodeattrs.core.claim import Origin, Speaker
-from nodeattrs.core.tree import ABSENT
+from nodeattrs.core.tree import ABSENT, Path
+from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import DocumentError
 from nodeattrs.texts.documents import MAX_BYTES, Document, parse
-from nodeattrs.texts.places import HALF_PAIR, Text
+from nodeattrs.texts.places import HALF_PAIR, Mark, Text
 
 __all__ = ["DataFile", "FunctionData", "Source", "file_source", "read_document"]
 
 
 class ReadDocument(NamedTuple):
-    """A document, and the keys whose values data may not hold: key -> what, and at which offset."""
+    """A document, and the keys whose values data may not hold: key -> what, and at which offset.
+
+    twice: the keys that are written more than once
+    """
 
     document: Document
     unfit: dict[str, tuple[str, int]]
     text: Text
+    twice: frozenset[str] = frozenset()
 
 
 def read_document(path: pathlib.Path, name: str, syntax: Literal["yaml", "json"]) -> ReadDocument:
@@ -75,19 +81,51 @@ def _parsed(content: bytes, name: str, syntax: Literal["yaml", "json"]) -> ReadD
     if half:
         raise text.error("half of a surrogate pair, which no file can hold", half.start())
     read = psych.read(text)
-    return ReadDocument(Document(text, read.reading), read.unfit, text)
+    return ReadDocument(Document(text, read.reading), read.unfit, text, read.twice)
 
 
 class Source(Protocol):
     """What can be asked for the value of a key."""
 
     def value(self, key: str, speech: Speech) -> Any:
-        """The value, or ABSENT; never changed by whoever gets it."""
+        """The value, or ABSENT, or `Unknown` where it cannot be read; never changed by whoever gets it."""
         ...
 
     def speaker(self, key: str, entry: str) -> Speaker:
         """Who says what stands below the key."""
         ...
+
+    def overwritten(self, key: str) -> Sequence[Source]:
+        """What stands under the same key, and does not count; the nearest to counting first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Overwritten:
+    """What a data file has under a key that it has again further down. Nobody fills in its texts."""
+
+    tree: Any
+    mark: Mark
+    text: Text
+
+    def value(self, key: str, speech: Speech) -> Any:
+        return self.tree
+
+    def speaker(self, key: str, entry: str) -> Speaker:
+        return _OverwrittenSpeaker(self, entry)
+
+    def overwritten(self, key: str) -> Sequence[Source]:
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class _OverwrittenSpeaker:
+    source: Overwritten
+    entry: str
+
+    def at(self, path: Path) -> Origin:
+        line, column = self.source.text.place(self.source.mark.nearest(path).offset)
+        return Origin("hiera", self.entry, self.source.text.file, line, column)
 
 
 _UNASKED: Any = object()
@@ -108,6 +146,8 @@ class DataFile:
         self.warnings = list(read.document.warnings)
         self._unfit = read.unfit
         self._text = read.text
+        self._twice = read.twice
+        self._overwritten: dict[str, tuple[Overwritten, ...]] = {}
         self._plans: dict[str, Plan | None] = {}
         self._decrypt = decrypt
 
@@ -153,6 +193,18 @@ class DataFile:
     def speaker(self, key: str, entry: str) -> Speaker:
         return self.document.speaker("hiera", entry, (key,))
 
+    def overwritten(self, key: str) -> Sequence[Source]:
+        """What the file has under a key before it has it again. cost: reads it once more, where it does"""
+        if key not in self._twice:
+            return ()
+        found = self._overwritten.get(key)
+        if found is None:
+            from nodeattrs.adapters.hiera import psych
+
+            made = tuple(Overwritten(value, mark, self._text) for value, mark in psych.overwritten(self._text, key))
+            found = self._overwritten.setdefault(key, made)
+        return found
+
 
 def _decrypted(value: Any, decrypt: Callable[[str], str]) -> Any:
     if type(value) is str:
@@ -193,7 +245,7 @@ def file_source(
 class FunctionData:
     """A data function of one's own that is asked key by key.
 
-    ask: gets a key and the options; raises KeyError where it has none
+    ask: gets a key; raises KeyError where it has none, and gives `Unknown` where it cannot be read
     """
 
     def __init__(self, name: str, ask: Callable[[str], Any]) -> None:
@@ -206,8 +258,11 @@ class FunctionData:
             value = self._ask(key)
         except KeyError:
             return ABSENT
-        plan = planned(value)
+        plan = None if type(value) is Unknown else planned(value)
         return value if plan is None else plan(speech)
 
     def speaker(self, key: str, entry: str) -> Speaker:
         return Origin("data function", self._name)
+
+    def overwritten(self, key: str) -> Sequence[Source]:
+        return ()

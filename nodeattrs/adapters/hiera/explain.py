@@ -1,38 +1,40 @@
 """Why a lookup gives what it gives: every place searched, every leaf's file and line.
 
-An explanation is data first; its text is its own printer. It asks a scope once, with a
-recorder, and the core's trace for single paths.
+An explanation is data; `nodeattrs.reports.lookup` lays it out. A scope is asked once, with a
+recorder, and the very folding that made the value answers who set what.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
-from nodeattrs.adapters.hiera.answers import Answers, Asking
+from nodeattrs.adapters.hiera.answers import Answers, Asking, Merge
+from nodeattrs.adapters.hiera.deep import KNOCKED_OUT
 from nodeattrs.adapters.hiera.errors import HieraError
-from nodeattrs.adapters.hiera.keys import dug, split_key
+from nodeattrs.adapters.hiera.keys import split_key
 from nodeattrs.adapters.hiera.options import NAME
-from nodeattrs.adapters.hiera.recorder import Recorder, Searched
-from nodeattrs.adapters.hiera.strategies import FIRST
+from nodeattrs.adapters.hiera.recorder import Recorder
 from nodeattrs.core.claim import Claim, Origin
-from nodeattrs.core.hearing import Hearing, Plan, Said, hear
-from nodeattrs.core.part import Part, told_at, voices
-from nodeattrs.core.trace import Trace, shown, told_trace
+from nodeattrs.core.folding import NOTHING, Folding
+from nodeattrs.core.meeting import noting
+from nodeattrs.core.origins import wholes
+from nodeattrs.core.part import Part
+from nodeattrs.core.trace import Trace, traced
+from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, copied, dig, parse, spell
+from nodeattrs.core.walk import Setting
 from nodeattrs.errors import NodeattrsError, TooDeep
 
-__all__ = ["Block", "Explanation", "Knocked", "explained", "explained_options"]
-
-
-Block = str | list[tuple[str, ...]]
-"""A line with its indentation; or rows of cells that stand below each other."""
+__all__ = ["Explanation", "Knocked", "UnknownLevel", "explained", "explained_options", "undecided"]
 
 
 @dataclass(frozen=True, slots=True)
 class Knocked:
-    """A value that a marker removed, and who said each."""
+    """A value that a marker removed, and who set each."""
 
     value: Any
     said: tuple[Origin, ...]
@@ -40,37 +42,73 @@ class Knocked:
     by: tuple[Origin, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class UnknownLevel:
+    """A level that cannot be read, and might decide an answer.
+
+    key:    what it was asked for: the key of the explanation, or one that the value needed
+    layer:  "global", "environment", "module" or "default_hierarchy"
+    name:   the name of the entry
+    origin: where hiera.yaml has it
+    reason: why it cannot be read
+    """
+
+    key: str
+    layer: str
+    name: str
+    origin: Origin
+    reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The level as data for JSON."""
+        return {
+            "key": self.key,
+            "layer": self.layer,
+            "entry": self.name,
+            "file": self.origin.file,
+            "line": self.origin.line,
+            "reason": self.reason,
+        }
+
+    def __str__(self) -> str:
+        return f"level {self.name!r} ({self.origin.place or self.layer}): {self.reason}"
+
+
 class Explanation:
     """The answer to "why is this the value of the key?".
 
     key:           as it was asked for
+    root:          its first step, which stands in the files
     value:         the answer, as `lookup` gives it; ABSENT where there is none
     error:         what `lookup` raises, or None
     found_in:      "data", "override", "default_values_hash", "default_value" or "otherwise"
     strategy:      the strategy, as it is written in lookup_options
     strategy_from: who chose it: "argument", "default", or the line of lookup_options
     option:        the name or expression in lookup_options, where that chose it
-    searched:      each place asked, in order, with found, no_key or no_file
+    searched:      each place asked, in order, with found, no_key, no_file or unknown
     shadowed:      where the key stands too, below the first place that has it
-    knocked:       what knock-outs removed
     converted:     what `convert_to` asked for, where it was applied
     needed:        the keys that expressions in the value looked up
+    unknown:       the levels that cannot be read and might decide the answer
     """
 
     def __init__(self, key: str, value: Any, error: NodeattrsError | None, recorder: Recorder) -> None:
         self.key = key
+        self.root = recorder.key
         self.value = value
         self.error = error
         self.found_in = recorder.found_in
         self.strategy = recorder.how.to_data()
         self.strategy_from: str | Origin = recorder.chosen_by
         self.option = recorder.option
-        self.searched: tuple[Searched, ...] = tuple(recorder.searched)
-        self.shadowed: tuple[Origin, ...] = ()
+        self.searched = tuple(recorder.searched)
+        self.shadowed = tuple(found.origin(()) for found in recorder.shadowed)
         self.converted = recorder.converted
         self.needed = tuple(dict.fromkeys(recorder.needed))
+        self.unknown: tuple[UnknownLevel, ...] = ()
         self._recorder = recorder
-        self._steps = split_key(key)[1:] if error is None or recorder.searched else ()
+        self._folding = recorder.folding or Folding()
+        self._steps = split_key(key)[1:] if recorder.folding is not None else ()
 
     @property
     def found(self) -> bool:
@@ -84,91 +122,83 @@ class Explanation:
 
     @property
     def _from_data(self) -> bool:
-        return self.error is None and self.found_in == "data" and self._recorder.part.value is not ABSENT
+        return self.error is None and self.found_in == "data"
 
-    @property
-    def _merged(self) -> Any:
-        """The value that origins speak of: before a conversion, below the steps of the key."""
-        return dug(self._recorder.part.value, self._steps, self.key) if self._from_data else ABSENT
+    # --- who set it
+
+    @cached_property
+    def _located(self) -> tuple[Part, tuple[tuple[Part, Part], ...]]:
+        """The merged value before a conversion, with the places of all its leaves, and what knock-outs removed."""
+        if not self._recorder.how.options.get("knockout_prefix"):
+            return self._folding.located(), ()
+        with noting() as notes:
+            part = self._folding.located()
+        return part, tuple((note.lower, note.upper) for note in notes if note.policy is KNOCKED_OUT)
+
+    def _part(self) -> Part:
+        """The merged value below the steps of the key; ABSENT where it is not from data."""
+        part = self._located[0] if self._from_data else NOTHING
+        for step in self._steps if part.value is not ABSENT else ():
+            part = part.at(step)
+        return part
 
     def origins(self, path: str | Path = ()) -> tuple[Origin, ...]:
-        """Everyone who said what stands at a path of the value, the strongest first."""
-        steps = parse(path) if isinstance(path, str) and path else tuple(path)
-        if not self._from_data or dig(self._merged, steps) is ABSENT:
+        """Everyone who set what stands at a path of the value, the strongest first."""
+        steps = _steps(path)
+        value = dig(self._part().value, steps)
+        if value is ABSENT:
             return ()
-        below = (*self._steps, *steps)
-        told = self._recorder.part.told
-        for step in below:
-            told = told_at(told, step)
-        return tuple(found.origin(self._recorder.own_path(found, below)) for found in self._recorder.found(told))
+        if _is_leaf(value):
+            part = self._part()
+            for step in steps:
+                part = part.at(step)
+            return self._places(part)
+        standing = walk(self._folding, (*self._steps, *steps)).standing
+        return tuple(self._recorder.source(setting.source).origin(setting.own) for setting in reversed(standing))
 
     def leaves(self) -> Iterator[tuple[Path, Any, tuple[Origin, ...]]]:
-        """Each leaf and list element of the value: its path, itself, and who said it.
+        """Each leaf and list element of the value: its path, itself, and who set it.
 
-        cost: one visit a leaf, and one look at each file's lines
+        cost: that of the merge once more, one visit a leaf, and one look at each file's lines
         """
-        if self._from_data and not self.is_secret:
-            for path, value in _leaves(self._merged, ()):
-                yield path, value, self.origins(path)
+        part = NOTHING if self.is_secret else self._part()
+        if part.value is not ABSENT:
+            for path, leaf in _leaves(part, ()):
+                yield path, leaf.value, self._places(leaf)
+
+    def _places(self, part: Part) -> tuple[Origin, ...]:
+        """Where the sources of a part have it, the strongest first; one line once."""
+        found = sorted(wholes(part.origins, ()), key=lambda at: -at.source)
+        return tuple(dict.fromkeys(self._recorder.source(at.source).origin(at.path) for at in found))
 
     @property
     def knocked(self) -> tuple[Knocked, ...]:
         """What knock-outs removed, in the order in which it happened."""
         return tuple(
-            Knocked(removed.value, self._places(removed, marker), marker.value, self._places(marker, removed))
-            for marker, removed in self._recorder.knocked
+            Knocked(removed.value, self._places(removed), marker.value, self._places(marker))
+            for removed, marker in self._located[1]
         )
 
-    def _places(self, part: Part, other: Part) -> tuple[Origin, ...]:
-        """Where the sources of a part say its value, in a list or under a key that the other's sources speak of."""
-        others = {
-            path[: len(path) - 1]
-            for found in self._recorder.found(other.told)
-            for path in _paths_of(found.value, other.value)
-        }
-        origins = []
-        for found in self._recorder.found(part.told):
-            paths = list(_paths_of(found.value, part.value))
-            fitting = [path for path in paths if path[: len(path) - 1] in others] or paths or [()]
-            origins += [found.origin(path) for path in fitting[:1]]
-        return tuple(origins)
-
     def trace(self, path: str | Path = ()) -> Trace:
-        """Everyone who spoke about a path of the value, the winner first, with the rule that beat each loser.
+        """Everyone who set a path of the value, the winner first, with the rule that overrode each other one.
 
         cost: the depth of the path times the number of places
         """
-        steps = (*self._steps, *(parse(path) if isinstance(path, str) and path else tuple(path)))
-        root = (self._recorder.key,)
-        found = {one.number: one for one in self._recorder.found()}
-        titles = {number: f"{one.place.layer} / {one.place.entry}" for number, one in found.items()}
+        steps = (*self._steps, *_steps(path))
+        sources = self._recorder.found()
+        titles = {found.number: found.title for found in sources}
+        value = dig(self._folding.result.value, steps) if self._from_data else ABSENT
+        shown = self.value if self.is_secret else value
+        trace = traced(walk(self._folding, steps), steps, shown, self._claim, titles)
+        cover = None if trace.cover is None else (self.root, *trace.cover)
+        return replace(trace, path=(self.root, *steps), cover=cover)
 
-        def claim(said: Said) -> Claim:
-            one = found[said.number]
-            value = Origin("secret") if self.is_secret else said.value
-            return Claim((*root, *said.path), value, said.number, one.origin(said.own))
+    def _claim(self, setting: Setting) -> Claim:
+        found = self._recorder.source(setting.source)
+        value = found.value if found.is_unknown else self.value if self.is_secret else setting.value
+        return Claim((self.root, *setting.path), value, setting.source, found.origin(setting.own))
 
-        hearing = hear(self._plan(), steps) if found and self.error is None else Hearing((), None, (), None)
-        value = dig(self._recorder.part.value, steps) if self._from_data else ABSENT
-        trace = told_trace(hearing, steps, value, claim, titles)
-        return replace(trace, path=(*root, *steps), value=self.value if self.is_secret else trace.value)
-
-    def _plan(self) -> Plan:
-        recorder = self._recorder
-        policy = recorder.how.policy
-        assert policy is not None
-        found = {id(one.place): one for one in recorder.found()}
-        layers = []
-        for levels in recorder.layers:
-            entries = []
-            for places in levels:
-                heard = [found[id(place)] for place in places if id(place) in found]
-                said = [Said(one.number, (), one.value) for one in heard]
-                if len(places) > 1 and said:
-                    said[0] = Said(said[0].number, (), recorder.how.first(Part(said[0].value, None)).value)
-                entries += [Plan(tuple(said), (policy,) * len(said), True)] if said else []
-            layers += [Plan(tuple(entries), (policy,) * len(entries), True)] if entries else []
-        return Plan(tuple(layers), (policy,) * len(layers), True)
+    # --- as data
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as data for JSON; secrets are masked."""
@@ -183,60 +213,27 @@ class Explanation:
             "strategy": self.strategy,
             "strategy_from": where if isinstance(where, str) else _origin(where),
             "option": self.option,
-            "searched": [
-                {
-                    "layer": one.place.layer,
-                    "entry": one.place.entry,
-                    "declared": one.place.declared,
-                    "file": one.place.file,
-                    "outcome": one.outcome,
-                }
-                for one in self.searched
-            ],
-            "leaves": [
-                {
-                    "path": spell(path) if path else "",
-                    "value": _plain(value),
-                    "said_by": [_origin(one) for one in origins],
-                }
-                for path, value, origins in self.leaves()
-            ],
-            "knocked_out": []
-            if self.is_secret
-            else [
-                {
-                    "value": _plain(one.value),
-                    "said_by": [_origin(origin) for origin in one.said],
-                    "marker": _plain(one.marker),
-                    "by": [_origin(origin) for origin in one.by],
-                }
-                for one in self.knocked
-            ],
+            "searched": list(map(_searched, self.searched)),
+            "leaves": list(map(_leaf, self.leaves())),
+            "knocked_out": [] if self.is_secret else list(map(_knocked, self.knocked)),
             "shadowed": [_origin(origin) for origin in self.shadowed],
+            "unknown": [level.to_dict() for level in self.unknown],
             "converted": self.converted,
             "needed": list(self.needed),
         }
 
-    def text(self, limit: int = 12) -> str:
-        """The explanation for people; at most *limit* leaves are listed."""
-        return "\n".join(line for block in self.blocks(limit) for line in _laid_out(block))
-
-    def blocks(self, limit: int = 12) -> Iterator[Block]:
-        """What the text is made of, for whoever lays it out on a screen."""
-        return _blocks(self, limit)
-
     def __str__(self) -> str:
-        return self.text()
+        text = str(self.trace())
+        return text if self.error is None else f"{text}\n{self.error}"
 
 
-def explained(answers: Answers, key: str, ask: Callable[[Recorder], Any]) -> Explanation:
+def explained(answers: Answers, key: str, recorder: Recorder, asking: Asking, ask: Callable[[], Any]) -> Explanation:
     """Ask with a recorder, and note what else there is to say."""
-    recorder = Recorder()
     value: Any = ABSENT
     error: NodeattrsError | None = None
     try:
         recorder.key = str(split_key(key)[0])
-        value = copied_answer(ask(recorder))
+        value = _copied(ask())
     except NodeattrsError as fault:
         error = fault
     except RecursionError:
@@ -244,8 +241,8 @@ def explained(answers: Answers, key: str, ask: Callable[[Recorder], Any]) -> Exp
     found = Explanation(key, value, error, recorder)
     if recorder.option is not None:
         found.strategy_from = _option_origin(answers, recorder) or NAME
-    if recorder.how is FIRST and recorder.part.value is not ABSENT:
-        found.shadowed = _shadowed(answers, recorder)
+    if answers.has_unknown:
+        found.unknown = tuple(dict.fromkeys(_levels(answers, key, recorder, asking)))
     return found
 
 
@@ -256,78 +253,89 @@ def explained_options(answers: Answers, key: str) -> Explanation:
     error: NodeattrsError | None = None
     value: Any = ABSENT
     try:
-        recorder.part = answers.options_part(answers.module_with_data(str(split_key(key)[0])), recorder)
-        value = copied_answer(recorder.part.value)
+        folding = answers.options_folding(answers.module_with_data(str(split_key(key)[0])), recorder)
+        value = _copied(folding.result.value)
     except NodeattrsError as fault:
         error = fault
-    return Explanation(NAME, value, error, recorder)
+    found = Explanation(NAME, value, error, recorder)
+    found.unknown = tuple(_undecided(recorder, NAME))
+    return found
 
 
-def copied_answer(value: Any) -> Any:
+def undecided(answers: Answers, keys: Iterable[str], merge: Merge, asking: Asking) -> tuple[UnknownLevel, ...]:
+    """The levels that cannot be read and might decide the value of the first of some keys that is found."""
+    levels: list[UnknownLevel] = []
+    for key in keys:
+        recorder = Recorder(str(split_key(key)[0]))
+        inner = Asking(answers, asking.override, asking.defaults, (key,), recorder.needed)
+        value = answers.answer(key, merge, inner, defaults=False, recorder=recorder)
+        levels += _levels(answers, key, recorder, asking)
+        if value is not ABSENT:
+            break
+    return tuple(dict.fromkeys(levels))
+
+
+def _levels(answers: Answers, key: str, recorder: Recorder, asking: Asking) -> Iterator[UnknownLevel]:
+    """Those that might decide a key, and those that might decide another one that its value needed."""
+    yield from _undecided(recorder, key)
+    for needed in dict.fromkeys(recorder.needed):
+        inner = Recorder(str(split_key(needed)[0]))
+        with suppress(NodeattrsError):
+            answers.answer(needed, None, Asking(answers, asking.override, asking.defaults, (needed,)), recorder=inner)
+        yield from _undecided(inner, needed)
+
+
+def _copied(value: Any) -> Any:
     return copied(value) if type(value) in (dict, list) else value
 
 
-def _shadowed(answers: Answers, recorder: Recorder) -> tuple[Origin, ...]:
-    asked = {id(one.place) for one in recorder.searched}
-    origins = []
-    for place in (place for levels in recorder.layers for level in levels for place in level):
-        if id(place) in asked or place.source is None:
-            continue
-        try:
-            value = place.source.value(recorder.key, Asking(answers, None, None, (recorder.key,)))
-        except NodeattrsError:
-            continue
-        if value is not ABSENT:
-            recorder.add(place, value)
-            origins.append(place.source.speaker(recorder.key, place.entry).at(()))
-    return tuple(origins)
+def _undecided(recorder: Recorder, key: str) -> Iterator[UnknownLevel]:
+    if recorder.folding is None or not any(found.is_unknown for found in recorder.found()):
+        return
+    for number in sorted(walk(recorder.folding, split_key(key)[1:]).unknown, reverse=True):
+        found = recorder.source(number)
+        place = found.place
+        yield UnknownLevel(key, place.layer, place.entry, place.origin, found.value.reason)
 
 
 def _option_origin(answers: Answers, recorder: Recorder) -> Origin | None:
+    """The line of lookup_options that chose the strategy."""
     options = Recorder(NAME)
-    layer = recorder.layers and recorder.layers[0] and recorder.layers[0][0]
     try:
-        if layer and layer[0].layer == "default_hierarchy":
-            return None
-        part = answers.options_part(answers.module_with_data(recorder.key), options)
+        module = answers.module_with_data(recorder.key)
+        in_defaults = recorder.in_defaults and module is not None
+        folding = (answers.default_options if in_defaults else answers.options_folding)(module, options)  # type: ignore[arg-type]
     except HieraError:
         return None
-    told = told_at(part.told, recorder.option)
-    numbers = voices(told)
-    for found in options.found():
-        if found.number in numbers and type(found.value) is dict and recorder.option in found.value:
-            return found.origin((recorder.option, "merge"))
+    for setting in walk(folding, (recorder.option,)).standing:
+        return options.source(setting.source).origin((*setting.own, "merge"))
     return None
 
 
-def _leaves(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
-    if type(value) is dict and value:
-        for key, entry in value.items():
-            yield from _leaves(entry, (*path, key))
-    elif type(value) is list and value:
-        for at, entry in enumerate(value):
-            yield from _leaves(entry, (*path, at))
+def _steps(path: str | Path) -> Path:
+    return parse(path) if isinstance(path, str) else tuple(path)
+
+
+def _is_leaf(value: Any) -> bool:
+    return type(value) not in (dict, list) or not value
+
+
+def _leaves(part: Part, path: Path) -> Iterator[tuple[Path, Part]]:
+    if _is_leaf(part.value):
+        yield path, part
+    elif type(part.value) is dict:
+        for key in part.value:
+            yield from _leaves(part.at(key), (*path, key))
     else:
-        yield path, value
+        for at, element in enumerate(part.elements()):
+            yield from _leaves(element, (*path, at))
 
 
-def _paths_of(tree: Any, value: Any, path: Path = ()) -> Iterator[Path]:
-    if type(tree) is type(value) and tree == value:
-        yield path
-    if type(tree) is dict:
-        for key, entry in tree.items():
-            if key == value and type(key) is type(value):
-                yield (*path, key)
-            yield from _paths_of(entry, value, (*path, key))
-    elif type(tree) is list:
-        for at, entry in enumerate(tree):
-            yield from _paths_of(entry, value, (*path, at))
+# --- data
 
 
 def _plain(value: Any) -> Any:
-    if hasattr(value, "unwrap"):
-        return str(value)
-    return value
+    return str(value) if hasattr(value, "unwrap") else value
 
 
 def _kind(error: NodeattrsError) -> str:
@@ -344,52 +352,25 @@ def _origin(origin: Origin) -> dict[str, Any]:
     }
 
 
-_OUTCOMES = {"found": "found", "no_key": "no such key", "no_file": "no such file"}
+def _origins(origins: tuple[Origin, ...]) -> list[dict[str, Any]]:
+    return [_origin(one) for one in origins]
 
 
-def _blocks(one: Explanation, limit: int) -> Iterator[Block]:
-    yield f"{one.key} = {shown(one.value)}" if one.found else f"{one.key}: no answer"
-    if one.error is not None:
-        yield from (f"  {line}" for line in str(one.error).splitlines())
-    if one.found and one.found_in != "data":
-        yield f"  given by {one.found_in} of the call"
-    origin = one.strategy_from
-    named = f" for {one.option!r}" if one.option is not None and one.option != one._recorder.key else ""
-    by = origin if isinstance(origin, str) else f"{NAME}{named}, {origin.place}"
-    yield f"  strategy   {one._recorder.how}, from {by}"
-    if one.converted is not None:
-        yield f"  converted  to {shown(one.converted)}"
-    if one.searched:
-        yield "  searched"
-        yield [(item.place.layer, item.place.entry, item.place.file, _OUTCOMES[item.outcome]) for item in one.searched]
-    leaves = list(one.leaves())
-    if leaves:
-        yield "  said by"
-        yield [
-            (spell(path) if path else one.key, shown(value, 40), ", ".join(str(by.place or by) for by in origins))
-            for path, value, origins in leaves[:limit]
-        ]
-        if len(leaves) > limit:
-            yield f"    and {len(leaves) - limit} more"
-    if not one.is_secret and one.knocked:
-        yield "  knocked out"
-        for knocked in one.knocked:
-            said = ", ".join(str(by.place or by) for by in knocked.said)
-            yield f"    {shown(knocked.value, 40)} of {said} by {shown(knocked.marker, 40)}, " + ", ".join(
-                str(by.place or by) for by in knocked.by
-            )
-    if one.shadowed:
-        yield "  shadowed"
-        yield from (f"    {origin.place or origin}" for origin in one.shadowed)
-    if one.needed:
-        yield "  looked up on the way"
-        yield f"    {', '.join(one.needed)}"
+def _searched(one: Any) -> dict[str, Any]:
+    place = one.place
+    found = {"layer": place.layer, "entry": place.entry, "declared": place.declared, "file": place.file}
+    return {**found, "outcome": one.outcome}
 
 
-def _laid_out(block: Block) -> Iterator[str]:
-    if isinstance(block, str):
-        yield block
-        return
-    widths = [max(map(len, column)) for column in zip(*block, strict=True)]
-    for row in block:
-        yield "    " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+def _leaf(leaf: tuple[Path, Any, tuple[Origin, ...]]) -> dict[str, Any]:
+    path, value, origins = leaf
+    return {"path": spell(path) if path else "", "value": _plain(value), "said_by": _origins(origins)}
+
+
+def _knocked(one: Knocked) -> dict[str, Any]:
+    return {
+        "value": _plain(one.value),
+        "said_by": _origins(one.said),
+        "marker": _plain(one.marker),
+        "by": _origins(one.by),
+    }

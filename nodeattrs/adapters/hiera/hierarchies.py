@@ -20,6 +20,7 @@ from nodeattrs.adapters.hiera.errors import BadData
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, copied, near
+from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import BadArgument, BadName, DocumentError, EnvironmentNotFound, NodeattrsError
 
 __all__ = ["LoadedTree"]
@@ -70,7 +71,7 @@ class LoadedTree:
         self._root = None if root is None else os.path.normpath(root)
         self.sensitive = sensitive
         self.documented = documented
-        self._strict = strict
+        self.is_strict = strict
         self.forget()
 
     def forget(self) -> None:
@@ -185,7 +186,7 @@ class LoadedTree:
 
     def warn(self, warning: DocumentError) -> None:
         """Keep a warning; in strict mode raise it."""
-        if self._strict:
+        if self.is_strict:
             raise warning
         self._warnings.setdefault(str(warning), warning)
 
@@ -239,16 +240,16 @@ class LoadedTree:
             options["path"] = path
         if entry.kind == "data_hash":
             try:
-                data = copied(dict(function(options)))
+                data = _whole(function(options))
             except NodeattrsError:
                 raise
             except Exception as error:
                 raise failed(error) from error
-            return FunctionData(entry.function, data.__getitem__)
+            return FunctionData(entry.function, data)
 
         def ask(key: str) -> Any:
             try:
-                return copied(function([key] if entry.kind == "data_dig" else key, options))
+                return _known(function([key] if entry.kind == "data_dig" else key, options))
             except (KeyError, RecursionError, NodeattrsError):
                 raise
             except Exception as error:
@@ -292,6 +293,19 @@ class LoadedTree:
             for file in self.data_files(environment)
             if file.tree.get(key, ABSENT) is not ABSENT
         ]
+
+
+def _whole(data: Any) -> Callable[[str], Any]:
+    """What a data_hash has, key by key; where it cannot be read, no key can."""
+    if type(data) is Unknown:
+        return lambda key: data
+    entries = dict(data)
+    unknown = {key: entry for key, entry in entries.items() if type(entry) is Unknown}
+    return {**copied({key: entry for key, entry in entries.items() if key not in unknown}), **unknown}.__getitem__
+
+
+def _known(value: Any) -> Any:
+    return value if type(value) is Unknown else copied(value)
 
 
 def _installed(name: str) -> Callable[..., Any] | None:

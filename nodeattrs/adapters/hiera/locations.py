@@ -16,6 +16,7 @@ from nodeattrs.adapters.hiera.config import Config, Entry
 from nodeattrs.adapters.hiera.data import Source
 from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.adapters.hiera.expressions import Speech, text_plan, variable
+from nodeattrs.core.claim import Origin
 
 __all__ = ["Level", "Location", "Place", "located"]
 
@@ -37,6 +38,7 @@ class Place(NamedTuple):
     layer:    "global", "environment", "module" or "default_hierarchy"
     file:     its name in messages
     source:   what answers there; None where there is no such file
+    config:   the hiera.yaml that has the entry, and the line of it
     """
 
     layer: str
@@ -44,6 +46,13 @@ class Place(NamedTuple):
     declared: str
     file: str
     source: Source | None
+    config: str | None = None
+    line: int | None = None
+
+    @property
+    def origin(self) -> Origin:
+        """Where hiera.yaml has the entry."""
+        return Origin("level", self.entry, self.config, self.line)
 
 
 class Level(NamedTuple):

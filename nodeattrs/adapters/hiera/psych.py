@@ -31,7 +31,7 @@ from nodeattrs.errors import DocumentError
 from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text
 from nodeattrs.texts.yaml_text import MAX_VALUES
 
-__all__ = ["Read", "read", "scalar"]
+__all__ = ["Read", "overwritten", "read", "scalar"]
 
 
 class Symbol(str):
@@ -54,10 +54,12 @@ class Read(NamedTuple):
 
     reading: the tree, its marks and its warnings
     unfit:   root key -> what below it data may not hold, and the offset at which it stands
+    twice:   the keys of the root that are written more than once
     """
 
     reading: Reading
     unfit: dict[str, tuple[str, int]]
+    twice: frozenset[str] = frozenset()
 
 
 _WORD = re.compile(r"[^\d.:-]?(?:[^\W\d]|[\s!@#$%^&*(){}<>|/\\~;=])")
@@ -130,6 +132,11 @@ def _number(text: str) -> Any:
     return text
 
 
+def _quoted(event: ScalarEvent) -> Any:
+    """What a scalar says that is no plain one: in quotes, or with a tag."""
+    return event.value if event.implicit[1] or not event.tag else _tagged(event.tag, event.value)
+
+
 def _tagged(tag: str, text: str) -> Any:
     if tag == _YAML + "str" or re.match(r"!str(:|$)", tag):
         return text
@@ -181,7 +188,14 @@ def read(text: Text) -> Read:
     builder = _Builder(text, marks=False)
     tree = builder.run()
     warnings = tuple(text.error(*one) for one in builder.warnings)
-    return Read(Reading(tree, lambda: _marked(text), warnings), builder.unfit)
+    return Read(Reading(tree, lambda: _marked(text), warnings), builder.unfit, frozenset(builder.overwritten))
+
+
+def overwritten(text: Text, key: str) -> list[tuple[Any, Mark]]:
+    """What *text* has under a key of its root that it has again further down, the last one first."""
+    builder = _Builder(text, marks=True)
+    builder.run()
+    return [(value, mark or builder.mark) for value, mark in builder.overwritten.get(key, ())]
 
 
 def _marked(text: Text) -> Mark:
@@ -200,9 +214,11 @@ class _Builder:
         self.tree: Any = None
         self.warnings: list[tuple[str, int]] = []
         self.unfit: dict[str, tuple[str, int]] = {}
+        self.overwritten: dict[Any, list[tuple[Any, Mark | None]]] = {}
         self._stack: list[_Frame] = []
         self._named: dict[str, _Named | None] = {}
         self._count = 0
+        self._escapes = False
 
     def run(self) -> Any:
         try:
@@ -218,38 +234,18 @@ class _Builder:
         return self.tree
 
     def _run(self) -> None:
-        # Written out in one loop: loading is most of what a whole lookup costs.
-        stack, marks, is_word = self._stack, self.marks, _WORD.match
-        escapes = "\\u" in self.text.text or "\\U" in self.text.text  # libyaml refuses half a pair itself
+        # Scalars first: loading is most of what a whole lookup costs.
+        self._escapes = "\\u" in self.text.text or "\\U" in self.text.text  # libyaml refuses half a pair itself
+        scalar_found, is_word = self._scalar, _WORD.match
         for event in _events(self.text.text):
             kind = type(event)
             if kind is ScalarEvent:
-                implicit = event.implicit
-                if implicit[0]:
-                    value = event.value
-                    if len(value) < 6 or not is_word(value):
-                        value = scalar(value)
-                elif implicit[1] or not event.tag:
-                    value = event.value
-                else:
-                    value = _tagged(event.tag, event.value)
-                if escapes and type(value) is str and HALF_PAIR.search(value):
-                    raise self._error("half of a surrogate pair, which no file can hold", event)
-                self._count += 1
-                if event.anchor:
-                    self._named[event.anchor] = _Named(value, {}, 0, 1)
-                if type(value) is Refused:
-                    raise self._refusal(value, event)
-                if stack:
-                    frame = stack[-1]
-                    if frame.is_map and frame.key is _NO_KEY:
-                        if type(value) is not str or value == "<<" or value in frame.data:
-                            value = self._odd_key(frame, value, event)
-                        frame.key = value
-                        if marks:
-                            frame.key_offset = _offset(event)
-                        continue
-                self._place(value, event, {}, _offset(event) if marks else 0)
+                value = event.value
+                if not event.implicit[0]:
+                    value = _quoted(event)
+                elif len(value) < 6 or not is_word(value):
+                    value = scalar(value)
+                scalar_found(value, event)
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
                 self._begin(event, kind is MappingStartEvent)
             elif kind is MappingEndEvent or kind is SequenceEndEvent:
@@ -259,11 +255,26 @@ class _Builder:
             elif kind is DocumentEndEvent or kind is StreamEndEvent:
                 return
 
+    def _scalar(self, value: Any, event: Any) -> None:
+        if type(value) is Refused:
+            raise self._error(f"{value.what} stands here, and data files hold none", event, hint="put it in quotes")
+        if self._escapes and type(value) is str and HALF_PAIR.search(value):
+            raise self._error("half of a surrogate pair, which no file can hold", event)
+        self._count += 1
+        if event.anchor:
+            self._named[event.anchor] = _Named(value, {}, 0, 1)
+        frame = self._stack[-1] if self._stack else None
+        if frame is None or not frame.is_map or frame.key is not _NO_KEY:
+            self._place(value, event, {}, _offset(event) if self.marks else 0)
+            return
+        if type(value) is not str or value == "<<" or value in frame.data:
+            value = self._odd_key(frame, value, event)
+        frame.key = value
+        if self.marks:
+            frame.key_offset = _offset(event)
+
     def _error(self, message: str, event: Event, hint: str | None = None) -> DocumentError:
         return self.text.error(message, _offset(event), hint=hint)
-
-    def _refusal(self, value: Refused, event: Event) -> DocumentError:
-        return self._error(f"{value.what} stands here, and data files hold none", event, hint="put it in quotes")
 
     def _begin(self, event: Any, is_map: bool) -> None:
         tag = event.tag
@@ -329,6 +340,8 @@ class _Builder:
         if type(value) is str or (type(value) is int and len(self._stack) > 1):
             if value in frame.data:
                 self.warnings.append((f"the key {value!r} is written twice; the last one counts", _offset(event)))
+                if len(self._stack) == 1:
+                    self.overwritten.setdefault(value, []).insert(0, (frame.data[value], frame.parts.get(value)))
             return value
         if len(self._stack) == 1:
             self.warnings.append(("a key that is no text is found by no lookup; quote it", _offset(event)))

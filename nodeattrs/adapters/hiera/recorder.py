@@ -1,28 +1,35 @@
 """What is noted while a key is searched for, so that it can be explained afterwards.
 
-Each value that is found gets a number, the strongest the highest; origins in the core
-are such numbers. It decides nothing.
+Each source that has the key gets a number, the strongest the highest; origins in the core
+are such numbers. A file that two paths lead to is one source. It decides nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from nodeattrs.adapters.hiera.data import Source
 from nodeattrs.adapters.hiera.locations import Level, Place
 from nodeattrs.adapters.hiera.strategies import FIRST, Strategy
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.part import Part, voices
-from nodeattrs.core.trace import shown
-from nodeattrs.core.tree import ABSENT, Path, dig, strict_key
+from nodeattrs.core.folding import NOTHING, Folding
+from nodeattrs.core.part import Part
+from nodeattrs.core.policy import ANY, SAID, TAKE, Line, Policy
+from nodeattrs.core.tree import ABSENT, Path, dig
+from nodeattrs.core.unknown import Unknown
 
 __all__ = ["Found", "Recorder", "Searched"]
+
+ONE_FILE = Policy("in one file", Line(ANY, SAID, TAKE, "a key that is written twice counts where it stands last"))
+_NOBODY: Any = None
+"""Who asks for what is overwritten: nothing of it is filled in."""
 
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """A place that was searched: outcome is "found", "no_key" or "no_file"."""
+    """A place that was searched: outcome is "found", "no_key", "no_file" or "unknown"."""
 
     place: Place
     outcome: str
@@ -30,20 +37,33 @@ class Searched:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A value that a place has for the key."""
+    """A value that a place has for the key, or that it cannot be read."""
 
     number: int
     place: Place
     key: str
     value: Any
 
+    @property
+    def title(self) -> str:
+        """The level: "environment / common"."""
+        return f"{self.place.layer} / {self.place.entry}"
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether the place cannot be read."""
+        return type(self.value) is Unknown
+
     def origin(self, path: Path) -> Origin:
-        """Where this place says what it has itself at *path*."""
-        assert self.place.source is not None
+        """Where this place has what it has itself at *path*; for one that cannot be read, where it is declared."""
+        if self.is_unknown or self.place.source is None:
+            return self.place.origin
         return self.place.source.speaker(self.key, self.place.entry).at(path)
 
     def sentence(self, path: Path) -> str:
         """Who says what, in words."""
+        from nodeattrs.core.trace import shown  # for messages only
+
         return f"{shown(dig(self.value, path), 40)} is said by {self.origin(path)}"
 
 
@@ -57,9 +77,10 @@ class Recorder:
     converted: what `convert_to` says, where it was applied
     found_in:  "data", or which argument of the call answered
     searched:  the places asked, in order
-    part:      the result with its origins
-    knocked:   the knock-outs: the marker's part and the removed one
+    shadowed:  what the places below the first one found have, each source once
+    folding:   how the value came about; None where the search did not come to its end
     needed:    the keys that expressions asked for
+    in_defaults: whether the default hierarchy of a module was searched last
     """
 
     def __init__(self, key: str = "") -> None:
@@ -70,76 +91,97 @@ class Recorder:
         self.converted: Any = None
         self.found_in = "data"
         self.searched: list[Searched] = []
-        self.part: Part = Part(ABSENT, None)
-        self.knocked: list[tuple[Part, Part]] = []
+        self.shadowed: list[Found] = []
+        self.folding: Folding | None = None
         self.needed: list[str] = []
-        self.layers: list[list[list[Place]]] = []
+        self.in_defaults = False
         self._found: dict[int, Found] = {}
         self._numbers: dict[int, int] = {}
-        self._places: dict[tuple[int, Path], dict[Any, Path]] = {}
+        self._above: list[Found] = []
 
-    def begin(self, how: Strategy, layers: Sequence[Sequence[Level]]) -> None:
-        """A search begins: every place gets its number."""
+    def choose(self, merge: Any, entry: Any) -> None:
+        """Who chooses the strategy: the call, else an entry of lookup_options, its name first."""
+        self.chosen_by = "default" if merge is None else "argument"
+        if merge is None and entry is not None and entry[1].get("merge") is not None:
+            self.option = entry[0]
+
+    def begin(self, how: Strategy, layers: Sequence[Sequence[Level]], *, in_defaults: bool = False) -> None:
+        """A search begins: every source gets its number. What an earlier one could not read lies above it."""
         self.how = how
-        self.layers = [[list(level.places) for level in levels] for levels in layers]
-        places = [place for levels in self.layers for level in levels for place in level]
-        self._numbers = {id(place): len(places) - at for at, place in enumerate(places)}
-        self._found = {}
-        self._places = {}
-        self.knocked = []
+        places = [place for levels in layers for level in levels for place in level.places]
+        sources = [source for place in places for source in (place.source, *self._overwritten(place))]
+        self._numbers = {}
+        for at, source in enumerate(sources):
+            self._numbers.setdefault(id(source), len(sources) - at)
+        unknown = [found for found in self.found() if found.is_unknown]
+        self._above = [replace(found, number=len(sources) + at) for at, found in enumerate(unknown, 1)]
+        self._found = {found.number: found for found in self._above}
+        self.shadowed = []
+        self.folding = None
+        self.in_defaults = in_defaults
 
-    def heard(self, place: Place, value: Any) -> Part:
-        """A place was asked; its value as a part that knows its number."""
-        number = self._numbers[id(place)]
-        outcome = "no_file" if place.source is None else "no_key" if value is ABSENT else "found"
-        self.searched.append(Searched(place, outcome))
+    def end(self, folding: Folding) -> None:
+        """A search has come to its end."""
+        self.folding = folding
+        if self._above:
+            self.folding = FIRST.folding(2)
+            for found in self._above:
+                self.folding.lay(Part(found.value, found.number), FIRST.policy)
+            self.folding.lay(folding, FIRST.policy)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing that comes now is asked for its value: the first one was found."""
+        return self.how is FIRST and any(not found.is_unknown for found in self._found.values())
+
+    def heard(self, place: Place, value: Any) -> Part | Folding:
+        """A place was asked; its value as a part that knows its number, over what the same file has overwritten."""
+        self.searched.append(Searched(place, _outcome(place, value)))
+        return self._part(place, value)
+
+    def shadow(self, place: Place, value: Any) -> Part | Folding:
+        """The same of a place below the first one found: the search had ended before."""
+        number = self._numbers[id(place.source)]
+        is_new = number not in self._found
+        part = self._part(place, value)
+        if is_new and part is not NOTHING and type(value) is not Unknown:
+            self.shadowed.append(self._found[number])
+        return part
+
+    def _part(self, place: Place, value: Any) -> Part | Folding:
         if value is ABSENT:
-            return Part(ABSENT, None)
-        self._found[number] = Found(number, place, self.key, value)
+            return NOTHING
+        part, overwritten = self._numbered(place, value), self._overwritten(place)
+        if not overwritten:
+            return part
+        folding = Folding(from_top=True)
+        folding.lay(part, ONE_FILE)
+        for source in overwritten:
+            folding.lay(self._numbered(place._replace(source=source), source.value(self.key, _NOBODY)), ONE_FILE)
+        return folding
+
+    def _numbered(self, place: Place, value: Any) -> Part:
+        number = self._numbers[id(place.source)]
+        self._found.setdefault(number, Found(number, place, self.key, value))
         return Part(value, number)
 
-    def own_path(self, found: Found, path: Path) -> Path:
-        """Where a place itself says what the result has at *path*: united lists moved their elements.
+    def _overwritten(self, place: Place) -> Sequence[Source]:
+        return () if place.source is None else place.source.overwritten(self.key)
 
-        cost: one visit of each list on the way, once
-        """
-        own: Path = ()
-        result, tree = self.part.value, found.value
-        for step in path:
-            result = dig(result, (step,))
-            steps: Path = (step,)
-            if type(step) is int and type(tree) is list:
-                steps = self._index(found.number, own, tree).get(strict_key(result), steps)
-            elif type(step) is int and not (type(tree) is dict and step in tree):
-                steps = ()  # a single value that became an element
-            own = (*own, *steps)
-            tree = dig(tree, steps)
-        return own
+    def source(self, number: int) -> Found:
+        """Who has a number."""
+        return self._found[number]
 
-    def _index(self, number: int, path: Path, elements: list[Any]) -> dict[Any, Path]:
-        places = self._places.get((number, path))
-        if places is None:
-            places = self._places[number, path] = {}
-            for at, element in _flattened(elements, ()):
-                places.setdefault(strict_key(element), at)
-        return places
+    def sentences(self, path: Path) -> Iterator[str]:
+        """Who says what at a path, in words, the strongest first."""
+        return (found.sentence(path) for found in self.found() if not found.is_unknown)
 
-    def add(self, place: Place, value: Any) -> None:
-        """A value that was shadowed: the search had ended before."""
-        number = self._numbers[id(place)]
-        self._found[number] = Found(number, place, self.key, value)
-
-    def knocked_out(self, marker: Part, removed: Part) -> None:
-        self.knocked.append((marker, removed))
-
-    def found(self, told: Any = None) -> list[Found]:
-        """Those who spoke, the strongest first; with *told* only those named there."""
-        numbers: Iterable[int] = self._found if told is None else voices(told)
-        return [self._found[number] for number in sorted(numbers, reverse=True) if number in self._found]
+    def found(self) -> list[Found]:
+        """Those who have the key, the strongest first."""
+        return [self._found[number] for number in sorted(self._found, reverse=True)]
 
 
-def _flattened(elements: list[Any], path: Path) -> Iterator[tuple[Path, Any]]:
-    for at, element in enumerate(elements):
-        yield (*path, at), element
-        if type(element) is list:
-            yield from _flattened(element, (*path, at))
+def _outcome(place: Place, value: Any) -> str:
+    if place.source is None:
+        return "no_file"
+    return "no_key" if value is ABSENT else "unknown" if type(value) is Unknown else "found"

@@ -45,34 +45,38 @@ def translated(source: str) -> re.Pattern[str]:
     out: list[str] = []
     depth = 0  # brackets of character classes
     for found in _TOKEN.finditer(source):
-        escaped, posix, group, other = found["escaped"], found["posix"], found["group"], found["other"]
+        escaped, posix, group = found["escaped"], found["posix"], found["group"]
         if escaped is not None:
             out.append(_escape(escaped, depth))
-        elif posix is not None and depth:
-            if posix.startswith("^") or posix not in _POSIX:
-                raise Untranslatable(f"[:{posix}:] cannot be translated")
-            out.append(_POSIX[posix])
         elif posix is not None:
-            out.append(found[0])
+            out.append(_posix(posix) if depth else found[0])
         elif group is not None and not depth:
             out.append(_group(group))
         else:
-            text = found[0] if group is not None else other
-            if text == "[":
-                if depth:
-                    raise Untranslatable("a class inside a class cannot be translated")
-                depth = 1
-            elif text == "]" and depth and out[-1] not in ("[", "[^"):
-                depth = 0
-            elif text == "&&" and depth:
-                raise Untranslatable("&& in a class cannot be translated")
-            out.append(text)
-            if text == "^" and depth and out[-2:] == ["[", "^"]:
-                out[-2:] = ["[^"]
+            depth = _bracket(found[0], depth, out)
     try:
         return re.compile("".join(out), re.MULTILINE | re.ASCII)
     except (re.error, OverflowError, RecursionError) as error:
         raise Untranslatable(str(error)) from None
+
+
+def _bracket(text: str, depth: int, out: list[str]) -> int:
+    """Take a sign that stands for itself, or opens or closes a class; how many are open then."""
+    if depth and text in ("[", "&&"):
+        what = "a class inside a class" if text == "[" else "&& in a class"
+        raise Untranslatable(f"{what} cannot be translated")
+    closes = text == "]" and out[-1:] not in (["["], ["[^"])
+    if text == "^" and depth and out[-1] == "[":
+        out[-1] = "[^"
+    else:
+        out.append(text)
+    return 1 if text == "[" else 0 if closes else depth
+
+
+def _posix(name: str) -> str:
+    if name not in _POSIX:
+        raise Untranslatable(f"[:{name}:] cannot be translated")
+    return _POSIX[name]
 
 
 def _escape(escaped: str, depth: int) -> str:

@@ -7,16 +7,19 @@ the explanation.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from nodeattrs.adapters.hiera.answers import Answers, Asking, Merge
 from nodeattrs.adapters.hiera.errors import BadLookup, CannotMerge, HieraError, KeyNotFound
-from nodeattrs.adapters.hiera.explain import Explanation, explained, explained_options
 from nodeattrs.adapters.hiera.keys import split_key
 from nodeattrs.adapters.hiera.recorder import Recorder
 from nodeattrs.adapters.hiera.types import Type, parse_type
 from nodeattrs.core.tree import ABSENT, copied, near
 from nodeattrs.errors import NodeattrsError, TooDeep
+
+if TYPE_CHECKING:
+    # Loaded by the first question: a lookup that nobody asks about does not pay for the answers.
+    from nodeattrs.adapters.hiera.explain import Explanation, UnknownLevel
 
 __all__ = ["REQUIRED", "Scope"]
 
@@ -61,21 +64,14 @@ class Scope(Answers):
                 asking.chain = (name,)
                 value = self.answer(name, merge, asking)
             else:
-                value = ABSENT
-                for one in name:
-                    asking.chain = (one,)
-                    value = self.answer(one, merge, asking, defaults=False)
-                    if value is not ABSENT:
-                        break
-                if value is ABSENT and default_values_hash:
-                    value = next((default_values_hash[one] for one in name if one in default_values_hash), ABSENT)
+                value = self._first_of(name, merge, asking)
             if value is ABSENT:
                 if otherwise is not None:
                     value = otherwise(name)
                 elif default_value is not ABSENT:
                     value = default_value
                 else:
-                    raise self._not_found([name] if isinstance(name, str) else name)
+                    raise self._not_found([name] if isinstance(name, str) else name, merge, asking)
             kind = type(value)
             if kind is dict or kind is list:
                 value = copied(value)
@@ -86,6 +82,15 @@ class Scope(Answers):
         if value_type is not None:
             self._check_type(parse_type(value_type), value, name)
         return value
+
+    def _first_of(self, names: Sequence[str], merge: Merge, asking: Asking) -> Any:
+        for one in names:
+            asking.chain = (one,)
+            value = self.answer(one, merge, asking, defaults=False)
+            if value is not ABSENT:
+                return value
+        defaults = asking.defaults or {}
+        return next((defaults[one] for one in names if one in defaults), ABSENT)
 
     def explain(
         self,
@@ -100,25 +105,51 @@ class Scope(Answers):
     ) -> Explanation:
         """Why `lookup` gives what it gives: takes the same arguments, and never raises what a lookup raises."""
 
-        def ask(recorder: Recorder) -> Any:
+        from nodeattrs.adapters.hiera.explain import explained
+
+        recorder = Recorder()
+        asking = Asking(self, override, default_values_hash, (name,), recorder.needed)
+
+        def ask() -> Any:
             if merge is not None:
                 self._check_merge(merge)
-            asking = Asking(self, override, default_values_hash, (name,), recorder.needed)
             value = self.answer(name, merge, asking, recorder=recorder)
             if value is ABSENT and otherwise is not None:
                 recorder.found_in, value = "otherwise", otherwise(name)
             elif value is ABSENT and default_value is not ABSENT:
                 recorder.found_in, value = "default_value", default_value
             if value is ABSENT:
-                raise self._not_found([name])
+                raise self._not_found([name], merge, asking)
             if value_type is not None:
                 self._check_type(parse_type(value_type), value, name)
             return value
 
-        return explained(self, name, ask)
+        return explained(self, name, recorder, asking, ask)
+
+    def unknown_levels(
+        self,
+        name: str | Sequence[str],
+        *,
+        merge: Merge = None,
+        default_values_hash: Mapping[str, Any] | None = None,
+        override: Mapping[str, Any] | None = None,
+    ) -> tuple[UnknownLevel, ...]:
+        """The levels that cannot be read, and might decide what `lookup` answers to the same arguments.
+
+        raises: as `lookup`, but for what is not found
+        """
+        asking = Asking(self, override, default_values_hash, ("",))
+        return self._undecided([name] if isinstance(name, str) else name, merge, asking)
+
+    def _undecided(self, names: Sequence[str], merge: Merge, asking: Asking) -> tuple[UnknownLevel, ...]:
+        from nodeattrs.adapters.hiera.explain import undecided
+
+        return undecided(self, names, merge, asking)
 
     def explain_options(self, name: str) -> Explanation:
         """How lookup_options came to be for a key, each entry with its file and line."""
+        from nodeattrs.adapters.hiera.explain import explained_options
+
         return explained_options(self, name)
 
     def hiera(self, name: str, default_value: Any = ABSENT) -> Any:
@@ -174,12 +205,15 @@ class Scope(Answers):
             kind = {dict: "map", list: "list", str: "text", type(None): "null"}.get(type(value), type(value).__name__)
             raise BadLookup(f"the value of {name!r} is a {kind}, and no {wanted}", kind="value_type_mismatch")
 
-    def _not_found(self, names: Sequence[str]) -> KeyNotFound:
+    def _not_found(self, names: Sequence[str], merge: Merge, asking: Asking) -> KeyNotFound:
         shown = ", ".join(map(repr, names))
+        unknown = self._undecided(names, merge, asking) if self.has_unknown else ()
         close = self._close_keys(names)
         hint = f"did you mean {close[0]}?" if close else "give it a default_value, or write it into a data file"
         return KeyNotFound(
-            f"nothing has the key {shown}" if len(names) == 1 else f"nothing has any of {shown}", hint=hint
+            f"nothing has the key {shown}" if len(names) == 1 else f"nothing has any of {shown}",
+            said=[f"{level.key} may be in {level}" for level in unknown],
+            hint=hint,
         )
 
     def _close_keys(self, names: Sequence[str]) -> list[str]:
@@ -198,7 +232,7 @@ class Scope(Answers):
             try:
                 self.search(one, merge, Asking(self, override, defaults, (one,)), recorder)
             except CannotMerge:
-                error.said = (*error.said, *(found.sentence(error.path or ()) for found in recorder.found()))
+                error.said = (*error.said, *recorder.sentences(error.path or ()))
                 break
             except HieraError:
                 break

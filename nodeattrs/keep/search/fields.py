@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from nodeattrs.core.meeting import meet
+from nodeattrs.core.folding import Folding
 from nodeattrs.core.part import Part, unite
 from nodeattrs.core.policy import ANY, KEEP, LIST, MAP, MEET, NULL, SAID, TAKE, Line, Policy
 from nodeattrs.node.slots import ACROSS
@@ -99,11 +99,11 @@ class IndexPart:
 
 
 def _merged(document: JsonMap, policy: Policy) -> JsonMap:
-    part = Part({}, None)
+    folding = Folding(start=Part({}, None))
     for name in _LEVELS:
         if isinstance(level := document.get(name), dict):
-            part = meet(policy, part, Part(level, None))
-    return dict(part.value)
+            folding.lay(Part(level, None), policy)
+    return dict(folding.result.value)
 
 
 def read_tree(document: JsonMap) -> JsonMap:

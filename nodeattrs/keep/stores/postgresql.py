@@ -100,10 +100,10 @@ class PostgresqlStore(SqlStore):
     def migrate(self, on_node: OnNode | None = None) -> str:
         with self._failing("migrate"), self._connected() as connection:
             talk = _PostgresqlTalk(connection)
+            self._alone(talk)
             version = self._version(talk)
             if version is None:
                 return "there is no store yet"
-            self._alone(talk)
             self._refuse_newer(version)
             self._built(talk, version, secrets.token_bytes(32), on_node)
             talk.all("UPDATE version SET number = ?", VERSION)
@@ -152,9 +152,15 @@ class PostgresqlStore(SqlStore):
         self._built(talk, 0, secrets.token_bytes(32))
 
     def _version(self, talk: Talk) -> int | None:
-        if talk.all("SELECT to_regclass(?)", f"{_SCHEMA}.version") == [(None,)]:
+        # Not with to_regclass: it may know less than the transaction, after a wait for the lock, or more.
+        if not talk.all(
+            "SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+            "WHERE n.nspname = ? AND c.relname = 'version'",
+            _SCHEMA,
+        ):
             return None
-        return int(only(talk, "number", "version"))
+        # With the schema's name, so that who may not use the schema is told so.
+        return int(only(talk, "number", f"{_SCHEMA}.version"))
 
     @contextlib.contextmanager
     def _connected(self) -> Iterator[Any]:

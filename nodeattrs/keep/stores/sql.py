@@ -30,8 +30,7 @@ from operator import itemgetter
 from typing import Any, Protocol
 
 from nodeattrs.errors import BadArgument, BadValue, DocumentError, StoreError
-from nodeattrs.keep.names import checked_name
-from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, now, stale
+from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, checked_name, now, stale
 from nodeattrs.keep.search.answer import Found, Index, Shown, answer
 from nodeattrs.keep.search.fields import Entry, IndexPart, Steps, index_parts, names_of
 from nodeattrs.keep.search.memory import names_found
@@ -401,7 +400,7 @@ def only(talk: Talk, column: str, table: str) -> Any:
     rows = talk.all(f"SELECT {column} FROM {table}")
     if len(rows) != 1:
         raise StoreError(
-            f"the store is damaged: its table {table!r} has {len(rows)} rows, and should have one",
+            f"the store is damaged: its table {table.rpartition('.')[2]!r} has {len(rows)} rows, and should have one",
             hint="bring a copy of the store back",
         )
     return rows[0][0]

@@ -10,10 +10,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import random
 import secrets
 import sqlite3
 import stat
 import threading
+import time
 import weakref
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
@@ -39,6 +41,11 @@ _WAYS_OUT = (
     ("not a database", "name another place for the store"),
     ("locked", "somebody has been writing for a long time; try again"),
 )
+
+_OPENING = threading.Lock()
+"""Who closes a file lets go of all locks of the process on it, SQLite's too: so no other thread opens a store while
+one makes the file of one."""
+os.register_at_fork(before=_OPENING.acquire, after_in_parent=_OPENING.release, after_in_child=_OPENING.release)
 
 # A connection that came along in a fork belongs to the parent: it is neither used nor closed here.
 _PARENTS: list[object] = []
@@ -84,6 +91,8 @@ class SqliteStore(SqlStore):
             connection = self._connected()
             with self._transaction(connection) as talk:
                 version = self._version(connection)
+                if version == 0:
+                    return "there is no store yet"
                 self._refuse_newer(version)
                 self._built(talk, version, secrets.token_bytes(32), on_node)
                 connection.execute(f"PRAGMA user_version = {VERSION}")
@@ -96,16 +105,13 @@ class SqliteStore(SqlStore):
                 yield None
                 return
             connection = self._connected()
-            connection.execute("BEGIN")
-            try:
+            with _moment(connection):
                 version = self._version(connection)
                 if version == 0:
                     yield None  # somebody is about to make it
                     return
                 self._refuse_other_version(version)
                 yield _SqliteTalk(connection)
-            finally:
-                connection.execute("ROLLBACK")
 
     @contextlib.contextmanager
     def _writing(self, task: str, alone: bool = False) -> Iterator[Talk]:
@@ -152,17 +158,26 @@ class SqliteStore(SqlStore):
     def _made(self) -> None:
         """The file, empty; SQLite gives what it puts beside it the same rights."""
         os.makedirs(os.path.dirname(self._file), mode=0o700, exist_ok=True)
-        with contextlib.suppress(FileExistsError):
+        with _OPENING, contextlib.suppress(FileExistsError):
             os.close(os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
     def _version(self, connection: sqlite3.Connection) -> int:
+        """0 where nobody has made the store yet; asked inside of a transaction, since all answers are of one moment.
+
+        raises: StoreError, for what nodeattrs did not make, or not so
+        """
         ((version,),) = connection.execute("PRAGMA user_version").fetchall()
         ((application,),) = connection.execute("PRAGMA application_id").fetchall()
         ((tables, others),) = connection.execute(
             "SELECT count(*), count(*) FILTER (WHERE type NOT IN ('table', 'index')) FROM sqlite_master"
         ).fetchall()
-        if tables and application != _APPLICATION:
+        if application != _APPLICATION and (application or version or tables):
             raise StoreError(f"{self._shown} is a SQLite file of another program", hint="name another place")
+        if application == _APPLICATION and version < 1:
+            raise StoreError(
+                f"{self._shown} is damaged: it has lost the number of its version",
+                hint="bring a copy of the store back",
+            )
         if others:
             # A trigger would be carried out with each save.
             raise StoreError(
@@ -195,14 +210,16 @@ class SqliteStore(SqlStore):
         writable, shared = self._is_writable(), os.path.exists(f"{self._file}-wal")
         how = "" if writable else "?mode=ro" if shared else "?mode=ro&immutable=1"
         place = f"file://{_quoted(self._file)}{how}"
-        # `isolation_level=None`: transactions begin where we say so.
-        connection = sqlite3.connect(
-            place, uri=True, timeout=PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
-        )
+        with _OPENING:
+            # `isolation_level=None`: transactions begin where we say so.
+            connection = sqlite3.connect(
+                place, uri=True, timeout=PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
+            )
         try:
-            self._version(connection)  # a file of somebody else is left as it is
+            with _moment(connection):
+                self._version(connection)  # a file of somebody else is left as it is
             if writable:
-                connection.execute("PRAGMA journal_mode = WAL")
+                _write_ahead(connection)
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA trusted_schema = OFF")
         except BaseException:
@@ -234,6 +251,29 @@ class _SqliteTalk(Talk):
 
     def among(self, column: str, numbers: Collection[Any]) -> tuple[str, Any]:
         return f"{column} IN (SELECT value FROM json_each(?))", json.dumps(list(numbers))
+
+
+@contextlib.contextmanager
+def _moment(connection: sqlite3.Connection) -> Iterator[None]:
+    """All that is read in it is of one moment."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Keep a write-ahead log, for good. A new file changes to it once, and SQLite does not wait for its turn there."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+        time.sleep(random.uniform(0.001, 0.02))
 
 
 def _quoted(path: str) -> str:

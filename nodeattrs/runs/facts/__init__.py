@@ -18,10 +18,14 @@ from __future__ import annotations
 import pathlib
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.folding import Folding
+from nodeattrs.core.origins import origins_at, sources
+from nodeattrs.core.part import Part
+from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.tree import Path, copied
 from nodeattrs.errors import BadValue, NodeattrsError, missing_extra
 from nodeattrs.node.values import ROOM, taken_in
@@ -57,15 +61,18 @@ class Facts:
 class _Gathered:
     """A speaker: this machine, but for the places where a fact function put something.
 
-    Whole paths and not just top-level keys: who adds one interface did not say the others.
+    folding: of what each function gave; who adds one interface did not set the others
+    names:   of the functions, in the order of their numbers
     """
 
-    functions: dict[Path, tuple[int, str]] = field(default_factory=dict)
+    folding: Folding
+    names: list[str]
 
     def at(self, path: Path) -> Origin:
-        said = (self.functions.get(path[:length]) for length in range(1, len(path) + 1))
-        _, name = max(filter(None, said), default=(0, "this machine"))  # the last to speak, here or above
-        return Origin("facts", name)
+        origins = self.folding.result.origins
+        for step in path:
+            origins = origins_at(origins, step)
+        return Origin("facts", self.names[min(sources(origins), default=0)])  # of a map whoever made it
 
 
 def gather(functions: Mapping[str, FactFunction] | None = None, now: float | None = None) -> Facts:
@@ -86,17 +93,16 @@ def gather(functions: Mapping[str, FactFunction] | None = None, now: float | Non
         if error.name not in ("psutil", "distro"):
             raise
         raise missing_extra(error.name, "facts", "gathering facts of this machine") from error
-    tree: dict[str, Any] = {}
     warnings: list[NodeattrsError] = []
-    said_by: dict[Path, tuple[int, str]] = {}
+    names = ["this machine"]
+    folding = Folding(start=Part({}, 0))
     for name, own in machine.FUNCTIONS.items():
-        _add(tree, name, own, "facts", warnings)
-    tree["ohai_time"] = time.time() if now is None else now
-    others = _installed(warnings) if functions is None else functions.items()
-    for order, (name, function) in enumerate(others):
-        for place in _add(tree, name, function, "fact function", warnings):
-            said_by[place] = (order, name)
-    return Facts(tree, _Gathered(said_by), tuple(warnings))
+        _add(folding, 0, name, own, "facts", warnings)
+    folding.lay(Part({"ohai_time": time.time() if now is None else now}, 0), ACROSS)
+    for name, function in _installed(warnings) if functions is None else functions.items():
+        names.append(name)
+        _add(folding, len(names) - 1, name, function, "fact function", warnings)
+    return Facts(copied(folding.result.value), _Gathered(folding, names), tuple(warnings))
 
 
 def _installed(warnings: list[NodeattrsError]) -> Iterator[tuple[str, FactFunction]]:
@@ -112,35 +118,24 @@ def _installed(warnings: list[NodeattrsError]) -> Iterator[tuple[str, FactFuncti
 
 
 def _add(
-    tree: dict[str, Any], name: str, function: FactFunction, kind: str, warnings: list[NodeattrsError]
-) -> list[Path]:
-    """Lay what *function* says over *tree*, whole or not at all; where it put something."""
+    folding: Folding, number: int, name: str, function: FactFunction, kind: str, warnings: list[NodeattrsError]
+) -> None:
+    """Lay what *function* gives over the facts so far, whole or not at all."""
     try:
-        said = function(copied(tree))
+        said = function(copied(folding.result.value))
         if not isinstance(said, Mapping):
             raise BadValue(f"facts are a map, not {type(said).__name__}")
         more = taken_in(said)
     except Exception as error:  # whatever a stranger's function does, the other facts are still facts
         warnings.append(_failed(f"{kind} {name} failed", error))
-        return []
-    return list(_laid(more, tree))
+    else:
+        folding.lay(Part(more, number), ACROSS)
 
 
 def _failed(message: str, cause: Exception) -> NodeattrsError:
     warning = NodeattrsError(message, said=[f"{type(cause).__name__}: {cause}"])
     warning.__cause__ = cause
     return warning
-
-
-def _laid(upper: dict[Any, Any], lower: dict[Any, Any], at: Path = ()) -> Iterator[Path]:
-    """Lay *upper* over *lower*, changing *lower*; the paths at which *upper* now stands."""
-    for key, value in upper.items():
-        below = lower.get(key)
-        if isinstance(value, dict) and isinstance(below, dict):
-            yield from _laid(value, below, (*at, key))
-        else:
-            lower[key] = value
-            yield (*at, key)
 
 
 def load_facts(path: pathlib.Path, file: str | None = None, *, settled: bool = False) -> Facts:

@@ -1,0 +1,218 @@
+"""Shapes: how one sort of value is told as data, in one place for reading, writing and the schema.
+
+A `Shape` is a value alone, a `Field` one word of a map, a `Record` a map that stands for one
+class of the model. The tables of items and producers are made of them; they know no item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from nodeattrs.adapters.bindings.forms.data.reading import Reading, kind_in_words
+from nodeattrs.adapters.bindings.model.keys import Asked, target_of
+from nodeattrs.adapters.bindings.model.types import parse_type
+from nodeattrs.core.tree import Path
+
+__all__ = [
+    "CLASSES",
+    "FLAG",
+    "KEY",
+    "TARGET",
+    "TEXT",
+    "TEXT_OR_NULL",
+    "TYPE",
+    "Field",
+    "Record",
+    "Shape",
+    "list_of",
+    "object_schema",
+]
+
+Schema = Any
+"""A JSON Schema: a map, or true."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How one sort of value is told as data.
+
+    read:   (the reading, the data, its path) -> the value; the last step of the path is the field's word
+    write:  the value -> data
+    schema: what the data looks like, for other languages
+    """
+
+    read: Callable[[Reading, Any, Path], Any]
+    write: Callable[[Any], Any]
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One word of a map, and the attribute of the model that it tells.
+
+    attribute: the word itself unless given
+    needed:    it must be there, and is always written
+    default:   what the attribute is without the word; then the word is not written
+    written:   it is always written, though it need not be there
+    same_as:   the attribute whose value is the default
+    null:      null is a value; else it is as if the word were not there, unless that is needed
+    refused:   read, so that the fault can be named when all are told; no schema has it
+    """
+
+    word: str
+    shape: Shape
+    attribute: str = ""
+    needed: bool = False
+    default: Any = None
+    written: bool = False
+    same_as: str = ""
+    null: bool = False
+    refused: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attribute", self.attribute or self.word)
+
+    def take(self, reading: Reading, whole: Mapping[Any, Any], path: Path, taken: dict[str, Any]) -> None:
+        """Read it into the attributes that were taken so far."""
+        data = whole.get(self.word)
+        if data is not None or (self.word in whole and (self.needed or self.null)):
+            taken[self.attribute] = self.shape.read(reading, data, (*path, self.word))
+        elif self.needed:
+            raise reading.stop(path, f"{self.word!r} is missing")
+        else:
+            taken[self.attribute] = taken[self.same_as] if self.same_as else self.default
+
+    def give(self, model: Any, data: dict[str, Any]) -> None:
+        """Write it into the data, unless that says nothing new."""
+        value = getattr(model, self.attribute)
+        usual = getattr(model, self.same_as) if self.same_as else self.default
+        if self.needed or self.written or value != usual:
+            data[self.word] = self.shape.write(value)
+
+
+@dataclass(frozen=True)
+class Record:
+    """A map that stands for one class of the model.
+
+    what:   what messages call it
+    fixed:  attributes that this map always means
+    copies: attributes that are the same as another one
+    make:   makes the model of its attributes; the class itself unless given
+    """
+
+    what: str
+    model: type
+    fields: tuple[Field, ...]
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    copies: Mapping[str, str] = field(default_factory=dict)
+    make: Callable[..., Any] | None = None
+
+    def read(self, reading: Reading, whole: dict[Any, Any], path: Path, **more: Any) -> Any:
+        """The model of a map. more: attributes that no word tells"""
+        taken: dict[str, Any] = {}
+        for one in self.fields:
+            one.take(reading, whole, path, taken)
+        copied = {name: taken[other] for name, other in self.copies.items()}
+        return (self.make or self.model)(**more, **taken, **copied, **self.fixed)
+
+    def write(self, model: Any) -> dict[str, Any]:
+        """The map of a model."""
+        data: dict[str, Any] = {}
+        for one in self.fields:
+            one.give(model, data)
+        return data
+
+    def tells(self, model: Any) -> bool:
+        """Whether this is the map of that model."""
+        return type(model) is self.model and all(getattr(model, name) == value for name, value in self.fixed.items())
+
+    @cached_property
+    def words(self) -> dict[str, Field]:
+        """Its fields by their words."""
+        return {one.word: one for one in self.fields}
+
+    def schema(self, **more: Schema) -> Schema:
+        """Its schema. more: words that are no fields of it, and always there"""
+        properties = {**more, **{one.word: one.shape.schema for one in self.fields if not one.refused}}
+        return object_schema(properties, [*more, *(one.word for one in self.fields if one.needed)])
+
+
+def object_schema(properties: Mapping[str, Schema], required: Iterable[str] = (), **more: Any) -> Schema:
+    """The schema of a map that has these fields and no other."""
+    needed = {"required": list(required)} if required else {}
+    return {"type": "object", "additionalProperties": False, **needed, **more, "properties": dict(properties)}
+
+
+# --- shapes that need no other module ----------------------------------------------------------
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _text(reading: Reading, data: Any, path: Path) -> str:
+    if not isinstance(data, str):
+        raise reading.stop(path, f"{path[-1]} is {kind_in_words(data)}, not text")
+    return data
+
+
+def _text_or_null(reading: Reading, data: Any, path: Path) -> str | None:
+    return None if data is None else _text(reading, data, path)
+
+
+def _flag(reading: Reading, data: Any, path: Path) -> bool:
+    if not isinstance(data, bool):
+        raise reading.stop(path, f"{path[-1]} is true or false, and this is {kind_in_words(data)}")
+    return data
+
+
+def _spelled(parse: Callable[[str], Any], schema: Schema) -> Shape:
+    return Shape(lambda reading, data, path: reading.tried(parse, _text(reading, data, path), path), str, schema)
+
+
+TEXT = Shape(_text, _same, {"type": "string"})
+TEXT_OR_NULL = Shape(_text_or_null, _same, {"type": ["string", "null"]})
+FLAG = Shape(_flag, _same, {"type": "boolean"})
+TYPE = _spelled(parse_type, {"$ref": "#/$defs/type"})
+TARGET = _spelled(target_of, {"type": "string"})
+
+
+def list_of(shape: Shape, what: str, schema: Schema | None = None) -> Shape:
+    """A list of values of one shape; a tuple in the model."""
+
+    def read(reading: Reading, data: Any, path: Path) -> tuple[Any, ...]:
+        listed = reading.list(data, path, what)
+        return tuple(shape.read(reading, entry, (*path, index)) for index, entry in enumerate(listed))
+
+    return Shape(
+        read, lambda value: [shape.write(entry) for entry in value], schema or {"type": "array", "items": shape.schema}
+    )
+
+
+def _class_names(reading: Reading, data: Any, path: Path) -> tuple[str, ...]:
+    what = "names is a list of class names"
+    listed = [data] if isinstance(data, str) else reading.list(data, path, what)
+    if not listed or not all(isinstance(name, str) and name for name in listed):
+        raise reading.stop(path, what)
+    return tuple(listed)
+
+
+CLASSES = Shape(_class_names, list, {"$ref": "#/$defs/names"})
+
+
+def _key(reading: Reading, data: Any, path: Path) -> Asked:
+    if isinstance(data, str):
+        return Asked(None, data)
+    whole = reading.map(data, path, 'a key is a name, or a map such as {"type": "Integer", "name": "x"}')
+    reading.known(whole, _KEY.words, path, _KEY.what)
+    asked: Asked = _KEY.read(reading, whole, path)
+    if asked.type is None and asked.name is None:
+        raise reading.stop(path, "a key needs a type or a name")
+    return asked
+
+
+_KEY = Record("a key", Asked, (Field("type", TYPE), Field("name", TEXT)))
+KEY = Shape(_key, _KEY.write, {"$ref": "#/$defs/key"})

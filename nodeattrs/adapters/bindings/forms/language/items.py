@@ -1,0 +1,221 @@
+"""Sets of a text: branches of its tree become the items of the model, each with its line and column."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from nodeattrs.adapters.bindings.forms.language.expressions import Expressions
+from nodeattrs.adapters.bindings.forms.language.places import written
+from nodeattrs.adapters.bindings.forms.language.text import Text, Tree
+from nodeattrs.adapters.bindings.model.expressions import (
+    HashOf,
+    Interpolated,
+    Node,
+    is_constant,
+    plain,
+    producing,
+    settled,
+)
+from nodeattrs.adapters.bindings.model.items import (
+    Bind,
+    BindingSet,
+    Dependency,
+    Inclusion,
+    Item,
+    Multibind,
+    ParameterMap,
+    Parameters,
+    Rebinding,
+    Variables,
+    When,
+)
+from nodeattrs.adapters.bindings.model.keys import Asked, target_of
+from nodeattrs.adapters.bindings.model.producers import Custom, Named, Producing, Ref
+from nodeattrs.adapters.bindings.model.queries import PATTERN_SIGNS, Condition, Query
+from nodeattrs.core.claim import Origin
+
+__all__ = ["Items"]
+
+
+class Items:
+    """Reads the sets of one text. Each method with an origin reads the item of its name."""
+
+    def __init__(self, text: Text) -> None:
+        self._text = text
+        self._expressions = Expressions(text)
+
+    def set(self, tree: Tree) -> BindingSet:
+        """A set with its name. raises: BindingError"""
+        name, *items = tree.children
+        self._text.name = str(name)
+        return BindingSet(self._text.name, tuple(map(self.item, items)), self._text.origin(tree))
+
+    def item(self, tree: Tree) -> Item:
+        """One item. raises: BindingError"""
+        read: Callable[[Tree, Origin], Item] = getattr(self, f"_{tree.data}")
+        return read(tree, self._text.origin(tree))
+
+    def asked(self, tree: Tree) -> Asked:
+        """A key: a type and a name, or one of the two."""
+        typed = name = None
+        for child in tree.children:
+            if child.data == "type":
+                typed = self._text.type(child)
+            else:
+                name = self._expressions.name(child)
+        return Asked(typed, name)
+
+    # --- one method an item ------------------------------------------------------------------
+
+    def _when(self, tree: Tree, origin: Origin) -> Item:
+        alternatives = []
+        items = []
+        for child in tree.children:
+            if child.data == "alternative":
+                alternatives.append(tuple(self._predicate(one) for one in child.children))
+            else:
+                items.append(self.item(child))
+        return When(origin=origin, alternatives=tuple(alternatives), items=tuple(items))
+
+    def _bind(self, tree: Tree, origin: Origin) -> Item:
+        return Bind(origin=origin, **self._fields(tree.children))
+
+    def _multibind(self, tree: Tree, origin: Origin) -> Item:
+        fields = self._fields(tree.children)
+        return Multibind(origin=origin, **{"id": fields["name"], **fields})
+
+    def _alias(self, tree: Tree, origin: Origin) -> Item:
+        flags: dict[str, Any] = {str(child.data): True for child in tree.children if child.data != "key"}
+        keys = [self.asked(child) for child in tree.children if child.data == "key"]
+        return Rebinding(origin=origin, verb=str(tree.data), key=keys[0], target=keys[-1], **flags)
+
+    _renamed = _rebind = _alias
+
+    def _parameters(self, tree: Tree, origin: Origin) -> Item:
+        return Parameters(origin=origin, **self._fields(tree.children))
+
+    def _param_map(self, tree: Tree, origin: Origin) -> Item:
+        *flags, left, right, pairs = tree.children
+        given = plain(self._expressions.node(pairs))
+        if isinstance(given, dict) and set(given) == {"map"} and isinstance(given["map"], (list, dict)):
+            given = given["map"]  # { map => [a, b] }, the unit map that the document proposes
+        named = {name: name for name in given} if isinstance(given, list) else given
+        if not all(isinstance(name, str) for pair in named.items() for name in pair):
+            raise self._text.error(pairs, "a map says which parameter fills which: { left => right }")
+        return ParameterMap(
+            origin=origin, lhs=self._text.type(left), rhs=self._text.type(right), map=named,
+            **{str(flag.data): True for flag in flags},
+        )  # fmt: skip
+
+    def _variables(self, tree: Tree, origin: Origin) -> Item:
+        (at,) = (child for child in tree.children if child.data == "to")
+        others = self._fields(child for child in tree.children if child is not at)
+        *optional, producer = at.children
+        node = self._expressions.node(producer) if producer.data not in ("producer", "type_or_query") else None
+        values = (self._demanded if others.get("abstract") else self._given)(node, at)
+        return Variables(origin=origin, **others, **values, optional=bool(optional))
+
+    def _demanded(self, node: Node | None, at: Tree) -> dict[str, Any]:
+        given = plain(node) if node is not None and is_constant(node) else None
+        names = [given] if isinstance(given, str) else given
+        if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+            raise self._text.error(at, "abstract variables are a name, or a list of names")
+        return {"values": dict.fromkeys(names), "single": isinstance(given, str)}
+
+    def _given(self, node: Node | None, at: Tree) -> dict[str, Any]:
+        if not isinstance(node, HashOf):
+            raise self._text.error(at, "variables are bound to a hash: { name => value }")
+        trees = (pair.children[1] for pair in at.children[-1].children)
+        named = {str(plain(key)): (value, tree) for (key, value), tree in zip(node.pairs, trees, strict=True)}
+        return {"values": {name: producing(value, written(self._text, tree)) for name, (value, tree) in named.items()}}
+
+    def _inclusion(self, tree: Tree, origin: Origin) -> Item:
+        names = tuple(str(child) for child in tree.children if not hasattr(child, "data"))
+        return Inclusion(origin=origin, names=names, exclude=len(names) < len(tree.children))
+
+    def _dependency(self, tree: Tree, origin: Origin) -> Item:
+        chain = [
+            tuple(str(self._text.type(one)) for one in child.children) if hasattr(child, "data") else str(child)
+            for child in tree.children
+        ]
+        return Dependency(origin=origin, chain=tuple(chain))
+
+    # --- their parts ---------------------------------------------------------------------------
+
+    def _fields(self, children: Iterable[Tree]) -> dict[str, Any]:
+        """What the parts of an item say; a part that is none of these is a flag."""
+        fields: dict[str, Any] = {}
+        for child in children:
+            match child.data:
+                case "key":
+                    asked = self.asked(child)
+                    fields["type"], fields["name"] = asked.type, asked.name
+                case "type":
+                    fields["type"] = self._text.type(child)
+                case "target":
+                    fields["target"] = self._text.type(child, target_of)
+                case "to":
+                    *optional, producer = child.children
+                    fields |= {"to": self._producer(producer), **({"optional": True} if optional else {})}
+                case "into":
+                    fields["into"] = self._expressions.name(child.children[0])
+                case "options":
+                    fields["options"] = dict(map(self._option, child.children))
+                case "string":
+                    fields["id"] = self._expressions.name(child)
+                case flag:
+                    fields[str(flag)] = True
+        return fields
+
+    def _option(self, tree: Tree) -> tuple[str, Any]:
+        name, value = tree.children
+        known = self._expressions.name(name) if hasattr(name, "data") else str(name)
+        return known, settled(self._expressions.node(value))
+
+    def _predicate(self, tree: Tree) -> tuple[str, str]:
+        name, value = tree.children
+        node = self._expressions.node(value)
+        if isinstance(node, Interpolated):
+            return str(name), node.text
+        found = plain(node)
+        return str(name), str(found).lower() if isinstance(found, bool) else str(found)
+
+    def _producer(self, tree: Tree) -> Producing:
+        if tree.data == "producer":
+            (of,) = tree.children
+            if of.data == "string":
+                return Named(self._expressions.name(of))
+            found = self._text.type(of)
+            return Custom(found.title if found.name == "Type" else str(found))
+        if tree.data == "type_or_query":
+            (inner,) = tree.children
+            return self._query(inner) if inner.data == "query" else Ref(self._text.type(inner))
+        return producing(self._expressions.node(tree), written(self._text, tree))
+
+    def _query(self, tree: Tree) -> Query:
+        of, *where = tree.children
+        return Query(self._text.type(of), tuple(self._conditions(where[0])) if where else ())
+
+    def _conditions(self, tree: Tree) -> Iterator[Condition]:
+        match tree.data:
+            case "all_":
+                for child in tree.children:
+                    yield from self._conditions(child)
+            case "any_":
+                yield ("or", *(tuple(self._conditions(child)) for child in tree.children))
+            case "not_":
+                yield "not", tuple(self._conditions(tree.children[0]))
+            case "comparison":
+                yield self._comparison(*tree.children)
+            case _:
+                raise self._text.error(tree, "a condition compares an attribute: name == 'one'")
+
+    def _comparison(self, left: Tree, sign: Tree, right: Tree) -> Condition:
+        wanted = plain(self._expressions.node(right))
+        if str(sign) in PATTERN_SIGNS and not isinstance(wanted, re.Pattern):
+            if not isinstance(wanted, str):
+                raise self._text.error(right, f"{wanted!r} is no pattern")
+            self._text.pattern(wanted, right)
+        return str(plain(self._expressions.node(left))), str(sign), wanted

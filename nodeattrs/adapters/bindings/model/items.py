@@ -1,0 +1,288 @@
+"""The model: sets of bindings, as plain immutable values.
+
+The Python builder, the data form and the text language all make these; two models are
+equal when they say the same, wherever they say it. What is wrong with an item on its own
+is found by `faults`; what is wrong among items is for the resolution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nodeattrs.adapters.bindings.model.faults import BindingError
+from nodeattrs.adapters.bindings.model.keys import Asked
+from nodeattrs.adapters.bindings.model.producers import Constant, Producing
+from nodeattrs.adapters.bindings.model.types import Type
+from nodeattrs.core.claim import Origin
+
+__all__ = [
+    "NOWHERE",
+    "Bind",
+    "BindingSet",
+    "Category",
+    "Dependency",
+    "Inclusion",
+    "Item",
+    "Multibind",
+    "ParameterMap",
+    "Parameters",
+    "Rebinding",
+    "Variables",
+    "When",
+    "faults",
+]
+
+NOWHERE = Origin("caller")
+
+Category = tuple[str, str]
+"""A category and the value it must have."""
+
+BIND_OPTIONS = frozenset({"transformer", "producer_args", "singleton"})
+MULTIBIND_OPTIONS = frozenset({"combinator", "conflict_resolution", "flatten", "uniq", "transformer"})
+PARAMETER_OPTIONS = frozenset({"map", "select_result", "producer_args"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Item:
+    """One thing that a set says. The origin is where; it does not count for equality."""
+
+    origin: Origin = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Flagged(Item):
+    """An item that may be flagged.
+
+    abstract: somebody above must give the value
+    override: something below must exist
+    final:    no higher layer may bind it
+    optional: a producer that gives nothing lets the next lower binding speak
+    """
+
+    abstract: bool = False
+    override: bool = False
+    final: bool = False
+    optional: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bind(Flagged):
+    """Binds a key to a producer, or contributes a fragment to a multibind.
+
+    type: None is Data
+    into: the id of a multibind: then it is a fragment and has no key
+    """
+
+    type: Type | None = None
+    name: str | None = None
+    to: Producing | None = None
+    into: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Multibind(Bind):
+    """Binds a key to the collection of all fragments that name its id.
+
+    id: the id; `same as the name` unless given; None takes no fragments
+    """
+
+    id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class When(Item):
+    """Items that are in effect when one of the alternatives holds; each is a conjunction."""
+
+    alternatives: tuple[tuple[Category, ...], ...]
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rebinding(Flagged):
+    """A key bound again to what lies below: under another name, moved there, or lifted here.
+
+    verb:   "alias", "renamed" or "rebind"
+    to:     refused; kept so that the fault can be reported
+    """
+
+    verb: str
+    key: Asked
+    target: Asked
+    to: Producing | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Inclusion(Item):
+    """Classes that are included, or excluded."""
+
+    names: tuple[str, ...]
+    exclude: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Parameters(Flagged):
+    """Binds the parameters of a class, a type or an instance: from a hash, an instance or a query."""
+
+    target: Type
+    to: Producing | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ParameterMap(Flagged):
+    """Says which parameter of the right type fills which one of the left type."""
+
+    lhs: Type
+    rhs: Type
+    map: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Variables(Flagged):
+    """Binds top scope variables, or declares that they must be bound.
+
+    values: name -> producer; for abstract ones name -> None
+    single: whether one abstract name was written without a list
+    """
+
+    type: Type | None = None
+    values: Mapping[str, Producing | None]
+    single: bool = field(default=False, compare=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Dependency(Item):
+    """References and arrows in turn: `(("File[a]",), "~>", ("Service[b]",))`."""
+
+    chain: tuple[tuple[str, ...] | str, ...]
+
+    def pairs(self) -> Iterator[tuple[str, str, str]]:
+        """(left, arrow, right) for each pair of references."""
+        for at in range(0, len(self.chain) - 2, 2):
+            left, arrow, right = self.chain[at : at + 3]
+            for one in left:
+                for other in right:
+                    yield one, str(arrow), other
+
+
+@dataclass(frozen=True, slots=True)
+class BindingSet:
+    """A named set of bindings: `module::name`."""
+
+    name: str
+    items: tuple[Item, ...]
+    origin: Origin = field(default=NOWHERE, compare=False)
+
+    def every(self) -> Iterator[Item]:
+        """All items, those inside `when` too."""
+        return _every(self.items)
+
+    def faults(self) -> Iterator[BindingError]:
+        """What is wrong with its items, each on its own."""
+        for item in self.every():
+            yield from faults(item)
+
+
+def _every(items: tuple[Item, ...]) -> Iterator[Item]:
+    waiting = list(reversed(items))
+    while waiting:
+        item = waiting.pop()
+        yield item
+        if isinstance(item, When):
+            waiting.extend(reversed(item.items))
+
+
+def faults(item: Item) -> Iterator[BindingError]:
+    """What is wrong with an item, whatever its neighbours say."""
+    if isinstance(item, Bind):
+        yield from _bind_faults(item)
+    elif isinstance(item, Rebinding):
+        if item.to is not None:
+            yield _fault(item, "rebind-with-producer", f"{item.verb} of {item.key} takes no producer: it keeps its own")
+        if (item.target.name or "").startswith("/"):
+            yield _reserved(item, str(item.target.name))
+    elif isinstance(item, Parameters):
+        if item.abstract:
+            yield _fault(
+                item, "abstract-parameters", f"parameters of {item.target} cannot be abstract",
+                hint="a class that declares a parameter already says that it must be given",
+            )  # fmt: skip
+        elif item.to is None:
+            yield _fault(item, "no-producer", f"the parameters of {item.target} are bound to nothing")
+        yield from _options(item, item.options, PARAMETER_OPTIONS, "a parameter binding")
+        if not is_parameter_map(item.options.get("map", {})):
+            yield _fault(
+                item, "bad-option", "the option map is no map of parameter names", hint="{ map => { a => b } }"
+            )
+
+
+def _bind_faults(item: Bind) -> Iterator[BindingError]:
+    what = f"{item.name!r}" if item.name is not None else str(item.type or "a fragment")
+    if item.name is not None and item.into is None and item.name.startswith("/"):
+        yield _reserved(item, item.name)
+    if isinstance(item, Multibind):
+        if item.type is None or item.type.name not in ("Array", "Hash"):
+            yield _fault(
+                item, "multibind-bad-type", f"multibind {what} has the type {item.type or 'Data'}",
+                hint="a multibind is an Array or a Hash: multibind Array[Data], 'name'",
+            )  # fmt: skip
+        if item.to is not None:
+            yield _fault(item, "multibind-with-producer", f"multibind {what} takes no producer: its fragments do")
+        yield from _options(item, item.options, MULTIBIND_OPTIONS, "a multibind")
+        return
+    if item.abstract and item.to is not None:
+        yield _fault(
+            item, "abstract-with-producer", f"{what} is abstract and has a producer",
+            hint="leave out `abstract`, or the producer",
+        )  # fmt: skip
+    if item.into is not None and item.abstract:
+        yield _fault(item, "abstract-not-overridden", f"{what} is a fragment and abstract: nothing could override it")
+    if item.into is not None and item.override:
+        yield _fault(item, "override-without-base", f"{what} is a fragment and has no key that could be overridden")
+    if item.into is None and item.name is None and item.type is None:
+        yield _fault(item, "no-key", "a binding has neither type nor name", hint="or is `in 'id'` missing?")
+    if item.into is None and item.type is not None and item.name is None and _addresses_instance(item.type):
+        yield _fault(item, "instance-as-key", f"{item.type} exists already; its type cannot be bound to another")
+    yield from _options(item, item.options, BIND_OPTIONS, "a binding")
+
+
+def _addresses_instance(of: Type) -> bool:
+    return bool(of.args) and of.name not in ("Array", "Hash", "Type", "Class", "Pattern")
+
+
+def _options(item: Item, given: Mapping[str, Any], known: frozenset[str], what: str) -> Iterator[BindingError]:
+    for name in given:
+        if name not in known:
+            yield _fault(
+                item, "bad-option", f"{what} has no option {name!r}", hint=f"it knows {', '.join(sorted(known))}"
+            )  # fmt: skip
+
+
+def _reserved(item: Item, name: str) -> BindingError:
+    return _fault(
+        item, "reserved-name", f"the name {name!r} begins with a slash, as those of the library do",
+        hint="use `bind parameters`, `bind variables`, `include`, or another name",
+    )  # fmt: skip
+
+
+def _fault(item: Item, kind: str, message: str, hint: str | None = None) -> BindingError:
+    return BindingError(kind, message, origins=(item.origin,), said=_at(item.origin), hint=hint)
+
+
+def _at(origin: Origin) -> tuple[str, ...]:
+    return () if origin is NOWHERE else (f"at {origin}",)
+
+
+def is_parameter_map(given: Any) -> bool:
+    """Whether an option `map` says which parameter fills which: a map of names, or a list of those with one name."""
+    if isinstance(given, Mapping):
+        return all(isinstance(name, str) for pair in given.items() for name in pair)
+    return isinstance(given, (list, tuple)) and all(isinstance(name, str) for name in given)
+
+
+def hash_of(item: Parameters) -> Mapping[str, Any] | None:
+    """The hash that parameters are bound to, where it is one."""
+    return item.to.value if isinstance(item.to, Constant) and isinstance(item.to.value, dict) else None

@@ -1,0 +1,438 @@
+"""Producers: how the value of a binding comes about, as plain immutable values.
+
+A producer never looks at layers or precedence: it asks its `Desk` for other keys, for
+classes and for the world. None means that nothing was produced.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from nodeattrs.adapters.bindings.model.faults import BindingError
+from nodeattrs.adapters.bindings.model.keys import Asked
+from nodeattrs.adapters.bindings.model.state import State
+from nodeattrs.adapters.bindings.model.types import HASH, Classes, Reference, Type
+from nodeattrs.adapters.bindings.model.values import taken_in
+from nodeattrs.adapters.bindings.model.world import World
+from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.tree import Path
+from nodeattrs.errors import NodeattrsError
+
+__all__ = [
+    "Below",
+    "Computed",
+    "Constant",
+    "ConstantProducer",
+    "Custom",
+    "Desk",
+    "Factory",
+    "FirstFound",
+    "HashLookup",
+    "Instance",
+    "Lookup",
+    "Named",
+    "Producer",
+    "ProducerObject",
+    "Producing",
+    "Ref",
+    "Series",
+    "Written",
+    "called",
+    "none_given",
+    "with_options",
+]
+
+
+class Producer(ABC):
+    """What custom producers are: objects that are asked for a value again and again."""
+
+    @abstractmethod
+    def produce(self) -> Any:
+        """The next value; None for nothing."""
+
+
+class ConstantProducer(Producer):
+    """Gives the value it was made with."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def produce(self) -> Any:
+        return self.value
+
+
+class Desk(Protocol):
+    """Whom a producer may ask."""
+
+    register: Classes
+    functions: Mapping[str, Callable[..., Any]]
+    world: World
+    state: State
+
+    def ask(self, asked: Asked) -> Any:
+        """The value of another key, or None. raises: LookupLoop, TypeMismatch, BindingError"""
+        ...
+
+    def once(self, thing: object, make: Callable[[], Any]) -> Any:
+        """What *make* gives, made once for this thing."""
+        ...
+
+    def construct(self, of: str | type, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+        """A new object of a class, through its hook where it has one."""
+        ...
+
+    def variable(self, name: str) -> Any:
+        """The value of a variable of the text language."""
+        ...
+
+    def record(self, query: Producing, found: Iterable[Reference]) -> None:
+        """Note what a query has read."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Producing:
+    """How a value comes about.
+
+    keeps: whether the first product is handed out again: all but series and custom producers
+    """
+
+    @property
+    def keeps(self) -> bool:
+        return True
+
+    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
+        """A product. given: arguments of the one who injects; most producers take none."""
+        raise NotImplementedError
+
+    def asks(self) -> Iterator[Asked]:
+        """The keys that it looks up."""
+        return iter(())
+
+    def describe(self) -> str:
+        """What it does, in a few words."""
+        raise NotImplementedError
+
+    def place(self, path: Path = ()) -> Origin | None:
+        """Where an entry of its product is written; None where nobody knows more than where it is bound."""
+        return None
+
+
+def called(given: Any, desk: Desk) -> Callable[..., Any] | None:
+    """The function that an option means: a callable, a name, or a lambda; None where nobody has it."""
+    if isinstance(given, str):
+        given = desk.functions.get(given)
+    if hasattr(given, "evaluate"):
+        given = given.evaluate(desk.variable, desk.functions)
+    return _guarded(given) if callable(given) else None
+
+
+def _guarded(call: Callable[..., Any]) -> Callable[..., Any]:
+    def guarded(*args: Any) -> Any:
+        try:
+            return call(*args)
+        except NodeattrsError:
+            raise
+        except Exception as error:
+            name = getattr(call, "__name__", "a function")
+            message = f"{name} has failed: {type(error).__name__}: {error}"
+            raise BindingError("function-failed", message) from error
+
+    guarded.__name__ = getattr(call, "__name__", "combinator")
+    return guarded
+
+
+def with_options(of: Producing, options: Mapping[str, Any]) -> Producing:
+    """A producer with the options of its binding: `producer_args` for what it makes, `singleton` false for a series.
+
+    raises: BindingError ("bad-option")
+    """
+    args = options.get("producer_args")
+    if args is not None:
+        if not isinstance(args, Mapping) or not hasattr(of, "named"):
+            raise BindingError("bad-option", f"{of.describe()} takes no producer_args")
+        of = replace(of, **{"named": {**of.named, **args}})
+    return Series(of) if options.get("singleton") is False and of.keeps else of
+
+
+def none_given(given: Mapping[str, Any], what: str) -> None:
+    """Refuse the arguments of an injection. raises: BindingError ("arguments")"""
+    if given:
+        raise BindingError("arguments", f"{what} takes no arguments, and {', '.join(given)} was given")
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """A speaker about one entry of what another one speaks about."""
+
+    speaker: Speaker
+    under: Path
+
+    def at(self, path: Path) -> Origin:
+        return self.speaker.at((*self.under, *path))
+
+
+@dataclass(frozen=True, slots=True)
+class Written(Producing):
+    """Something that stands in a file.
+
+    places: knows where each entry of it stands; None where that is the place of the binding
+    """
+
+    places: Speaker | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def place(self, path: Path = ()) -> Origin | None:
+        return None if self.places is None else self.places.at(path)
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(Written):
+    """A value as it is."""
+
+    value: Any
+
+    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
+        none_given(given, "a constant")
+        return self.value
+
+    def describe(self) -> str:
+        return repr(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Computed(Written):
+    """An expression of the text language: a text with variables, a list that holds one, ..."""
+
+    expression: Any
+
+    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
+        none_given(given, "an expression")
+        return self.expression.evaluate(desk.variable, desk.functions)
+
+    def describe(self) -> str:
+        return str(self.expression)
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup(Producing):
+    """The value of another key."""
+
+    asked: Asked
+
+    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
+        none_given(given, "a look-up")
+        return desk.ask(self.asked)
+
+    def asks(self) -> Iterator[Asked]:
+        yield self.asked
+
+    def describe(self) -> str:
+        return f"look up {self.asked}"
+
+
+@dataclass(frozen=True, slots=True)
+class HashLookup(Producing):
+    """One entry of the hash that another key has."""
+
+    asked: Asked
+    key: Any
+
+    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
+        none_given(given, "a hash look-up")
+        found = desk.ask(self.asked if self.asked.type else Asked(HASH, self.asked.name))
+        return found.get(self.key) if isinstance(found, dict) else None
+
+    def asks(self) -> Iterator[Asked]:
+        yield self.asked
+
+    def describe(self) -> str:
+        return f"look up {self.asked} at {self.key!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class FirstFound(Producing):
+    """The value of the first of several keys that has one."""
+
+    candidates: tuple[Asked, ...]
+
+    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
+        none_given(given, "a first-found look-up")
+        return next((found for asked in self.candidates if (found := desk.ask(asked)) is not None), None)
+
+    def asks(self) -> Iterator[Asked]:
+        yield from self.candidates
+
+    def describe(self) -> str:
+        return f"the first found of {'; '.join(map(str, self.candidates))}"
+
+
+@dataclass(frozen=True, slots=True)
+class _OfClass(Producing):
+    of: str
+    args: tuple[Any, ...] = ()
+    named: Mapping[str, Any] = field(default_factory=dict)
+
+    def made(self, desk: Desk, given: Mapping[str, Any]) -> Any:
+        return desk.construct(self.of, self.args, {**self.named, **given})
+
+    def _words(self) -> str:
+        arguments = [*map(repr, self.args), *(f"{name}={value!r}" for name, value in self.named.items())]
+        return f"{self.of}({', '.join(arguments)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Instance(_OfClass):
+    """A new object of a class."""
+
+    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
+        return self.made(desk, given)
+
+    def describe(self) -> str:
+        return f"new {self._words()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Factory(Producing):
+    """What a callable gives."""
+
+    call: Callable[..., Any]
+
+    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
+        return self.call(**given)
+
+    def describe(self) -> str:
+        return f"{getattr(self.call, '__name__', 'a callable')}()"
+
+
+def _fresh(value: Any) -> Any:
+    return taken_in(value) if isinstance(value, (list, dict)) else copy.deepcopy(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Series(Producing):
+    """Another producer, whose product is never kept: each injection gets its own."""
+
+    of: Producing
+
+    @property
+    def keeps(self) -> bool:
+        return False
+
+    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
+        product = self.of.produce(desk, given)
+        return _fresh(product) if isinstance(self.of, Constant) else product
+
+    def asks(self) -> Iterator[Asked]:
+        return self.of.asks()
+
+    def place(self, path: Path = ()) -> Origin | None:
+        return self.of.place(path)
+
+    def describe(self) -> str:
+        return f"each time {self.of.describe()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Custom(_OfClass):
+    """Asks a custom producer object.
+
+    series: every injection makes a new one; else it is made once
+    """
+
+    series: bool = False
+
+    @property
+    def keeps(self) -> bool:
+        return False
+
+    def producer(self, desk: Desk, given: Mapping[str, Any]) -> Any:
+        """The producer object."""
+        if self.series or given:
+            return _checked(self.made(desk, given), self.of)
+        return desk.once(self, lambda: _checked(self.made(desk, {}), self.of))
+
+    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
+        return self.producer(desk, given).produce()
+
+    def describe(self) -> str:
+        return f"ask {self._words()}"
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerObject(_OfClass):
+    """A producer object itself, to be asked by others under its name."""
+
+    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
+        return _checked(self.made(desk, given), self.of)
+
+    def describe(self) -> str:
+        return f"the producer {self._words()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Named(Producing):
+    """Asks the producer object that is bound under a name."""
+
+    name: str
+
+    @property
+    def keeps(self) -> bool:
+        return False
+
+    def asks(self) -> Iterator[Asked]:
+        yield Asked(Type("Type", ("Producer",)), self.name)
+
+    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
+        none_given(given, "a named producer")
+        found = self.bound(desk)
+        return None if found is None else _checked(found, self.name).produce()
+
+    def bound(self, desk: Desk) -> Any:
+        """The producer object, or None."""
+        return desk.ask(next(self.asks()))
+
+    def describe(self) -> str:
+        return f"ask the producer {self.name!r}"
+
+
+def _checked(found: Any, name: str) -> Any:
+    if not callable(getattr(found, "produce", None)):
+        raise BindingError("type-mismatch", f"{name} is no producer: {type(found).__name__} has no produce()")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Ref(Producing):
+    """A reference: an instance of the world, a class, a type, a pattern; `Type[X]` makes an object.
+
+    args, named: for the constructor of `Type[X]`
+    """
+
+    type: Type
+    named: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def reference(self) -> Reference:
+        """The reference as text."""
+        return Reference(f"{self.type.name}[{self.type.title}]" if self.type.args else self.type.name)
+
+    @property
+    def is_instance(self) -> bool:
+        """Whether it names one instance of the world."""
+        return bool(self.type.args) and self.type.name not in ("Type", "Class", "Pattern", "Array", "Hash")
+
+    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
+        if self.type.name == "Type":
+            return desk.construct(self.type.title, (), {**self.named, **given})
+        none_given(given, "a reference")
+        if self.type.name == "Pattern" and self.type.args:
+            return re.compile(self.type.title)
+        return self.reference
+
+    def describe(self) -> str:
+        return f"new {self.type.title}()" if self.type.name == "Type" else str(self.type)

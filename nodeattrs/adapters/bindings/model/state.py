@@ -1,0 +1,140 @@
+"""The state of a request: categories with their values, highest first, and variables.
+
+Ranks fall from the front; `common` is below all and always holds. A set of categories is
+a number with a bit for each rank: greater numbers are exactly the greater tuples of ranks,
+and a longer tuple beats its own prefix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from nodeattrs.adapters.bindings.model.faults import BindingError
+
+__all__ = ["Mode", "State", "effective_categories"]
+
+Mode = str
+"""How a conjunction ranks: "tuple" (all its categories count) or "documented" (its highest alone)."""
+
+
+class State:
+    """What is true of a request.
+
+    categories: (name, value) pairs, the highest first; a value of None never holds
+    variables:  what `$name` means, such as facts
+    mode:       "tuple", or "documented" for the letter of the document: the highest category alone ranks
+    raises:     BindingError, where a category is listed twice
+
+    >>> State([("node", "Kermit"), ("environment", "production")]).mask([("node", "kermit")])
+    2
+    """
+
+    def __init__(
+        self,
+        categories: Iterable[Sequence[Any]] = (),
+        variables: Mapping[str, Any] | None = None,
+        *,
+        mode: Mode = "tuple",
+    ) -> None:
+        if mode not in ("tuple", "documented"):
+            raise BindingError("bad-mode", f"no mode {mode!r}", hint="modes are tuple and documented")
+        self.mode = mode
+        self.variables = dict(variables or {})
+        listed: list[tuple[str, str | None]] = []
+        for entry in categories:
+            if isinstance(entry, str) or len(entry) != 2:
+                raise BindingError("category-value", f"{entry!r} is no pair of a category and its value")
+            name, value = entry
+            if name == "common":
+                continue
+            if any(name == other for other, _ in listed):
+                raise BindingError("category-twice", f"the category {name} is listed twice")
+            listed.append((str(name), category_text(name, value)))
+        self.categories = tuple(listed)
+        self._bits = {name: 1 << len(listed) - 1 - index for index, (name, _) in enumerate(listed)}
+        self._values = dict(listed)
+
+    def mask(self, conjunction: Iterable[tuple[str, str]]) -> int | None:
+        """The categories of a conjunction as bits, 0 for common alone; None where it does not hold."""
+        mask = 0
+        for name, value in conjunction:
+            if name == "common":
+                continue
+            actual = self._values.get(name)
+            if actual is None or actual != str(value).lower():
+                return None
+            mask |= self._bits[name]
+        return mask
+
+    def ranked(self, mask: int) -> int:
+        """The rank of some categories, as this mode has it."""
+        return mask if self.mode == "tuple" or not mask else 1 << mask.bit_length() - 1
+
+    def title(self, mask: int) -> str:
+        """The categories of a mask in words: "node kermit + virtual true"."""
+        held = [f"{name} {value}" for name, value in self.categories if self._bits[name] & mask]
+        return " + ".join(held) or "common"
+
+    def value(self, name: str) -> str | None:
+        """The value of a category."""
+        return self._values.get(name)
+
+    def names(self) -> list[str]:
+        """The categories, the highest first."""
+        return [name for name, _ in self.categories]
+
+
+def category_text(name: str, value: Any) -> str | None:
+    """A category's value as it is compared: text in lower case; None where it is null or empty.
+
+    raises: BindingError ("category-value"), for a list or hash
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if value is None or value == "":
+        return None
+    if not isinstance(value, (str, int, float)):
+        raise BindingError("category-value", f"the value of category {name} is a {type(value).__name__}")
+    return str(value).lower()
+
+
+def effective_categories(
+    listed: Iterable[Sequence[Any]] | None, *, fqdn: str, environment: str
+) -> list[tuple[str, str | None]]:
+    """The categories that are in effect, given those that a site lists, without common.
+
+    listed: evaluated (category, value) pairs; None where the site lists none
+    raises: BindingError: "category-common", "category-environment-value", "category-order",
+            "category-value", "category-twice"
+
+    >>> effective_categories([("rack", 12)], fqdn="Kermit", environment="production")
+    [('node', 'kermit'), ('rack', '12'), ('environment', 'production')]
+    """
+    effective: list[tuple[str, str | None]] = []
+    for name, value in listed or ():
+        if name == "common":
+            raise BindingError(
+                "category-common", "the category common is always there, and last", hint="leave it out of the list"
+            )
+        if name == "environment":
+            if value is not True:
+                raise BindingError(
+                    "category-environment-value", f"the category environment has the value {value!r}",
+                    hint="only its place can be chosen: write environment => true",
+                )  # fmt: skip
+            value = environment
+        if any(name == other for other, _ in effective):
+            raise BindingError("category-twice", f"the category {name} is listed twice")
+        effective.append((name, category_text(name, value)))
+    names = [name for name, _ in effective]
+    if "node" not in names:
+        effective.insert(0, ("node", category_text("node", fqdn)))
+    if "environment" not in names:
+        effective.append(("environment", category_text("environment", environment)))
+    names = [name for name, _ in effective]
+    if names.index("node") > names.index("environment"):
+        raise BindingError(
+            "category-order", "the category node stands below environment", hint="put node above environment"
+        )
+    return effective

@@ -1,0 +1,384 @@
+"""Types of values: what may be bound, and what may stand where.
+
+The type table of docs/bindings.md. A type is its canonical text cut into name and
+arguments; `Type[X]` names a class of Python, which a `Classes` register knows. It knows
+no bindings.
+"""
+
+from __future__ import annotations
+
+import re
+import types as python_types
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Union, get_args, get_origin
+
+from nodeattrs.adapters.bindings.model.faults import BindingError
+
+__all__ = ["ANY", "ARRAY", "DATA", "HASH", "Classes", "Reference", "Type", "parse_type", "type_of_hint", "unquoted"]
+
+_SCALARS = {"Integer", "Float", "Number", "String", "Boolean", "Literal"}
+_PLAIN = {*_SCALARS, "Data", "Any", "Pattern"}
+_NAME = re.compile(r"(?:::)?[A-Za-z_]\w*(?:(?:::|\.)\w+)*")
+_WORD = re.compile(r"[A-Za-z0-9_]+(?:::[A-Za-z0-9_]+)*")
+
+_NARROWER: dict[str, frozenset[str]] = {
+    "Number": frozenset({"Integer", "Float"}),
+    "Literal": frozenset({"Integer", "Float", "Number", "String", "Boolean"}),
+    "Data": frozenset({"Integer", "Float", "Number", "String", "Boolean", "Literal"}),
+}
+
+
+class Reference(str):
+    """A reference to a class, a resource or an instance: text such as `Sql[one]`.
+
+    >>> Reference("Sql[one]").type_name, Reference("Sql[one]").id
+    ('Sql', 'one')
+    """
+
+    __slots__ = ()
+
+    @property
+    def type_name(self) -> str:
+        """What stands before the bracket."""
+        return self.partition("[")[0]
+
+    @property
+    def id(self) -> str:
+        """What stands in the bracket, without quotes; "" where there is none."""
+        return unquoted(self.partition("[")[2].removesuffix("]"))
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A type. `args` are types, or the text of a title, a class or a pattern."""
+
+    name: str
+    args: tuple[Type | str, ...] = ()
+
+    @property
+    def element(self) -> Type:
+        """What an Array holds, or the values of a Hash."""
+        return self.args[-1] if self.args and isinstance(self.args[-1], Type) else DATA
+
+    @property
+    def key(self) -> Type:
+        """The keys of a Hash."""
+        return self.args[0] if len(self.args) == 2 and isinstance(self.args[0], Type) else LITERAL
+
+    @property
+    def title(self) -> str:
+        """The text in the brackets of `Type[X]`, `Class[x]` or a reference."""
+        return str(self.args[0]) if self.args else ""
+
+    @property
+    def is_data(self) -> bool:
+        """Whether every value of it is data, so that its names share one space."""
+        if self.name in ("Array", "Hash"):
+            return self.element.is_data and (self.name == "Array" or self.key.is_data)
+        return self.name == "Data" or self.name in _SCALARS
+
+    @property
+    def kind(self) -> str:
+        """The first half of a key: "Data" for all data, else the type itself."""
+        if self.is_data:
+            return "Data"
+        if self.name == "Hash" and self.key == LITERAL:
+            return f"Hash[{self.element.kind}]"  # Hash[Literal,x] is written out Hash[x]
+        return str(self)
+
+    def accepts(self, other: Type, classes: Classes) -> bool:
+        """Whether *other* may stand where this type is declared."""
+        if self == other or self.name == "Any":
+            return True
+        if self.name in ("Array", "Hash"):
+            return (
+                other.name == self.name
+                and self.element.accepts(other.element, classes)
+                and (self.name == "Array" or self.key.accepts(other.key, classes))
+            )
+        if self.name == "Data" and other.name in ("Array", "Hash"):
+            return other.is_data
+        if self.name == "Type" and other.name == "Type":
+            return classes.is_subclass(other.title, self.title)
+        if self.name == "Pattern" and not self.args:
+            return other.name == "Pattern"
+        if self.name == "Class" and not self.args:
+            return other.name == "Class"
+        return other.name in _NARROWER.get(self.name, ())
+
+    def holds(self, value: Any, classes: Classes) -> bool:
+        """Whether *value* conforms. Null conforms to nothing but Any; inside a collection of data it is data.
+
+        cost: one visit a value, but for Any and Type[X]
+        """
+        name = self.name
+        if name == "Any":
+            return True
+        if value is None:
+            return False
+        if name == "Data":
+            return _is_data(value)
+        if name == "Array":
+            return isinstance(value, list) and all(_inside(self.element, entry, classes) for entry in value)
+        if name == "Hash":
+            return isinstance(value, dict) and all(
+                self.key.holds(key, classes) and _inside(self.element, entry, classes) for key, entry in value.items()
+            )
+        if name == "Type":
+            return classes.is_instance(value, self.title)
+        if name == "Pattern":
+            return isinstance(value, re.Pattern) and (not self.args or value.pattern == self.title)
+        return _holds_scalar(name, value) if name in _SCALARS else _holds_reference(self, value)
+
+    def __str__(self) -> str:
+        return f"{self.name}[{','.join(map(_spelled, self.args))}]" if self.args else self.name
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+
+def _spelled(argument: Type | str) -> str:
+    if isinstance(argument, Type) or _WORD.fullmatch(argument) or _NAME.fullmatch(argument):
+        return str(argument)
+    escaped = argument.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def _inside(element: Type, value: Any, classes: Classes) -> bool:
+    return element.holds(value, classes) or (value is None and element.name == "Data")
+
+
+def _is_data(value: Any) -> bool:
+    waiting = [value]  # no recursion: a value may be as deep as a tree
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            if not all(map(_is_literal, one)):
+                return False
+            waiting.extend(entry for entry in one.values() if entry is not None)
+        elif isinstance(one, list):
+            waiting.extend(entry for entry in one if entry is not None)
+        elif not _is_literal(one):
+            return False
+    return True
+
+
+def _is_literal(value: Any) -> bool:
+    return isinstance(value, (str, int, float, bool))
+
+
+def _holds_scalar(name: str, value: Any) -> bool:
+    if isinstance(value, bool):
+        return name in ("Boolean", "Literal")
+    if isinstance(value, int):
+        return name in ("Integer", "Number", "Literal")
+    if isinstance(value, float):
+        return name in ("Float", "Number", "Literal")
+    return isinstance(value, str) and name in ("String", "Literal")
+
+
+def _holds_reference(declared: Type, value: Any) -> bool:
+    if not isinstance(value, Reference):
+        return False
+    if declared.name == "Class":
+        return value.type_name == "Class"  # host classes have no sub classes that we could know
+    return value.type_name != "Class"
+
+
+class Classes:
+    """The classes of Python that `Type[X]` may name. Two classes of one name are an error.
+
+    >>> Classes({"Path": str}).find("Path")
+    <class 'str'>
+    """
+
+    def __init__(self, known: Mapping[str, type] | None = None) -> None:
+        self._known: dict[str, type] = {}
+        for name, one in (known or {}).items():
+            self.add(one, name)
+
+    def add(self, one: type, name: str = "") -> str:
+        """Make a class known under its name; gives the name.
+
+        raises: BindingError, where another class has it
+        """
+        name = name or one.__name__
+        known = self._known.setdefault(name, one)
+        if known is not one:
+            raise BindingError(
+                "ambiguous-class",
+                f"two classes are called {name}: {known.__module__}.{name} and {one.__module__}.{one.__qualname__}",
+                hint="name one of them with classes={'OtherName': ...}",
+            )
+        return name
+
+    def find(self, name: str) -> type | None:
+        """The class of a name, or None."""
+        return self._known.get(name.removeprefix("::").partition("[")[0])
+
+    def merged(self, other: Classes) -> Classes:
+        """Both registers in one. raises: BindingError"""
+        both = Classes(self._known)
+        for name, one in other._known.items():
+            both.add(one, name)
+        return both
+
+    def known(self) -> dict[str, type]:
+        """The classes by name."""
+        return dict(self._known)
+
+    def names(self) -> list[str]:
+        """All names."""
+        return sorted(self._known)
+
+    def is_subclass(self, name: str, of: str) -> bool:
+        """Whether the class called *name* is a sub class of the one called *of*."""
+        one, base = self.find(name), self.find(of)
+        return name == of or (one is not None and base is not None and issubclass(one, base))
+
+    def is_instance(self, value: Any, name: str) -> bool:
+        """Whether *value* is an instance of the class of that name. A class nobody knows is taken by its name."""
+        known = self.find(name)
+        if known is not None:
+            return isinstance(value, known)
+        plain = name.partition("[")[0]
+        return any(base.__name__ == plain for base in type(value).__mro__)
+
+
+@lru_cache(maxsize=4096)
+def parse_type(text: str) -> Type:
+    """The type that a text spells: `Array[Integer]`, `class ntp`, `File['/etc/hosts']`, `Type[Logger]`.
+
+    cost:   one scan; equal texts once
+    raises: BindingError ("bad-type")
+
+    >>> str(parse_type("Hash[ String , Array[Integer] ]")), str(parse_type("class ntp")), str(parse_type("Web['one']"))
+    ('Hash[String,Array[Integer]]', 'Class[ntp]', 'Web[one]')
+    """
+    stripped = text.strip()
+    if stripped.startswith("class "):
+        return Type("Class", (stripped[6:].strip(),))
+    try:
+        found, rest = _parsed(stripped, stripped)
+    except RecursionError:
+        raise _bad(text[:40] + "…", "is nested too deep") from None
+    if rest.strip():
+        raise _bad(text, f"has {rest.strip()!r} after its end")
+    return found
+
+
+def _parsed(text: str, whole: str) -> tuple[Type, str]:
+    text = text.lstrip()
+    if text.startswith("class "):
+        named = _NAME.match(text, 6)
+        if named is None:
+            raise _bad(whole, "names no class")
+        return Type("Class", (named[0],)), text[named.end() :]
+    match = _NAME.match(text)
+    if match is None:
+        raise _bad(whole, "is no type" if text == whole else "lacks a type inside its brackets")
+    name, rest = match[0].removeprefix("::"), text[match.end() :].lstrip()
+    args: list[Type | str] = []
+    if rest.startswith("["):
+        rest = rest[1:]
+        while True:
+            argument, rest = _argument(name, rest.lstrip(), whole)
+            args.append(argument)
+            rest = rest.lstrip()
+            if rest.startswith(","):
+                rest = rest[1:]
+            elif rest.startswith("]"):
+                return _checked(name, tuple(args), whole), rest[1:]
+            else:
+                raise _bad(whole, "has a bracket that is not closed")
+    return _checked(name, (), whole), rest
+
+
+_QUOTED = re.compile(r"'((?:\\.|[^'\\])*)'|\"((?:\\.|[^\"\\])*)\"|/((?:\\.|[^/\\\n])+)/", re.DOTALL)
+
+
+def _argument(name: str, text: str, whole: str) -> tuple[Type | str, str]:
+    if quoted := _QUOTED.match(text):
+        return unquoted(quoted[0]), text[quoted.end() :]
+    if name in ("Array", "Hash"):
+        return _parsed(text, whole)
+    if text[:1].isupper() and name == "Type":
+        inner, rest = _parsed(text, whole)
+        return inner if inner.args else inner.name, rest
+    title = re.match(r"[^\[\],'\"]+", text)
+    if title is None:
+        raise _bad(whole, "has an empty bracket")
+    return title[0].strip(), text[title.end() :]
+
+
+def _checked(name: str, args: tuple[Type | str, ...], whole: str) -> Type:
+    most = {"Array": 1, "Hash": 2}.get(name, 0 if name in _PLAIN - {"Pattern"} else 1)
+    if len(args) > most:
+        raise _bad(whole, f"gives {name} {len(args)} arguments; it takes {most or 'none'}")
+    if name in ("Array", "Hash") and not all(isinstance(argument, Type) for argument in args):
+        raise _bad(whole, f"gives {name} an argument that is no type")
+    if name == "Type" and not args:
+        raise _bad(whole, "names no class")
+    if not name[:1].isupper():
+        raise _bad(whole, "does not begin with a capital letter")
+    return Type(name, args)
+
+
+def _bad(text: str, what: str) -> BindingError:
+    return BindingError("bad-type", f"the type {text!r} {what}")
+
+
+def unquoted(text: str) -> str:
+    """A title without its quotes and escapes.
+
+    >>> unquoted("'a \\\\'b\\\\''"), unquoted("plain")
+    ("a 'b'", 'plain')
+    """
+    text = text.strip()
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"/":
+        return re.sub(r"\\(['\"\\/])", r"\1", text[1:-1])
+    return text
+
+
+DATA = Type("Data")
+LITERAL = Type("Literal")
+ANY = Type("Any")
+ARRAY = Type("Array")
+HASH = Type("Hash")
+
+_OF_HINT: dict[Any, Type] = {
+    int: Type("Integer"), float: Type("Float"), str: Type("String"), bool: Type("Boolean"), list: ARRAY,
+    dict: HASH, Any: ANY, object: ANY, re.Pattern: Type("Pattern"),
+}  # fmt: skip
+_UNIONS: dict[frozenset[Any], Type] = {
+    frozenset({int, float}): Type("Number"),
+    frozenset({int, float, str, bool}): LITERAL,
+}
+
+
+def type_of_hint(hint: Any, classes: Classes) -> Type:
+    """The type that a type of Python, a text or a `Type` means; classes are made known.
+
+    >>> type_of_hint(dict[str, list[int]], Classes()), type_of_hint("Array", Classes())
+    (<Hash[String,Array[Integer]]>, <Array>)
+    """
+    if isinstance(hint, Type):
+        return hint
+    if isinstance(hint, str):
+        return parse_type(hint)
+    if hint in _OF_HINT:
+        return _OF_HINT[hint]
+    origin, args = get_origin(hint), get_args(hint)
+    if origin is list:
+        return Type("Array", (type_of_hint(args[0], classes),))
+    if origin is dict:
+        return _checked("Hash", tuple(type_of_hint(one, classes) for one in args), str(hint))
+    if origin in (Union, python_types.UnionType) and frozenset(args) in _UNIONS:
+        return _UNIONS[frozenset(args)]
+    if isinstance(origin, type):
+        return type_of_hint(origin, classes)
+    if isinstance(hint, type):
+        return Type("Type", (classes.add(hint),))
+    raise BindingError("bad-type", f"{hint!r} is no type that can be bound", hint="pass a class, or a text like 'Data'")

@@ -1,0 +1,54 @@
+"""Values at the border: copied on the way in, so that nobody outside can change what is bound, and told as data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from nodeattrs.adapters.bindings.model.faults import BindingError
+from nodeattrs.core.tree import MAX_DEPTH
+from nodeattrs.errors import TooDeep
+
+__all__ = ["as_data", "hash_as_data", "taken_in"]
+
+
+def taken_in(value: Any, room: int = MAX_DEPTH) -> Any:
+    """A value without its ties to the caller: lists and maps are copied. raises: TooDeep"""
+    if not isinstance(value, (list, tuple, dict)):
+        return value
+    if not room:
+        raise TooDeep(f"a value is nested deeper than {MAX_DEPTH} levels, or inside itself")
+    # Loops and no comprehensions: those would take a second frame a level.
+    if isinstance(value, dict):
+        copied = {}
+        for key, entry in value.items():
+            copied[key] = taken_in(entry, room - 1)
+        return copied
+    entries = []
+    for entry in value:
+        entries.append(taken_in(entry, room - 1))
+    return entries
+
+
+def as_data(value: Any) -> Any:
+    """A value, or an expression in it, as plain data. raises: BindingError ("not-data")"""
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return value
+    if isinstance(value, list):
+        return [as_data(entry) for entry in value]
+    if isinstance(value, dict):
+        return hash_as_data((key, as_data(entry)) for key, entry in value.items())
+    if isinstance(value, re.Pattern):
+        return {"regex": value.pattern}
+    if hasattr(value, "to_data"):
+        return value.to_data()
+    raise BindingError("not-data", f"{value!r} has no data form", hint="name it with functions={...} or classes={...}")
+
+
+def hash_as_data(pairs: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
+    """A map where all keys are texts; else pairs, since JSON would make one key of 1 and "1"."""
+    listed = list(pairs)
+    if all(isinstance(key, str) for key, _ in listed):
+        return dict(listed)
+    return {"hash": [list(pair) for pair in listed]}

@@ -1,0 +1,395 @@
+"""Fragments become one collection: they are laid through a folding of the core, each combinator a policy.
+
+The fragments are numbered by their strength, and the folding remembers who laid what; so an
+explanation names the place of every element. It produces no fragment itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from nodeattrs.adapters.bindings.model.faults import BindingError, TypeMismatch
+from nodeattrs.adapters.bindings.model.keys import spelled_key
+from nodeattrs.adapters.bindings.model.producers import Desk, called
+from nodeattrs.adapters.bindings.model.types import Classes
+from nodeattrs.adapters.bindings.model.values import taken_in
+from nodeattrs.adapters.bindings.resolution.declarations import Declaration
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.folding import Folding
+from nodeattrs.core.origins import At, origins_at, sources
+from nodeattrs.core.part import Part, concat, entries, listed, made, sliced, unite
+from nodeattrs.core.policy import (
+    ABSENT_KIND,
+    ACROSS,
+    ANY,
+    INSIDE,
+    KEEP,
+    LIST,
+    MAP,
+    MEET,
+    SAID,
+    TAKE,
+    Line,
+    Meet,
+    Policy,
+)
+from nodeattrs.core.tree import ABSENT, spell
+from nodeattrs.errors import MergeConflict
+
+__all__ = ["Collected", "Fragment", "collect", "option_faults"]
+
+
+def _alone(_: Part, upper: Part) -> Part:
+    return listed([upper])
+
+
+def _appended(lower: Part, upper: Part) -> Part:
+    return concat(lower, listed([upper]))
+
+
+def _summed(lower: Part, upper: Part) -> Part:
+    try:
+        return made(lower.value + upper.value, lower, upper)
+    except TypeError:
+        raise BindingError("type-mismatch", f"{lower.value!r} and {upper.value!r} have no sum") from None
+
+
+def _refused(lower: Part, upper: Part) -> Part:
+    raise BindingError("type-mismatch", f"merge needs hashes, and got {lower.value!r} and {upper.value!r}")
+
+
+APPEND = Policy(
+    "append", Line(LIST, SAID, _appended, "each is an element"), Line(ANY, SAID, _alone, "each is an element")
+)
+CONCAT = Policy(
+    "concat",
+    Line(LIST, LIST, concat, "two lists are joined"),
+    Line(LIST, SAID, _appended, "what is no list is an element"),
+    Line(ABSENT_KIND, LIST, TAKE, "two lists are joined"),
+    Line(ANY, SAID, _alone, "what is no list is an element"),
+)
+SUM = Policy(
+    "sum",
+    Line(LIST, LIST, concat, "two lists are joined"),
+    Line(ABSENT_KIND, SAID, TAKE, "they are added"),
+    Line(ANY, SAID, _summed, "they are added"),
+)
+FIRST = Policy("ignore", Line(ABSENT_KIND, SAID, TAKE, "the first one"), Line(ANY, SAID, KEEP, "the first one stays"))
+PRIORITY = Policy("priority", Line(ANY, SAID, TAKE, "the better position wins"))
+# One level only: what stands below an entry is the better position's alone.
+MERGE = Policy(
+    "merge",
+    Line(MAP, MAP, Meet(PRIORITY), "the entries of the better position win"),
+    Line(ABSENT_KIND, SAID, TAKE, "the better position wins"),
+    Line(ANY, SAID, _refused),
+)
+NAMES = Policy("names", Line(MAP, MAP, MEET, "two names are two entries"), Line(ANY, SAID, TAKE))
+
+_IN_ORDER = {"ignore": FIRST, "append": APPEND, "concat": CONCAT, "sum": SUM}
+"""Combinators that take the fragments of a name as they come; the others lay the better position on top."""
+_BY_POSITION = {"merge": MERGE, "deep": ACROSS, "unite": INSIDE}
+_ARRAY_WORDS = ("concat", "append", "flatten", "uniq")
+_HASH_WORDS = ("priority", "error", "flatten", "uniq", *_IN_ORDER, *_BY_POSITION)
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """A fragment and what it produced."""
+
+    declaration: Declaration
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """A collection, and how it came about.
+
+    folding:   what the fragments were laid through; its sources are their numbers
+    fragments: number -> fragment, in the order in which they are collected; the strongest has the greatest number
+    """
+
+    value: Any
+    folding: Folding
+    fragments: Mapping[int, Fragment]
+
+    def speakers(self, step: Any) -> list[Declaration]:
+        """The fragments that said an element, or the entry of a name."""
+        told = origins_at(self.folding.result.origins, step)
+        return [self.fragments[number].declaration for number in sources(told)]
+
+
+class _Options:
+    """The options of a multibind, checked."""
+
+    def __init__(self, of: Declaration, desk: Desk) -> None:
+        root = of.root
+        self.key = spelled_key(root.key or ("", ""))
+        self.origin = root.origin
+        self.type = root.type
+        self.is_hash = root.type.name == "Hash"
+        given = root.options
+        self.flatten = _flatten_levels(given.get("flatten"), self)
+        self.uniq = bool(given.get("uniq", False))
+        # The letter of the document refuses every second fragment of a name.
+        usual = "priority" if desk.state.mode == "tuple" else "error"
+        self.word = usual if self.is_hash else "concat"
+        self.call: Callable[..., Any] | None = None
+        self.policy: Policy | None = None
+        if "conflict_resolution" in given:
+            if not self.is_hash:
+                raise self.bad("conflict_resolution is for hashes")
+            self._take(str(given["conflict_resolution"]), ("priority", "error", "ignore", "append", "merge"))
+        if "combinator" in given:
+            self._combinator(given["combinator"], desk)
+        if self.is_hash and (self.word == "append" or self.flatten is not None or self.uniq):
+            element = self.type.element
+            if element.name not in ("Data", "Any", "Array") and self.call is None:
+                raise self.bad(f"append, flatten and uniq need values that may be lists, not {element}")
+
+    def _combinator(self, given: Any, desk: Desk) -> None:
+        words = _HASH_WORDS if self.is_hash else _ARRAY_WORDS
+        if isinstance(given, Policy):
+            self.word, self.policy = "policy", given
+        elif given not in words and (call := called(given, desk)) is not None:
+            self.call = call
+        else:
+            self._take(str(given), words)
+
+    def _take(self, word: str, known: Sequence[str]) -> None:
+        if word not in known:
+            what = "hashes" if self.is_hash else "arrays"
+            raise self.bad(f"{word!r} combines no {what}", hint=f"known are {', '.join(known)}, or pass a callable")
+        self.word = word
+        self.policy = _BY_POSITION.get(word)
+        if word in ("flatten", "uniq"):
+            self.word = "append" if self.is_hash else "concat"
+            self.flatten = -1 if word == "flatten" else self.flatten
+            self.uniq = self.uniq or word == "uniq"
+
+    def bad(self, message: str, hint: str | None = None) -> BindingError:
+        return BindingError(
+            "bad-option", f"multibind {self.key}: {message}", origins=(self.origin,), said=(f"at {self.origin}",),
+            hint=hint,
+        )  # fmt: skip
+
+
+def option_faults(of: Declaration, desk: Desk) -> list[BindingError]:
+    """What is wrong with the options of a multibind; they are checked when it is injected, or when asked here."""
+    try:
+        _Options(of, desk)
+    except BindingError as error:
+        return [error]
+    return []
+
+
+def collect(of: Declaration, fragments: Sequence[Fragment], desk: Desk) -> Collected:
+    """The collection that a multibind is, of what its fragments produced, in their order.
+
+    cost:   linear in the elements
+    raises: BindingError: "bad-option", "unnamed-fragment", "duplicate-fragment", "type-mismatch"
+    source: docs/bindings.md, "Multibinds"
+    """
+    options = _Options(of, desk)
+    if not (options.call or options.policy or options.flatten is not None or options.word == "append"):
+        for fragment in fragments:
+            _check_type(options, fragment, desk.register)
+    numbered = _numbered(fragments)
+    try:
+        folding = _hash(options, numbered) if options.is_hash else _array(options, numbered)
+    except MergeConflict as conflict:
+        raise BindingError(
+            "duplicate-fragment", f"multibind {options.key}: {conflict.message} at {spell(conflict.path or ())}",
+            origins=[fragment.declaration.origin for fragment in fragments], hint=conflict.hint,
+        ) from None  # fmt: skip
+    value = folding.result.value
+    if value is ABSENT:
+        value = {} if options.is_hash else []
+    elif options.call is None:  # whoever injects may change what he gets; a function was given copies
+        value = independent(value)
+    if not options.type.holds(value, desk.register):
+        raise TypeMismatch("type-mismatch", f"multibind {options.key}: {value!r} is no {options.type}")
+    return Collected(value, folding, numbered)
+
+
+def independent(value: Any) -> Any:
+    """A copy of the lists and maps of a value; what is neither is taken as it is."""
+    return taken_in(value) if isinstance(value, (list, dict)) else value
+
+
+def _numbered(fragments: Sequence[Fragment]) -> dict[int, Fragment]:
+    """The fragments in their order, numbered by strength; of equal positions the one declared first is stronger."""
+    order = sorted(range(len(fragments)), key=lambda index: (fragments[index].declaration.position, -index))
+    numbers = {index: number for number, index in enumerate(order, 1)}
+    return {numbers[index]: fragment for index, fragment in enumerate(fragments)}
+
+
+def _check_type(options: _Options, fragment: Fragment, classes: Classes) -> None:
+    element = options.type.element
+    fits = element.holds(fragment.value, classes)
+    if not fits and not options.is_hash:
+        fits = options.type.holds(fragment.value, classes)
+    if not fits:
+        origin = fragment.declaration.origin
+        raise TypeMismatch(
+            "type-mismatch", f"multibind {options.key}: {fragment.value!r} is no {element}", origins=(origin,),
+            said=(f"the fragment is at {origin}",),
+        )  # fmt: skip
+
+
+def _flatten_levels(given: Any, options: _Options) -> int | None:
+    if given is None or given is False:
+        return None
+    if given is True:
+        return -1
+    if not isinstance(given, int) or given < -1:
+        raise options.bad(f"flatten is {given!r}", hint="true or -1 takes off all levels, a number so many")
+    return given
+
+
+# --- arrays ---------------------------------------------------------------------------------
+
+
+def _array(options: _Options, fragments: Mapping[int, Fragment]) -> Folding:
+    policy = APPEND if options.flatten is not None or options.word == "append" else CONCAT
+    folding = Folding(opening=policy)
+    if options.call is not None:
+        policy = _combining(options.call)
+        folding = Folding(start=Part([], ()))
+    elif options.policy is not None:
+        policy = options.policy
+        folding = Folding(start=Part([], ()))
+    for number, fragment in fragments.items():
+        part = Part(fragment.value, number)
+        if options.policy is not None and (options.flatten is not None or not isinstance(fragment.value, list)):
+            part = listed([Part(fragment.value, At(number, ()))])
+        folding.lay(part, policy)
+    for look in _last_looks(options):
+        folding.only(look)
+    return folding
+
+
+def _combining(call: Callable[[Any, Any], Any]) -> Policy:
+    """A combinator of the caller: it may change what it is given, and is asked again by an explanation."""
+
+    def combined(lower: Part, upper: Part) -> Part:
+        memo = lower.value if lower.value else independent(lower.value)  # the start is everybody's
+        return made(call(memo, independent(upper.value)), lower, upper)
+
+    return _by_function(call, combined)
+
+
+# --- what comes after -------------------------------------------------------------------------
+
+_Look = Callable[[Part], Part]
+"""A last look at a list."""
+
+
+def _last_looks(options: _Options) -> Iterator[Policy]:
+    if options.flatten:
+        yield _looking(partial(_flat, levels=options.flatten), "flatten", "lists in the list are taken apart")
+    if options.uniq:
+        yield _looking(_uniq, "uniq", "the first of equal elements stands")
+
+
+def _looking(look: _Look, name: str, why: str) -> Policy:
+    """A last look at a list, or at the lists that are entries of a map."""
+
+    def at_entries(_: Part, upper: Part) -> Part:
+        parts = {key: upper.at(key) for key in upper.value}
+        return entries({key: look(part) if isinstance(part.value, list) else part for key, part in parts.items()})
+
+    return Policy(
+        name, Line(ANY, LIST, lambda _, upper: look(upper), why), Line(ANY, MAP, at_entries, why), Line(ANY, SAID, TAKE)
+    )
+
+
+def _flat(part: Part, levels: int) -> Part:
+    return listed(_flattened(part, levels), part)
+
+
+def _flattened(part: Part, levels: int) -> Iterator[Part]:
+    for element in part.elements():
+        if levels and isinstance(element.value, list):
+            yield from _flattened(element, levels - 1)
+        else:
+            yield element
+
+
+def _uniq(part: Part) -> Part:
+    return unite(part, sliced(part, 0, 0))
+
+
+# --- hashes ---------------------------------------------------------------------------------
+
+
+def _hash(options: _Options, fragments: Mapping[int, Fragment]) -> Folding:
+    """The names are laid one by one, each of them what its fragments come to."""
+    named: dict[str, dict[int, Fragment]] = {}
+    for number, fragment in fragments.items():
+        name = fragment.declaration.name
+        if not name:
+            origin = fragment.declaration.origin
+            raise BindingError(
+                "unnamed-fragment", f"multibind {options.key} is a hash, and a fragment has no name",
+                origins=(origin,), said=(f"the fragment is at {origin}",), hint="write: bind 'name' to ... in 'id'",
+            )  # fmt: skip
+        named.setdefault(name, {})[number] = fragment
+    folding, policy, looks = Folding(), _name_policy(options), list(_last_looks(options))
+    for name, several in named.items():
+        entry = _entry(options, name, several, policy)
+        for look in looks:
+            entry.only(look)
+        folding.lay(entry, NAMES)
+    return folding
+
+
+def _name_policy(options: _Options) -> Policy:
+    """How the fragments of one name meet, each a map with that name."""
+    if options.call is not None:
+        return _naming(options.call)
+    policy = options.policy or _IN_ORDER.get(options.word, PRIORITY)
+    return Policy(policy.name, Line(MAP, MAP, Meet(policy), "fragments of one name meet"), Line(ANY, SAID, TAKE))
+
+
+def _entry(options: _Options, name: str, several: Mapping[int, Fragment], policy: Policy) -> Folding:
+    """The map of one name: its fragments as they come, or the better position on top."""
+    if options.call is not None or options.word in _IN_ORDER:
+        folding, order = Folding(start=Part({}, ())), list(several)  # what meets nothing has a rule, too
+    else:
+        folding, order = Folding(), sorted(several)
+        if options.policy is None:
+            _check_single(options, name, list(several.values()))
+    for number in order:
+        folding.lay(Part({name: several[number].value}, number), policy)
+    return folding
+
+
+def _naming(call: Callable[[str, Any, Any], Any]) -> Policy:
+    """A combinator of the caller for the fragments of one name; it may change what it is given."""
+
+    def combined(lower: Part, upper: Part) -> Part:
+        (name,) = upper.value
+        before, new = lower.at(name), upper.at(name)
+        current = None if before.value is ABSENT else before.value
+        return entries({name: made(call(name, current, independent(new.value)), before, new)})
+
+    return _by_function(call, combined)
+
+
+def _by_function(call: Callable[..., Any], combined: Callable[[Part, Part], Part]) -> Policy:
+    return Policy(getattr(call, "__name__", "combinator"), Line(ANY, SAID, combined, "combined by a function"))
+
+
+def _check_single(options: _Options, name: str, several: Sequence[Fragment]) -> None:
+    """Nobody says which of several is better: of one position, or in the letter of the document."""
+    positions = [fragment.declaration.position for fragment in several]
+    if len(several) > 1 and (options.word == "error" or positions.count(max(positions)) > 1):
+        tied = [fragment.declaration.origin for fragment in several]
+        raise BindingError(
+            "duplicate-fragment", f"multibind {options.key} has {name!r} {len(several)} times", origins=tied,
+            said=[f"at {origin}" for origin in tied if isinstance(origin, Origin)],
+            hint="the option conflict_resolution or combinator says what to do",
+        )  # fmt: skip

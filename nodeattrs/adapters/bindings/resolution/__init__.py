@@ -1,0 +1,36 @@
+"""Which declaration speaks for each key, and everything that is wrong with a composition.
+
+A declaration stands at a position: its layer, then the categories that make it apply.
+The best position of a key wins; the order in which things are declared never matters.
+All faults of all keys are collected before anybody is told. It produces no value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from nodeattrs.adapters.bindings.model.state import State
+from nodeattrs.adapters.bindings.model.world import World
+from nodeattrs.adapters.bindings.resolution.applying import Applied
+from nodeattrs.adapters.bindings.resolution.choosing import check_ids, choose
+from nodeattrs.adapters.bindings.resolution.declarations import Layer, Resolution
+from nodeattrs.adapters.bindings.resolution.parameters import declare_parameters
+from nodeattrs.adapters.bindings.resolution.rebinding import bind_again
+
+__all__ = ["resolve"]
+
+
+def resolve(layers: Iterable[Layer], state: State, world: World) -> Resolution:
+    """Decide who speaks for each key.
+
+    layers: highest first
+    cost:   linear in the number of bindings
+    source: docs/bindings.md, "Who wins"
+    """
+    applied = Applied(state)
+    applied.take(list(layers))
+    declare_parameters(applied, world)
+    bind_again(applied)
+    choose(applied)
+    check_ids(applied)
+    return applied.resolution

@@ -1,0 +1,205 @@
+"""What applies for a state, and what became of it: declarations, their positions, and the resolution.
+
+Plain records: who made them is in the modules beside this one. A declaration that does not
+speak for its key carries the reason, written down when that was decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, NamedTuple
+
+from nodeattrs.adapters.bindings.model.faults import BindingError
+from nodeattrs.adapters.bindings.model.items import NOWHERE, BindingSet, Dependency, Inclusion, Item, Multibind
+from nodeattrs.adapters.bindings.model.keys import Key
+from nodeattrs.adapters.bindings.model.producers import Producing
+from nodeattrs.adapters.bindings.model.state import State
+from nodeattrs.adapters.bindings.model.types import Type
+from nodeattrs.core.claim import Origin
+
+__all__ = [
+    "CLASS_IDS",
+    "Declaration",
+    "Layer",
+    "Overridden",
+    "Place",
+    "Position",
+    "Resolution",
+    "Warned",
+    "Why",
+    "standing",
+]
+
+CLASS_IDS = ("included_classes", "excluded_classes")
+"""The ids whose fragments are includes and excludes of classes; they need no multibind."""
+
+Position = tuple[int, int]
+"""The rank of a layer, and the rank of the categories; the greatest wins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A named list of binding sets. The name is for people only."""
+
+    name: str
+    sets: tuple[BindingSet, ...] = ()
+
+
+class Place:
+    """Where declarations stand: a layer, and a set in it."""
+
+    __slots__ = ("layer", "number", "set")
+
+    def __init__(self, number: int, layer: str, of: str) -> None:
+        self.number = number  # the layer's rank, the greatest is the highest
+        self.layer = layer
+        self.set = of
+
+
+class Why(Enum):
+    """Why a declaration does not speak for its key. The value is the reason in words."""
+
+    LAYER = "a higher layer hides what lies below"
+    CATEGORY = "the higher category wins"
+    CATEGORIES = "more categories win over fewer"
+    FILLED = "a concrete binding fills an abstract one beside it"
+
+
+class Overridden(NamedTuple):
+    """What was decided about a declaration that does not speak.
+
+    why:  the rule
+    by:   who stands above it; several where those tie
+    ties: all of its own position that would be in conflict with it if nothing stood above
+    """
+
+    why: Why
+    by: tuple[Declaration, ...]
+    ties: tuple[Declaration, ...] = ()
+
+
+class Declaration:
+    """One thing that applies: a key, or a fragment, at a position.
+
+    mask:       the categories that made it apply
+    source:     for an alias: the declaration whose producer it has; its product is shared
+    lower:      for an alias: what lay below its source, for an optional source that gives nothing
+    overridden: why it does not speak; None for the one that does
+    """
+
+    __slots__ = (
+        "abstract", "demands", "final", "id", "item", "key", "lower", "mask", "name", "optional", "options",
+        "overridden", "override", "place", "position", "producer", "source", "type",
+    )  # fmt: skip
+
+    def __init__(self, item: Item, place: Place, rank: int, mask: int, key: Key | None, of: Type) -> None:
+        self.item = item
+        self.place = place
+        self.position: Position = (place.number, rank)
+        self.mask = mask
+        self.key = key
+        self.type = of
+        self.name: str | None = None
+        self.producer: Producing | None = None
+        self.abstract = self.override = self.final = self.optional = False
+        self.options: Mapping[str, Any] = {}
+        self.id: str | None = None
+        self.source: Declaration | None = None
+        self.lower: tuple[Declaration, ...] = ()
+        self.demands: tuple[Type, ...] = ()
+        self.overridden: Overridden | None = None
+
+    @property
+    def origin(self) -> Origin:
+        """Where it stands."""
+        return self.item.origin
+
+    @property
+    def root(self) -> Declaration:
+        """The declaration whose producer this one has: itself, unless it is an alias."""
+        one = self
+        while one.source is not None:
+            one = one.source
+        return one
+
+    @property
+    def is_multibind(self) -> bool:
+        """Whether its value is collected."""
+        return isinstance(self.root.item, Multibind)
+
+    def flags(self) -> str:
+        """Its flags in words, with a blank behind each."""
+        return "".join(f"{flag} " for flag in ("abstract", "override", "final") if getattr(self, flag))
+
+    def describe(self) -> str:
+        """What it gives, in words."""
+        root = self.root
+        if self.abstract:
+            return self.flags().strip()
+        if isinstance(root.item, Multibind):
+            return f"multibind {root.type}" + (f" as {root.id!r}" if root.id is not None else "")
+        return root.producer.describe() if root.producer else "(no producer)"
+
+
+def standing(several: list[Declaration]) -> list[Declaration]:
+    """Those of the best position: the concrete ones, or all where there is none. several: the best first"""
+    best = several[0].position
+    top = [one for one in several if one.position == best]
+    return [one for one in top if not one.abstract] or top
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """Something that is allowed and probably not meant.
+
+    kind: "unknown-id", "shared-id"
+    """
+
+    kind: str
+    message: str
+    origin: Origin
+
+    def __str__(self) -> str:
+        place = self.origin.place
+        return f"{place}: {self.message}" if place else self.message
+
+
+@dataclass(slots=True)
+class Resolution:
+    """What a composition comes to for a state.
+
+    winners:      key -> the declaration that speaks for it
+    declared:     key -> all that apply, the best position first
+    fragments:    id -> the fragments, highest layer first, then as declared
+    inclusions:   included and excluded classes
+    dependencies: those that apply, with their places
+    """
+
+    state: State
+    winners: dict[Key, Declaration] = field(default_factory=dict)
+    declared: dict[Key, list[Declaration]] = field(default_factory=dict)
+    fragments: dict[str, list[Declaration]] = field(default_factory=dict)
+    inclusions: list[tuple[Inclusion, Declaration]] = field(default_factory=list)
+    dependencies: list[tuple[Dependency, Place]] = field(default_factory=list)
+    faults: list[BindingError] = field(default_factory=list)
+    warnings: list[Warned] = field(default_factory=list)
+
+    def said(self, one: Declaration) -> str:
+        """A declaration as a line of a message."""
+        where = "" if one.origin is NOWHERE else f"{one.origin}; "
+        what = one.flags().strip() if one.abstract else f"{one.flags()}{one.describe()}"
+        return f"{what}: {where}set {one.place.set}, layer {one.place.layer}, {self.when(one)}"
+
+    def pairs(self) -> dict[tuple[str, str, str], Origin]:
+        """(left, arrow, right) of every dependency that applies, each once, and where the highest layer says so."""
+        found: dict[tuple[str, str, str], Origin] = {}
+        for item, _ in self.dependencies:
+            for pair in item.pairs():
+                found.setdefault(pair, item.origin)
+        return found
+
+    def when(self, one: Declaration) -> str:
+        """The categories that made a declaration apply, in words."""
+        return self.state.title(one.mask)

@@ -1,0 +1,186 @@
+"""Origins: who set a value, entry by entry. The one algebra of provenance.
+
+A *source* is a small number: a layer, a slot, a part, a mark. Who that is, the owner of the
+numbers knows. The origins of a value are one of
+
+    int         that source set all of it, at the same path in its own tree
+    At          that source set all of it, and has it at another path of its own tree
+    Patched     somebody set it, and somebody else a part inside of it later
+    tuple       several set it: equal elements that united, texts that joined; () is nobody
+    dict, list  entry by entry, parallel to the value
+    None        nobody keeps origins
+
+Whoever makes one value of others does it with the words of `core.part`, so that no
+origin is touched, or forgotten, outside of these two modules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from nodeattrs.core.tree import Path
+
+__all__ = [
+    "At",
+    "Origins",
+    "Patched",
+    "each",
+    "gathered",
+    "origins_at",
+    "places",
+    "renumbered",
+    "sources",
+    "spread",
+    "united",
+    "wholes",
+]
+
+Origins = Any
+"""int | At | Patched | tuple[Origins, ...] | dict[key, Origins] | list[Origins] | None"""
+
+
+class At(NamedTuple):
+    """A source, and the path of its own tree at which it has the value: elements move, sources stay."""
+
+    source: int
+    path: Path
+
+
+class Patched(NamedTuple):
+    """Set as *base* says, but for what lies at *path* inside of it, which *by* has set."""
+
+    base: Origins
+    path: Path
+    by: Origins
+
+
+def origins_at(origins: Origins, step: Any) -> Origins:
+    """The origins of an entry, given those of what holds it."""
+    kind = type(origins)
+    if kind is int:
+        return origins
+    if kind is dict:
+        return origins.get(step, ())
+    if kind is list:
+        return origins[step] if type(step) is int and -len(origins) <= step < len(origins) else ()
+    if kind is At:
+        return At(origins.source, (*origins.path, step))
+    if kind is tuple:
+        return tuple(origins_at(one, step) for one in origins)
+    return _inside(origins, step) if kind is Patched else origins
+
+
+def _inside(patched: Patched, step: Any) -> Origins:
+    first, *rest = patched.path
+    if first != step:
+        return origins_at(patched.base, step)
+    return Patched(origins_at(patched.base, step), tuple(rest), patched.by) if rest else patched.by
+
+
+def renumbered(origins: Origins, number: Callable[[int], int]) -> Origins:
+    """The same with other sources."""
+    kind = type(origins)
+    if kind is int:
+        return number(origins)
+    if kind is At:
+        return At(number(origins.source), origins.path)
+    if kind is Patched:
+        return Patched(renumbered(origins.base, number), origins.path, renumbered(origins.by, number))
+    if kind is dict:
+        return {key: renumbered(one, number) for key, one in origins.items()}
+    if kind is list or kind is tuple:
+        return kind(renumbered(one, number) for one in origins)
+    return origins
+
+
+def spread(origins: Origins, entries: Iterable[Any]) -> dict[Any, Origins] | None:
+    """The origins of a map key by key, in a dict of one's own; None where nobody keeps them. cost: one look a key"""
+    kind = type(origins)
+    if kind is dict:
+        return origins.copy()  # type: ignore[no-any-return]
+    if kind is int:
+        return dict.fromkeys(entries, origins)
+    if origins is None:
+        return None
+    return {key: origins_at(origins, key) for key in entries}
+
+
+def each(origins: Origins, length: int) -> list[Origins]:
+    """The origins of a list element by element; not to be changed."""
+    kind = type(origins)
+    if kind is list:
+        return origins  # type: ignore[no-any-return]
+    if kind is int:
+        return [origins] * length
+    return [origins_at(origins, index) for index in range(length)]
+
+
+def united(first: Origins, second: Origins) -> Origins:
+    """The origins of what two have set alike."""
+    if first == second:
+        return first
+    several = list(first) if type(first) is tuple else [first]
+    several += [one for one in (second if type(second) is tuple else (second,)) if one not in several]
+    return tuple(several)
+
+
+def gathered(*several: Origins) -> tuple[int | At, ...]:
+    """Everyone who set a part of some values, for what stands in none of them as it is: the values, not their parts."""
+    found: dict[int | At, None] = {}
+    for origins in several:
+        for now, one in _leaves(origins, ()):
+            found.setdefault(_whole(one, now) if type(one) is At else one)
+    return tuple(found)
+
+
+def sources(origins: Origins) -> tuple[int, ...]:
+    """The numbers of everyone who set a part of a value, in order of first appearance."""
+    if type(origins) is int:
+        return (origins,)
+    return tuple(dict.fromkeys(one.source if type(one) is At else one for _, one in _leaves(origins, ())))
+
+
+def places(origins: Origins, path: Path) -> Iterator[tuple[Path, At]]:
+    """Who set what stands at *path*: where each part of it stands now, and where its source has it."""
+    for now, one in _leaves(origins, path):
+        yield now, one if type(one) is At else At(one, now)
+
+
+def wholes(origins: Origins, path: Path) -> Iterator[At]:
+    """Where the sources of what stands at *path* have it as a whole: the map or list, not each of its entries."""
+    if type(origins) is At:
+        yield origins
+        return
+    yield from dict.fromkeys(_whole(at, now[len(path) :]) for now, at in places(origins, path))
+
+
+def _whole(at: At, inside: Path) -> At:
+    """The place of what holds a part, given the steps to that part."""
+    return At(at.source, at.path[: len(at.path) - len(inside)]) if _moved_along(inside, at.path) else at
+
+
+def _moved_along(inside: Path, own: Path) -> bool:
+    """Whether a place ends in the same steps; an element may have another index in its source, or a key."""
+    if not inside or len(inside) > len(own):
+        return False
+    pairs = zip(inside, own[-len(inside) :], strict=True)
+    keys = len(inside) < len(own)
+    return all(one == other or (type(one) is int and (keys or type(other) is int)) for one, other in pairs)
+
+
+def _leaves(origins: Origins, path: Path) -> Iterator[tuple[Path, Any]]:
+    kind = type(origins)
+    if kind is int or kind is At:
+        yield path, origins
+    elif kind is tuple:
+        for one in origins:
+            yield from _leaves(one, path)
+    elif kind is Patched:
+        yield from _leaves(origins.base, path)
+    elif kind is dict:
+        for key, one in origins.items():
+            yield from _leaves(one, (*path, key))
+    elif kind is list:
+        for index, one in enumerate(origins):
+            yield from _leaves(one, (*path, index))

@@ -1,0 +1,163 @@
+"""Rules for a path: another policy where a path or pattern says so.
+
+    {"apache2.modules": "replace", "users.*.keys": "append", "sites": {"merge_by": "name"}}
+
+A rule changes a table for what stands at its path, and nothing else: a policy under rules is a
+policy like any other, so folding, reading lazily and explaining ask it as they ask all of them.
+It knows no file: who reads the rules says where each of them stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from nodeattrs.core.meeting import meet
+from nodeattrs.core.part import Part, by_field, concat, unite
+from nodeattrs.core.policy import ABSENT_KIND, ANY, ANY_KEY, KEEP, LIST, SAID, TAKE, Line, Policy
+from nodeattrs.core.tree import Path, near, parse, spell
+from nodeattrs.errors import BadArgument
+
+__all__ = ["PathRule", "read_rules", "ruled"]
+
+_WORDS = ("append", "prepend", "unite", "replace", "keep")
+_FIELDS = {"policy", "merge_by", "at"}
+_AT = ("both", "inside")
+
+
+@dataclass(frozen=True, slots=True)
+class PathRule:
+    """What happens at a path, instead of what the policy says.
+
+    path:        steps; "*" stands for any key
+    policy:      append, prepend or unite two lists; replace the weaker value, or keep it, whatever
+                 the two are; merge_by: maps in two lists meet that have an equal field
+    field:       that field
+    inside_only: it holds inside a group, and not between groups
+    place:       where the rule stands, for explanations
+    """
+
+    path: Path
+    policy: str
+    field: str = ""
+    inside_only: bool = False
+    place: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rule as data for JSON; `from_dict` reads it."""
+        at = "inside" if self.inside_only else "both"
+        return {"path": list(self.path), "policy": self.policy, "field": self.field, "at": at, "place": self.place}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> PathRule:
+        """The rule of such data. raises: KeyError, TypeError, BadArgument"""
+        rule = cls(tuple(data["path"]), data["policy"], data["field"], data["at"] == "inside", data["place"])
+        if rule.policy not in (*_WORDS, "merge_by"):
+            raise _wrong(rule.path, f"cannot be {rule.policy!r}", f"it is one of {', '.join(_WORDS)}")
+        return rule
+
+
+def read_rules(
+    rules: Mapping[Any, Any], place: Callable[[Any], str] = lambda key: f"the rule {_shown(key)}"
+) -> tuple[PathRule, ...]:
+    """The rules that a map describes.
+
+    rules: path (spelled, or a tuple of steps) -> a word, or a map of `policy` or `merge_by`, and `at`:
+           "both" groups (the default) or "inside" a group only
+    place: where the rule under a key stands
+    raises: BadArgument, with near misses
+
+    >>> read_rules({"users.*.keys": "append"})[0].path
+    ('users', '*', 'keys')
+    """
+    return tuple(_rule(key, said, place(key)) for key, said in rules.items())
+
+
+def _shown(key: Any) -> str:
+    return key if isinstance(key, str) else spell(tuple(key))
+
+
+def _rule(key: Any, said: Any, place: str) -> PathRule:
+    path = parse(key) if isinstance(key, str) else tuple(key)
+    given = said if isinstance(said, Mapping) else {"policy": said}
+    odd = [name for name in given if name not in _FIELDS]
+    if odd:
+        raise _wrong(key, f"has no field {odd[0]!r}", f"it has {', '.join(sorted(_FIELDS))}")
+    if given.get("at", "both") not in _AT:
+        raise _wrong(key, f"cannot hold at {given['at']!r}", 'write at = "inside", or leave it out')
+    inside_only = given.get("at") == "inside"
+    if "merge_by" in given:
+        if "policy" in given or not isinstance(given["merge_by"], str):
+            raise _wrong(key, "names one field to merge by, and no policy", 'write {merge_by = "name"}')
+        return PathRule(path, "merge_by", given["merge_by"], inside_only, place)
+    word = given.get("policy")
+    if word not in _WORDS:
+        close = near(word, _WORDS)
+        hint = f"did you mean {close[0]}?" if close else f'it is one of {", ".join(_WORDS)}, or {{merge_by = "name"}}'
+        raise _wrong(key, f"cannot be {word!r}", hint)
+    return PathRule(path, word, "", inside_only, place)
+
+
+def _wrong(key: Any, what: str, hint: str) -> BadArgument:
+    return BadArgument(f"the rule for {_shown(key)} {what}", hint=hint)
+
+
+def ruled(policy: Policy, rules: Iterable[PathRule]) -> Policy:
+    """The policy under rules; itself where none of them says anything about it.
+
+    What holds inside a group only is left out where lists do not unite.
+    """
+    inside = policy.verdict(list, list) is unite
+    return _ruled(policy, [rule for rule in rules if inside or not rule.inside_only])
+
+
+def _ruled(policy: Policy, rules: list[PathRule]) -> Policy:
+    here = [rule for rule in rules if not rule.path]
+    below = _below(policy, [rule for rule in rules if rule.path])
+    return _table(below, here[-1]) if here else below
+
+
+def _below(policy: Policy, rules: list[PathRule]) -> Policy:
+    """The same table, whose entries are decided by others where a rule leads through them."""
+    if not rules:
+        return policy
+    under = Policy(policy.name, *policy.lines, kinds=policy.kinds)
+    any_key = [replace(rule, path=rule.path[1:]) for rule in rules if rule.path[0] == "*"]
+    keys = dict.fromkeys(rule.path[0] for rule in rules if rule.path[0] != "*")
+    by_key: dict[Any, Policy] = {ANY_KEY: _ruled(policy, any_key)}
+    for key in keys:  # what names the key goes before what means any
+        named = [replace(rule, path=rule.path[1:]) for rule in rules if rule.path[0] == key]
+        by_key[key] = _ruled(policy, [*any_key, *named])
+    under.by_key = by_key
+    return under
+
+
+def _table(policy: Policy, rule: PathRule) -> Policy:
+    lines = {
+        "append": [Line(LIST, LIST, concat, "two lists are joined")],
+        "prepend": [Line(LIST, LIST, _prepended, "two lists are joined, the stronger one first")],
+        "unite": [Line(LIST, LIST, unite, "two lists unite")],
+        "replace": [Line(ANY, SAID, TAKE, "the stronger one replaces the weaker one")],
+        "keep": [
+            Line(ABSENT_KIND, SAID, TAKE, "nothing was there"),
+            Line(SAID, SAID, KEEP, "the weaker one stays"),
+        ],
+        "merge_by": [Line(LIST, LIST, _by(rule.field, policy), f"maps with an equal {rule.field} meet")],
+    }
+    return Policy(f"by {rule.place}", *lines[rule.policy], Line(ANY, SAID, policy), kinds=policy.kinds)
+
+
+def _prepended(lower: Part, upper: Part) -> Part:
+    return concat(upper, lower)
+
+
+_prepended.total = True  # type: ignore[attr-defined]
+
+
+def _by(field: str, policy: Policy) -> Callable[[Part, Part], Part]:
+    handler = partial(by_field, field=field, join=partial(meet, policy))
+    handler.total = policy.is_lazy  # type: ignore[attr-defined]
+    handler.__name__ = f"merge_by {field}"  # type: ignore[attr-defined]
+    return handler

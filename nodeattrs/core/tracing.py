@@ -1,0 +1,499 @@
+"""Walk one path through a folding: who set what stands there, and who was overridden on the way.
+
+It reads the steps of a folding again and asks the policies that decided about each key of the
+path. Below a value that a handler or a change has made it goes on where each part of it has
+stood before (`core.made`). So it guesses nothing. It knows sources as numbers, and no dialects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from nodeattrs.core.folding import NOTHING, Folding, Step, again
+from nodeattrs.core.made import LOWER, UPPER, Made, MadeOf
+from nodeattrs.core.next_in_line import next_first
+from nodeattrs.core.origins import At, Origins, origins_at, sources, wholes
+from nodeattrs.core.part import Part
+from nodeattrs.core.policy import ANY, DROP, KEEP, SAID, TAKE, Line, Meet, Policy
+from nodeattrs.core.tree import ABSENT, Absent, Path, dig, left_without
+from nodeattrs.core.unknown import Unknown, may_decide, may_meet
+from nodeattrs.core.walk import Later, Overridden, Rule, Setting, Walk
+
+__all__ = ["CHANGED", "walk"]
+
+CHANGED = Policy("a change", Line(ANY, SAID, TAKE, "somebody changed the result"))
+"""Named where a step has no policy, such as a JSON patch."""
+
+
+def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None) -> Walk:
+    """Walk *path* through a folding.
+
+    trees: source -> its tree, for a folding that remembers numbers only; a source without one sets nothing
+    cost:  the depth of the path times the number of parts that set something
+    """
+    walker = _Walker(trees)
+    found = walker.walk(folding, path)
+    # If the winner has replaced one setting, at the path itself, that is the next one. Else only another walk can tell.
+    waiting = [lost for lost in found.overridden if {one.source for one in found.standing}.issuperset(lost.by)]
+    replaced = all(lost.line.rule is TAKE and lost.setting.path == path for lost in waiting)
+    if replaced and len(waiting) < 2 and not walker.has_made:
+        return found
+    return next_first(found, lambda gone: _Walker(trees, gone).walk(folding, path))
+
+
+# --- what stands at a prefix of the path
+
+
+class _Here:
+    """What stands at a prefix of the path.
+
+    value, origins: a source's word, or what was made; ABSENT where nothing stands, None where maps wait
+    kind:    the type of the value
+    row:     maps that wait to meet, in the order in which they were laid
+    source:  what the value, or what holds it, was made of
+    rest:    the steps from what was made to here
+    ways:    where this has stood before: its origins in what was made
+    losses:  who was overridden here, the next in line first; earlier: who was so in what it was made of
+    unknown: sources that might decide
+    """
+
+    __slots__ = ("earlier", "kind", "losses", "origins", "rest", "row", "source", "unknown", "value", "ways")
+
+    def __init__(self, value: Any, origins: Origins) -> None:
+        self.value = value
+        self.origins = origins
+        self.kind: type = type(value)
+        self.row: tuple[_Waiting, ...] = ()
+        self.source: MadeOf | None = None
+        self.rest: Path = ()
+        self.ways: Origins = ()
+        self.losses: list[_Loss] = []
+        self.earlier: list[Later] = []
+        self.unknown: tuple[int, ...] = ()
+
+    @property
+    def stands(self) -> bool:
+        return self.kind is not Absent
+
+    @property
+    def has_something(self) -> bool:
+        return bool(self.kind is not Absent or self.losses or self.unknown)
+
+    def covers(self, key: Any) -> bool:
+        """Whether nothing can lie below at a key: a scalar has none, and a list has no names."""
+        if not self.stands or self.row or isinstance(self.value, dict):
+            return False
+        return not isinstance(self.value, (list, tuple)) or type(key) is not int
+
+    def with_losses(self, losses: Iterable[_Loss], unknown: tuple[int, ...] = ()) -> _Here:
+        """The same, with further losses."""
+        losses = list(losses)
+        if not losses and not unknown:
+            return self
+        here = _Here(self.value, self.origins)
+        here.kind, here.row, here.source, here.rest, here.ways = self.kind, self.row, self.source, self.rest, self.ways
+        here.losses, here.earlier = [*self.losses, *losses], self.earlier
+        here.unknown = tuple(dict.fromkeys((*self.unknown, *unknown)))
+        return here
+
+    def all_losses(self) -> Iterator[_Loss]:
+        """Its own, and those of all that it was made of, the last one's first."""
+        waiting = [self]
+        while waiting:
+            here = waiting.pop()
+            yield from here.losses
+            yield from here.earlier
+            waiting += [one.here for one in here.row]
+            if here.source is not None and not here.rest:
+                waiting += here.source.members.values()
+
+
+class _Waiting(NamedTuple):
+    """A map of a row, and how it meets those before it.
+
+    from_top: whether it is the lower one
+    meets:    False where one of them cannot be read, and would
+    """
+
+    here: _Here
+    policy: Policy
+    from_top: bool
+    meets: bool
+
+
+_Loss = Overridden | Later
+
+
+class _Walker:
+    """Holds the trees of the sources while one path is walked.
+
+    Written so that a source that sets nothing costs nothing, and that one place is looked at without a call.
+
+    gone: places that are taken to be empty
+    """
+
+    def __init__(self, trees: Mapping[int, Any] | None, gone: Iterable[At] = ()) -> None:
+        self.given = trees
+        self.trees: dict[int, Any] = {}
+        self.gone = tuple(gone)
+        self.has_made = False
+
+    def walk(self, folding: Folding, path: Path) -> Walk:
+        here, at, losses = self.found(self.laid(folding), path, path)
+        cover = at if at != path and here.stands else None
+        value, origins = (here.value, here.origins) if cover is None else (ABSENT, ())
+        overridden = tuple(_once(self.looked_up(losses)))
+        return Walk(self.standing(here, at), overridden, here.unknown, value, origins, cover)
+
+    def found(self, here: _Here, keys: Path, path: Path) -> tuple[_Here, Path, list[_Loss]]:
+        """What stands some steps down, or in the way of that; at which path; and who was overridden there.
+
+        path: in the merged tree, of the last step
+        """
+        here, depth = self.reached(here, keys, path)
+        at = _label(keys, depth, path)
+        here = self.settled(here, at)
+        losses = list(here.all_losses())
+        for deeper in range(depth, len(keys)):
+            losses = _relevant(losses, keys[deeper], _label(keys, deeper + 1, path))
+        return here, at, losses
+
+    def reached(self, here: _Here, keys: Path, path: Path) -> tuple[_Here, int]:
+        """Some steps down, and how many: no further than to what stands in the way."""
+        for depth, key in enumerate(keys):
+            if here.covers(key):
+                return here, depth
+            if here.has_something:
+                here = self.below(here, key, _label(keys, depth + 1, path))
+        return here, len(keys)
+
+    def looked_up(self, losses: Iterable[_Loss]) -> Iterator[Overridden]:
+        """The losses; not by recursion, since there may be as many as parts, and each place once."""
+        waiting = [*losses][::-1]
+        seen: dict[Any, Later] = {}
+        while waiting:
+            one = waiting.pop()
+            if isinstance(one, Overridden):
+                yield one
+            elif seen.setdefault((id(one.here), one.keys, one.rule is None), one) is one:
+                here, at, found = self.found(one.here, one.keys, one.path)
+                if one.rule is not None:
+                    yield from (_lost(setting, one.by, one.rule) for setting in reversed(self.standing(here, at)))
+                waiting += found[::-1]
+
+    # --- what stands at the root
+
+    def laid(self, folding: Folding) -> _Here:
+        here = _Here(ABSENT, ()) if folding.start is None else self.leaf(folding.start)
+        begun = here.stands
+        for step in folding.steps:
+            here = self.step(folding, step, here, begun)
+            begun = begun or here.stands
+        return here
+
+    def step(self, folding: Folding, step: Step, here: _Here, begun: bool) -> _Here:
+        part, nothing = step.part, _Here(ABSENT, ())
+        if step.policy is None:
+            return self.changed(here, step)
+        if part is NOTHING:
+            return self.joined(step.policy, nothing, here, ())
+        if self.given is not None and type(part) is Part and part.origins not in self.given:
+            return here
+        new = self.laid(part) if isinstance(part, Folding) else self.leaf(part)
+        if not new.has_something:
+            return here
+        if new.stands and begun:
+            return self.joined(step.policy, here, new, (), folding.from_top)
+        if new.stands and folding.opening is not None:
+            new = self.joined(folding.opening, nothing, new, ())
+        return self.beside(step.policy, here, new, (), folding.from_top)
+
+    def leaf(self, part: Part) -> _Here:
+        value, origins = part.value, part.origins
+        if type(value) is Unknown:
+            here = _Here(ABSENT, ())
+            here.unknown = sources(origins)
+            return here
+        if type(origins) is int:
+            value = self.trees[origins] = value if self.given is None else self.given[origins]
+            for place in self.gone:
+                value = left_without(value, place.path) if place.source == origins else value
+            origins = At(origins, ())
+        return _Here(value, origins)
+
+    def changed(self, before: _Here, step: Step) -> _Here:
+        """What a change makes of the result."""
+        assert step.change is not None
+        assert isinstance(step.part, Part)
+        if type(step.part.origins) is int:
+            self.trees[step.part.origins] = step.part.value
+        made = Made(self.part(before), step.part).by_change(step.change)
+        rule = CHANGED, CHANGED.line(int, int)
+        here = self.made(MadeOf({LOWER: before, UPPER: _Here(ABSENT, ())}, made, rule), ())
+        here.unknown = before.unknown
+        return here
+
+    # --- two that meet
+
+    def joined(self, policy: Policy, so_far: _Here, new: _Here, path: Path, from_top: bool = False) -> _Here:
+        lower, upper = (new, so_far) if from_top else (so_far, new)
+        if not upper.has_something:
+            return lower
+        is_taken = not upper.stands or policy.verdict(Absent, upper.kind) is TAKE
+        if is_taken and not lower.has_something:
+            return upper
+        if (lower.unknown or upper.unknown) and may_meet(policy, lower, upper):
+            here = self.waiting(policy.verdict(dict, dict), so_far, new, from_top)
+        elif not upper.stands:
+            here = lower.with_losses(upper.all_losses())
+        elif is_taken and not lower.stands:
+            here = upper.with_losses(lower.all_losses())
+        else:
+            here = self.met(policy, lower, upper, path, from_top)
+        return self.unread(policy, lower, upper, here, path) if lower.unknown or upper.unknown else here
+
+    def unread(self, policy: Policy, lower: _Here, upper: _Here, here: _Here, path: Path) -> _Here:
+        """What cannot be read beside a scalar that has lost to a map may be a map, too, and meet that key by key."""
+        here.unknown = unknown = may_decide(policy, lower, upper)
+        is_over = issubclass(upper.kind, dict)
+        lost = lower if is_over else upper
+        if lost.unknown and lost.stands and issubclass(here.kind, dict) and not issubclass(lost.kind, dict):
+            might = _Here(ABSENT, ())
+            might.unknown = lost.unknown
+            here = self.beside(policy, here, might, path, is_over)
+            here.unknown = unknown
+        return here
+
+    def beside(self, policy: Policy, so_far: _Here, new: _Here, path: Path, from_top: bool) -> _Here:
+        """One of the two was never laid, or cannot be read: nothing meets, and no absent row is asked."""
+        lower, upper = (new, so_far) if from_top else (so_far, new)
+        doubtful = bool(lower.unknown or upper.unknown)
+        if doubtful and may_meet(policy, lower, upper):
+            here = self.waiting(policy.verdict(dict, dict), so_far, new, from_top, meets=False)
+        else:
+            here = so_far.with_losses(new.all_losses()) if so_far.stands else new.with_losses(so_far.all_losses())
+        if doubtful:
+            here.unknown = may_decide(policy, lower, upper)
+        return here
+
+    def met(self, policy: Policy, lower: _Here, upper: _Here, path: Path, from_top: bool) -> _Here:
+        """What stands where two meet, or where the upper one meets nothing: that is a line of the table, too."""
+        verdict = policy.verdict(lower.kind, upper.kind)
+        if type(verdict) is Meet:
+            return self.waiting(verdict, *((upper, lower) if from_top else (lower, upper)), from_top)
+        rule = policy, policy.line(lower.kind, upper.kind)
+        if verdict is TAKE or verdict is KEEP:
+            return self.over(*((upper, lower) if verdict is TAKE else (lower, upper)), rule, path)
+        if verdict is DROP:
+            return self.gone_both(lower, upper, rule, path)
+        made = Made(self.part(lower), self.part(upper)).by(verdict)
+        if made.part.value is ABSENT:
+            return self.gone_both(lower, upper, rule, path)
+        return self.made(MadeOf({LOWER: lower, UPPER: upper}, made, rule), path)
+
+    def waiting(self, verdict: Any, so_far: _Here, new: _Here, from_top: bool, meets: bool = True) -> _Here:
+        here = _Here(None, None)
+        here.kind, here.losses = dict, so_far.losses if so_far.row else []
+        row = so_far.row or (_Waiting(so_far, verdict.policy, False, True),)
+        here.row = (*row, _Waiting(new, verdict.policy, from_top, meets))
+        return here
+
+    def settled(self, here: _Here, path: Path) -> _Here:
+        """Maps that wait merged, where nobody goes further down: whoever has nothing left in them is overridden."""
+        if not here.row:
+            return here
+        part = self.part(here)
+        merged = _Here(part.value, part.origins)
+        merged.unknown, merged.losses = here.unknown, [*self.left_nothing(here, path), *here.all_losses()]
+        return merged
+
+    def left_nothing(self, here: _Here, path: Path) -> Iterator[Overridden]:
+        """Those of whom nothing is left in maps that wait."""
+        if here.row:
+            part, policy = self.part(here), here.row[-1].policy
+            for one in here.row:
+                yield from self.nothing_left(self.part(one.here), part, (policy, policy.line(dict, dict)), path)
+                yield from self.left_nothing(one.here, path)
+
+    def over(self, winner: _Here, loser: _Here, rule: Rule, path: Path) -> _Here:
+        """One side is read whole. The next in line: whom it has overridden itself, then the other side."""
+        by = () if _is_from_the_start(winner) else self.numbers(winner)
+        return winner.with_losses(self.lost(loser, by, rule, path))
+
+    def gone_both(self, lower: _Here, upper: _Here, rule: Rule, path: Path) -> _Here:
+        """Nothing is left of either side."""
+        by = self.numbers(upper)
+        return _Here(ABSENT, ()).with_losses([*self.lost(upper, (), rule, path), *self.lost(lower, by, rule, path)])
+
+    def lost(self, here: _Here, by: tuple[int, ...], rule: Rule, path: Path) -> Iterator[_Loss]:
+        """Whoever stands here was overridden, and whom those had overridden before."""
+        if here.row or here.source is not None:
+            yield Later(here, (), path, by, rule)
+            return
+        yield from (_lost(setting, by, rule) for setting in reversed(self.standing(here, path)))
+        yield from here.losses
+
+    def made(self, source: MadeOf, path: Path) -> _Here:
+        """What a handler or a change has made; whoever has nothing left in it is overridden."""
+        made = source.made
+        here = _Here(made.part.value, made.part.origins)
+        here.source, here.ways = source, made.ways.origins
+        self.has_made = True
+        for side, part in made.inputs.items():
+            here.losses += self.nothing_left(part, made.part, source.rule, path)
+            here.losses += self.left_nothing(source.members[side], path)
+        return here
+
+    def nothing_left(self, part: Part, result: Part, rule: Rule, path: Path) -> Iterator[Overridden]:
+        policy, line = rule
+        by = sources(result.origins)
+        why = f"{line.why}, and nothing of it is left" if line.why else "nothing of it is left"
+        for setting in self.settings(part, path):
+            if setting.source not in by:
+                yield _lost(setting, by, (policy, replace(line, why=why)))
+
+    # --- one step down
+
+    def below(self, here: _Here, key: Any, path: Path) -> _Here:
+        """One step down; through what was made, on to where it stood before."""
+        passed: list[_Loss] = []
+        unknown: tuple[int, ...] = ()
+        while here.source is not None:
+            child, way = self.made_entry(here, here.source, key, path)
+            if way is None:
+                return child.with_losses(passed, unknown)
+            passed = [*child.losses, *passed]
+            unknown = (*unknown, *child.unknown)
+            here = here.source.members[way.source]
+            if not way.path:
+                return here.with_losses(passed, unknown)
+            here, _ = self.reached(here, way.path[:-1], path[:-1])
+            key = way.path[-1]
+        child = self.row_entry(here, key, path) if here.row else self.entry(here, key)
+        return child.with_losses([*_relevant(here.losses, key, path), *passed], unknown)
+
+    def entry(self, here: _Here, key: Any) -> _Here:
+        holder, origins = here.value, here.origins
+        value = holder.get(key, ABSENT) if isinstance(holder, dict) else dig(holder, (key,))
+        among = At(origins.source, (*origins.path, key)) if type(origins) is At else origins_at(origins, key)
+        child = _Here(value, () if value is ABSENT else among)
+        child.unknown = here.unknown
+        return child
+
+    def row_entry(self, here: _Here, key: Any, path: Path) -> _Here:
+        first, *others = here.row
+        so_far = self.below(first.here, key, path)
+        for one in others:
+            policy = one.policy if one.policy.by_key is None else one.policy.at(key)
+            meeting = self.joined if one.meets else self.beside
+            so_far = meeting(policy, so_far, self.below(one.here, key, path), path, one.from_top)
+        return so_far
+
+    def made_entry(self, here: _Here, source: MadeOf, key: Any, path: Path) -> tuple[_Here, At | None]:
+        """An entry of what was made, and where it was taken from if it was taken as it is."""
+        child = self.entry(here, key)
+        child.source, child.rest = source, (*here.rest, key)
+        child.ways = origins_at(here.ways, key) if child.stands else ()
+        ways = list(wholes(child.ways, ()))
+        only = source.made.only_way(child.ways, child.value)
+        beside = (At(side, child.rest) for side, _, _ in source.made.beside(child.rest))
+        past = [way for way in dict.fromkeys((*ways, *beside)) if way.source < 0 and way != only]
+        earlier = [Later(source.members[way.source], way.path, path) for way in past]
+        child.losses = [*self.noted(source, ways, path), *self.left_out(source, child, path)]
+        # Of what goes on in the same value, the earlier ones are found again one step down.
+        child.earlier, passed = (earlier, []) if only is None else ([], earlier)
+        child.losses += [*passed, *_relevant(here.losses, key, path)]
+        return child, only
+
+    def noted(self, source: MadeOf, ways: list[At], path: Path) -> Iterator[_Loss]:
+        """Those that were overridden where a handler let parts meet."""
+        made = source.made
+        for way, winner, note in made.overridden(ways):
+            by = sources(made.input_at(winner).origins)
+            for setting in self.settings(made.input_at(way), path):
+                yield _lost(setting, by, note.rule)
+            yield Later(source.members[way.source], way.path, path)
+
+    def left_out(self, source: MadeOf, child: _Here, path: Path) -> Iterator[_Loss]:
+        """Those of whom nothing is left in what was made, though one of the two has them below the same steps."""
+        made = source.made
+        by, rule = sources(child.origins) or sources(made.inputs[UPPER].origins), source.rule
+        for side, part, depth in made.beside(child.rest):
+            settings = self.settings(part, _label(child.rest, depth, path))
+            lost = [one for one in settings if not made.has(At(one.source, one.own), child.rest)]
+            note = made.taken_away(At(side, child.rest[:depth])) if lost and not child.stands else None
+            if note is not None:
+                by, rule = sources(made.set_by(note)), note.rule
+            yield from (_lost(setting, by, rule) for setting in lost)
+
+    # --- who sets what
+
+    def standing(self, here: _Here, path: Path) -> tuple[Setting, ...]:
+        """The settings of what stands here, in the order of their sources."""
+        settings = self.settings(self.part(here) if here.row else here, path)
+        return tuple(sorted(settings, key=lambda setting: setting.source))
+
+    def settings(self, part: Part | _Here, path: Path) -> Iterator[Setting]:
+        """What each source sets of a part, as the source has it itself."""
+        if part.value is ABSENT:
+            return
+        found = (part.origins,) if type(part.origins) is At else wholes(part.origins, path)
+        yield from (Setting(at.source, path, self.own(at, part.value), at.path) for at in found if at.source)
+
+    def own(self, at: At, otherwise: Any) -> Any:
+        value: Any = self.trees.get(at.source, ABSENT)
+        for step in at.path:
+            value = value.get(step, ABSENT) if isinstance(value, dict) else dig(value, (step,))
+        return otherwise if value is ABSENT else value
+
+    def numbers(self, here: _Here) -> tuple[int, ...]:
+        """The sources of what stands here."""
+        if type(here.origins) is At:
+            return (here.origins.source,)
+        return sources(self.part(here).origins)
+
+    def part(self, here: _Here) -> Part:
+        """What stands here; maps that wait are merged."""
+        if not here.row:
+            return Part(here.value, here.origins)
+        so_far = NOTHING
+        for one in here.row:
+            new = self.part(one.here)
+            if so_far.value is ABSENT or new.value is ABSENT:
+                so_far = new if so_far.value is ABSENT else so_far
+            else:
+                so_far, _ = again(Meet(one.policy), *((new, so_far) if one.from_top else (so_far, new)))
+        return so_far
+
+
+def _is_from_the_start(here: _Here) -> bool:
+    """Whether a value would stand there without any source: what lay there before the first part is in it."""
+    while here.row or here.source is not None:
+        here = here.row[0].here if here.row else here.source.members[LOWER]  # type: ignore[union-attr]
+    return here.origins == 0 or (type(here.origins) is At and here.origins.source == 0)
+
+
+def _lost(setting: Setting, by: tuple[int, ...], rule: Rule) -> Overridden:
+    """What lost to nobody, or to what was there before all sources, was overridden by itself."""
+    return Overridden(setting, by or (setting.source,), *rule)
+
+
+def _label(keys: Path, depth: int, path: Path) -> Path:
+    """The path in the merged tree after so many of some steps that end at *path*; elements may come from elsewhere."""
+    return path[: max(0, len(path) - len(keys) + depth)]
+
+
+def _relevant(losses: Iterable[_Loss], key: Any, path: Path) -> list[_Loss]:
+    """What the overridden ones say one step down."""
+    return [found for lost in losses if (found := lost.below(key, path)) is not None]
+
+
+def _once(losses: Iterable[Overridden]) -> Iterator[Overridden]:
+    seen: set[tuple[int, Path]] = set()
+    for lost in losses:
+        key = lost.setting.source, lost.setting.own
+        if lost.setting.source and key not in seen:
+            seen.add(key)
+            yield lost

@@ -1,0 +1,112 @@
+"""What a walk along one path finds, as data: settings that stand, that were overridden, that are unknown.
+
+Made by `core.tracing`, read by `core.trace`; it knows sources as numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from nodeattrs.core.origins import At, Origins, origins_at, wholes
+from nodeattrs.core.part import Part
+from nodeattrs.core.policy import Line, Policy
+from nodeattrs.core.tree import ABSENT, Path, dig
+
+__all__ = ["Later", "Overridden", "Rule", "Setting", "Walk"]
+
+Rule = tuple[Policy, Line]
+"""A policy, and the line of it that decided."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What one source sets at a path.
+
+    path: in the merged tree
+    own:  in the source's own tree: elements of united lists stand at other places there
+    """
+
+    source: int
+    path: Path
+    value: Any
+    own: Path = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Overridden:
+    """A setting that something else replaced, hid or removed.
+
+    by:           the sources that did; itself, where it would be overridden without all others, too
+    policy, line: what decided
+    """
+
+    setting: Setting
+    by: tuple[int, ...]
+    policy: Policy
+    line: Line
+
+    @property
+    def place(self) -> At:
+        """Where its source has it."""
+        return At(self.setting.source, self.setting.own)
+
+    def below(self, key: Any, path: Path) -> Overridden | None:
+        """What it says one step down, at *path*; what covers the whole path stays as it is."""
+        setting = self.setting
+        if len(setting.path) < len(path) - 1:
+            return self
+        value = dig(setting.value, (key,))
+        if value is ABSENT:
+            return None if isinstance(setting.value, dict) else self
+        return replace(self, setting=Setting(setting.source, path, value, (*setting.own, key)))
+
+
+class Later(NamedTuple):
+    """Who was overridden some steps below what a walk came by: looked up when somebody asks for them.
+
+    here:     a place of that walk
+    keys:     the steps from there, and the path in the merged tree where they end
+    by, rule: whoever stands there was overridden by these, too
+    """
+
+    here: Any
+    keys: Path
+    path: Path
+    by: tuple[int, ...] = ()
+    rule: Rule | None = None
+
+    def below(self, key: Any, path: Path) -> Later:
+        """The same one step down, at *path*."""
+        return self._replace(keys=(*self.keys, key), path=path)
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """What a walk along one path found.
+
+    standing:   the settings that are read, in the order of their numbers
+    overridden: the others; the one that would be read without the winner comes first
+    unknown:    the sources that might decide and cannot be read
+    value:      what is read; ABSENT where nothing is, or something stands in the way
+    origins:    where each source has it
+    cover:      the path of the scalar or list that stands in the way, if one does
+    """
+
+    standing: tuple[Setting, ...]
+    overridden: tuple[Overridden, ...]
+    unknown: tuple[int, ...]
+    value: Any
+    origins: Origins
+    cover: Path | None
+
+    @property
+    def part(self) -> Part:
+        """What is read, with its origins."""
+        return Part(self.value, self.origins)
+
+    def elements(self, value: Any) -> Iterator[tuple[Any, tuple[At, ...]]]:
+        """Each element of the list that is read, and where its sources have it."""
+        for index, entry in enumerate(value):
+            yield entry, tuple(wholes(origins_at(self.origins, index), ()))

@@ -1,0 +1,87 @@
+"""Stores by a whole path: `node.default_unless["a"]["b"] = 1`, and the full assignment, Ruby's `default!`.
+
+Each is a component and a path that grows step by step; nothing is looked at, and no map is
+made, before the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nodeattrs.core.tree import ABSENT, Path
+from nodeattrs.errors import BadArgument
+from nodeattrs.node.component_tree import ComponentTree, thing_of
+from nodeattrs.node.values import Sensitive, Withheld, key_of, steps_of, stored
+
+__all__ = ["FullWriter", "UnlessWriter"]
+
+
+class UnlessWriter:
+    """`node.default_unless["a"]["b"] = 1`: stores where this one component has no value, null counting as none.
+
+    Also `node.default_unless("a", "b", 1)`, which gives the value stored, or None.
+    source: Chef's `default_unless`; it asks its own component only
+    """
+
+    __slots__ = ("_path", "_tree")
+
+    def __init__(self, tree: ComponentTree, path: Path = ()) -> None:
+        self._tree = tree
+        self._path = path
+
+    def __getitem__(self, step: Any) -> UnlessWriter:
+        return UnlessWriter(self._tree, (*self._path, key_of(step, self._path)))
+
+    def __setitem__(self, step: Any, value: Any) -> None:
+        self(step, value)
+
+    def __call__(self, *path_and_value: Any) -> Any:
+        if len(path_and_value) < 2:
+            raise BadArgument("an unless needs a path and a value", hint="default_unless('apache', 'port', 80)")
+        path = (*self._path, *steps_of(path_and_value[:-1], self._path))
+        value = stored(path_and_value[-1], path)
+        if _is_none(thing_of(self._tree.place(path))):
+            self._tree.write(path, value)
+            return path_and_value[-1]
+        self._tree.silent(path, value)
+        return None
+
+
+def _is_none(value: Any) -> bool:
+    """Whether there is no value: nothing, null, a secret that is null, or one that was not stored.
+
+    A deferred value is one, whatever it may come to: it is not computed for the question, as in Chef.
+    """
+    return value is ABSENT or value is None or isinstance(value, Withheld) or value == Sensitive(None)
+
+
+class FullWriter:
+    """The full assignment, Ruby's `default!`: what stands in the way on the path is replaced by maps.
+
+    Also callable: `node.default_full("a", "b", 1)`, which gives the value.
+    before: run first with the path; the force forms clear their whole level there
+    """
+
+    __slots__ = ("_before", "_path", "_tree")
+
+    def __init__(self, tree: ComponentTree, path: Path = (), before: Callable[[Path], Any] | None = None) -> None:
+        self._tree = tree
+        self._path = path
+        self._before = before
+
+    def __getitem__(self, step: Any) -> FullWriter:
+        return FullWriter(self._tree, (*self._path, key_of(step, self._path)), self._before)
+
+    def __setitem__(self, step: Any, value: Any) -> None:
+        self(step, value)
+
+    def __call__(self, *path_and_value: Any) -> Any:
+        if len(path_and_value) < 2:
+            raise BadArgument("a full assignment needs a path and a value", hint="default_full('apache', 'port', 80)")
+        path = (*self._path, *steps_of(path_and_value[:-1], self._path))
+        value = stored(path_and_value[-1], path)
+        if self._before is not None:
+            self._before(path)
+        self._tree.write(path, value, full=True)
+        return path_and_value[-1]

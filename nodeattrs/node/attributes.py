@@ -1,0 +1,439 @@
+"""The attributes of a node: fifteen slots, written by component, read as one tree, traced by path.
+
+What stands there and why, and nothing of what a run does to it. It introduces slots, writers
+and views to one another and decides nothing about merging (slots.py, view.py).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+
+from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.fold import Fold
+from nodeattrs.core.rules import PathRule, read_rules
+from nodeattrs.core.tree import ABSENT, Path, parse, spell
+from nodeattrs.errors import BadArgument, BadValue, NoSuchAttribute, NullInTheWay, TypeConflict, UnknownName
+from nodeattrs.node.assignments import FullWriter, UnlessWriter
+from nodeattrs.node.component_tree import ComponentTree
+from nodeattrs.node.ledger import Ledger
+from nodeattrs.node.levels import LevelView, level_view, merged_at, removed
+from nodeattrs.node.sanity import contradictions
+from nodeattrs.node.secrets import Secrets
+from nodeattrs.node.slot_tree import SlotTree, fold_of
+from nodeattrs.node.slots import (
+    COMPONENTS,
+    DEFAULT_ENVIRONMENT,
+    DEFAULT_GROUP,
+    OVERRIDE_GROUP,
+    PLAN,
+    SLOTS,
+    component,
+)
+from nodeattrs.node.speech import Voice
+from nodeattrs.node.values import key_of, steps_of, stored
+from nodeattrs.node.view import ListView
+from nodeattrs.node.writers import Level, Writer
+
+if TYPE_CHECKING:
+    from nodeattrs.core.trace import Trace
+
+__all__ = ["WORDS", "Attributes"]
+
+_WRITTEN = ("default", "force_default", "normal", "override", "force_override")
+WORDS = (
+    *_WRITTEN,
+    *("default_unless", "normal_unless", "override_unless"),
+    *(f"{level}_full" for level in _WRITTEN),
+    "has_attribute",
+)
+"""What attribute files say without `node.` before it."""
+_DEFAULT_LEVEL = tuple(one.name for one in COMPONENTS[:4])
+_OVERRIDE_LEVEL = tuple(one.name for one in COMPONENTS[5:9])
+
+
+class _Speaking:
+    """A block in which a voice speaks. Not a generator: every file of a run is one."""
+
+    __slots__ = ("_before", "_node", "_voice")
+
+    def __init__(self, node: Attributes, voice: Voice) -> None:
+        self._node, self._voice = node, voice
+        self._before = voice
+
+    def __enter__(self) -> Any:
+        self._before = self._node._ledger.speak(self._voice)
+        return self._node
+
+    def __exit__(self, *_: object) -> None:
+        self._node._ledger.speak(self._before)
+
+
+def _removable(path: tuple[Any, ...]) -> Path:
+    if not path:
+        raise BadArgument("the empty path cannot be removed", hint="name the attribute: rm('apache', 'port')")
+    return steps_of(path)
+
+
+def _steps(path: str | Iterable[Any]) -> Path:
+    return parse(path) if isinstance(path, str) else steps_of(path)
+
+
+def _writer(name: str) -> property:
+    def read(self: Attributes) -> Writer:
+        return Writer(self._trees[name])
+
+    def replace(self: Attributes, value: Mapping[Any, Any]) -> None:
+        tree = stored(value, ())
+        if not isinstance(tree, dict):
+            raise BadValue(f"a level is a map, not a {type(tree).__name__}", hint=f"node.{name} = {{...}}")
+        self._trees[name].replace(tree)
+
+    return property(read, replace, doc=f"The writer of `{name}`. Assigning to it replaces the whole component.")
+
+
+def _unless_writer(name: str) -> property:
+    def read(self: Attributes) -> UnlessWriter:
+        return UnlessWriter(self._trees[name])
+
+    return property(read, doc=f"Writes to `{name}` where it has no value yet.")
+
+
+def _full_writer(name: str, clears: str = "") -> property:
+    def read(self: Attributes) -> FullWriter:
+        before = getattr(self, f"_clear_{clears}") if clears else None
+        return FullWriter(self._trees[name], (), before)
+
+    spelled = f"The full assignment to `{name}`, Ruby's `{name}!`: what stands in the way becomes a map."
+    return property(read, doc=spelled + (f" First clears the whole {clears} level at the path." if clears else ""))
+
+
+class Attributes(Mapping[Any, Any]):
+    """The attributes of a node; see `Node`, which is these and what a run, a document or a person adds."""
+
+    def __init__(
+        self,
+        name: str = "node1",
+        environment: str = DEFAULT_ENVIRONMENT,
+        *,
+        provenance: bool = True,
+        sensitive: Iterable[str | Path] = (),
+        root: str | os.PathLike[str] | None = None,
+        rules: Mapping[Any, Any] | tuple[PathRule, ...] = (),
+    ) -> None:
+        self.name = name
+        self.environment = environment
+        self._root = None if root is None else os.fspath(root)
+        secrets = Secrets(sensitive)
+        guarded = secrets if secrets.paths else None
+        read = rules if isinstance(rules, tuple) else read_rules(rules)
+        self._ledger = Ledger(provenance, lambda: self._root or os.getcwd(), guarded, read)
+        self._trees = {one.name: ComponentTree(self._ledger, one) for one in COMPONENTS}
+
+    default = _writer("default")
+    env_default = _writer("env_default")
+    role_default = _writer("role_default")
+    force_default = _writer("force_default")
+    normal = _writer("normal")
+    override = _writer("override")
+    role_override = _writer("role_override")
+    env_override = _writer("env_override")
+    force_override = _writer("force_override")
+    automatic = _writer("automatic")
+
+    default_unless = _unless_writer("default")
+    normal_unless = _unless_writer("normal")
+    override_unless = _unless_writer("override")
+
+    default_full = _full_writer("default")
+    normal_full = _full_writer("normal")
+    override_full = _full_writer("override")
+    force_default_full = _full_writer("force_default", "default")
+    force_override_full = _full_writer("force_override", "override")
+
+    # The merged read
+
+    def __getitem__(self, key: Any) -> Any:
+        try:
+            return self._ledger.cache[key]
+        except KeyError:
+            return self._ledger.view()[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._ledger.view())
+
+    def keys(self) -> KeysView[Any]:
+        """The top-level keys, those of now; later writes do not show in them."""
+        return self._ledger.view().keys()
+
+    def items(self) -> ItemsView[Any, Any]:
+        """The top-level keys and values, those of now."""
+        return self._ledger.view().items()
+
+    def values(self) -> ValuesView[Any]:
+        """The top-level values, those of now."""
+        return self._ledger.view().values()
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The merged value of *key*, or *default* where it is absent."""
+        return self._ledger.view().get(key, default)
+
+    def __len__(self) -> int:
+        return len(self._ledger.view())
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._ledger.view()
+
+    def __repr__(self) -> str:
+        return f"<Node {self.name} in {self.environment}>"
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other if isinstance(other, Attributes) else self._ledger.view() == other
+
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        self._ledger.view()._refuse(key)
+
+    def __delitem__(self, key: Any) -> NoReturn:
+        self._ledger.view()._refuse(key)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        hints = {
+            "set": "write node.normal[...] = ...",
+            "set_unless": "write node.normal_unless[...] = ...",
+            "default!": "write node.default_full[...] = ...",
+        }
+        if name.startswith("_"):
+            raise AttributeError(name)
+        hint = hints.get(name, f"read an attribute with node[{name!r}]")
+        raise UnknownName(f"a node has nothing called {name!r}", hint=hint)
+
+    def read(self, *path: Any) -> Any:
+        """The merged value at *path*, or None; maps by key, lists by index, nothing through scalars.
+
+        source: Chef's `read`
+        """
+        value = self._at(steps_of(path))
+        return None if value is ABSENT else value
+
+    dig = read
+
+    def read_strict(self, *path: Any) -> Any:
+        """As `read` (Ruby's `read!`). raises: NoSuchAttribute"""
+        value = self._at(steps_of(path))
+        if value is ABSENT:
+            raise NoSuchAttribute(f"no attribute {spell(steps_of(path))}", path=steps_of(path))
+        return value
+
+    def exist(self, *path: Any) -> bool:
+        """Whether there is something at *path*, null included (Ruby's `exist?`)."""
+        steps = steps_of(path)
+        if not steps:
+            return True
+        parent, last = self._at(steps[:-1]), steps[-1]
+        if isinstance(parent, ListView):
+            return type(last) is int and -len(parent) <= last < len(parent)
+        return isinstance(parent, Mapping) and last in parent
+
+    def has_attribute(self, key: Any) -> bool:
+        """Whether any slot has this top-level key (Ruby's `attribute?`)."""
+        step = key_of(key)
+        return any(step in tree for tree in self._ledger.trees[1:])
+
+    def _at(self, path: Path) -> Any:
+        here: Any = self._ledger.view()
+        for step in path:
+            if isinstance(here, Mapping):
+                here = here.get(step, ABSENT)
+            elif isinstance(here, ListView) and type(step) is int and -len(here) <= step < len(here):
+                here = here[step]
+            else:
+                return ABSENT
+        return here
+
+    def walk(self, *path: Any) -> Any:
+        """What Ruby's `node['a']['b']` gives: None for an absent last key, an error beyond.
+
+        raises: NullInTheWay, TypeConflict, naming the step at which it ended
+        """
+        here: Any = self._ledger.view()
+        steps = steps_of(path)
+        for depth, step in enumerate(steps):
+            at = spell(steps[:depth])
+            if isinstance(here, Mapping):
+                here = here.get(step)
+            elif isinstance(here, ListView) and type(step) is int:
+                here = here[step] if -len(here) <= step < len(here) else None
+            elif isinstance(here, str):
+                here = None
+            elif here is None:
+                raise NullInTheWay(f"cannot step to {spell((step,))}: there is null or nothing at {at}", path=steps)
+            else:
+                raise TypeConflict(f"cannot step to {spell((step,))}: {at} has no such place", path=steps)
+        return here
+
+    def to_dict(self, evaluate: bool = True) -> dict[Any, Any]:
+        """A plain, independent copy of the merged tree.
+
+        evaluate: compute deferred values; otherwise they stay in it as they are
+        cost:     one eager fold and one copy
+        """
+        return self._ledger.tree(evaluate=evaluate)
+
+    def merged(self, *path: Any) -> Any:
+        """A plain copy of the merge at *path* alone, each component stepped through for itself; None where none has it.
+
+        raises: TypeConflict, where a component has a number or a list in the way
+        source: Chef's `merged_attributes`
+        """
+        return merged_at(self._ledger, PLAN, steps_of(path))
+
+    def to_plain(self, evaluate: bool = False) -> dict[Any, Any]:
+        """As `to_dict`; what the border asks of anything that is stored."""
+        return self.to_dict(evaluate)
+
+    @property
+    def combined_default(self) -> LevelView:
+        """The four default components, merged: `node.combined_default["a"]`, or `node.combined_default("a", "b")`."""
+        return level_view(self._ledger, DEFAULT_GROUP)
+
+    @property
+    def combined_override(self) -> LevelView:
+        """The four override components, merged; see `combined_default`."""
+        return level_view(self._ledger, OVERRIDE_GROUP)
+
+    # Path methods on one component
+
+    def write(self, level: str, *path_and_value: Any) -> Any:
+        """Store the last argument at a path of one component; scalars in the way become maps. The value."""
+        return self._level(level).write(*path_and_value)
+
+    def write_strict(self, level: str, *path_and_value: Any) -> Any:
+        """As `write` (Ruby's `write!`). raises: TypeConflict, where something would be replaced"""
+        return self._level(level).write_strict(*path_and_value)
+
+    def unlink(self, level: str, *path: Any) -> Any:
+        """Remove what stands at a path of one component; the value, or None."""
+        return self._level(level).unlink(*path)
+
+    def unlink_strict(self, level: str, *path: Any) -> Any:
+        """As `unlink` (Ruby's `unlink!`). raises: NoSuchAttribute"""
+        return self._level(level).unlink_strict(*path)
+
+    def _level(self, level: str) -> Writer:
+        return Writer(self._trees[component(level).name])
+
+    def words(self) -> dict[str, Any]:
+        """WORDS with what they mean here: `default`, `default_unless`, `default_full`, ...
+
+        Unlike `node.default`, which is of its moment, the word `default` always means what stands there now.
+        """
+        return {name: Level(self._trees[name]) if name in self._trees else getattr(self, name) for name in WORDS}
+
+    # Removing whole levels
+
+    def rm(self, *path: Any) -> Any:
+        """Remove *path* from every level but automatic; the merged value as it was, or None.
+
+        Removes nothing where the parent is no map in the merged tree. A deferred value is computed, and so is
+        one that stands in the way; those inside of a map or list that is removed stay deferred.
+        raises: BadArgument for the empty path; whatever a deferred value raises, and nothing is removed then
+        source: Chef's `rm`
+        """
+        return removed(self._ledger, PLAN, _removable(path), self._clear_all)
+
+    def rm_default(self, *path: Any) -> Any:
+        """Remove *path* from the four default components; their merged value as it was, or None."""
+        return self._clear_default(_removable(path))
+
+    def rm_override(self, *path: Any) -> Any:
+        """Remove *path* from the four override components; their merged value as it was, or None."""
+        return self._clear_override(_removable(path))
+
+    def rm_normal(self, *path: Any) -> Any:
+        """Remove *path* from normal; the value as it was, or None."""
+        return self._trees["normal"].unlink(_removable(path))
+
+    def _clear_all(self, path: Path) -> None:
+        self._clear_default(path)
+        self._trees["normal"].unlink(path)
+        self._clear_override(path)
+
+    def _clear_default(self, path: Path) -> Any:
+        return removed(self._ledger, DEFAULT_GROUP, path, lambda at: self._unlink(_DEFAULT_LEVEL, at))
+
+    def _clear_override(self, path: Path) -> Any:
+        return removed(self._ledger, OVERRIDE_GROUP, path, lambda at: self._unlink(_OVERRIDE_LEVEL, at))
+
+    def _unlink(self, names: Iterable[str], path: Path) -> None:
+        for name in names:
+            self._trees[name].unlink(path)
+
+    # Who spoke
+
+    def speaking(self, source: str, name: str = "", speaker: Speaker | None = None) -> AbstractContextManager[Self]:
+        """Within the block, what is written is said by this source: `with node.speaking("recipe", "apache2"):`.
+
+        source:  "attribute file" writes the attribute file's slots; everybody else the recipe's
+        name:    the cookbook, role, environment, ... that speaks
+        speaker: knows the places, where it is a document; code finds its own line
+        """
+        return _Speaking(self, Voice(source, name, speaker))
+
+    def speaker_here(self) -> Origin:
+        """Who speaks now, and the line outside of this library that calls."""
+        return self.noted_here()()
+
+    def noted_here(self) -> Callable[[], Origin]:
+        """The same, looked up when it is asked."""
+        marks = self._ledger.marks
+        number = marks.here(0)
+        return lambda: marks[number].speaker.at(())
+
+    @property
+    def slots(self) -> dict[int, SlotTree]:
+        """The fifteen, by number."""
+        return {slot.number: SlotTree(self._ledger, slot) for slot in SLOTS}
+
+    def plan(self) -> Fold:
+        """The whole node as a fold of the core: fifteen layers under the policies of docs/merging.md."""
+        return fold_of(self._ledger)
+
+    def trace(self, path: str | Iterable[Any]) -> Trace:
+        """Everyone who spoke about *path*, the winner first; see `nodeattrs.core.trace.Trace`.
+
+        path: steps, or their spelling: "apache.listen_ports.0"
+        cost: grows with the depth of the path and its own history, not with the tree
+        """
+        from nodeattrs.node.node_trace import trace_of
+
+        with self._ledger.lock:
+            return trace_of(self._ledger, _steps(path))
+
+    def explain(self, path: str | Iterable[Any]) -> str:
+        """The trace as text for people."""
+        return str(self.trace(path))
+
+    def debug_value(self, *path: Any) -> list[tuple[str, Any]]:
+        """Pairs of component and value, "not_present" where it has none, weakest first; as Chef has it."""
+        steps = steps_of(path)
+        pairs = []
+        for name, tree in self._trees.items():
+            value = tree.plain(steps, evaluate=True)
+            pairs.append((name, "not_present" if value is ABSENT else value))
+        return pairs
+
+    def _check(self) -> list[str]:
+        """Every contradiction inside; tests ask after each step. Empty is sane."""
+        return list(contradictions(self._ledger))
+
+    def __deepcopy__(self, memo: object) -> NoReturn:
+        raise BadArgument(
+            "a node is not copied", hint="Node.restore(node.snapshot()), or node.to_dict() for plain data"
+        )
+
+    def __reduce__(self) -> NoReturn:
+        raise BadArgument("a node is not pickled", hint="store node.snapshot(), and Node.restore(...) it")

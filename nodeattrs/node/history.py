@@ -1,0 +1,63 @@
+"""What happened to words that are in no tree any more: overwritten, erased, silent from the start.
+
+Bounded, so that a leaf that is written in a loop costs no more than one that is written a
+few times. It knows no trees; who did something is the number of a mark.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any, NamedTuple
+
+from nodeattrs.node.maps import Told
+
+__all__ = ["EVENTS", "HISTORY_BOUND", "Chronicle", "Event"]
+
+HISTORY_BOUND = 5
+"""How many events are kept for one path of one slot: the first, and the last four."""
+
+
+EVENTS = frozenset({"overwritten", "erased", "silent"})
+"""What can happen to a word that was said; "silent" is an `unless` that found a value."""
+
+
+class Event(NamedTuple):
+    """One entry of the history.
+
+    what:  one of EVENTS
+    value: what stood there (for "silent": what would have been said); its maps keep their marks
+    told:  who had said it; for maps, those entries without a mark of their own
+    by:    the mark of who did it; 0 for "silent"
+    """
+
+    what: str
+    value: Any
+    told: Told
+    by: int
+
+
+class Chronicle:
+    """The events of one path of one slot: the first, the last few, and how many between were dropped."""
+
+    __slots__ = ("dropped", "first", "last")
+
+    def __init__(self, first: Event) -> None:
+        self.first = first
+        self.last: deque[Event] = deque(maxlen=HISTORY_BOUND - 1)
+        self.dropped = 0
+
+    def add(self, event: Event) -> None:
+        """Note one more. cost: constant"""
+        if len(self.last) == HISTORY_BOUND - 1:
+            self.dropped += 1
+        self.last.append(event)
+
+    def copy(self) -> Chronicle:
+        """One that goes on by itself."""
+        other = Chronicle(self.first)
+        other.last, other.dropped = self.last.copy(), self.dropped
+        return other
+
+    def events(self) -> list[Event]:
+        """Those that are kept, oldest first."""
+        return [self.first, *self.last]

@@ -1,0 +1,91 @@
+"""One level as a whole: its merge, the merge of one subtree of it, and what it takes to remove a path from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nodeattrs.core.tree import ABSENT, Path, spell
+from nodeattrs.errors import TypeConflict
+from nodeattrs.node.component_tree import Place, below, of_pair, part_of, thing_of
+from nodeattrs.node.ledger import Ledger
+from nodeattrs.node.values import steps_of
+from nodeattrs.node.view import Branch, Joined, MapView, joined
+
+__all__ = ["LevelView", "level_view", "merged_at", "removed"]
+
+
+def level_view(ledger: Ledger, branch: Branch) -> LevelView:
+    """The merge of some slots."""
+    return LevelView(ledger.shared_part(branch), lambda path: merged_at(ledger, branch, path))
+
+
+def merged_at(ledger: Ledger, branch: Branch, path: Path) -> Any:
+    """A plain copy of the merge at *path* alone; None where no component has it.
+
+    raises: TypeConflict, where a component has a number or a list in the way
+    source: Chef's `merged_attributes`
+    """
+    with ledger.lock:
+        part = _part_at(ledger, branch, path)
+        return None if part is ABSENT else ledger.folded(part, False)
+
+
+def _part_at(ledger: Ledger, branch: Branch, path: Path) -> Any:
+    slots = [child for child in branch.children if isinstance(child, int)]
+    if len(slots) == len(branch.children):
+        file, recipe = (ledger.trees[slot] for slot in slots)
+        return part_of(_stepped(of_pair(file, recipe), path))
+    parts = [
+        _part_at(ledger, child, path)
+        if isinstance(child, Branch)
+        else part_of(_stepped((ABSENT, ledger.trees[child]), path))
+        for child in branch.children
+    ]
+    policy = ledger.plan(branch).policy
+    for step in path:
+        policy = policy.at(step)
+    return joined(policy, parts)
+
+
+def removed(ledger: Ledger, branch: Branch, path: Path, remove: Callable[[Path], object]) -> Any:
+    """Remove a path from some slots; their merged value as it was, or None.
+
+    remove: does it; called only where the parent is a map in the merge of these slots
+    raises: whatever a deferred value at the path, or in its way, raises; nothing is removed then
+    """
+    with ledger.lock:
+        if not isinstance(ledger.standing(branch, path[:-1], compute=True), (dict, Joined)):
+            return None
+        value = ledger.standing(branch, path, compute=True)
+        as_it_was = None if value is ABSENT else ledger.folded(value, False, path)
+        remove(path)
+        return as_it_was
+
+
+class LevelView(MapView):
+    """The merge of one level. Called with a path, it merges that subtree alone, as Chef's method does."""
+
+    __slots__ = ("_at_path",)
+
+    def __init__(self, part: Any, at_path: Callable[[Path], Any]) -> None:
+        super().__init__(part)
+        self._at_path = at_path
+
+    def __call__(self, *path: Any) -> Any:
+        return self._at_path(steps_of(path))
+
+
+def _stepped(place: Place, path: Path) -> Place:
+    """One component stepped through for itself: nothing beyond null and text."""
+    for depth, step in enumerate(path):
+        thing = thing_of(place)
+        if thing is ABSENT or thing is None or isinstance(thing, str):
+            return ABSENT, ABSENT
+        if not isinstance(thing, dict) and not (isinstance(thing, list) and type(step) is int):
+            raise TypeConflict(
+                f"cannot step to {spell((step,))}: {spell(path[:depth])} has no such place in one of the components",
+                path=path,
+            )
+        place = below(place, step)
+    return place

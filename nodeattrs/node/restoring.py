@@ -1,0 +1,240 @@
+"""Documents become a node again: the snapshot with all fifteen slots, and Chef's node JSON.
+
+What is read may be damaged or forged: it is taken in as a whole, or refused with an error
+that says why. A secret that was left out comes back as a value whose reading is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any, NamedTuple, NoReturn
+
+from nodeattrs.core.claim import Origin, Verb
+from nodeattrs.core.origins import At, Patched
+from nodeattrs.core.rules import PathRule
+from nodeattrs.core.tree import Path, copied
+from nodeattrs.errors import BadArgument, DocumentError, ValueWithheld
+from nodeattrs.node.documents import FORMAT, LEVELS, VERSION
+from nodeattrs.node.history import EVENTS, Chronicle, Event
+from nodeattrs.node.ledger import Ledger
+from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked
+from nodeattrs.node.sanity import contradictions
+from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, SLOTS
+from nodeattrs.node.speech import Mark
+from nodeattrs.node.values import MARKER, Deferred, Symbol, Withheld
+
+__all__ = ["Named", "SavedSpeaker", "chef_levels", "named_in_chef", "named_in_snapshot", "restore_ledger"]
+
+
+class Named(NamedTuple):
+    """Who a document is about."""
+
+    name: str
+    environment: str
+    run_list: list[Any]
+
+
+def named_in_chef(document: Any) -> Named:
+    """Who Chef's node JSON is about. raises: DocumentError"""
+    return _named(document, "chef_environment")
+
+
+def named_in_snapshot(snapshot: Any) -> Named:
+    """Who a snapshot is about. raises: DocumentError, where it is none, or none that is read here"""
+    if not isinstance(snapshot, Mapping) or snapshot.get("format") != FORMAT:
+        raise DocumentError("this is no snapshot of a node", hint="make one with node.snapshot()")
+    if snapshot.get("version") not in range(1, VERSION + 1):
+        raise DocumentError(
+            f"this snapshot has version {snapshot.get('version')!r}, and versions up to {VERSION} are read here",
+            hint="a newer nodeattrs wrote it: upgrade",
+        )
+    return _named(snapshot, "environment")
+
+
+def rules_in(snapshot: Mapping[str, Any]) -> tuple[PathRule, ...]:
+    """The rules for paths under which a node was saved. raises: DocumentError"""
+    try:
+        return tuple(map(PathRule.from_dict, snapshot.get("rules") or ()))
+    except (KeyError, TypeError, AttributeError, BadArgument) as error:
+        raise DocumentError("the rules of this snapshot cannot be read", hint="was it changed by hand?") from error
+
+
+def _named(document: Any, field: str) -> Named:
+    if not isinstance(document, Mapping):
+        raise DocumentError(f"a node document is a map, not a {type(document).__name__}")
+    name, environment = document.get("name"), document.get(field) or DEFAULT_ENVIRONMENT
+    if not isinstance(name, str) or not isinstance(environment, str):
+        raise DocumentError(f"a node document needs name and {field} as text", hint='"name": "web1"')
+    run_list = document.get("run_list") or []
+    if not isinstance(run_list, (list, tuple)):
+        raise DocumentError("the run_list of a node document is a list")
+    return Named(name, environment, list(run_list))
+
+
+def chef_levels(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[Any, Any]]]:
+    """The trees of Chef's node JSON, by the component that each comes back as. raises: DocumentError"""
+    for level in LEVELS:
+        tree = document.get(level)
+        tree = {} if tree is None else tree
+        if not isinstance(tree, dict):
+            raise DocumentError(f"{level} must be a map in a node document, not a {type(tree).__name__}")
+        yield level, _unmarked(tree)
+
+
+def _unmarked(value: Any) -> Any:
+    """The reverse as far as there is one: the marker becomes a value whose reading is an error. Data is copied."""
+    if isinstance(value, dict):
+        if value == MARKER:
+            return Withheld()
+        tree = {}
+        for key, inner in value.items():
+            tree[key] = _unmarked(inner)
+        return tree
+    if isinstance(value, list):
+        items = []
+        for inner in value:
+            items.append(_unmarked(inner))
+        return items
+    return value
+
+
+def restore_ledger(data: Mapping[str, Any], ledger: Ledger) -> None:
+    """Fill an empty ledger from `snapshot_ledger`'s data. raises: DocumentError"""
+    try:
+        ledger.marks.table[:] = [_unpacked_mark(packed) for packed in data["marks"]]
+        for slot in SLOTS:
+            tree = _unpacked(data["slots"][str(slot.number)])
+            ledger.replace(slot.number, tree, tree.origin, remember=False)
+        for path, slot, dropped, events in data["history"]:
+            if type(slot) is not int or not 1 <= slot <= len(SLOTS):
+                raise ValueError(f"slot {slot!r}")
+            at = _unpacked_path(path)
+            guard = None if ledger.secrets is None else partial(ledger.secrets.guarded, at)
+            chronicle = _unpacked_chronicle(dropped, events, guard)
+            ledger.chronicles(at)[slot, chronicle.first.what == "silent"] = chronicle
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise DocumentError(f"this snapshot is damaged: {type(error).__name__}: {error}") from error
+    faults = list(contradictions(ledger))
+    if faults:
+        raise DocumentError(f"this snapshot is damaged: {faults[0]}")
+
+
+def _unpacked_chronicle(dropped: int, events: list[list[Any]], guard: Callable[[Any], Any] | None) -> Chronicle:
+    if not {what for what, *_ in events} <= EVENTS or type(dropped) is not int:
+        raise ValueError("an event that nobody knows")
+    values = [_unpacked(value) for _, value, _, _ in events]
+    if guard is not None:
+        values = [guard(value) for value in values]
+    first, *later = [
+        Event(what, value, _unpacked_told(told), by) for (what, _, told, by), value in zip(events, values, strict=True)
+    ]
+    chronicle = Chronicle(first)
+    chronicle.last.extend(later)
+    chronicle.dropped = dropped
+    return chronicle
+
+
+def _of_type(packed: Mapping[str, Any], field: str, kind: type) -> Any:
+    value = packed.get(field)
+    if value is not None and type(value) is not kind:
+        raise ValueError(f"{field} is {value!r}")
+    return value
+
+
+def _unpacked_mark(packed: Mapping[str, Any]) -> Mark:
+    texts = [_of_type(packed, field, str) for field in ("kind", "name", "file")]
+    places = [_of_type(packed, field, int) for field in ("line", "column")]
+    origin = Origin(texts[0] or "unknown", texts[1] or "", texts[2], *places)
+    speaker = SavedSpeaker(origin, _unpacked_lines(packed.get("lines", [])))
+    return Mark(speaker, Verb(packed.get("verb", "set")), int(packed.get("depth", 0)), bool(packed.get("bulk")))
+
+
+def _failed(how: str) -> NoReturn:
+    raise ValueWithheld("this deferred value could not be computed when it was saved", said=[how])
+
+
+def _unpacked(packed: Any) -> Any:
+    if not isinstance(packed, dict):
+        return packed
+    if "j" in packed:
+        if type(packed["j"]) is not dict:
+            raise ValueError("a plain map that is none")
+        return copied(packed["j"])
+    if "l" in packed:
+        items = []
+        for inner in packed["l"]:
+            items.append(_unpacked(inner))
+        return items
+    if "s" in packed:
+        return Withheld()
+    if "d" in packed:
+        return _unpacked(packed["d"])
+    if "f" in packed:
+        return Deferred(partial(_failed, str(packed["f"])), str(packed["f"]))
+    if "y" in packed:
+        return Symbol(packed["y"])
+    pairs = packed["m"]
+    entries = {}
+    for pair in pairs:
+        entries[pair[0]] = _unpacked(pair[1])
+    if "o" not in packed:
+        return entries
+    owned = (AssignedMap if packed.get("a") else OwnedMap)(entries, packed["o"])
+    owned.origins = {pair[0]: _unpacked_told(pair[2]) for pair in pairs if len(pair) > 2}
+    return owned
+
+
+def _unpacked_told(told: Any) -> Any:
+    if isinstance(told, list):
+        return [_unpacked_told(one) for one in told]
+    if not isinstance(told, dict):
+        return int(told)
+    if "of" in told:
+        begun, steps = (tuple(map(int, told[which])) for which in ("begun", "steps"))
+        return Worked(map(_unpacked_told, told["of"]), begun, steps)
+    if "at" in told:
+        number, path = told["at"]
+        return At(int(number), _unpacked_path(path))
+    if "all" in told:
+        return tuple(_unpacked_told(one) for one in told["all"])
+    base, path, inner = told["in"]
+    return Patched(_unpacked_told(base), _unpacked_path(path), _unpacked_told(inner))
+
+
+def _unpacked_path(path: list[Any]) -> Path:
+    if not all(type(step) in (str, int) for step in path):
+        raise ValueError(f"{path!r} is no path")
+    return tuple(path)
+
+
+class SavedSpeaker:
+    """A speaker read back from a snapshot, with the lines it knew when it was saved.
+
+    lines: nested maps step -> [line, column, deeper]; deeper lines are known where the original said so
+    """
+
+    __slots__ = ("lines", "origin")
+
+    def __init__(self, origin: Origin, lines: dict[Any, Any] | None = None) -> None:
+        self.origin = origin
+        self.lines = lines or {}
+
+    def at(self, path: Path) -> Origin:
+        """The place that was known for *path*, or for the nearest step above it."""
+        found, here = self.origin, self.lines
+        for step in path:
+            entry = here.get(step)
+            if entry is None:
+                break
+            found = found.moved(entry[0], entry[1])
+            here = entry[2]
+        return found
+
+
+def _unpacked_lines(packed: list[Any]) -> dict[Any, Any]:
+    lines = {}
+    for step, line, column, below in packed:
+        place = {"line": line, "column": column}
+        lines[step] = [_of_type(place, "line", int), _of_type(place, "column", int), _unpacked_lines(below)]
+    return lines

@@ -1,0 +1,113 @@
+"""Every contradiction inside of a ledger. Tests ask after each step, and so does whoever reads a snapshot back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from nodeattrs.core.tree import ABSENT, Path, is_json, strict_key
+from nodeattrs.node.history import HISTORY_BOUND
+from nodeattrs.node.ledger import Ledger
+from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked, speakers
+from nodeattrs.node.slots import PLAN, SLOTS
+from nodeattrs.node.view import Joined, MapView, plain
+
+__all__ = ["contradictions"]
+
+
+def contradictions(ledger: Ledger) -> Iterator[str]:
+    """What is wrong, in words; nothing where all is sane. cost: everything is looked at"""
+    for slot, tree in enumerate(ledger.trees[1:], 1):
+        yield from _Slot(ledger, slot).faults(tree, ())
+    yield from _in_view(ledger)
+    for path, chronicles in ledger.history.items():
+        for (slot, _), chronicle in chronicles.items():
+            if len(chronicle.events()) > HISTORY_BOUND:
+                yield f"too much history at {path} in slot {slot}"
+            for event in chronicle.events():
+                known = _is_mark(ledger, event.by) and _are_marks(ledger, event.told, path)
+                if not (known and _fits(event.value, event.told)):
+                    yield f"an unknown mark in the history of {path} in slot {slot}"
+
+
+def _is_mark(ledger: Ledger, number: Any) -> bool:
+    return type(number) is int and 0 <= number < len(ledger.marks)
+
+
+def _are_marks(ledger: Ledger, told: Any, path: Path) -> bool:
+    elements = told if isinstance(told, list) else [told]
+    numbers = [said.source for one in elements for said in speakers(one, path)]
+    if isinstance(told, Worked):
+        numbers += [*told.begun, *told.steps]
+    return all(_is_mark(ledger, number) for number in numbers)
+
+
+def _fits(value: Any, told: Any) -> bool:
+    return not isinstance(told, list) or (isinstance(value, list) and len(value) == len(told))
+
+
+class _Slot:
+    """A walk through the tree of one slot."""
+
+    def __init__(self, ledger: Ledger, slot: int) -> None:
+        self._ledger, self._slot = ledger, slot
+        self._seen: set[int] = set()
+
+    def faults(self, tree: Any, path: Path) -> Iterator[str]:
+        if (type(tree) is dict or type(tree) is list) and is_json(tree):
+            return  # so none of our maps is in it
+        if isinstance(tree, OwnedMap):
+            yield from self._of_owned(tree, path)
+        entries = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+        for step, value in entries:
+            if isinstance(value, OwnedMap) and not isinstance(tree, OwnedMap):
+                what = "a list" if isinstance(tree, list) else "a frozen one"
+                yield f"an owned map inside {what} at {path} in slot {self._slot}"
+            yield from self.faults(value, (*path, step))
+
+    def _of_owned(self, tree: OwnedMap, path: Path) -> Iterator[str]:
+        where = f"at {path} in slot {self._slot}"
+        if id(tree) in self._seen:
+            yield f"an owned map has two parents, one {where}"
+        self._seen.add(id(tree))
+        if not tree.origins.keys() <= tree.keys():
+            yield f"marks without entries {where}"
+        tolds = tree.origins.values()
+        if not _is_mark(self._ledger, tree.origin) or not all(_are_marks(self._ledger, told, path) for told in tolds):
+            yield f"an unknown mark {where}"
+        if not all(_fits(tree.get(key), told) for key, told in tree.origins.items()):
+            yield f"marks for elements that are not there {where}"
+        if isinstance(tree, AssignedMap) and SLOTS[self._slot - 1].source != "recipe":
+            yield f"slot {self._slot} is no recipe's, and {path} is marked assigned"
+
+
+def _in_view(ledger: Ledger) -> Iterator[str]:
+    view = ledger._view
+    if view is not None:
+        if ledger.cache is not view._cache:
+            yield "the node reads another cache than the view's"
+        yield from _stale(ledger, view, ())
+
+
+def _stale(ledger: Ledger, view: MapView, path: Path) -> Iterator[str]:
+    for key, cached in view._cache.items():
+        fresh = ledger.standing(PLAN, (*path, key))
+        if fresh is ABSENT:
+            yield f"a cached answer for nothing at {(*path, key)}"
+            continue
+        kept = cached.to_plain() if hasattr(cached, "to_plain") else cached
+        now = plain(fresh, False)
+        if strict_key(kept) != strict_key(now):
+            yield f"a stale answer at {(*path, key)}: {kept!r}, now {now!r}"
+        if isinstance(cached, MapView):
+            if not _same_maps(cached._part, fresh):
+                yield f"a cached view looks at other maps than the trees have at {(*path, key)}"
+            yield from _stale(ledger, cached, (*path, key))
+    if view._keys is not None and view._keys != tuple(plain(ledger.standing(PLAN, path), False)):
+        yield f"stale keys at {path}"
+
+
+def _same_maps(one: Any, two: Any) -> bool:
+    if type(one) is Joined and type(two) is Joined:
+        return len(one.members) == len(two.members) and all(map(_same_maps, one.members, two.members))
+    return one is two

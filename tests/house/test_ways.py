@@ -1,0 +1,95 @@
+"""How long the ways through the house may be, and how big its pieces."""
+
+from __future__ import annotations
+
+import ast
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import nodeattrs
+from tests.house.ways import WAYS
+
+ROOT = Path(nodeattrs.__file__).parent
+ROOMS = ("core", "node", "adapters")
+
+
+class TestWays:
+    @pytest.mark.parametrize(
+        ("way", "files", "back"), [("explain", 10, 40), ("cloud-config", 9, 99), ("save", 12, 999)]
+    )
+    def test_a_way_is_short(self, way: str, files: int, back: int):
+        """
+        Few files, and little to and fro between them.
+        """
+        walked = WAYS[way]()
+
+        assert len(walked.files) <= files, str(walked)
+        assert walked.back <= back, str(walked)
+
+    def test_every_way_can_be_walked(self):
+        """
+        And is one: it begins at a question and calls something of ours.
+        """
+        for walk in WAYS.values():
+            assert len(walk().calls) > 1
+
+
+def functions(file: Path) -> Iterator[ast.FunctionDef]:
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef):
+            yield node
+
+
+class TestPieces:
+    @pytest.mark.parametrize("room", ROOMS)
+    def test_no_file_is_long(self, room: str):
+        """
+        Five hundred lines are more than one thing.
+        """
+        long = {
+            str(file.relative_to(ROOT)): count
+            for file in (ROOT / room).rglob("*.py")
+            if (count := len(file.read_text(encoding="utf-8").splitlines())) > 500
+        }
+
+        assert {} == long
+
+    def test_no_function_is_tangled(self):
+        """
+        At most twelve ways through one.
+        """
+        command = [
+            sys.executable,
+            "-m",
+            "ruff",
+            "check",
+            "--isolated",
+            "--select",
+            "C901",
+            "--output-format",
+            "concise",
+        ]
+        command += ["--config", "lint.mccabe.max-complexity=12", *(str(ROOT / room) for room in ROOMS)]
+
+        done = subprocess.run(command, capture_output=True, text=True)
+
+        assert 0 == done.returncode, done.stdout
+
+    def test_most_functions_are_small(self):
+        """
+        Half of them have at most eight lines.
+        """
+        sizes = [
+            one.end_lineno - one.lineno + 1
+            for room in ROOMS
+            for file in (ROOT / room).rglob("*.py")
+            for one in functions(file)
+            if one.end_lineno is not None
+        ]
+
+        assert statistics.median(sizes) <= 8

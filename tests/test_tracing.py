@@ -1,0 +1,156 @@
+"""Walks along one path of a folding: openings, what is unknown, what handlers take away, and who is next in line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nodeattrs.core.claim import Claim, Origin
+from nodeattrs.core.folding import NOTHING, Folding
+from nodeattrs.core.meeting import meet, note
+from nodeattrs.core.part import Part, listed, without
+from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, LIST, MAP, MEET, NULL, SAID, SCALAR, TAKE, TEXT, Line, Policy
+from nodeattrs.core.trace import traced
+from nodeattrs.core.tracing import walk
+from nodeattrs.core.tree import ABSENT
+from nodeattrs.core.unknown import Unknown
+
+FIRST = Policy("first", Line(ANY, SAID, TAKE, "the first one counts"))
+YIELDING = Policy("null yields", Line(MAP, MAP, MEET), Line(SAID, NULL, KEEP, "null yields"), Line(ANY, SAID, TAKE))
+VAULT = Unknown("vault", "needs a server")
+
+
+def _in_a_list(lower: Part, upper: Part) -> Part:
+    return listed([upper], upper)
+
+
+ALONE = Policy("in a list", Line(ANY, SAID, _in_a_list, "what comes first is put into a list"))
+
+
+def laid(policy: Policy, *values: Any, opening: Policy | None = None) -> Folding:
+    """A folding from the top, its sources numbered downwards."""
+    folding = Folding(from_top=True, opening=opening)
+    for number, value in zip(range(len(values), 0, -1), values, strict=True):
+        folding.lay(value if isinstance(value, Folding) else Part(value, number), policy)
+    return folding
+
+
+def in_line(folding: Folding, *path: Any) -> list[int]:
+    """Who stands, then who was overridden, in order."""
+    found = walk(folding, path)
+    return [setting.source for setting in found.standing] + [lost.setting.source for lost in found.overridden]
+
+
+class TestOpening:
+    def test_it_is_asked_also_where_something_unknown_came_before(self):
+        """
+        What is unknown is no value; it may decide all the same.
+        """
+        folding = laid(FIRST, VAULT, "x", opening=ALONE)
+        found = walk(folding, ())
+
+        assert (["x"], ["x"], (2,)) == (folding.result.value, found.part.value, found.unknown)
+
+    def test_a_finished_folding_in_which_nothing_lies_meets_nothing(self):
+        """
+        Above a value or below it: neither a table nor the opening is asked about it.
+        """
+        closed = Policy("closed", Line(ABSENT_KIND, SAID, _in_a_list), Line(SAID, SAID, TAKE))
+        folding = laid(closed, Folding(), "x", Folding())
+
+        assert "x" == folding.result.value == folding.located().value == walk(folding, ()).part.value
+
+    def test_to_lay_nothing_is_no_step(self):
+        """
+        And no last look either.
+        """
+        folding = Folding()
+        folding.lay(NOTHING, FIRST)
+
+        assert ([], ABSENT) == (folding.steps, folding.result.value)
+
+
+class TestUnknown:
+    def test_a_handler_that_hides_what_lies_below_lets_nothing_shine_through(self):
+        """
+        It says so itself.
+        """
+
+        def shout(lower: Part, upper: Part) -> Part:
+            return upper
+
+        loud = Policy("loud", Line(ANY, TEXT, shout), Line(ANY, SAID, TAKE))
+        assert (1,) == walk(laid(loud, "x", VAULT), ()).unknown
+
+        shout.hides = True
+        assert () == walk(laid(loud, "x", VAULT), ()).unknown
+
+
+class TestInLine:
+    def test_who_would_yield_is_not_next(self):
+        """
+        A null above, a number below: without the winner the number is read.
+        """
+        assert [3, 1, 2] == in_line(laid(YIELDING, "x", None, 1))
+        assert [3, 1, 2] == in_line(laid(YIELDING, {"k": "x"}, {"k": None}, {"k": 1}), "k")
+
+    def test_who_lost_inside_of_what_stands_comes_before_who_lost_to_it(self):
+        """
+        Handlers made the value in two rounds.
+        """
+        joining = Policy(
+            "joining",
+            Line(MAP, MAP, lambda lower, upper: meet(YIELDING, lower, upper)),
+            Line(SCALAR, MAP, lambda lower, upper: without(upper, ["x"]), "a map replaces a number"),
+            Line(ANY, SAID, TAKE),
+        )
+
+        assert [4, 3, 1] == in_line(laid(joining, {"k": 4}, {"k": 3}, {"l": 2}, 1), "k")
+
+    def test_what_a_handler_took_away_was_taken_by_whom_it_noted(self):
+        """
+        And not by the rule that would have joined the two.
+        """
+        cutting = Policy("cutting", Line(ANY, SAID, TAKE, "cut away"))
+
+        def cut(lower: Part, upper: Part) -> Part:
+            note(cutting, lower.at("a"), upper.at("no a"))
+            return meet(YIELDING, without(lower, ["a"]), without(upper, ["no a"]))
+
+        folding = laid(Policy("cut", Line(MAP, MAP, cut), Line(ANY, SAID, TAKE)), {"no a": True}, {"a": 1, "b": 2})
+        (lost,) = walk(folding, ("a",)).overridden
+
+        assert {"b": 2} == folding.result.value
+        assert ((1, "cut away", (2,))) == (lost.setting.source, lost.line.why, lost.by)
+
+
+def test_a_map_from_which_all_was_taken_was_still_set():
+    """By those who set what was in it."""
+    assert (1, 2) == without(Part({"a": 1, "b": 2}, {"a": 1, "b": 2}), ["a", "b"]).origins
+    assert Part({"l": []}, 1).at("l").origins == without(Part({"l": []}, 1), []).at("l").origins
+
+
+def test_one_line_under_two_names_is_one_row():
+    """A file that two levels read."""
+    level = {2: Origin("level", "near", "common.yaml", 3), 1: Origin("level", "far", "common.yaml", 3)}
+    folding = laid(Policy("unite", Line(LIST, LIST, TAKE), Line(ANY, SAID, TAKE)), ["x"], ["x"])
+
+    trace = traced(
+        walk(folding, ()), (), ["x"], lambda one: Claim(one.path, one.value, one.source, level[one.source]), {}
+    )
+
+    assert [2] == [heard.claim.rank for heard in trace.heard]
+
+
+def test_a_map_beside_something_unknown_has_met_nothing():
+    """Its entries are not met by an absent row that was never asked, though each of them might be overridden."""
+    closed = Policy("closed", Line(MAP, MAP, MEET), Line(ABSENT_KIND, LIST, _in_a_list), Line(ANY, SAID, TAKE))
+
+    for folding, unknown in ((laid(closed, VAULT, {"k": ["x"]}), (2,)), (laid(closed, {"k": ["x"]}, VAULT), ())):
+        found = walk(folding, ("k",))
+        assert (["x"], ["x"], unknown) == (folding.result.value["k"], found.value, found.unknown)
+
+
+def test_what_cannot_be_read_may_be_a_map_where_only_a_null_is_seen():
+    """It would meet the map that the null has lost to, key by key."""
+    assert (2,) == walk(laid(YIELDING, None, VAULT, {"k": 1}), ("k",)).unknown
+    assert () == walk(laid(YIELDING, {"k": 1}, None, VAULT), ("k",)).unknown
