@@ -1,0 +1,415 @@
+"""Is what an explanation says true? Edit lines, ask anew, and look at every leaf.
+
+For every leaf and list element:
+
+(a) another value at the line that is named as the winner's changes it
+(b) another value at an overridden one's changes nothing; at one that was continued or read it does
+(c) nothing is left out: any other line that sets a value may be edited or removed, and nothing changes
+(d) without the winner's line the one that the explanation calls next is read
+
+An element of a list goes with its line; one that several lines set stays as long as one of them does. What is
+left where a map lost its only entry is an empty map; so in (d), where nothing is read then, what held the
+entry goes too, and so on outwards: the first thing that a reader of the path meets is the next in line.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path as Folder
+from typing import Any
+
+from tests.causality import words
+from tests.causality.case import Case, lines_of
+from tests.causality.editor import NotThere, settled
+from tests.causality.system import Answer, Files, Input, Setting, System, shown
+from tests.causality.told import Told
+from tests.causality.values import ABSENT, Changes, Path, changes, dig, follow, leaves, same, texts
+
+__all__ = ["Failure", "Findings", "examine"]
+
+LITERAL = 987_654
+"""What a line that computes something is to say instead."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One question that did not hold.
+
+    law:   a, b, c, d; x where an explanation could not be had
+    cause: a few words that failures of one cause share
+    """
+
+    law: str
+    cause: str
+    path: Path
+    edit: str
+    expected: str
+    got: str
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """What a smaller input has to keep."""
+        return self.law, self.cause
+
+    def __str__(self) -> str:
+        head = f"({self.law}) {self.cause}: {_spelled(self.path)}: {self.edit}"
+        return " ".join(f"{head}: expected {self.expected}, got {self.got}".split())
+
+
+@dataclass
+class Findings:
+    """What was asked of one input, and what came of it.
+
+    passed:  law -> questions that held
+    figures: inputs, leaves, edits, lines
+    aside:   the settings of which something could not be asked
+    """
+
+    passed: Counter[str] = field(default_factory=Counter)
+    failures: list[Failure] = field(default_factory=list)
+    figures: Counter[str] = field(default_factory=Counter)
+    aside: set[Setting] = field(default_factory=set)
+
+
+def examine(system: System, input: Input, folder: Folder, only: tuple[str, str] | None = None) -> Findings:
+    """Ask everything about an input whose files are written into an empty folder.
+
+    only:   the kind of failure that is looked for; what cannot lead to it is not asked
+    raises: Refused
+    """
+    return _Judge(Case(system, input, folder)).examined(only)
+
+
+class _Judge:
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.found = Findings()
+        self.told: dict[Path, Told] = {}
+
+    def examined(self, only: tuple[str, str] | None) -> Findings:
+        for _ in self.questions("" if only is None else only[0]):
+            if only is not None and any(one.kind == only for one in self.found.failures):
+                break
+        self.count()
+        return self.found
+
+    def questions(self, law: str) -> Iterator[None]:
+        """All of them, or those of one law; a breath after each."""
+        self.listen()
+        yield
+        for one in self.case.settings if law not in ("x", "d") else ():
+            self.ask_edit(one)
+            yield
+            self.ask_removal(one)
+            yield
+        for told in self.told.values() if law not in ("x", "b", "c") else ():
+            self.ask_together(told)
+            self.ask_computed(told)
+            self.ask_next(told)
+            yield
+
+    def note(self, law: str, cause: str, path: Path, edit: str, expected: object, got: object, held: bool) -> None:
+        """One question and its answer."""
+        if held:
+            self.found.passed[law] += 1
+        else:
+            self.found.failures.append(Failure(law, cause, path, edit, str(expected), str(got)))
+
+    def count(self) -> None:
+        figures, case = self.found.figures, self.case
+        lines = list(lines_of(case.input.files))
+        figures["leaves"] += len(case.leaves)
+        figures["edits"] += case.edits
+        figures["lines"] += len(lines)
+        figures["settings"] += len(case.settings)
+        figures["lines that decide"] += sum(case.system.decides(file, line) for file, line in lines)
+
+    # --- what is told
+
+    def listen(self) -> None:
+        """Hear the explanation of every leaf; those whose winner has no line are asked nothing more."""
+        told = [found for path in self.case.leaves if (found := self.tell(path)) is not None]
+        for one in told:
+            self.ask_who(one)
+        placed = {one.path: one for one in told if one.is_placed}
+        for one in placed.values():
+            self.follow_readings(one, placed)
+        self.told = placed
+
+    def tell(self, path: Path) -> Told | None:
+        try:
+            return Told(self.case, path, words.rows_of(self.case.base.explain(path)))
+        except Exception as error:
+            self.note("x", "no explanation", path, "explain", "rows", f"{type(error).__name__}: {error}", False)
+            return None
+
+    def ask_who(self, told: Told) -> None:
+        """(a) Somebody is named, and the line sets something; it is not overridden at the same time."""
+        if not told.winners:
+            self.note("a", "nobody is named", told.path, "explain", "a winner", [row.word for row in told.rows], False)
+        for row in told.winners:
+            named = row.file is not None and row.line is not None
+            sets = row not in told.bare or told.is_empty or self.case.is_computed(row) or self.case.is_decided(row)
+            told.is_placed &= sets
+            if not named:
+                self.note("a", "no line is named", told.path, "explain", "file and line", row, False)
+            else:
+                got = repr(self.case.line(row))
+                self.note("a", "the line sets nothing", told.path, row.place, repr(row.value), got, sets)
+        for one in told.wins & told.overridden:
+            self.note("b", "one line is winner and overridden", told.path, str(one), "one of them", "both", False)
+
+    def follow_readings(self, told: Told, all: dict[Path, Told]) -> None:
+        """Whatever sets what was read on the way, and what was read on the way to that, may be a part of the value."""
+        ahead, seen = told.readings, set()
+        while ahead:
+            read = ahead.pop()
+            if read in seen:
+                continue
+            seen.add(read)
+            for path in self.case.leaves:
+                if path[: len(read)] != read and read[: len(path)] != path:
+                    continue
+                other = all.get(path)
+                if other is None:
+                    told.is_vague = True
+                    continue
+                copied = path == read and not told.is_element and str(other.value) in str(told.value)
+                (told.part if copied else told.perhaps).update(other.known - told.wins)
+                ahead += other.readings
+
+    # --- (a), (b), (c): other values
+
+    def ask_edit(self, one: Setting) -> None:
+        """What another value on one line changes, and what it does not."""
+        if one.new is None:
+            return
+        answer = self.case.ask(self.case.edited([one]))
+        if answer is None:
+            self.found.aside.add(one)
+            return
+        what = changes(self.case.value, answer.value)
+        edit = f"{one} becomes {one.new}"
+        for told in self.told.values():
+            if not told.in_group(what):
+                self.ask_leaf(told, one, edit, what, answer)
+        self.ask_groups({one}, edit, what)
+
+    def ask_leaf(self, told: Told, one: Setting, edit: str, what: Changes, answer: Answer) -> None:
+        path, changed = told.path, told.path in what.paths
+        now = follow(self.case.value, answer.value, path)
+        if one in told.wins and told.equal:
+            self.note("a", "an element that another line sets, too", path, edit, "it stays", now, not changed)
+        elif one in told.wins:
+            there = changed and (one.shown not in texts(told.value) or shown(str(one.new)) in texts(now))
+            self.note("a", "the winner's edit is not read", path, edit, one.new, now, there)
+        elif one in told.part:
+            self.note("b", "what was continued or read changes nothing", path, edit, "a change", now, changed)
+        elif one in told.overridden:
+            self.note("b", "an overridden line matters", path, edit, told.value, now, not changed)
+        elif one not in told.known and not told.is_vague:
+            self.note("c", "a line that is not named matters", path, edit, told.value, now, not changed)
+
+    def ask_groups(self, gone: set[Setting], edit: str, what: Changes) -> None:
+        """Equal elements of one list: as many go as have lost every line that sets them."""
+        for members, lost in what.groups.items():
+            told = [self.told[path] for path in members if path in self.told]
+            if len(told) < len(members) or any(one.is_unclear or (one.part | one.perhaps) & gone for one in told):
+                continue
+            expected = sum(bool(one.wins) and one.wins <= gone for one in told)
+            law = "a" if any(one.wins & gone for one in told) else "c"
+            cause = "of equal elements the wrong number goes"
+            self.note(law, cause, members[0], edit, f"{expected} go", f"{lost} went", lost == expected)
+
+    def ask_together(self, told: Told) -> None:
+        """(a) where several lines set one element: all of them edited."""
+        if not told.equal or any(one.new is None for one in told.wins):
+            return
+        answer = self.case.ask(self.case.edited(told.wins))
+        if answer is None:
+            self.found.aside |= told.wins
+            return
+        what = changes(self.case.value, answer.value)
+        if not told.in_group(what):
+            edit, held = f"{_listed(told.wins)} become another", told.path in what.paths
+            self.note("a", "all winners' edits are not read", told.path, edit, "a change", told.value, held)
+
+    def ask_computed(self, told: Told) -> None:
+        """(a) where a line of code computes the value: a literal instead."""
+        for row in () if told.is_empty else told.bare:
+            if not self.case.is_computed(row):
+                continue
+            assert row.file is not None
+            assert row.line is not None
+            try:
+                text = settled(self.case.input.files[row.file], row.line, LITERAL)
+            except NotThere as error:
+                self.note("a", "the line computes nothing", told.path, row.place, "a right side", error, False)
+                continue
+            answer = self.case.ask({**self.case.input.files, row.file: text})
+            if answer is not None:
+                held = told.path in changes(self.case.value, answer.value).paths
+                edit = f"{row.place} becomes a literal"
+                self.note("a", "the computing line's edit is not read", told.path, edit, "a change", told.value, held)
+
+    # --- (c): lines that go
+
+    def ask_removal(self, one: Setting) -> None:
+        """What a line takes along when it goes, and what it does not."""
+        if one.old == "{}" or (self.case.input.by_position and self.is_in_list(one)):
+            return  # an empty map keeps a place open for others; an element that goes moves others
+        files, answer = self.without(one)
+        if files is None or answer is None:
+            self.found.aside.add(one)
+            return
+        gone = self.case.gone(files, {one})
+        what = changes(self.case.value, answer.value)
+        edit = f"{one} goes"
+        for told in self.told.values():
+            only_brackets = not told.wins and any(self.case.touches(row, files) for row in told.winners)
+            if not (told.in_group(what) or told.is_vague or only_brackets or gone & told.known):
+                self.ask_left(told, gone, edit, what, answer)
+        self.ask_groups(gone, edit, what)
+
+    def without(self, one: Setting) -> tuple[Files | None, Answer | None]:
+        """The files without an entry, or without the smallest one around it that may go; and their answer."""
+        for up in range(4):
+            files = self.case.cut([one], up)
+            if files is None:
+                break
+            if not self.case.changes_decisions(files) and (answer := self.case.ask(files)) is not None:
+                return files, answer
+        return None, None
+
+    def ask_left(self, told: Told, gone: set[Setting], edit: str, what: Changes, answer: Answer) -> None:
+        now = follow(self.case.value, answer.value, told.path)
+        held = told.path not in what.paths or any(says(now, row) for row in told.holds_down(gone, self.case))
+        law, cause = "c", "a line that is not named is missed"
+        if gone & told.overridden:
+            law, cause = "b", "an overridden line is missed"
+        self.note(law, cause, told.path, edit, told.value, now, held)
+
+    def is_in_list(self, one: Setting) -> bool:
+        """Whether a setting stands in a list, as its line shows."""
+        text = self.case.input.files[one.file]
+        before = text[text.rfind("\n", 0, one.start) + 1 : one.start]
+        return "- " in before or "[" in before
+
+    # --- (d): without the winner
+
+    def ask_next(self, told: Told) -> None:
+        """Who is read once the winner is gone."""
+        lines = told.wins | told.statements
+        if not lines or any(not self.case.is_computed(row) for row in told.bare):
+            return
+        if told.is_element:
+            if not self.case.input.by_position:
+                self.ask_gone(told, lines)
+            return
+        edit, last, is_clear = f"{_listed(lines)} goes", None, True
+        for files in self.case.cuts(lines):
+            if files is None or self.takes_next(told, files):
+                is_clear = False
+                break
+            answer = self.case.ask(files)
+            if answer is None:
+                is_clear = False
+                continue
+            at, now = standing(answer.value, told.path)
+            if now is not ABSENT:
+                self.ask_read(told, files, edit, at, now, answer)
+                return
+            last = answer
+        self.ask_nothing(told, edit, last, is_clear)
+
+    def ask_nothing(self, told: Told, edit: str, last: Answer | None, is_clear: bool) -> None:
+        """Nothing is read without the winner, and what holds it: nobody was called next."""
+        coming = told.next
+        hidden = coming is not None and last is not None and leads(last.value, coming.path)
+        if coming is not None and (not is_clear or last is None or (hidden and self.has_company(told, coming.path))):
+            self.found.aside |= told.wins
+            return
+        cause = "the next in line is hidden by a map, too" if hidden else "the next in line is never read"
+        self.note("d", cause, told.path, edit, _row(coming), "nothing", coming is None)
+
+    def ask_read(self, told: Told, files: Files, edit: str, at: Path, now: Any, answer: Answer) -> None:
+        """Something is read instead of the winner: called next, or back since nothing takes it away any more."""
+        coming = told.next
+        cause = "whom nobody named is next" if coming is None else "another one is next"
+        back = any(self.is_back(row, files, answer.value) for row in told.rows)
+        is_coming = coming is not None and says(
+            dig(answer.value, coming.path) if len(coming.path) <= len(at) else now, coming
+        )
+        self.note("d", cause, told.path, edit, _row(coming), f"{now!r} at {_spelled(at)}", back or is_coming)
+
+    def takes_next(self, told: Told, files: Files) -> bool:
+        """Whether what goes takes the next in line along."""
+        if told.next is None:
+            return False
+        mine = {one for one in self.case.settings if one.file == told.next.file and one.shown in texts(told.next.value)}
+        return bool(self.case.gone(files, set(told.wins)) & (mine | set(self.case.named(told.next))))
+
+    def has_company(self, told: Told, at: Path) -> bool:
+        """Whether other lines of the winner's source set something there: more than its own would have to go."""
+        ranks = {row.rank for row in told.winners}
+        beside = (other for path, other in self.told.items() if path[: len(at)] == at and path != told.path)
+        return any(row.rank in ranks for other in beside for row in other.winners)
+
+    def is_back(self, row: words.Row, files: Files, after: Any) -> bool:
+        """Whether something was taken away by a line that is gone, and is read again."""
+        if row.means != words.ERASED or row.eraser is None:
+            return False
+        return self.case.touches(row.eraser, files) and says(dig(after, row.path), row)
+
+    def ask_gone(self, told: Told, lines: set[Setting]) -> None:
+        """An element goes with its lines."""
+        files = self.case.cut(lines)
+        answer = None if files is None or self.case.changes_decisions(files) else self.case.ask(files)
+        if answer is None:
+            return
+        what = changes(self.case.value, answer.value)
+        if not told.in_group(what):
+            now, edit = follow(self.case.value, answer.value, told.path), f"{_listed(lines)} goes"
+            held = told.path in what.paths
+            self.note("d", "the element stays without its lines", told.path, edit, "it goes", now, held)
+
+
+def standing(after: Any, path: Path) -> tuple[Path, Any]:
+    """What a reader of the path meets: the value, or what stands in its way above."""
+    for depth in range(1, len(path)):
+        here = dig(after, path[:depth])
+        if here is ABSENT:
+            return path, ABSENT
+        if not isinstance(here, dict if isinstance(path[depth], str) else list):
+            return path[:depth], here
+    return path, dig(after, path)
+
+
+def leads(value: Any, path: Path) -> bool:
+    """Whether a map or list is left at the path or above."""
+    return any(isinstance(dig(value, path[:depth]), (dict, list)) for depth in range(1, len(path) + 1))
+
+
+def says(now: Any, row: words.Row) -> bool:
+    """Whether a row's value is read: as it is, converted to text, or as a part of what is joined."""
+    if same(now, row.value) or str(now) == str(row.value):
+        return True
+    if isinstance(now, str) and isinstance(row.value, str):
+        return row.value in now
+    if type(now) is type(row.value) and isinstance(now, (dict, list)):
+        return all(texts(value) in texts(now) for _, value in leaves(row.value))
+    return False
+
+
+def _row(row: words.Row | None) -> str:
+    return "nothing" if row is None else f"{row.value!r} ({row.place})"
+
+
+def _spelled(path: Path) -> str:
+    return ".".join(map(str, path))
+
+
+def _listed(settings: set[Setting]) -> str:
+    return ", ".join(map(str, sorted(settings)))

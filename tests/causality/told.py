@@ -1,0 +1,101 @@
+"""What an explanation says of one leaf, in terms of the settings that its rows name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.causality import words
+from tests.causality.case import Case
+from tests.causality.system import Setting
+from tests.causality.values import Changes, Path, dig, texts
+
+__all__ = ["Told"]
+
+
+class Told:
+    """What is told of one leaf.
+
+    wins:       the settings whose value is read
+    part:       those that were read on the way, or continued, and can be seen in the value
+    perhaps:    those of which another part may have been read
+    overridden: those that are said to change nothing
+    beside:     those on a line whose key, and no value, is read: of a map that was appended to a list
+    bare:       rows of winners whose line holds no setting
+    is_unclear: whether equal values on one line cannot be told apart
+    is_vague:   whether something was read of which nobody knows who set it
+    is_placed:  whether every winner's line could be found; nothing more is asked otherwise
+    """
+
+    def __init__(self, case: Case, path: Path, rows: list[words.Row]) -> None:
+        self.path = path
+        self.value = dig(case.value, path)
+        self.rows = rows
+        continued = self._meaning(words.CONTINUED)
+        self.winners = self._meaning(words.WINS) or continued
+        self.bare = [row for row in self.winners if row.file and not case.named(row)]
+        named = [case.named(row, self.value) for row in self.winners]
+        self.is_unclear = any(len({one.old for one in found}) < len(found) for found in named)
+        self.is_vague = False
+        self.is_placed = bool(self.winners) and all(row.line is not None for row in self.winners)
+        self.wins = {one for found in named for one in found}
+        self.beside: set[Setting] = set()
+        self._take_apart()
+        self.part = {one for row in self._meaning(words.READ) for one in case.named(row)} - self.wins
+        seen = {one for row in [*continued, *self._meaning(words.SEEN)] for one in case.named(row)} - self.wins
+        self.part |= {one for one in seen if one.shown in texts(self.value)}
+        self.perhaps = seen - self.part
+        self.overridden = {one for row in self._meaning(words.OVERRIDDEN) for one in case.named(row)}
+        self.statements = {case.statement(row) for row in self.bare if case.is_computed(row)}
+
+    def _take_apart(self) -> None:
+        """Leave only what can be seen in the value."""
+        if self.value is None or isinstance(self.value, (bool, dict, list)):
+            self.wins = {one for one in self.wins if one.shown == repr(self.value)}
+        elif isinstance(self.value, str) and not any(one.shown in texts(self.value) for one in self.wins):
+            self.wins, self.beside = set(), self.wins
+
+    def _meaning(self, word: str) -> list[words.Row]:
+        return [row for row in self.rows if row.means == word]
+
+    @property
+    def known(self) -> set[Setting]:
+        """All that may change the value, and is told to."""
+        return self.wins | self.part | self.perhaps | self.beside
+
+    @property
+    def is_element(self) -> bool:
+        """Whether the path leads through a list."""
+        return any(isinstance(step, int) for step in self.path)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing in the value that a line could say."""
+        return self.value in ({}, [])
+
+    @property
+    def equal(self) -> bool:
+        """Whether several lines set the same."""
+        return len(self.wins) > 1 and len({one.old for one in self.wins}) == 1
+
+    @property
+    def next(self) -> words.Row | None:
+        """Whom the explanation calls next."""
+        return words.next_in_line(self.rows)
+
+    @property
+    def readings(self) -> list[Path]:
+        """The paths that were read on the way."""
+        return [row.path for row in self._meaning(words.SEEN) if row.file is None]
+
+    def in_group(self, what: Changes) -> bool:
+        """Whether it is one of several equal elements."""
+        return any(self.path in members for members in what.groups)
+
+    def holds_down(self, gone: set[Setting], case: Case) -> list[words.Row]:
+        """The rows that are said to be overridden by what is gone."""
+        beaten = self._meaning(words.OVERRIDDEN)
+        ranks = {row.rank for row in beaten if gone.intersection(case.named(row))}
+        return [row for row in beaten if ranks.intersection(row.by)]
+
+    def __repr__(self) -> Any:
+        return f"<Told of {'.'.join(map(str, self.path))}: {self.rows}>"
