@@ -37,9 +37,9 @@ class Merged:
     >>> from nodeattrs.adapters.cloudinit import merge
     >>> merged = merge(["#cloud-config\\nhostname: a", "#cloud-config\\nhostname: b"])
     >>> for heard in merged.trace("hostname").heard:
-    ...     print(heard.fate.value, heard.claim.value, heard.claim.origin, heard.why, sep=" | ")
-    wins | b | part-002:2 (part) |
-    loses | a | part-001:2 (part) | dict(replace): the new value replaces the old one (dict(replace)+list()+str())
+    ...     print(heard.fate.value, heard.claim.value, heard.claim.origin, heard.why or "-")
+    wins b part-002:2 (part) -
+    loses a part-001:2 (part) dict(replace): the new value replaces the old one (dict(replace)+list()+str())
     """
 
     def __init__(
