@@ -119,8 +119,13 @@ class Judge:
         self.knocked = {(at.source, at.path) for part in knocks for at in wholes(part.origins, ())}
 
     def is_knocked(self, place: Place) -> bool:
-        """Whether it is a marker, or inside of what one has removed: an edit of it shows somewhere else."""
+        """Whether it is a marker, or inside of what one has removed: an edit of it shows somewhere else.
+
+        What stands under a key that is a marker goes with it.
+        """
         number, path = place
+        if self.case.merge.get("knockout_hash_keys") and "--a" in path:
+            return True
         return any((number, path[:at]) in self.knocked for at in range(len(path) + 1))
 
     def trace(self, path: Path, folding: Folding | None = None) -> Trace:
@@ -195,8 +200,8 @@ def winners_are_causes(judge: Judge, path: Path, trace: Trace) -> Iterator[str]:
         claim = heard.claim
         if heard.fate is Fate.LOSES or trace.cover is not None or type(claim.value) not in (str, int):
             continue
-        if trace.value == {} and any(step == "--a" for step in judge.place(claim)[1]):
-            continue  # a map that is empty since markers went, whatever stood under them
+        if trace.value == {} and judge.is_knocked(judge.place(claim)):
+            continue
         after = judge.again(judge.place(claim), changed("unused" if type(claim.value) is str else claim.value + 70))
         if after is not None and same(dig(after.result.value, there(path)), dig(judge.value, there(path))):
             yield f"{heard.fate.value} {judge.place(claim)}, and its edit changes nothing"
