@@ -118,12 +118,14 @@ class Judge:
         knocks = [part for note in notes if note.policy is KNOCKED_OUT for part in (note.lower, note.upper)]
         self.knocked = {(at.source, at.path) for part in knocks for at in wholes(part.origins, ())}
 
-    def is_knocked(self, place: Place) -> bool:
-        """Whether it is a marker, or inside of what one has removed: an edit of it shows somewhere else.
+    def decides(self, place: Place) -> bool:
+        """Whether it is a marker, or inside of what one has removed: an edit of it may show.
 
-        What stands under a key that is a marker goes with it.
+        What stands under a key that is a marker goes with it, and the field by which maps meet decides which do.
         """
         number, path = place
+        if path and path[-1] == self.case.merge.get("merge_hash_arrays_by"):
+            return int in map(type, path)
         if self.case.merge.get("knockout_hash_keys") and "--a" in path:
             return True
         return any((number, path[:at]) in self.knocked for at in range(len(path) + 1))
@@ -200,7 +202,7 @@ def winners_are_causes(judge: Judge, path: Path, trace: Trace) -> Iterator[str]:
         claim = heard.claim
         if heard.fate is Fate.LOSES or trace.cover is not None or type(claim.value) not in (str, int):
             continue
-        if trace.value == {} and judge.is_knocked(judge.place(claim)):
+        if trace.value == {} and judge.decides(judge.place(claim)):
             continue
         after = judge.again(judge.place(claim), changed("unused" if type(claim.value) is str else claim.value + 70))
         if after is not None and same(dig(after.result.value, there(path)), dig(judge.value, there(path))):
@@ -211,7 +213,7 @@ def overridden_are_none(judge: Judge, path: Path, trace: Trace) -> Iterator[str]
     """Each overridden one: its edit, of the same kind, changes nothing there; markers and what they name aside."""
     for heard in trace.losers:
         place, new = judge.place(heard.claim), other(heard.claim.value)
-        if new is ABSENT or judge.is_knocked(place):
+        if new is ABSENT or judge.decides(place):
             continue
         after = judge.again(place, changed(new))
         if after is None or not same(dig(after.result.value, path), dig(judge.value, path)):
@@ -229,7 +231,7 @@ def the_next_one_is_next(judge: Judge, path: Path, trace: Trace) -> Iterator[str
     if len(own) > {"first": 0, "hash": 1}.get(judge.case.how.name, len(own)):
         return  # they met further up, whole
     place = judge.place(follower)
-    if judge.is_knocked((source, own)) or judge.is_knocked(place) or int in map(type, own):
+    if judge.decides((source, own)) or judge.decides(place) or int in map(type, own):
         return
     after = judge.again((source, own), removed)
     if after is None:
@@ -248,7 +250,7 @@ def nobody_is_left_out(judge: Judge, path: Path, trace: Trace) -> Iterator[str]:
     for number, tree in judge.case.values.items():
         for own, value in leaves(tree) if tree is not ABSENT else ():
             place, new = (number, own), other(value)
-            if new is ABSENT or judge.is_knocked(place) or any(_touch(place, one) for one in named):
+            if new is ABSENT or judge.decides(place) or any(_touch(place, one) for one in named):
                 continue
             after = judge.again(place, changed(new))
             if after is None or not same(dig(after.result.value, path), trace.value):
