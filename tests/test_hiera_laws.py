@@ -124,8 +124,8 @@ class Judge:
         What stands under a key that is a marker goes with it, and the field by which maps meet decides which do.
         """
         number, path = place
-        if path and path[-1] == self.case.merge.get("merge_hash_arrays_by"):
-            return int in map(type, path)
+        if path[-1:] == (self.case.merge.get("merge_hash_arrays_by"),) and int in map(type, path):
+            return True
         if self.case.merge.get("knockout_hash_keys") and "--a" in path:
             return True
         return any((number, path[:at]) in self.knocked for at in range(len(path) + 1))
