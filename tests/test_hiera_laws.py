@@ -173,9 +173,9 @@ def removed(container: Any, step: Any) -> None:
 
 
 def other(value: Any) -> Any:
-    """An unused value of the same kind; ABSENT for null and the two truths, which have no other of theirs."""
+    """An unused value of the same kind; ABSENT for null, the two truths and markers, which have no other of theirs."""
     if type(value) is str:
-        return "--unused" if value.startswith("--") and value != "--" else ABSENT if value == "--" else "unused"
+        return ABSENT if value.startswith("--") else "unused"
     return value + 70 if type(value) is int else ABSENT
 
 
