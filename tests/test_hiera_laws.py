@@ -118,9 +118,16 @@ class Judge:
         knocks = [part for note in notes if note.policy is KNOCKED_OUT for part in (note.lower, note.upper)]
         self.knocked = {(at.source, at.path) for part in knocks for at in wholes(part.origins, ())}
 
-    def is_knocked(self, place: Place) -> bool:
-        """Whether it is a marker, or inside of what one has removed: an edit of it shows somewhere else."""
+    def decides(self, place: Place) -> bool:
+        """Whether it is a marker, or inside of what one has removed: an edit of it may show.
+
+        What stands under a key that is a marker goes with it, and the field by which maps meet decides which do.
+        """
         number, path = place
+        if path[-1:] == (self.case.merge.get("merge_hash_arrays_by"),) and int in map(type, path):
+            return True
+        if self.case.merge.get("knockout_hash_keys") and "--a" in path:
+            return True
         return any((number, path[:at]) in self.knocked for at in range(len(path) + 1))
 
     def trace(self, path: Path, folding: Folding | None = None) -> Trace:
@@ -166,9 +173,9 @@ def removed(container: Any, step: Any) -> None:
 
 
 def other(value: Any) -> Any:
-    """An unused value of the same kind; ABSENT for null and the two truths, which have no other of theirs."""
+    """An unused value of the same kind; ABSENT for null, the two truths and markers, which have no other of theirs."""
     if type(value) is str:
-        return "--unused" if value.startswith("--") and value != "--" else ABSENT if value == "--" else "unused"
+        return ABSENT if value.startswith("--") else "unused"
     return value + 70 if type(value) is int else ABSENT
 
 
@@ -195,8 +202,8 @@ def winners_are_causes(judge: Judge, path: Path, trace: Trace) -> Iterator[str]:
         claim = heard.claim
         if heard.fate is Fate.LOSES or trace.cover is not None or type(claim.value) not in (str, int):
             continue
-        if trace.value == {} and any(step == "--a" for step in judge.place(claim)[1]):
-            continue  # a map that is empty since markers went, whatever stood under them
+        if trace.value == {} and judge.decides(judge.place(claim)):
+            continue
         after = judge.again(judge.place(claim), changed("unused" if type(claim.value) is str else claim.value + 70))
         if after is not None and same(dig(after.result.value, there(path)), dig(judge.value, there(path))):
             yield f"{heard.fate.value} {judge.place(claim)}, and its edit changes nothing"
@@ -206,7 +213,7 @@ def overridden_are_none(judge: Judge, path: Path, trace: Trace) -> Iterator[str]
     """Each overridden one: its edit, of the same kind, changes nothing there; markers and what they name aside."""
     for heard in trace.losers:
         place, new = judge.place(heard.claim), other(heard.claim.value)
-        if new is ABSENT or judge.is_knocked(place):
+        if new is ABSENT or judge.decides(place):
             continue
         after = judge.again(place, changed(new))
         if after is None or not same(dig(after.result.value, path), dig(judge.value, path)):
@@ -224,7 +231,7 @@ def the_next_one_is_next(judge: Judge, path: Path, trace: Trace) -> Iterator[str
     if len(own) > {"first": 0, "hash": 1}.get(judge.case.how.name, len(own)):
         return  # they met further up, whole
     place = judge.place(follower)
-    if judge.is_knocked((source, own)) or judge.is_knocked(place) or int in map(type, own):
+    if judge.decides((source, own)) or judge.decides(place) or int in map(type, own):
         return
     after = judge.again((source, own), removed)
     if after is None:
@@ -243,7 +250,7 @@ def nobody_is_left_out(judge: Judge, path: Path, trace: Trace) -> Iterator[str]:
     for number, tree in judge.case.values.items():
         for own, value in leaves(tree) if tree is not ABSENT else ():
             place, new = (number, own), other(value)
-            if new is ABSENT or judge.is_knocked(place) or any(_touch(place, one) for one in named):
+            if new is ABSENT or judge.decides(place) or any(_touch(place, one) for one in named):
                 continue
             after = judge.again(place, changed(new))
             if after is None or not same(dig(after.result.value, path), trace.value):

@@ -11,7 +11,6 @@ import pytest
 from nodeattrs.adapters.hiera import CannotMerge, Hiera, KeyNotFound, Scope, Unknown, merge
 from nodeattrs.adapters.hiera import undecided as undecided_keys
 from nodeattrs.cli import main
-from nodeattrs.core.trace import Fate
 from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.errors import UnknownLayer
 from tests import test_hiera_laws as laws
@@ -343,8 +342,3 @@ def test_silence_is_safe():
                     continue
                 assert laws.same(dig(after, path), dig(value, path)), (case, number, other, path)
     assert asked > silent > asked / 10
-
-
-def test_an_unknown_row_stands_between_those_that_are_read_and_the_overridden_ones():
-    """As in every trace."""
-    assert [Fate.WINS, Fate.JOINS, Fate.UNKNOWN, Fate.LOSES] == list(Fate)

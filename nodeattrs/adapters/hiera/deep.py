@@ -239,17 +239,16 @@ class _Markers:
 
     def _left(self, lower: Part, bare: list[Part], marked: list[Part], tells: bool) -> Iterator[Part]:
         """What markers leave of a list: what one names goes, and so does the marker's own text."""
-        by: dict[str, Part | None] = {}
+        by: dict[str, Part] = {}
         for marker in marked:
             by.setdefault(self.named_by(marker.value), marker)
-            by.setdefault(marker.value, None)
+            by.setdefault(marker.value, marker)
         for part in lower.elements():
             if not bare and not (type(part.value) is str and part.value in by):
                 yield part
                 continue
-            knocking = bare[0] if bare else by[part.value]
-            if tells and knocking is not None:
-                note(KNOCKED_OUT, part, knocking)
+            if tells:
+                note(KNOCKED_OUT, part, bare[0] if bare else by[part.value])
 
 
 def _refuse_empty_prefix(lower: Part, upper: Part) -> Part:
