@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import add_output
+from nodeattrs.cli.options import add_output, path_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
                 "key", metavar="KEY", help='a name such as ssh::port or /classes; "" with --type is the type alone'
             )
             one.add_argument("--type", metavar="TYPE", help="such as Integer, Array[String]: the value must conform")
+        if name == "explain":
+            one.add_argument("--path", metavar="PATH", help="what stands there in the value, such as users.0.name")
         if name == "inject":
             one.add_argument(
                 "--default", metavar="TEXT", help="what to print where nothing is bound (default: an error)"
@@ -112,14 +114,14 @@ def _inject(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.adapters.bindings import NotBound
-    from nodeattrs.reports.bindings import ExplainedBinding
+    from nodeattrs.reports.bindings import explained_binding
 
     injector, asked = _injector(options, terminal), _asked(options)
     explanation = injector.explain(asked)
-    if explanation.problem is not None and not explanation.trace.heard:
+    if explanation.problem is not None and not explanation.trace().heard:
         injector.inject(asked)  # says what is missing, with near misses
         raise NotBound("missing", explanation.problem)
-    terminal.report(ExplainedBinding(explanation))
+    terminal.report(explained_binding(explanation, path_of(options.path)))
     return 0
 
 

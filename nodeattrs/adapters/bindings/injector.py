@@ -192,7 +192,7 @@ class Injector(Workshop):
         return cast(_Call, wired(call, self.register, self.inject, self.get))
 
     def explain(self, key: Any, type: Any = None, /) -> Explanation:
-        """Why a key has its value; printing it gives the text. The key is injected for that."""
+        """Why a key has its value: an answer as the core has it. The key is injected for that."""
         return explain(self, asked(key, type, self.register))
 
     def graph(self) -> Graph:

@@ -23,9 +23,7 @@ from nodeattrs.core.origins import At, origins_at, sources
 from nodeattrs.core.part import Part, concat, entries, listed, made, sliced, unite
 from nodeattrs.core.policy import (
     ABSENT_KIND,
-    ACROSS,
     ANY,
-    INSIDE,
     KEEP,
     LIST,
     MAP,
@@ -86,11 +84,22 @@ MERGE = Policy(
     Line(ABSENT_KIND, SAID, TAKE, "the better position wins"),
     Line(ANY, SAID, _refused),
 )
+DEEP = Policy(
+    "deep",
+    Line(MAP, MAP, MEET, "two maps meet key by key"),
+    Line(ANY, SAID, TAKE, "the better position wins"),
+)
+UNITE = Policy(
+    "unite",
+    Line(MAP, MAP, MEET, "two maps meet key by key"),
+    Line(LIST, LIST, unite, "two lists unite"),
+    Line(ANY, SAID, TAKE, "the better position wins"),
+)
 NAMES = Policy("names", Line(MAP, MAP, MEET, "two names are two entries"), Line(ANY, SAID, TAKE))
 
 _IN_ORDER = {"ignore": FIRST, "append": APPEND, "concat": CONCAT, "sum": SUM}
 """Combinators that take the fragments of a name as they come; the others lay the better position on top."""
-_BY_POSITION = {"merge": MERGE, "deep": ACROSS, "unite": INSIDE}
+_BY_POSITION = {"merge": MERGE, "deep": DEEP, "unite": UNITE}
 _ARRAY_WORDS = ("concat", "append", "flatten", "uniq")
 _HASH_WORDS = ("priority", "error", "flatten", "uniq", *_IN_ORDER, *_BY_POSITION)
 

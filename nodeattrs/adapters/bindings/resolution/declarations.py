@@ -1,7 +1,6 @@
 """What applies for a state, and what became of it: declarations, their positions, and the resolution.
 
-Plain records: who made them is in the modules beside this one. A declaration that does not
-speak for its key carries the reason, written down when that was decided.
+Plain records: who made them is in the modules beside this one.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.items import NOWHERE, BindingSet, Dependency, Inclusion, Item, Multibind
@@ -23,7 +22,6 @@ __all__ = [
     "CLASS_IDS",
     "Declaration",
     "Layer",
-    "Overridden",
     "Place",
     "Position",
     "Resolution",
@@ -67,31 +65,17 @@ class Why(Enum):
     FILLED = "a concrete binding fills an abstract one beside it"
 
 
-class Overridden(NamedTuple):
-    """What was decided about a declaration that does not speak.
-
-    why:  the rule
-    by:   who stands above it; several where those tie
-    ties: all of its own position that would be in conflict with it if nothing stood above
-    """
-
-    why: Why
-    by: tuple[Declaration, ...]
-    ties: tuple[Declaration, ...] = ()
-
-
 class Declaration:
     """One thing that applies: a key, or a fragment, at a position.
 
     mask:       the categories that made it apply
     source:     for an alias: the declaration whose producer it has; its product is shared
     lower:      for an alias: what lay below its source, for an optional source that gives nothing
-    overridden: why it does not speak; None for the one that does
     """
 
     __slots__ = (
         "abstract", "demands", "final", "id", "item", "key", "lower", "mask", "name", "optional", "options",
-        "overridden", "override", "place", "position", "producer", "source", "type",
+        "override", "place", "position", "producer", "source", "type",
     )  # fmt: skip
 
     def __init__(self, item: Item, place: Place, rank: int, mask: int, key: Key | None, of: Type) -> None:
@@ -109,7 +93,6 @@ class Declaration:
         self.source: Declaration | None = None
         self.lower: tuple[Declaration, ...] = ()
         self.demands: tuple[Type, ...] = ()
-        self.overridden: Overridden | None = None
 
     @property
     def origin(self) -> Origin:
