@@ -238,7 +238,8 @@ def faults_of_changed_losers(machine: Machine, path: Steps) -> Iterator[str]:
 def worked_in_place(machine: Machine, path: Steps) -> bool:
     """Whether a recipe changed the list around *path*, which it then had read."""
     depth = next(depth for depth, step in enumerate(path) if isinstance(step, int))
-    return any(claim["verb"] == "append" for claim in machine.explained(path[:depth])["claims"])
+    claims = machine.explained(path[:depth])["claims"]
+    return any(claim["continued_by"] or claim["verb"] == "append" for claim in claims)
 
 
 def unique(claims: list[dict[str, Any]], but: dict[str, Any]) -> list[dict[str, Any]]:

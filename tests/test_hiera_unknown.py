@@ -347,4 +347,4 @@ def test_silence_is_safe():
 
 def test_an_unknown_row_stands_between_those_that_are_read_and_the_overridden_ones():
     """As in every trace."""
-    assert [Fate.WINS, Fate.JOINS, Fate.CONTINUED, Fate.UNKNOWN, Fate.LOSES] == list(Fate)
+    assert [Fate.WINS, Fate.JOINS, Fate.UNKNOWN, Fate.LOSES] == list(Fate)

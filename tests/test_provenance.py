@@ -683,8 +683,7 @@ class TestLists:
         assert said.node["l"] == ["z", "d", "a", "e", "f", "g"]
         assert [said.winner(("l", index)) for index in range(6)] == [said.at[name] for name in "zdaefg"]
         assert [one.claims[0].origin.place for one in said.node.trace("l").elements] == [said.at[k] for k in "zdaefg"]
-        assert said.node.trace("l").winner.claim.verb is Verb.APPEND
-        assert "changed in place" in said.node.explain("l")
+        assert "continued by cookbooks/x/recipes/" in said.node.explain("l")
 
     @pytest.mark.parametrize("method", ["replace", "concat", "extend"])
     def test_elements_of_a_literal_keep_their_lines_when_they_move(self, said, method):
@@ -774,8 +773,8 @@ class TestLists:
         assert said.winner("l.0") == said.at["o"]
         assert said.node.trace("l").losers[0].claim.origin.place == said.at["d"]
 
-    def test_a_removed_element_is_in_the_past_of_the_list(self, said):
-        """With the list as it was."""
+    def test_a_removed_element_is_in_what_was_set(self, said):
+        """The list as it was, and who went on with it."""
         said.run(
             "recipe",
             "x",
@@ -785,7 +784,10 @@ class TestLists:
         """,
         )
 
-        assert said.past("l")[0] == ("overwritten", ["a", "b"], said.at["l"], said.at["gone"])
+        winner = said.node.trace("l").winner
+        assert (["a", "b"], said.at["l"]) == (winner.claim.value, winner.claim.origin.place)
+        assert [said.at["gone"]] == [one.origin.place for one in winner.then]
+        assert [] == said.past("l")
 
 
 class TestListsThatSeveralWorkedOn:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodeattrs import ACROSS, INSIDE, Fold, Layer, fold
+from nodeattrs import ACROSS, INSIDE, Fold, Layer, Node, Origin, fold
 from nodeattrs.core.rules import PathRule, read_rules, ruled
 from nodeattrs.errors import BadArgument
+from nodeattrs.node.intake import Intake
+from nodeattrs.runs.facts import Facts
+from nodeattrs.runs.run import run_node
 from nodeattrs.testing import trees
+from tests.on_disk import repository
 
 
 def joined(rule: Any, *values: Any, policy: Any = INSIDE) -> Any:
@@ -166,3 +171,104 @@ class TestMistakes:
         rules = read_rules({"a.*": {"policy": "append", "at": "inside"}, "s": {"merge_by": "name"}})
 
         assert rules == tuple(PathRule.from_dict(rule.to_dict()) for rule in rules)
+
+
+class TestOnANode:
+    """The same rules, inside groups and between them."""
+
+    RULES: ClassVar[dict[str, Any]] = {
+        "l": "append",
+        "m.*": "replace",
+        "s": {"merge_by": "n"},
+        "i": {"policy": "append", "at": "inside"},
+        "k": "keep",
+    }
+
+    def node(self, **options: Any) -> Node:
+        node = Node("web1", rules=self.RULES, **options)
+        for level, number in (("default", 1), ("role_default", 2), ("override", 3)):
+            writer = getattr(node, level)
+            for key in ("l", "i"):
+                writer[key] = [number, 0]
+            writer["m"]["x"] = [number]
+            writer["s"] = [{"n": 1, level: number}]
+            writer["k"] = number
+        return node
+
+    EXPECTED: ClassVar[dict[str, Any]] = {
+        "l": [1, 0, 2, 0, 3, 0],
+        "i": [3, 0],
+        "m": {"x": [3]},
+        "s": [{"n": 1, "default": 1, "role_default": 2, "override": 3}],
+        "k": 1,
+    }
+
+    def test_read_lazily_whole_and_as_a_fold_it_is_the_same(self):
+        """
+        One table, whoever asks it.
+        """
+        node = self.node()
+
+        assert self.EXPECTED == node.to_dict() == fold([node.plan()]).value
+        assert self.EXPECTED == {key: getattr(node[key], "to_plain", lambda key=key: node[key])() for key in node}
+        assert [] == node._check()
+
+    def test_inside_one_group(self):
+        """
+        Where a rule holds inside, it does there.
+        """
+        assert [1, 0, 2, 0] == list(self.node().combined_default["i"])
+
+    def test_a_recipe_goes_on_with_the_list_of_its_attribute_file(self):
+        """
+        Its list is not added to the one that it has worked on.
+        """
+        node = Node("web1", rules={"l": "append"})
+        with node.speaking("attribute file", "a"):
+            node.default["l"] = [1]
+        node.default["l"].append(2)
+
+        assert [1, 2] == list(node["l"])
+
+    def test_the_explanation_names_the_rule(self):
+        """
+        Like any other.
+        """
+        assert "(by the rule m.*)" in self.node().explain("m.x")
+        assert "(by the rule k)" in self.node().explain("k")
+
+    def test_roles_meet_under_it_too(self):
+        """
+        Several roles are one slot.
+        """
+        node = Node("web1", rules={"l": "append"})
+        said = Origin("role", "r")
+        Intake(node).roles([({"l": [1]}, said), ({"l": [1, 2]}, said)], [])
+
+        assert [1, 1, 2] == list(node["l"])
+
+    def test_a_saved_node_brings_its_rules_along(self):
+        """
+        Or it would be read otherwise than it was.
+        """
+        restored = Node.restore(json.loads(json.dumps(self.node().snapshot())))
+
+        assert self.EXPECTED == restored.to_dict()
+        assert "rules" not in Node("web1").snapshot()
+
+    def test_of_a_repository(self, tmp_path):
+        """
+        The line of nodeattrs.toml is the reason.
+        """
+        files = {
+            "nodeattrs.toml": '[merge]\n"l" = "replace"\n',
+            "cookbooks/a/attributes/default.py": 'default["l"] = [1]\n',
+            "cookbooks/a/recipes/default.py": "",
+            "roles/r.json": {"name": "r", "run_list": ["recipe[a]"], "default_attributes": {"l": [2]}},
+        }
+        run = run_node(
+            repository(tmp_path, files), "web1", facts=Facts({"platform": "x"}, Origin("facts")), run_list=["role[r]"]
+        )
+
+        assert [2] == list(run.node["l"])
+        assert "(by nodeattrs.toml:2)" in run.node.explain("l")

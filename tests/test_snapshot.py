@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -15,9 +16,9 @@ from hypothesis import strategies as st
 
 import nodeattrs
 from nodeattrs import Node, NodeattrsError, Sensitive, Symbol, lazy
-from nodeattrs.errors import DocumentError, RunListError
+from nodeattrs.errors import BadArgument, DocumentError, RunListError
 from nodeattrs.node.intake import Intake
-from nodeattrs.testing import KEYS, paths, programs
+from nodeattrs.testing import KEYS, paths, programs, values
 from nodeattrs.texts.documents import parse
 from tests.edits import changed, leaves
 from tests.vectors.chef_program import Program
@@ -340,3 +341,81 @@ class TestChefsDocument:
 
         with pytest.raises(NodeattrsError, match="a"):
             node.to_chef()
+
+
+class TestWhatANodeTakesOver:
+    """Normal attributes of the last run: what a recipe said stands where the attribute file's stands."""
+
+    def node(self, file, recipe):
+        node = Node("web1")
+        for source, said in (("attribute file", file), ("recipe", recipe)):
+            with node.speaking(source, "x"):
+                said(node.normal)
+        return node
+
+    def test_what_a_recipe_wrote_is_kept(self):
+        """The slot of recipes is empty then, and the node is the same."""
+        saved = self.node(lambda normal: normal.update(a=1, b=2), lambda normal: normal.update(b=3, c=[4]))
+        node = Node("web1")
+        Intake(node).saved(saved)
+
+        assert node.slots[7].to_dict() == {"a": 1, "b": 3, "c": [4]}
+        assert node.slots[8].to_dict() == {}
+        assert saved.slots[8].to_dict() == {"b": 3, "c": [4]}
+
+    @given(st.data())
+    def test_the_node_reads_as_before(self, data):
+        """
+        Whatever the two had said: maps that were walked through meet, assigned ones hide, lists replace; and each
+        leaf is said by the line that said it, as one that was saved.
+        """
+        steps = data.draw(st.lists(st.tuples(st.booleans(), paths(), values(max_leaves=4)), max_size=6))
+        saved = Node("web1")
+        for early, path, value in steps:
+            with saved.speaking("attribute file" if early else "recipe", "x"), contextlib.suppress(TypeError):
+                saved.normal.write(*path, value)
+        node = Node("web1")
+        Intake(node).saved(saved)
+
+        assert node.to_dict() == saved.to_dict()
+        assert node.normal.to_dict() == node.slots[7].to_dict()
+        assert node._check() == []
+        for path, _ in leaves(saved.to_dict()) if saved else ():
+            before, now = (one.trace(path).winner.claim.origin for one in (saved, node))
+            assert str(now) == str(before.saved()), path
+
+    def test_json_attributes_are_laid_over_what_both_said(self):
+        """The recipe's word sinks first, so that lists unite with it."""
+        node = self.node(lambda normal: normal.update(l=[1]), lambda normal: normal["l"].push(2))
+        node.consume_external({"platform": "ubuntu"}, {"l": [2, 3]})
+
+        assert node["l"] == [1, 2, 3]
+        assert node.slots[8].to_dict() == {}
+
+    def test_an_assigned_component_hides_all_of_the_attribute_files(self):
+        """Then as now."""
+        saved = self.node(lambda normal: normal.update(a=1), lambda normal: None)
+        with saved.speaking("recipe", "x"):
+            saved.normal = {"b": 2}
+        node = Node("web1")
+        Intake(node).saved(saved)
+
+        assert node.to_dict() == {"b": 2}
+
+    def test_facts_without_a_platform_change_nothing(self):
+        """The node keeps the facts that it has."""
+        node = Node("web1")
+        node.consume_external({"platform": "ubuntu"})
+        before = node.automatic.to_dict()
+
+        with pytest.raises(BadArgument, match="platform"):
+            node.consume_external({"fqdn": "web1.example.org"})
+        assert node.automatic.to_dict() == before
+
+    def test_tags_stand_before_what_a_recipe_had_written(self):
+        """They are the run's word, in the slot below the recipe's; Chef has one tree, and puts them behind."""
+        node = Node("web1")
+        node.normal["a"] = 1
+        Intake(node).begin_tags()
+
+        assert list(node.normal.to_dict()) == ["tags", "a"]

@@ -243,7 +243,7 @@ class TestOtherPolicies:
 
     def test_a_value_that_may_not_enter_has_lost_to_the_rule(self):
         """
-        The absent row is asked as well: nobody lies below, and still it does not win.
+        The absent row is asked as well: nobody lies below, and still it does not win. It has itself to blame.
         """
         closed = Policy("closed", Line(MAP, MAP, MEET), Line(ABSENT_KIND, SAID, KEEP, "no new keys"),
                         Line(SAID, SAID, TAKE))  # fmt: skip
@@ -251,7 +251,7 @@ class TestOtherPolicies:
         (loser,) = folded.trace("b").heard
 
         assert {"a": 1} == folded.value
-        assert (Fate.LOSES, "no new keys (closed)", ()) == (loser.fate, loser.why, loser.by)
+        assert (Fate.LOSES, "no new keys (closed)", (2,)) == (loser.fate, loser.why, loser.by)
 
     def test_a_list_that_met_itself_shows_what_is_left_of_it(self):
         """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import add_output
+from nodeattrs.cli.options import UNKNOWN_LAYER, add_output
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ exit codes:
   5 found, and a level that cannot be read might decide otherwise
 """
 
-NO_SUCH_KEY, WRONG_TYPE, UNDECIDED = 3, 4, 5
+NO_SUCH_KEY, WRONG_TYPE = 3, 4
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -244,7 +244,7 @@ def _warned(terminal: Terminal, unknown: Mapping[str, Iterable[UnknownLevel]]) -
         some = ", ".join([*names][:3])
         who = some if len(names) <= 3 else f"{len(names)} keys ({some}, ...)"
         terminal.warn([f"{who} may be overridden by {level_text}"])
-    return UNDECIDED if keys else 0
+    return UNKNOWN_LAYER if keys else 0
 
 
 def _explain(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:

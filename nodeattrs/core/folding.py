@@ -19,10 +19,15 @@ from nodeattrs.core.policy import Policy, Rule, Verdict
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown
 
-__all__ = ["NOTHING", "Folding", "Step", "again", "placed"]
+__all__ = ["NOTHING", "Change", "Folding", "Step", "again", "placed"]
 
 NOTHING = Part(ABSENT, ())
 """A part of nobody, with nothing in it."""
+
+
+Change = Callable[[Part], Part]
+"""Makes another result of the result. It keeps the origins of what it leaves or moves, and is called
+again, with the same value and other origins, by whoever asks why."""
 
 
 class Step(NamedTuple):
@@ -30,11 +35,13 @@ class Step(NamedTuple):
 
     part:   what was laid: a part, or an inner folding that was finished before; NOTHING where
             the result met nothing
-    policy: what decides; None for a change that somebody made out of our sight
+    policy: what decides; None for a change
+    change: what a step without a policy does
     """
 
     part: Part | Folding
     policy: Policy | None
+    change: Change | None = None
 
 
 class Folding:
@@ -78,11 +85,21 @@ class Folding:
         self.steps.append(Step(part, policy))
         return self.result
 
-    def change(self, part: Part) -> Part:
-        """Put something else in place of the result: a step without a policy."""
-        self.result, self._laid = part, True
-        self.steps.append(Step(part, None))
-        return part
+    def change(self, change: Change, of: Part = NOTHING) -> Part:
+        """Let somebody make another result of the result, such as a JSON patch: a step without a policy.
+
+        of:     what that somebody sets, as its source has it
+        raises: whatever it raises; the folding stays as it was then
+
+        >>> from functools import partial
+        >>> from nodeattrs.core.part import remade
+        >>> folding = Folding(start=Part({"a": 1}, 1))
+        >>> folding.change(partial(remade, value={"a": 1, "b": 2}, source=2))
+        Part({'a': 1, 'b': 2}, {'a': 1, 'b': 2})
+        """
+        self.result, self._laid = change(self.result), True
+        self.steps.append(Step(of, None, change))
+        return self.result
 
     def only(self, policy: Policy) -> Part:
         """The result meets nothing: a last look at it as a whole."""
@@ -120,7 +137,7 @@ class Folding:
 
     def _again(self, step: Step, part: Part | Folding) -> Part:
         if step.policy is None:
-            return self.change(part.result if isinstance(part, Folding) else part)
+            return self.change(step.change) if step.change is not None else self.result
         return self.only(step.policy) if step.part is NOTHING else self.lay(part, step.policy)
 
     def __repr__(self) -> str:

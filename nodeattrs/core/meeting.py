@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.origins import Origins, gathered, spread
 from nodeattrs.core.part import Part
-from nodeattrs.core.policy import DROP, KEEP, TAKE, Meet, Policy, Verdict
+from nodeattrs.core.policy import DROP, KEEP, TAKE, Line, Meet, Policy, Verdict
 from nodeattrs.core.tree import ABSENT, Absent, Path
 from nodeattrs.errors import MergeConflict
 
@@ -36,6 +36,11 @@ class Encounter(NamedTuple):
     verdict: Verdict
     lower: Part
     upper: Part
+
+    @property
+    def rule(self) -> tuple[Policy, Line]:
+        """The table, and the line of it that decided."""
+        return self.policy, self.policy.line(type(self.lower.value), type(self.upper.value))
 
 
 def meet(policy: Policy, lower: Part, upper: Part) -> Part:

@@ -33,6 +33,7 @@ __all__ = [
     "sources",
     "spread",
     "united",
+    "wholes",
 ]
 
 Origins = Any
@@ -125,10 +126,11 @@ def united(first: Origins, second: Origins) -> Origins:
 
 
 def gathered(*several: Origins) -> tuple[int | At, ...]:
-    """Everyone who set a part of some values, for what stands in none of them as it is."""
+    """Everyone who set a part of some values, for what stands in none of them as it is: the values, not their parts."""
     found: dict[int | At, None] = {}
     for origins in several:
-        found.update(dict.fromkeys(one for _, one in _leaves(origins, ())))
+        for now, one in _leaves(origins, ()):
+            found.setdefault(_whole(one, now) if type(one) is At else one)
     return tuple(found)
 
 
@@ -143,6 +145,28 @@ def places(origins: Origins, path: Path) -> Iterator[tuple[Path, At]]:
     """Who set what stands at *path*: where each part of it stands now, and where its source has it."""
     for now, one in _leaves(origins, path):
         yield now, one if type(one) is At else At(one, now)
+
+
+def wholes(origins: Origins, path: Path) -> Iterator[At]:
+    """Where the sources of what stands at *path* have it as a whole: the map or list, not each of its entries."""
+    if type(origins) is At:
+        yield origins
+        return
+    yield from dict.fromkeys(_whole(at, now[len(path) :]) for now, at in places(origins, path))
+
+
+def _whole(at: At, inside: Path) -> At:
+    """The place of what holds a part, given the steps to that part."""
+    return At(at.source, at.path[: len(at.path) - len(inside)]) if _moved_along(inside, at.path) else at
+
+
+def _moved_along(inside: Path, own: Path) -> bool:
+    """Whether a place ends in the same steps; an element may have another index in its source, or a key."""
+    if not inside or len(inside) > len(own):
+        return False
+    pairs = zip(inside, own[-len(inside) :], strict=True)
+    keys = len(inside) < len(own)
+    return all(one == other or (type(one) is int and (keys or type(other) is int)) for one, other in pairs)
 
 
 def _leaves(origins: Origins, path: Path) -> Iterator[tuple[Path, Any]]:

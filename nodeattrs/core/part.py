@@ -183,6 +183,7 @@ def by_position(lower: Part, upper: Part, join: Callable[[Part, Part], Part]) ->
 def by_field(lower: Part, upper: Part, field: Any, join: Callable[[Part, Part], Part]) -> Part:
     """The lists joined so that maps with an equal *field* meet; the other elements of the upper one follow.
 
+    Both have set the field by which they met.
     cost: linear; one hash an element
     """
     result = list(lower.elements())
@@ -197,8 +198,16 @@ def by_field(lower: Part, upper: Part, field: Any, join: Callable[[Part, Part], 
         if place < 0:
             result.append(element)
         elif result[place].value is not element.value:
-            result[place] = join(result[place], element)
+            result[place] = _named_by_both(join(result[place], element), result[place], element, field)
     return listed(result, lower, upper)
+
+
+def _named_by_both(joined: Part, lower: Part, upper: Part, field: Any) -> Part:
+    if joined.origins is None or _field(joined.value, field) != lower.value[field]:
+        return joined
+    origins = spread(joined.origins, joined.value) or {}
+    origins[field] = united(lower.at(field).origins, upper.at(field).origins)
+    return Part(joined.value, origins)
 
 
 def _field(value: Any, field: Any) -> Any:

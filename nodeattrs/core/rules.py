@@ -52,8 +52,11 @@ class PathRule:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> PathRule:
-        """The rule of such data."""
-        return cls(tuple(data["path"]), data["policy"], data["field"], data["at"] == "inside", data["place"])
+        """The rule of such data. raises: KeyError, TypeError, BadArgument"""
+        rule = cls(tuple(data["path"]), data["policy"], data["field"], data["at"] == "inside", data["place"])
+        if rule.policy not in (*_WORDS, "merge_by"):
+            raise _wrong(rule.path, f"cannot be {rule.policy!r}", f"it is one of {', '.join(_WORDS)}")
+        return rule
 
 
 def read_rules(

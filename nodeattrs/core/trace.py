@@ -36,16 +36,14 @@ __all__ = [
 class Fate(Enum):
     """What became of a claim.
 
-    WINS      it is what is read
-    JOINS     it is a part of the map or list that is read
-    CONTINUED somebody took it over and went on with it: it lives on in what is read
-    UNKNOWN   it cannot be read, and might override what is read
-    LOSES     something else replaced, hid or removed it
+    WINS    it is what is read
+    JOINS   it is a part of the map or list that is read
+    UNKNOWN it cannot be read, and might override what is read
+    LOSES   something else replaced, hid or removed it
     """
 
     WINS = "wins"
     JOINS = "joins"
-    CONTINUED = "continued"
     UNKNOWN = "unknown"
     LOSES = "loses"
 
@@ -57,13 +55,15 @@ class Heard:
     claim: what was said; its rank is the number of the slot or layer
     fate:  what became of it
     why:   the rule that decided
-    by:    the ranks that beat it, strongest first
+    by:    the ranks that beat it, strongest first; its own where it would be beaten without the others, too
+    then:  who took it over and went on with it in place, such as a recipe with a list; it lives on
     """
 
     claim: Claim
     fate: Fate
     why: str = ""
     by: tuple[int, ...] = ()
+    then: tuple[Claim, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +158,7 @@ class Trace:
                     "fate": heard.fate.value,
                     "why": heard.why,
                     "beaten_by": list(heard.by),
+                    "continued_by": [_claim_dict(claim, self) for claim in heard.then],
                 }
                 for heard in self.heard
             ],
@@ -323,13 +324,13 @@ _VERBS = {
 class Row:
     """One row of the table that every text of a trace is laid out from.
 
-    outcome: wins, joins, continued, unknown or loses
+    outcome: wins, joins, unknown or loses
     rank:    the number of the slot or layer
     title:   what it is called
     value:   what was set
     origin:  who set it, and where
-    how:     where else than at the path it was set, and with which verb
-    by:      the ranks that have overridden it, strongest first
+    how:     where else than at the path it was set, with which verb, and who went on with it
+    by:      the ranks of others that have overridden it, strongest first
     rule:    what decided, in words
     """
 
@@ -360,22 +361,24 @@ def rows(trace: Trace) -> Iterator[Row]:
             titles.get(claim.rank, ""),
             claim.value,
             claim.origin,
-            _how(claim, trace),
-            heard.by,
+            _how(claim, heard.then, trace),
+            () if heard.by == (claim.rank,) else heard.by,
             _RULES.get(heard.fate, "").format(heard.why),
         )
 
 
 _RULES = {
-    Fate.CONTINUED: "continued by {}",
     Fate.UNKNOWN: "may be overridden by it: {}",
     Fate.LOSES: "{}",
 }
 
 
-def _how(claim: Claim, trace: Trace) -> str:
+def _how(claim: Claim, then: Sequence[Claim], trace: Trace) -> str:
     words = [] if claim.path in (trace.path, trace.cover) else [f"said at {spell(claim.path)}"]
-    return "; ".join([*words, *([_VERBS[claim.verb]] if claim.verb in _VERBS else [])])
+    words += [_VERBS[claim.verb]] if claim.verb in _VERBS else []
+    if then:
+        words.append(f"continued by {', '.join(str(one.origin.place or one.origin.who) for one in then)}")
+    return "; ".join(words)
 
 
 def _lines(trace: Trace) -> Iterator[str]:

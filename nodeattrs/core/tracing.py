@@ -1,25 +1,25 @@
 """Walk one path through a folding: who set what stands there, and who was overridden on the way.
 
-It reads the steps of a folding again, asks the policies that decided about each key of the
-path and calls the handlers that made a value, with origins that say where in its own tree
-each source has it. So it guesses nothing. It knows sources as numbers, and no dialects.
+It reads the steps of a folding again and asks the policies that decided about each key of the
+path. Below a value that a handler or a change has made it goes on where each part of it has
+stood before (`core.made`). So it guesses nothing. It knows sources as numbers, and no dialects.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from nodeattrs.core.folding import NOTHING, Folding, again
-from nodeattrs.core.meeting import Encounter
-from nodeattrs.core.origins import At, Origins, origins_at, places, sources
+from nodeattrs.core.folding import NOTHING, Folding, Step, again
+from nodeattrs.core.made import LOWER, UPPER, Made, MadeOf
+from nodeattrs.core.next_in_line import next_first
+from nodeattrs.core.origins import At, Origins, origins_at, sources, wholes
 from nodeattrs.core.part import Part
-from nodeattrs.core.policy import ANY, KEEP, SAID, TAKE, Line, Meet, Policy
+from nodeattrs.core.policy import ANY, DROP, KEEP, SAID, TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Absent, Path, dig, left_without
-from nodeattrs.core.unknown import Unknown
-from nodeattrs.core.walk import Overridden, Setting, Walk, whole_places
-from nodeattrs.errors import MergeConflict
+from nodeattrs.core.unknown import Unknown, may_decide, may_meet
+from nodeattrs.core.walk import Later, Overridden, Rule, Setting, Walk
 
 __all__ = ["CHANGED", "walk"]
 
@@ -28,58 +28,50 @@ CHANGED = Policy("a change", Line(ANY, SAID, TAKE, "somebody changed the result"
 
 
 def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None) -> Walk:
-    """Walk *path* through a folding; once more without the winner, where who is next might yield to others.
+    """Walk *path* through a folding.
 
     trees: source -> its tree, for a folding that remembers numbers only; a source without one sets nothing
     cost:  the depth of the path times the number of parts that set something
     """
-    found = _Walker(trees).walk(folding, path)
-    if len(found.standing) != 1 or len(found.overridden) < 2 or found.overridden[0].is_surely_next:
+    walker = _Walker(trees)
+    found = walker.walk(folding, path)
+    # If the winner has replaced one setting, at the path itself, that is the next one. Else only another walk can tell.
+    waiting = [lost for lost in found.overridden if {one.source for one in found.standing}.issuperset(lost.by)]
+    replaced = all(lost.line.rule is TAKE and lost.setting.path == path for lost in waiting)
+    if replaced and len(waiting) < 2 and not walker.has_made:
         return found
-    try:
-        return found.in_line(_Walker(trees, found.standing[0]).walk(folding, path))
-    except MergeConflict:
-        return found
+    return next_first(found, lambda gone: _Walker(trees, gone).walk(folding, path))
+
+
+# --- what stands at a prefix of the path
 
 
 class _Here:
     """What stands at a prefix of the path.
 
-    value, origins: a source's word, or what a handler made; ABSENT where nothing stands
-    members:        what a handler made the value of; with a policy, two maps that wait to meet, or, where one
-                    of them cannot be read (meets is False), would
-    losses:         who was overridden here, the next in line first; whole: those of whom nothing is left
-    unknown:        sources that might decide
+    value, origins: a source's word, or what was made; ABSENT where nothing stands, None where maps wait
+    kind:    the type of the value
+    row:     maps that wait to meet, in the order in which they were laid
+    source:  what the value, or what holds it, was made of
+    rest:    the steps from what was made to here
+    ways:    where this has stood before: its origins in what was made
+    losses:  who was overridden here, the next in line first; earlier: who was so in what it was made of
+    unknown: sources that might decide
     """
 
-    __slots__ = (
-        "from_top",
-        "kind",
-        "losses",
-        "meets",
-        "members",
-        "notes",
-        "origins",
-        "policy",
-        "rule",
-        "unknown",
-        "value",
-        "whole",
-    )
+    __slots__ = ("earlier", "kind", "losses", "origins", "rest", "row", "source", "unknown", "value", "ways")
 
-    def __init__(self, value: Any, origins: Origins, members: tuple[_Here, ...] = ()) -> None:
+    def __init__(self, value: Any, origins: Origins) -> None:
         self.value = value
         self.origins = origins
-        self.members = members
         self.kind: type = type(value)
-        self.losses: list[Overridden] = []
-        self.whole: list[Overridden] = []
+        self.row: tuple[_Waiting, ...] = ()
+        self.source: MadeOf | None = None
+        self.rest: Path = ()
+        self.ways: Origins = ()
+        self.losses: list[_Loss] = []
+        self.earlier: list[Later] = []
         self.unknown: tuple[int, ...] = ()
-        self.policy: Policy | None = None
-        self.from_top = False
-        self.meets = True
-        self.rule: tuple[Policy, Line] | None = None
-        self.notes: list[Encounter] = []
 
     @property
     def stands(self) -> bool:
@@ -89,13 +81,49 @@ class _Here:
     def has_something(self) -> bool:
         return bool(self.kind is not Absent or self.losses or self.unknown)
 
-    def all_losses(self) -> Iterator[Overridden]:
-        yield from self.losses
-        for member in reversed(self.members):
-            yield from member.all_losses()
+    def covers(self, key: Any) -> bool:
+        """Whether nothing can lie below at a key: a scalar has none, and a list has no names."""
+        if not self.stands or self.row or isinstance(self.value, dict):
+            return False
+        return not isinstance(self.value, (list, tuple)) or type(key) is not int
+
+    def with_losses(self, losses: Iterable[_Loss], unknown: tuple[int, ...] = ()) -> _Here:
+        """The same, with further losses."""
+        losses = list(losses)
+        if not losses and not unknown:
+            return self
+        here = _Here(self.value, self.origins)
+        here.kind, here.row, here.source, here.rest, here.ways = self.kind, self.row, self.source, self.rest, self.ways
+        here.losses, here.earlier = [*self.losses, *losses], self.earlier
+        here.unknown = tuple(dict.fromkeys((*self.unknown, *unknown)))
+        return here
+
+    def all_losses(self) -> Iterator[_Loss]:
+        """Its own, and those of all that it was made of, the last one's first."""
+        waiting = [self]
+        while waiting:
+            here = waiting.pop()
+            yield from here.losses
+            yield from here.earlier
+            waiting += [one.here for one in here.row]
+            if here.source is not None and not here.rest:
+                waiting += here.source.members.values()
 
 
-_Rule = tuple[Policy, Line]
+class _Waiting(NamedTuple):
+    """A map of a row, and how it meets those before it.
+
+    from_top: whether it is the lower one
+    meets:    False where one of them cannot be read, and would
+    """
+
+    here: _Here
+    policy: Policy
+    from_top: bool
+    meets: bool
+
+
+_Loss = Overridden | Later
 
 
 class _Walker:
@@ -103,74 +131,84 @@ class _Walker:
 
     Written so that a source that sets nothing costs nothing, and that one place is looked at without a call.
 
-    taken: a setting that is taken away
+    gone: places that are taken to be empty
     """
 
-    def __init__(self, trees: Mapping[int, Any] | None, taken: Setting | None = None) -> None:
+    def __init__(self, trees: Mapping[int, Any] | None, gone: Iterable[At] = ()) -> None:
         self.given = trees
-        self.taken = taken
         self.trees: dict[int, Any] = {}
+        self.gone = tuple(gone)
+        self.has_made = False
 
     def walk(self, folding: Folding, path: Path) -> Walk:
-        here, cover = self.laid(folding), None
-        for depth, key in enumerate(path):
-            if not here.has_something:
-                break
-            if here.stands and here.policy is None and not _may_hold(here.value, key):
-                cover = path[:depth]
-                break
-            here = self.below(here, key, path[: depth + 1])
-        at = path if cover is None else cover
-        losses = list(here.all_losses())
-        if here.policy is not None:
-            here = self.merged(here, path)
-            losses = [*here.losses, *losses]
-        losses.sort(key=lambda lost: -lost.depth)  # who fell further up is hidden by the map, too
-        for depth in range(len(at), len(path)):
-            losses = list(_relevant(losses, path[depth], path[: depth + 1]))
+        here, at, losses = self.found(self.laid(folding), path, path)
+        cover = at if at != path and here.stands else None
         value, origins = (here.value, here.origins) if cover is None else (ABSENT, ())
-        return Walk(self.standing(here, at), tuple(_once(losses)), here.unknown, value, origins, cover)
+        overridden = tuple(_once(self.looked_up(losses)))
+        return Walk(self.standing(here, at), overridden, here.unknown, value, origins, cover)
 
-    def merged(self, waiting: _Here, path: Path) -> _Here:
-        """Maps that wait, merged at the end of the path: whoever has nothing left in it is overridden."""
-        part = _part(waiting)
-        here = _Here(part.value, part.origins, waiting.members)
-        here.unknown, here.rule = waiting.unknown, (waiting.policy, waiting.policy.line(dict, dict))  # type: ignore[union-attr, assignment]
-        return self.made(here, here.members, path)
+    def found(self, here: _Here, keys: Path, path: Path) -> tuple[_Here, Path, list[_Loss]]:
+        """What stands some steps down, or in the way of that; at which path; and who was overridden there.
 
-    def standing(self, here: _Here, path: Path) -> tuple[Setting, ...]:
-        found: dict[tuple[int, Path], Setting] = {}
-        for setting in self.settings(here, path):
-            found.setdefault((setting.source, setting.own), setting)
-        return tuple(sorted(found.values(), key=lambda setting: setting.source))
+        path: in the merged tree, of the last step
+        """
+        here, depth = self.reached(here, keys, path)
+        at = _label(keys, depth, path)
+        here = self.settled(here, at)
+        losses = list(here.all_losses())
+        for deeper in range(depth, len(keys)):
+            losses = _relevant(losses, keys[deeper], _label(keys, deeper + 1, path))
+        return here, at, losses
+
+    def reached(self, here: _Here, keys: Path, path: Path) -> tuple[_Here, int]:
+        """Some steps down, and how many: no further than to what stands in the way."""
+        for depth, key in enumerate(keys):
+            if here.covers(key):
+                return here, depth
+            if here.has_something:
+                here = self.below(here, key, _label(keys, depth + 1, path))
+        return here, len(keys)
+
+    def looked_up(self, losses: Iterable[_Loss]) -> Iterator[Overridden]:
+        """The losses; not by recursion, since there may be as many as parts, and each place once."""
+        waiting = [*losses][::-1]
+        seen: dict[Any, Later] = {}
+        while waiting:
+            one = waiting.pop()
+            if isinstance(one, Overridden):
+                yield one
+            elif seen.setdefault((id(one.here), one.keys, one.rule is None), one) is one:
+                here, at, found = self.found(one.here, one.keys, one.path)
+                if one.rule is not None:
+                    yield from (_lost(setting, one.by, one.rule) for setting in reversed(self.standing(here, at)))
+                waiting += found[::-1]
 
     # --- what stands at the root
 
     def laid(self, folding: Folding) -> _Here:
-        here = _Here(ABSENT, ())
-        if folding.start is not None:
-            here = self.leaf(folding.start)
-        for part, policy in folding.steps:
-            if part is NOTHING:
-                here = self.joined(policy, _Here(ABSENT, ()), here, (), False) if policy is not None else here
-                continue
-            if self.given is not None and type(part) is Part and part.origins not in self.given:
-                continue
-            new = self.laid(part) if isinstance(part, Folding) else self.leaf(part)
-            if not new.has_something:
-                continue
-            here = self.laid_over(folding, here, new, policy)
+        here = _Here(ABSENT, ()) if folding.start is None else self.leaf(folding.start)
+        begun = here.stands
+        for step in folding.steps:
+            here = self.step(folding, step, here, begun)
+            begun = begun or here.stands
         return here
 
-    def laid_over(self, folding: Folding, here: _Here, new: _Here, policy: Policy | None) -> _Here:
-        if here.stands and policy is None:
-            return self.changed(here, new)
-        begun = here.stands or bool(here.losses)
-        if begun and new.stands:
-            return self.joined(policy or CHANGED, here, new, (), folding.from_top)
-        if not begun and new.stands and folding.opening is not None:
-            new = self.joined(folding.opening, _Here(ABSENT, ()), new, (), False)
-        return self.beside(policy or CHANGED, here, new, (), folding.from_top)
+    def step(self, folding: Folding, step: Step, here: _Here, begun: bool) -> _Here:
+        part, nothing = step.part, _Here(ABSENT, ())
+        if step.policy is None:
+            return self.changed(here, step)
+        if part is NOTHING:
+            return self.joined(step.policy, nothing, here, ())
+        if self.given is not None and type(part) is Part and part.origins not in self.given:
+            return here
+        new = self.laid(part) if isinstance(part, Folding) else self.leaf(part)
+        if not new.has_something:
+            return here
+        if new.stands and begun:
+            return self.joined(step.policy, here, new, (), folding.from_top)
+        if new.stands and folding.opening is not None:
+            new = self.joined(folding.opening, nothing, new, ())
+        return self.beside(step.policy, here, new, (), folding.from_top)
 
     def leaf(self, part: Part) -> _Here:
         value, origins = part.value, part.origins
@@ -179,38 +217,46 @@ class _Walker:
             here.unknown = sources(origins)
             return here
         if type(origins) is int:
-            value = value if self.given is None else self.given[origins]
-            if self.taken is not None and self.taken.source == origins:
-                value = left_without(value, self.taken.own)
-            self.trees[origins] = value
+            value = self.trees[origins] = value if self.given is None else self.given[origins]
+            for place in self.gone:
+                value = left_without(value, place.path) if place.source == origins else value
             origins = At(origins, ())
         return _Here(value, origins)
 
-    def changed(self, before: _Here, after: _Here) -> _Here:
-        here = _Here(after.value, after.origins, (before,))
-        here.rule = (CHANGED, CHANGED.line(int, int))
+    def changed(self, before: _Here, step: Step) -> _Here:
+        """What a change makes of the result."""
+        assert step.change is not None
+        assert isinstance(step.part, Part)
+        if type(step.part.origins) is int:
+            self.trees[step.part.origins] = step.part.value
+        made = Made(self.part(before), step.part).by_change(step.change)
+        rule = CHANGED, CHANGED.line(int, int)
+        here = self.made(MadeOf({LOWER: before, UPPER: _Here(ABSENT, ())}, made, rule), ())
         here.unknown = before.unknown
-        return self.made(here, (before,), ())
+        return here
 
     # --- two that meet
 
-    def joined(self, policy: Policy, so_far: _Here, new: _Here, path: Path, from_top: bool) -> _Here:
+    def joined(self, policy: Policy, so_far: _Here, new: _Here, path: Path, from_top: bool = False) -> _Here:
         lower, upper = (new, so_far) if from_top else (so_far, new)
         if not upper.has_something:
             return lower
-        if _may_meet(policy, lower, upper):
-            here = self.waiting(policy.verdict(dict, dict), lower, upper, path, from_top)
-        elif not upper.stands or not lower.stands:
-            here = self.alone(policy, lower, upper, path)
+        is_taken = not upper.stands or policy.verdict(Absent, upper.kind) is TAKE
+        if is_taken and not lower.has_something:
+            return upper
+        if (lower.unknown or upper.unknown) and may_meet(policy, lower, upper):
+            here = self.waiting(policy.verdict(dict, dict), so_far, new, from_top)
+        elif not upper.stands:
+            here = lower.with_losses(upper.all_losses())
+        elif is_taken and not lower.stands:
+            here = upper.with_losses(lower.all_losses())
         else:
             here = self.met(policy, lower, upper, path, from_top)
-        if lower.unknown or upper.unknown:
-            here = self.unread(policy, lower, upper, here, path)
-        return here
+        return self.unread(policy, lower, upper, here, path) if lower.unknown or upper.unknown else here
 
     def unread(self, policy: Policy, lower: _Here, upper: _Here, here: _Here, path: Path) -> _Here:
         """What cannot be read beside a scalar that has lost to a map may be a map, too, and meet that key by key."""
-        here.unknown = unknown = _unknown(policy, lower, upper)
+        here.unknown = unknown = may_decide(policy, lower, upper)
         is_over = issubclass(upper.kind, dict)
         lost = lower if is_over else upper
         if lost.unknown and lost.stands and issubclass(here.kind, dict) and not issubclass(lost.kind, dict):
@@ -223,177 +269,178 @@ class _Walker:
     def beside(self, policy: Policy, so_far: _Here, new: _Here, path: Path, from_top: bool) -> _Here:
         """One of the two was never laid, or cannot be read: nothing meets, and no absent row is asked."""
         lower, upper = (new, so_far) if from_top else (so_far, new)
-        if _may_meet(policy, lower, upper):
-            here = self.waiting(policy.verdict(dict, dict), lower, upper, path, from_top)
-            here.meets = False
+        doubtful = bool(lower.unknown or upper.unknown)
+        if doubtful and may_meet(policy, lower, upper):
+            here = self.waiting(policy.verdict(dict, dict), so_far, new, from_top, meets=False)
         else:
-            here = _with_losses(so_far, new) if so_far.stands else _with_losses(new, so_far)
-        if lower.unknown or upper.unknown:
-            here.unknown = _unknown(policy, lower, upper)
+            here = so_far.with_losses(new.all_losses()) if so_far.stands else new.with_losses(so_far.all_losses())
+        if doubtful:
+            here.unknown = may_decide(policy, lower, upper)
         return here
-
-    def alone(self, policy: Policy, lower: _Here, upper: _Here, path: Path) -> _Here:
-        """One of the two, or neither, stands: what meets nothing is a line of the table, too."""
-        if not upper.stands:
-            return _with_losses(lower, upper)
-        if policy.verdict(Absent, upper.kind) is TAKE:
-            return _with_losses(upper, lower)
-        return self.met(policy, lower, upper, path, False)
 
     def met(self, policy: Policy, lower: _Here, upper: _Here, path: Path, from_top: bool) -> _Here:
+        """What stands where two meet, or where the upper one meets nothing: that is a line of the table, too."""
         verdict = policy.verdict(lower.kind, upper.kind)
         if type(verdict) is Meet:
-            return self.waiting(verdict, lower, upper, path, from_top)
+            return self.waiting(verdict, *((upper, lower) if from_top else (lower, upper)), from_top)
         rule = policy, policy.line(lower.kind, upper.kind)
-        if verdict is TAKE:
-            return self.over(upper, lower, rule, path)
-        if verdict is KEEP:
-            return self.over(lower, upper, rule, path)
-        members = tuple(member for member in (lower, upper) if member.stands)
-        part, notes = again(verdict, _part(lower), _part(upper))
-        if part.value is ABSENT:
-            return self.gone(lower, upper, rule, path)
-        here = _Here(part.value, part.origins, members)
-        here.rule, here.notes = rule, notes
-        here.losses = [] if lower.stands else list(lower.losses)
-        return self.made(here, members, path)
+        if verdict is TAKE or verdict is KEEP:
+            return self.over(*((upper, lower) if verdict is TAKE else (lower, upper)), rule, path)
+        if verdict is DROP:
+            return self.gone_both(lower, upper, rule, path)
+        made = Made(self.part(lower), self.part(upper)).by(verdict)
+        if made.part.value is ABSENT:
+            return self.gone_both(lower, upper, rule, path)
+        return self.made(MadeOf({LOWER: lower, UPPER: upper}, made, rule), path)
 
-    def waiting(self, verdict: Any, lower: _Here, upper: _Here, path: Path, from_top: bool) -> _Here:
-        """Two maps that meet; what the lower one has overridden as a whole is hidden by the upper one, too."""
-        if lower.losses:
-            more = tuple(setting.source for setting in self.standing(upper, path))
-            lower = _with_losses(lower, _Here(ABSENT, ()), ())
-            lower.losses = [lost.also_by(more) if lost.depth == len(path) else lost for lost in lower.losses]
-        here = _Here(None, None, (upper, lower) if from_top else (lower, upper))
-        here.kind, here.policy, here.from_top = dict, verdict.policy, from_top
+    def waiting(self, verdict: Any, so_far: _Here, new: _Here, from_top: bool, meets: bool = True) -> _Here:
+        here = _Here(None, None)
+        here.kind, here.losses = dict, so_far.losses if so_far.row else []
+        row = so_far.row or (_Waiting(so_far, verdict.policy, False, True),)
+        here.row = (*row, _Waiting(new, verdict.policy, from_top, meets))
         return here
 
-    def over(self, winner: _Here, loser: _Here, rule: _Rule, path: Path) -> _Here:
+    def settled(self, here: _Here, path: Path) -> _Here:
+        """Maps that wait merged, where nobody goes further down: whoever has nothing left in them is overridden."""
+        if not here.row:
+            return here
+        part = self.part(here)
+        merged = _Here(part.value, part.origins)
+        merged.unknown, merged.losses = here.unknown, [*self.left_nothing(here, path), *here.all_losses()]
+        return merged
+
+    def left_nothing(self, here: _Here, path: Path) -> Iterator[Overridden]:
+        """Those of whom nothing is left in maps that wait."""
+        if here.row:
+            part, policy = self.part(here), here.row[-1].policy
+            for one in here.row:
+                yield from self.nothing_left(self.part(one.here), part, (policy, policy.line(dict, dict)), path)
+                yield from self.left_nothing(one.here, path)
+
+    def over(self, winner: _Here, loser: _Here, rule: Rule, path: Path) -> _Here:
         """One side is read whole. The next in line: whom it has overridden itself, then the other side."""
-        by = tuple(dict.fromkeys(setting.source for setting in self.standing(winner, path)))
-        lost = [Overridden(setting, by, *rule, len(path)) for setting in reversed(self.standing(loser, path))]
-        return _with_losses(winner, loser, lost)
+        by = () if _is_from_the_start(winner) else self.numbers(winner)
+        return winner.with_losses(self.lost(loser, by, rule, path))
 
-    def gone(self, lower: _Here, upper: _Here, rule: _Rule, path: Path) -> _Here:
-        here = _Here(ABSENT, ())
-        by = tuple(setting.source for setting in self.standing(upper, path))
-        for side, beaten_by in ((upper, ()), (lower, by)):
-            here.losses += [Overridden(setting, beaten_by, *rule, len(path)) for setting in self.standing(side, path)]
-            here.losses += side.all_losses()
+    def gone_both(self, lower: _Here, upper: _Here, rule: Rule, path: Path) -> _Here:
+        """Nothing is left of either side."""
+        by = self.numbers(upper)
+        return _Here(ABSENT, ()).with_losses([*self.lost(upper, (), rule, path), *self.lost(lower, by, rule, path)])
+
+    def lost(self, here: _Here, by: tuple[int, ...], rule: Rule, path: Path) -> Iterator[_Loss]:
+        """Whoever stands here was overridden, and whom those had overridden before."""
+        if here.row or here.source is not None:
+            yield Later(here, (), path, by, rule)
+            return
+        yield from (_lost(setting, by, rule) for setting in reversed(self.standing(here, path)))
+        yield from here.losses
+
+    def made(self, source: MadeOf, path: Path) -> _Here:
+        """What a handler or a change has made; whoever has nothing left in it is overridden."""
+        made = source.made
+        here = _Here(made.part.value, made.part.origins)
+        here.source, here.ways = source, made.ways.origins
+        self.has_made = True
+        for side, part in made.inputs.items():
+            here.losses += self.nothing_left(part, made.part, source.rule, path)
+            here.losses += self.left_nothing(source.members[side], path)
         return here
 
-    def made(self, here: _Here, members: Iterable[_Here], path: Path) -> _Here:
-        """Whoever has nothing left in what was made is overridden."""
-        assert here.rule is not None
-        policy, line = here.rule
-        left = sources(here.origins)
-        nothing_left = replace(
-            line, why=f"{line.why}, and nothing of it is left" if line.why else "nothing of it is left"
-        )
-        for member in members:
-            for setting in self.standing(member, path):
-                if setting.source not in left:
-                    here.whole.append(Overridden(setting, left, policy, nothing_left, len(path)))
-        here.losses += here.whole
-        return here
+    def nothing_left(self, part: Part, result: Part, rule: Rule, path: Path) -> Iterator[Overridden]:
+        policy, line = rule
+        by = sources(result.origins)
+        why = f"{line.why}, and nothing of it is left" if line.why else "nothing of it is left"
+        for setting in self.settings(part, path):
+            if setting.source not in by:
+                yield _lost(setting, by, (policy, replace(line, why=why)))
 
     # --- one step down
 
     def below(self, here: _Here, key: Any, path: Path) -> _Here:
-        if here.policy is not None:
-            so_far, new = (self.below(member, key, path) for member in here.members)
-            policy = here.policy if here.policy.by_key is None else here.policy.at(key)
-            child = (self.joined if here.meets else self.beside)(policy, so_far, new, path, here.from_top)
-            child.losses = [*child.losses, *_relevant(here.losses, key, path)]
-            return child
-        child = _entry_of(here, key)
+        """One step down; through what was made, on to where it stood before."""
+        passed: list[_Loss] = []
+        unknown: tuple[int, ...] = ()
+        while here.source is not None:
+            child, way = self.made_entry(here, here.source, key, path)
+            if way is None:
+                return child.with_losses(passed, unknown)
+            passed = [*child.losses, *passed]
+            unknown = (*unknown, *child.unknown)
+            here = here.source.members[way.source]
+            if not way.path:
+                return here.with_losses(passed, unknown)
+            here, _ = self.reached(here, way.path[:-1], path[:-1])
+            key = way.path[-1]
+        child = self.row_entry(here, key, path) if here.row else self.entry(here, key)
+        return child.with_losses([*_relevant(here.losses, key, path), *passed], unknown)
+
+    def entry(self, here: _Here, key: Any) -> _Here:
+        holder, origins = here.value, here.origins
+        value = holder.get(key, ABSENT) if isinstance(holder, dict) else dig(holder, (key,))
+        among = At(origins.source, (*origins.path, key)) if type(origins) is At else origins_at(origins, key)
+        child = _Here(value, () if value is ABSENT else among)
         child.unknown = here.unknown
-        losses = here.all_losses()
-        if isinstance(here.value, dict):  # who lost a whole map has lost each entry by a rule of its own, below
-            losses = (lost for lost in losses if lost not in here.whole or not isinstance(lost.setting.value, dict))
-        child.losses = list(_relevant(losses, key, path))
-        if here.rule is not None:
-            child.rule, child.notes = here.rule, here.notes
-            self.overridden_inside(here, child, key, path)
         return child
 
-    def overridden_inside(self, made: _Here, child: _Here, key: Any, path: Path) -> None:
-        """Who lost an entry of a value that a handler made: by what it noted, or as nothing of it is left there."""
-        standing = {at: None for _, at in whole_places(child.origins, path)}
-        known = {(lost.setting.source, lost.setting.own) for lost in child.losses}
-        found = list(self.noted(made.notes, standing, path))
-        if isinstance(made.value, dict):
-            entries = (self.below(member, key, path) for member in made.members)
-            child.members = tuple(entry for entry in entries if entry.stands)
-            heirs = [one for one in child.members if any(at in standing for _, at in places(one.origins, path))]
-            child.losses = [*(lost for one in heirs for lost in one.all_losses()), *child.losses]
-            found += self.left_out(child, made.rule, standing, path)  # type: ignore[arg-type]
-        for lost in found:
-            if (lost.setting.source, lost.setting.own) not in known:
-                known.add((lost.setting.source, lost.setting.own))
-                child.losses.append(lost)
+    def row_entry(self, here: _Here, key: Any, path: Path) -> _Here:
+        first, *others = here.row
+        so_far = self.below(first.here, key, path)
+        for one in others:
+            policy = one.policy if one.policy.by_key is None else one.policy.at(key)
+            meeting = self.joined if one.meets else self.beside
+            so_far = meeting(policy, so_far, self.below(one.here, key, path), path, one.from_top)
+        return so_far
 
-    def left_out(self, child: _Here, rule: _Rule, standing: Iterable[At], path: Path) -> Iterator[Overridden]:
-        by = tuple(dict.fromkeys(at.source for at in standing))
-        for member in child.members:
-            for setting in self.settings(member, path):
-                if setting.source not in by:
-                    yield self.taken_away(setting, child.notes, path) or Overridden(setting, by, *rule, len(path))
+    def made_entry(self, here: _Here, source: MadeOf, key: Any, path: Path) -> tuple[_Here, At | None]:
+        """An entry of what was made, and where it was taken from if it was taken as it is."""
+        child = self.entry(here, key)
+        child.source, child.rest = source, (*here.rest, key)
+        child.ways = origins_at(here.ways, key) if child.stands else ()
+        ways = list(wholes(child.ways, ()))
+        only = source.made.only_way(child.ways, child.value)
+        beside = (At(side, child.rest) for side, _, _ in source.made.beside(child.rest))
+        past = [way for way in dict.fromkeys((*ways, *beside)) if way.source < 0 and way != only]
+        earlier = [Later(source.members[way.source], way.path, path) for way in past]
+        child.losses = [*self.noted(source, ways, path), *self.left_out(source, child, path)]
+        # Of what goes on in the same value, the earlier ones are found again one step down.
+        child.earlier, passed = (earlier, []) if only is None else ([], earlier)
+        child.losses += [*passed, *_relevant(here.losses, key, path)]
+        return child, only
 
-    def taken_away(self, setting: Setting, notes: list[Encounter], path: Path) -> Overridden | None:
-        """Who has taken it away, where a handler has noted that."""
-        for note in notes:
-            if note.verdict is TAKE and _rest(At(setting.source, setting.own), note.lower) is not None:
-                line = note.policy.line(type(note.lower.value), type(note.upper.value))
-                return Overridden(setting, sources(note.upper.origins), note.policy, line, len(path))
-        return None
+    def noted(self, source: MadeOf, ways: list[At], path: Path) -> Iterator[_Loss]:
+        """Those that were overridden where a handler let parts meet."""
+        made = source.made
+        for way, winner, note in made.overridden(ways):
+            by = sources(made.input_at(winner).origins)
+            for setting in self.settings(made.input_at(way), path):
+                yield _lost(setting, by, note.rule)
+            yield Later(source.members[way.source], way.path, path)
 
-    def noted(self, notes: list[Encounter], standing: Iterable[At], path: Path) -> Iterator[Overridden]:
-        """Whom those that stand have overridden where a handler let parts meet, and whom those had, and so on."""
-        waiting, seen = list(standing), set(standing)
-        while waiting:
-            winner = waiting.pop(0)
-            for note in notes:
-                line = note.policy.line(type(note.lower.value), type(note.upper.value))
-                for taken, left in _sides(note):
-                    rest = _rest(winner, taken)
-                    if rest is None or left.value is ABSENT:
-                        continue
-                    for setting in self.parts_of(left, rest, path):
-                        at = At(setting.source, setting.own)
-                        if at not in seen:
-                            seen.add(at)
-                            waiting.append(at)
-                            yield Overridden(setting, (winner.source,), note.policy, line, len(path))
-
-    def parts_of(self, part: Part, rest: Path, path: Path) -> Iterator[Setting]:
-        value, origins = part.value, part.origins
-        for depth, step in enumerate(rest, len(path) - len(rest)):
-            if not isinstance(value, (dict, list)):
-                path = path[:depth]
-                break
-            value, origins = dig(value, (step,)), origins_at(origins, step)
-        if value is not ABSENT:
-            for _, at in whole_places(origins, path):
-                yield Setting(at.source, path, self.own(at, value), at.path)
+    def left_out(self, source: MadeOf, child: _Here, path: Path) -> Iterator[_Loss]:
+        """Those of whom nothing is left in what was made, though one of the two has them below the same steps."""
+        made = source.made
+        by, rule = sources(child.origins) or sources(made.inputs[UPPER].origins), source.rule
+        for side, part, depth in made.beside(child.rest):
+            settings = self.settings(part, _label(child.rest, depth, path))
+            lost = [one for one in settings if not made.has(At(one.source, one.own), child.rest)]
+            note = made.taken_away(At(side, child.rest[:depth])) if lost and not child.stands else None
+            if note is not None:
+                by, rule = sources(made.set_by(note)), note.rule
+            yield from (_lost(setting, by, rule) for setting in lost)
 
     # --- who sets what
 
-    def settings(self, here: _Here, path: Path) -> Iterator[Setting]:
-        """What each source sets of what stands here, as the source has it itself."""
-        if not here.stands:
+    def standing(self, here: _Here, path: Path) -> tuple[Setting, ...]:
+        """The settings of what stands here, in the order of their sources."""
+        settings = self.settings(self.part(here) if here.row else here, path)
+        return tuple(sorted(settings, key=lambda setting: setting.source))
+
+    def settings(self, part: Part | _Here, path: Path) -> Iterator[Setting]:
+        """What each source sets of a part, as the source has it itself."""
+        if part.value is ABSENT:
             return
-        left = None if here.rule is None else sources(here.origins)
-        if here.members:
-            for member in here.members:
-                for setting in self.settings(member, path):
-                    if left is None or setting.source in left:
-                        yield setting
-            return
-        found = [here.origins] if type(here.origins) is At else [at for _, at in whole_places(here.origins, path)]
-        for at in found:
-            if at.source:
-                yield Setting(at.source, path, self.own(at, here.value), at.path)
+        found = (part.origins,) if type(part.origins) is At else wholes(part.origins, path)
+        yield from (Setting(at.source, path, self.own(at, part.value), at.path) for at in found if at.source)
 
     def own(self, at: At, otherwise: Any) -> Any:
         value: Any = self.trees.get(at.source, ABSENT)
@@ -401,89 +448,46 @@ class _Walker:
             value = value.get(step, ABSENT) if isinstance(value, dict) else dig(value, (step,))
         return otherwise if value is ABSENT else value
 
+    def numbers(self, here: _Here) -> tuple[int, ...]:
+        """The sources of what stands here."""
+        if type(here.origins) is At:
+            return (here.origins.source,)
+        return sources(self.part(here).origins)
 
-def _may_hold(value: Any, key: Any) -> bool:
-    return isinstance(value, dict) or (type(key) is int and isinstance(value, (list, tuple)))
-
-
-def _part(here: _Here) -> Part:
-    """What stands here for a handler: maps that wait are merged now, since it may look at all of them."""
-    if here.policy is None:
-        return Part(here.value, here.origins)
-    so_far, new = (_part(member) for member in here.members)
-    if so_far.value is ABSENT or new.value is ABSENT:
-        return new if so_far.value is ABSENT else so_far
-    lower, upper = (new, so_far) if here.from_top else (so_far, new)
-    return again(Meet(here.policy), lower, upper)[0]
-
-
-def _with_losses(winner: _Here, other: _Here, lost: Sequence[Overridden] = ()) -> _Here:
-    if not lost and not other.has_something and not winner.losses:
-        return winner
-    here = _Here(winner.value, winner.origins, winner.members)
-    here.kind, here.policy, here.from_top, here.meets = winner.kind, winner.policy, winner.from_top, winner.meets
-    here.rule, here.notes, here.unknown, here.whole = winner.rule, winner.notes, winner.unknown, winner.whole
-    here.losses = [*winner.losses, *lost, *other.all_losses()]
-    return here
+    def part(self, here: _Here) -> Part:
+        """What stands here; maps that wait are merged."""
+        if not here.row:
+            return Part(here.value, here.origins)
+        so_far = NOTHING
+        for one in here.row:
+            new = self.part(one.here)
+            if so_far.value is ABSENT or new.value is ABSENT:
+                so_far = new if so_far.value is ABSENT else so_far
+            else:
+                so_far, _ = again(Meet(one.policy), *((new, so_far) if one.from_top else (so_far, new)))
+        return so_far
 
 
-def _unknown(policy: Policy, lower: _Here, upper: _Here) -> tuple[int, ...]:
-    """The unknown sources of both sides that might still decide what stands here."""
-    below = lower.unknown if not upper.stands or policy.shines_through(upper.kind) else ()
-    above = upper.unknown if not lower.stands or policy.may_change(lower.kind) else ()
-    return tuple(dict.fromkeys((*below, *above)))
+def _is_from_the_start(here: _Here) -> bool:
+    """Whether a value would stand there without any source: what lay there before the first part is in it."""
+    while here.row or here.source is not None:
+        here = here.row[0].here if here.row else here.source.members[LOWER]  # type: ignore[union-attr]
+    return here.origins == 0 or (type(here.origins) is At and here.origins.source == 0)
 
 
-def _may_meet(policy: Policy, lower: _Here, upper: _Here) -> bool:
-    """Whether one side is a map and the other one unknown: it may be a map, too, and meet it key by key."""
-    if not lower.unknown and not upper.unknown:
-        return False
-    known, other = (lower, upper) if lower.stands else (upper, lower)
-    if not other.unknown or other.stands or not issubclass(known.kind, dict):
-        return False
-    return type(policy.verdict(dict, dict)) is Meet
+def _lost(setting: Setting, by: tuple[int, ...], rule: Rule) -> Overridden:
+    """What lost to nobody, or to what was there before all sources, was overridden by itself."""
+    return Overridden(setting, by or (setting.source,), *rule)
 
 
-def _entry_of(member: _Here, key: Any) -> _Here:
-    holder, origins = member.value, member.origins
-    if isinstance(holder, dict) and member.policy is None:
-        value = holder.get(key, ABSENT)
-    else:
-        value = ABSENT if member.policy is not None else dig(holder, (key,))
-    if value is ABSENT:
-        return _Here(ABSENT, ())
-    return _Here(value, At(origins.source, (*origins.path, key)) if type(origins) is At else origins_at(origins, key))
+def _label(keys: Path, depth: int, path: Path) -> Path:
+    """The path in the merged tree after so many of some steps that end at *path*; elements may come from elsewhere."""
+    return path[: max(0, len(path) - len(keys) + depth)]
 
 
-def _sides(note: Encounter) -> Iterator[tuple[Part, Part]]:
-    """Who was taken and who was left; a handler has taken both."""
-    if note.verdict is TAKE:
-        yield note.upper, note.lower
-    elif note.verdict is KEEP:
-        yield note.lower, note.upper
-
-
-def _rest(at: At, part: Part) -> Path | None:
-    """The way from a part to a place inside of it; None where it is not inside."""
-    for _, whole in whole_places(part.origins, ()):
-        if whole.source == at.source and at.path[: len(whole.path)] == whole.path:
-            return at.path[len(whole.path) :]
-    return None
-
-
-def _relevant(losses: Iterable[Overridden], key: Any, path: Path) -> Iterator[Overridden]:
-    """What the overridden ones say one step down; what covers the whole path is kept as it is."""
-    for lost in losses:
-        setting = lost.setting
-        if len(setting.path) < len(path) - 1:
-            yield lost
-            continue
-        held = setting.value
-        value = held.get(key, ABSENT) if isinstance(held, dict) else dig(held, (key,))
-        if value is not ABSENT:
-            yield replace(lost, setting=Setting(setting.source, path, value, (*setting.own, key)))
-        elif not isinstance(setting.value, dict):
-            yield lost
+def _relevant(losses: Iterable[_Loss], key: Any, path: Path) -> list[_Loss]:
+    """What the overridden ones say one step down."""
+    return [found for lost in losses if (found := lost.below(key, path)) is not None]
 
 
 def _once(losses: Iterable[Overridden]) -> Iterator[Overridden]:

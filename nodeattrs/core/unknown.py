@@ -7,11 +7,14 @@ changes no value; a trace tells it where it might have decided one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.policy import Meet, Policy
+from nodeattrs.core.tree import Absent
 from nodeattrs.errors import UnknownLayer
 
-__all__ = ["Unknown", "unknown_layer"]
+__all__ = ["Unknown", "may_decide", "may_meet", "unknown_layer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +42,25 @@ def unknown_layer(unknown: Unknown, origin: Origin) -> UnknownLayer:
         said=(f"it is named at {origin}",),
         hint="without strict the other layers answer, and explanations say where it might decide",
     )
+
+
+class Side(Protocol):
+    """One of two that meet: the type of its value, and the sources in it that are unknown."""
+
+    kind: type
+    unknown: tuple[int, ...]
+
+
+def may_decide(policy: Policy, lower: Side, upper: Side) -> tuple[int, ...]:
+    """The unknown sources of both sides that might still decide what stands there."""
+    below = lower.unknown if upper.kind is Absent or policy.shines_through(upper.kind) else ()
+    above = upper.unknown if lower.kind is Absent or policy.may_change(lower.kind) else ()
+    return tuple(dict.fromkeys((*below, *above)))
+
+
+def may_meet(policy: Policy, lower: Side, upper: Side) -> bool:
+    """Whether one side is a map and the other one unknown: it may be a map, too, and meet it key by key."""
+    known, other = (upper, lower) if lower.kind is Absent else (lower, upper)
+    if not other.unknown or other.kind is not Absent or not issubclass(known.kind, dict):
+        return False
+    return type(policy.verdict(dict, dict)) is Meet

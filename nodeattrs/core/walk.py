@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from nodeattrs.core.origins import At, Origins, origins_at, places
+from nodeattrs.core.origins import At, Origins, origins_at, wholes
 from nodeattrs.core.part import Part
-from nodeattrs.core.policy import TAKE, Line, Meet, Policy
-from nodeattrs.core.tree import Path
+from nodeattrs.core.policy import Line, Policy
+from nodeattrs.core.tree import ABSENT, Path, dig
 
-__all__ = ["Overridden", "Setting", "Walk", "whole_places"]
+__all__ = ["Later", "Overridden", "Rule", "Setting", "Walk"]
+
+Rule = tuple[Policy, Line]
+"""A policy, and the line of it that decided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,27 +38,48 @@ class Setting:
 class Overridden:
     """A setting that something else replaced, hid or removed.
 
-    by:           the sources that did
+    by:           the sources that did; itself, where it would be overridden without all others, too
     policy, line: what decided
-    depth:        of the path at which it fell
     """
 
     setting: Setting
     by: tuple[int, ...]
     policy: Policy
     line: Line
-    depth: int = 0
 
     @property
-    def is_surely_next(self) -> bool:
-        """Whether such a value replaces whatever it meets, and no map that lost an entry yields to something else."""
-        policy = self.policy
-        over = (policy.verdict(lower, dict) for lower in (type(None), str, int, bool, list, dict))
-        return type(self.setting.value) in policy.always and all(one is TAKE or type(one) is Meet for one in over)
+    def place(self) -> At:
+        """Where its source has it."""
+        return At(self.setting.source, self.setting.own)
 
-    def also_by(self, more: tuple[int, ...]) -> Overridden:
-        """The same, overridden by others, too."""
-        return replace(self, by=tuple(dict.fromkeys((*self.by, *more))))
+    def below(self, key: Any, path: Path) -> Overridden | None:
+        """What it says one step down, at *path*; what covers the whole path stays as it is."""
+        setting = self.setting
+        if len(setting.path) < len(path) - 1:
+            return self
+        value = dig(setting.value, (key,))
+        if value is ABSENT:
+            return None if isinstance(setting.value, dict) else self
+        return replace(self, setting=Setting(setting.source, path, value, (*setting.own, key)))
+
+
+class Later(NamedTuple):
+    """Who was overridden some steps below what a walk came by: looked up when somebody asks for them.
+
+    here:     a place of that walk
+    keys:     the steps from there, and the path in the merged tree where they end
+    by, rule: whoever stands there was overridden by these, too
+    """
+
+    here: Any
+    keys: Path
+    path: Path
+    by: tuple[int, ...] = ()
+    rule: Rule | None = None
+
+    def below(self, key: Any, path: Path) -> Later:
+        """The same one step down, at *path*."""
+        return self._replace(keys=(*self.keys, key), path=path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,20 +101,6 @@ class Walk:
     origins: Origins
     cover: Path | None
 
-    def in_line(self, without: Walk) -> Walk:
-        """The same, in the order that a walk *without* the winner shows: who would be read then comes first,
-        and who would not is overridden by others, too."""
-        following = {(setting.source, setting.own) for setting in without.standing}
-        more = {(lost.setting.source, lost.setting.own): lost.by for lost in without.overridden}
-        first, later = [], []
-        for lost in self.overridden:
-            place = lost.setting.source, lost.setting.own
-            if place in following:
-                first.append(lost)
-            else:
-                later.append(lost.also_by(more.get(place, ())))
-        return replace(self, overridden=(*first, *later))
-
     @property
     def part(self) -> Part:
         """What is read, with its origins."""
@@ -99,18 +109,4 @@ class Walk:
     def elements(self, value: Any) -> Iterator[tuple[Any, tuple[At, ...]]]:
         """Each element of the list that is read, and where its sources have it."""
         for index, entry in enumerate(value):
-            yield entry, tuple(at for _, at in whole_places(origins_at(self.origins, index), ()))
-
-
-def whole_places(origins: Origins, path: Path) -> Iterator[tuple[Path, At]]:
-    """Who set a value, each once, as a whole: the place of the map or list, where entries of it were moved along."""
-    if type(origins) is At:
-        yield path, origins
-        return
-    found: dict[tuple[int, Path], None] = {}
-    for now, at in places(origins, path):
-        inside = now[len(path) :]
-        own = at.path[: len(at.path) - len(inside)] if inside and at.path[-len(inside) :] == inside else at.path
-        found.setdefault((at.source, own))
-    for source, own in found:
-        yield path, At(source, own)
+            yield entry, tuple(wholes(origins_at(self.origins, index), ()))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from nodeattrs.core.claim import Origin, Speaker
 from nodeattrs.core.fold import Fold
+from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import ABSENT, Path, parse, spell
 from nodeattrs.errors import BadArgument, BadValue, NoSuchAttribute, NullInTheWay, TypeConflict, UnknownName
 from nodeattrs.node.assignments import FullWriter, UnlessWriter
@@ -120,12 +121,15 @@ class Attributes(Mapping[Any, Any]):
         provenance: bool = True,
         sensitive: Iterable[str | Path] = (),
         root: str | os.PathLike[str] | None = None,
+        rules: Mapping[Any, Any] | tuple[PathRule, ...] = (),
     ) -> None:
         self.name = name
         self.environment = environment
         self._root = None if root is None else os.fspath(root)
         secrets = Secrets(sensitive)
-        self._ledger = Ledger(provenance, lambda: self._root or os.getcwd(), secrets if secrets.paths else None)
+        guarded = secrets if secrets.paths else None
+        read = rules if isinstance(rules, tuple) else read_rules(rules)
+        self._ledger = Ledger(provenance, lambda: self._root or os.getcwd(), guarded, read)
         self._trees = {one.name: ComponentTree(self._ledger, one) for one in COMPONENTS}
 
     default = _writer("default")

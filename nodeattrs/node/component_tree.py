@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from nodeattrs.core.claim import Verb
+from nodeattrs.core.policy import Meet
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import BadArgument, NullInTheWay, TooDeep, TypeConflict
 from nodeattrs.node.ledger import Ledger
@@ -38,8 +39,10 @@ single slot has all of it in the second. A bare pair, since every step of every 
 
 
 def of_pair(file: Any, recipe: Any) -> Place:
-    """The roots of two slots: an assigned one hides the attribute file's."""
-    return ABSENT if type(recipe) is AssignedMap else file, recipe
+    """What an attribute file and a recipe have at one place: both, where they meet, else the recipe's alone."""
+    kinds = type(file), type(recipe)
+    verdict = PAIR.cells.get(kinds) or PAIR.verdict(*kinds)
+    return file if type(verdict) is Meet else ABSENT, recipe
 
 
 def thing_of(place: Place) -> Any:
@@ -61,8 +64,8 @@ def below(place: Place, step: Any) -> Place:
         recipe = recipe.get(step, ABSENT) if isinstance(recipe, dict) else dig(recipe, (step,))
     if file is not ABSENT:
         file = file.get(step, ABSENT) if isinstance(file, dict) else dig(file, (step,))
-        if recipe is not ABSENT and not (type(recipe) is OwnedMap and isinstance(file, dict)):
-            file = ABSENT
+        if file is not ABSENT and recipe is not ABSENT:
+            return of_pair(file, recipe)
     return file, recipe
 
 

@@ -330,6 +330,7 @@ def snapshot_document(
         "name": name,
         "environment": environment,
         "run_list": list(run_list),
+        **({"rules": [rule.to_dict() for rule in ledger.rules]} if ledger.rules else {}),
         **slots,
     }
 

@@ -15,16 +15,15 @@ from nodeattrs.core.claim import Origin, Speaker
 from nodeattrs.core.folding import placed
 from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part
-from nodeattrs.core.policy import Meet
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import AmbiguousRunList, BadArgument
 from nodeattrs.node.attributes import Attributes
-from nodeattrs.node.component_tree import ComponentTree, thing_of
+from nodeattrs.node.component_tree import ComponentTree, of_pair, thing_of
 from nodeattrs.node.documents import snapshot_ledger
 from nodeattrs.node.ledger import Heard, Ledger
-from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, Worked, each, remarked, speakers, told_at
+from nodeattrs.node.maps import ElementTold, OwnedMap, Worked, each, last_word, remarked, speakers, thawed, told_at
 from nodeattrs.node.restoring import restore_ledger
-from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, INSIDE, PAIR, SLOTS, component
+from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, DEFAULT_GROUP, SLOTS, component
 from nodeattrs.node.speech import RUN, Mark
 from nodeattrs.node.values import stored
 
@@ -262,7 +261,8 @@ def _lay_over(component: ComponentTree, tree: Any, speaker: Speaker) -> None:
         told, below = told_at(ledger.trees[slot], path)
         return list(each(told, path, len(below)))
 
-    for path, below, part in placed(INSIDE, ledger.trees[slot], Part(stored(tree, ()), At(mark, ())), known):
+    inside, said = ledger.plan(DEFAULT_GROUP).policy, Part(stored(tree, ()), At(mark, ()))
+    for path, below, part in placed(inside, ledger.trees[slot], said, known):
         if isinstance(below, (dict, list)):
             component.leave(path)
         told = part.origins if ledger.provenance and isinstance(part.origins, list) else None
@@ -276,7 +276,7 @@ def _sink(component: ComponentTree) -> None:
     """
     ledger, lower, upper = component.ledger, component.lower, component.upper
     tree = ledger.trees[upper]
-    if isinstance(tree, AssignedMap):
+    if of_pair(ledger.trees[lower], tree)[0] is ABSENT:
         ledger.replace(lower, {}, remember=False)
     _sunk(ledger, lower, tree, ())
     ledger.replace(upper, {}, remember=False)
@@ -284,14 +284,14 @@ def _sink(component: ComponentTree) -> None:
 
 def _sunk(ledger: Ledger, lower: int, tree: OwnedMap, path: Path) -> None:
     for key, value in tree.items():
-        at = (*path, key)
-        told = tree.origins.get(key, tree.origin)
-        below = dig(ledger.trees[lower], at)
-        if isinstance(value, OwnedMap) and type(PAIR.verdict(type(below), type(value))) is Meet:
+        at, told = (*path, key), tree.origins.get(key, tree.origin)
+        meets = of_pair(dig(ledger.trees[lower], at), value)[0] is not ABSENT
+        if isinstance(value, OwnedMap):
+            if not meets:
+                ledger.store(lower, at, OwnedMap((), value.origin), value.origin)
             _sunk(ledger, lower, value, at)
-        elif isinstance(value, OwnedMap):
-            ledger.store(lower, at, OwnedMap((), value.origin), value.origin)
-            _sunk(ledger, lower, value, at)
+        elif meets:
+            _sunk(ledger, lower, thawed(value, last_word(told)), at)
         elif isinstance(told, list):
             ledger.store(lower, at, value, 0, told)
         else:

@@ -18,12 +18,13 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
 from nodeattrs.node.history import Chronicle, Event
 from nodeattrs.node.maps import ElementTold, OwnedMap, replica, said_in, thawed
 from nodeattrs.node.secrets import Secrets
-from nodeattrs.node.slots import PLAN, SLOTS
+from nodeattrs.node.slots import PLAN, SLOTS, under_rules
 from nodeattrs.node.speech import Mark, Marks, Voice
 from nodeattrs.node.values import Deferred
 from nodeattrs.node.view import Branch, Joined, MapView, entry, evaluated, own, rooted, share
@@ -65,6 +66,7 @@ class Ledger:
     cache:      the merged view's top-level answers; the node reads it directly
     early:      whether whoever speaks now writes the attribute file's slots; see `Voice`
     serial:     rises with every change
+    rules:      what happens at some paths instead of what Chef does
     settled:    facts that nobody changes any more, entry by entry: what of slot 15 is one of these was never copied
     """
 
@@ -76,13 +78,20 @@ class Ledger:
         "lock",
         "marks",
         "provenance",
+        "rules",
         "secrets",
         "serial",
         "settled",
         "trees",
     )
 
-    def __init__(self, provenance: bool, root: Callable[[], str], secrets: Secrets | None = None) -> None:
+    def __init__(
+        self,
+        provenance: bool,
+        root: Callable[[], str],
+        secrets: Secrets | None = None,
+        rules: tuple[PathRule, ...] = (),
+    ) -> None:
         self.trees: list[OwnedMap] = [OwnedMap() for _ in range(len(SLOTS) + 1)]  # [0] is never used
         self.marks = Marks(root)
         self.early = self.marks.voice.early
@@ -92,24 +101,29 @@ class Ledger:
         self.cache: dict[Any, Any] = {}
         self.serial = 0
         self.settled: Mapping[Any, Any] = {}
+        self.rules = rules
         self._view: MapView | None = None
         self.lock = threading.RLock()
 
     # Reading
+
+    def plan(self, branch: Branch = PLAN) -> Branch:
+        """The order of precedence, or a part of it, under the rules of this ledger."""
+        return under_rules(branch, self.rules) if self.rules else branch
 
     def view(self) -> MapView:
         """The merged view of now. What is handed out never changes."""
         with self.lock:
             view = self._view
             if view is None:
-                view = self._view = MapView(rooted(self.trees, PLAN))
+                view = self._view = MapView(rooted(self.trees, self.plan()))
                 self.cache = view._cache
             return view
 
     def shared_part(self, branch: Branch) -> Any:
         """The roots of some slots for a view that no write keeps fresh: it counts as held from the start."""
         with self.lock:
-            part = rooted(self.trees, branch)
+            part = rooted(self.trees, self.plan(branch))
             share(part)
             return part
 
@@ -119,7 +133,7 @@ class Ledger:
         compute: go through deferred values, and give what one at the path itself comes to
         """
         with self.lock:
-            here: Any = rooted(self.trees, branch)
+            here: Any = rooted(self.trees, self.plan(branch))
             for depth, step in enumerate(path, 1):
                 is_map = type(here) is Joined or isinstance(here, dict)
                 here = entry(here, step) if is_map else dig(here, (step,))
@@ -140,7 +154,7 @@ class Ledger:
         """Some slots merged, as a plain copy of one moment."""
         odd: dict[Any, None] = {}
         with self.lock:
-            data = own(rooted(self.trees, branch), odd)
+            data = own(rooted(self.trees, self.plan(branch)), odd)
         return evaluated(data, odd) if evaluate else data  # type: ignore[no-any-return]
 
     # Writing

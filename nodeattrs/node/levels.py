@@ -42,7 +42,10 @@ def _part_at(ledger: Ledger, branch: Branch, path: Path) -> Any:
         else part_of(_stepped((ABSENT, ledger.trees[child]), path))
         for child in branch.children
     ]
-    return joined(branch.policy, parts)
+    policy = ledger.plan(branch).policy
+    for step in path:
+        policy = policy.at(step)
+    return joined(policy, parts)
 
 
 def removed(ledger: Ledger, branch: Branch, path: Path, remove: Callable[[Path], object]) -> Any:

@@ -12,11 +12,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path
 from nodeattrs.node.attributes import WORDS, Attributes
 from nodeattrs.node.documents import chef_document, snapshot_document
 from nodeattrs.node.intake import FACTS, JSON, ROLES, EnvironmentLike, Intake, load, make_tags, told_of_node
-from nodeattrs.node.restoring import Named, chef_levels, named_in_chef, named_in_snapshot, restore_ledger
+from nodeattrs.node.restoring import Named, chef_levels, named_in_chef, named_in_snapshot, restore_ledger, rules_in
 from nodeattrs.node.run_list import normalised
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT
 
@@ -33,6 +34,7 @@ class Node(Attributes):
     provenance:  False keeps no origins and no history
     sensitive:   paths whose values are secrets: "db.password", or steps; the step "*" stands for any
     root:        the folder to which the files in origins are relative; None is the current one
+    rules:       path or pattern -> what happens there instead of what Chef does; see `core.rules.read_rules`
 
     Reading is as from an immutable mapping, one look-up a step when warm. One thread may write while
     others read; several writers take turns. What was handed out never changes, deferred values excepted.
@@ -53,8 +55,9 @@ class Node(Attributes):
         provenance: bool = True,
         sensitive: Iterable[str | Path] = (),
         root: str | os.PathLike[str] | None = None,
+        rules: Mapping[Any, Any] | tuple[PathRule, ...] = (),
     ) -> None:
-        super().__init__(name, environment, provenance=provenance, sensitive=sensitive, root=root)
+        super().__init__(name, environment, provenance=provenance, sensitive=sensitive, root=root, rules=rules)
         self._run_list: list[str] = []
 
     @property
@@ -193,7 +196,7 @@ class Node(Attributes):
     @classmethod
     def restore(cls, snapshot: Mapping[str, Any], **options: Any) -> Self:
         """The node of a snapshot. options: as for `Node`. raises: DocumentError"""
-        node = cls._named(named_in_snapshot(snapshot), options)
+        node = cls._named(named_in_snapshot(snapshot), {"rules": rules_in(snapshot), **options})
         restore_ledger(snapshot, node._ledger)
         return node
 

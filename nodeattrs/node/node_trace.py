@@ -6,7 +6,7 @@ lists, lists that several worked on, and what is in no tree any more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -14,13 +14,13 @@ from nodeattrs.core.claim import Claim, Origin, Verb
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part
-from nodeattrs.core.trace import Element, Past, Trace, traced
+from nodeattrs.core.trace import Element, Fate, Past, Trace, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, SCALARS, Absent, Path, dig
 from nodeattrs.core.walk import Setting
 from nodeattrs.node.history import Event
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, Told, Worked, begun, said_in, steps, told_at
+from nodeattrs.node.maps import AssignedMap, Told, Worked, begun, said_in, speakers, steps, told_at
 from nodeattrs.node.slots import COMPONENTS, PLAN, SLOTS
 from nodeattrs.node.speech import Mark
 from nodeattrs.node.view import Branch, plain
@@ -37,7 +37,7 @@ _READY = SCALARS | {Absent}
 def trace_of(ledger: Ledger, path: Path) -> Trace:
     """The trace of *path*. cost: its depth times fifteen, and the history at and above it"""
     trees = {slot: tree for slot, tree in enumerate(ledger.trees) if tree or type(tree) is AssignedMap}
-    walked = walk(_FOLDING, path, trees)
+    walked = walk(_folding(ledger.plan()) if ledger.rules else _FOLDING, path, trees)
 
     def claim(setting: Setting) -> Claim:
         tree = ledger.trees[setting.source]
@@ -46,9 +46,48 @@ def trace_of(ledger: Ledger, path: Path) -> Trace:
         return Claim(setting.path, _shown(setting.value), setting.source, origin, verb)
 
     value = _read(walked.value)
-    trace = traced(walked, path, value, claim, _TITLES, tuple(_past(ledger, path)), once=False)
+    trace = traced(walked, path, value, claim, _TITLES, once=False)
     elements = walked.elements(value) if trace.elements else ()
-    return replace(trace, elements=tuple(_element(ledger, path, entry, found) for entry, found in elements))
+    trace = replace(trace, elements=tuple(_element(ledger, path, entry, found) for entry, found in elements))
+    return _gone_on(ledger, trace)
+
+
+def _gone_on(ledger: Ledger, trace: Trace) -> Trace:
+    """The trace with one row for what somebody set and others went on with in place; and the history, without that."""
+    found: dict[int, Continued] = {}
+    if trace.elements or isinstance(trace.value, list) or int in map(type, trace.path):
+        ranks = (heard.claim.rank for heard in trace.heard if heard.claim.path == trace.path)
+        found = {rank: one for rank in ranks if (one := _living(ledger, rank, trace.path)) is not None}
+    taken = {one.slot for one in found.values()}
+    heard = (
+        replace(one, claim=_begun(one.claim, found[one.claim.rank]), then=found[one.claim.rank].steps)
+        if one.claim.rank in found
+        else one
+        for one in trace.heard
+        if one.claim.rank not in taken or one.fate is not Fate.LOSES
+    )
+    steps = {id(event) for one in found.values() for event in one.events}
+    return replace(trace, heard=tuple(heard), past=tuple(_past(ledger, trace.path, steps)))
+
+
+def _living(ledger: Ledger, slot: int, path: Path) -> Continued | None:
+    """As `continued`, where something of what was begun with is still there."""
+    told, _ = told_at(ledger.trees[slot], path)
+    if isinstance(told, Worked):
+        left = {said.source for one in told for said in speakers(one, path)}
+        if left.isdisjoint(told.begun):
+            return None
+    return continued(ledger, slot, path)
+
+
+def _begun(claim: Claim, since: Continued) -> Claim:
+    """The claim of a list that was worked on, as whoever set it made it."""
+    if claim.verb is not Verb.APPEND or not since.begun:
+        return claim
+    first = since.begun[0]
+    return replace(
+        claim, value=claim.value if first.value is ABSENT else first.value, origin=first.origin, verb=first.verb
+    )
 
 
 def _folding(branch: Branch) -> Folding:
@@ -202,19 +241,21 @@ def _claim(ledger: Ledger, slot: int, said: At, path: Path, value: Any = ABSENT)
     return Claim(path, value if value is ABSENT else _shown(value), slot, origin, mark.verb)
 
 
-def _past(ledger: Ledger, path: Path) -> Iterator[Past]:
+def _past(ledger: Ledger, path: Path, but: Collection[int]) -> Iterator[Past]:
+    """What was said before. but: events that a row of the trace has already, by their identity"""
     for depth in range(len(path), -1, -1):
-        yield from _chronicled(ledger, path[:depth], path[depth:])
+        yield from _chronicled(ledger, path[:depth], path[depth:], but)
     below = [at for at in ledger.history if len(at) > len(path) and at[: len(path)] == path]
     for at in below[:_MOST_BELOW]:
-        yield from _chronicled(ledger, at, ())
+        yield from _chronicled(ledger, at, (), but)
 
 
-def _chronicled(ledger: Ledger, at: Path, rest: Path) -> Iterator[Past]:
+def _chronicled(ledger: Ledger, at: Path, rest: Path, but: Collection[int]) -> Iterator[Past]:
     chronicles = ledger.history.get(at, {})
     for slot, silent in sorted(chronicles, key=lambda key: (-key[0], key[1])):
         chronicle = chronicles[slot, silent]
-        first, *later = [_event(ledger, slot, at, event, rest) for event in chronicle.events()]
+        told = [None if id(event) in but else _event(ledger, slot, at, event, rest) for event in chronicle.events()]
+        first, *later = told
         dropped = Past(Claim(at, ABSENT, slot, Origin("forgotten")), "forgotten", None, chronicle.dropped)
         for past in (*reversed(later), dropped if chronicle.dropped and not rest else None, first):
             if past is not None:

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple, NoReturn
 
 from nodeattrs.core.claim import Origin, Verb
 from nodeattrs.core.origins import At, Patched
+from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path, copied
-from nodeattrs.errors import DocumentError, ValueWithheld
+from nodeattrs.errors import BadArgument, DocumentError, ValueWithheld
 from nodeattrs.node.documents import FORMAT, LEVELS, VERSION
 from nodeattrs.node.history import EVENTS, Chronicle, Event
 from nodeattrs.node.ledger import Ledger
@@ -49,6 +50,14 @@ def named_in_snapshot(snapshot: Any) -> Named:
             hint="a newer nodeattrs wrote it: upgrade",
         )
     return _named(snapshot, "environment")
+
+
+def rules_in(snapshot: Mapping[str, Any]) -> tuple[PathRule, ...]:
+    """The rules for paths under which a node was saved. raises: DocumentError"""
+    try:
+        return tuple(map(PathRule.from_dict, snapshot.get("rules") or ()))
+    except (KeyError, TypeError, AttributeError, BadArgument) as error:
+        raise DocumentError("the rules of this snapshot cannot be read", hint="was it changed by hand?") from error
 
 
 def _named(document: Any, field: str) -> Named:

@@ -22,7 +22,7 @@ def fold_of(ledger: Ledger, branch: Branch = PLAN) -> Fold:
         SlotTree(ledger, SLOTS[child - 1]).layer() if isinstance(child, int) else fold_of(ledger, child)
         for child in branch.children
     )
-    return Fold(children, branch.policy)
+    return Fold(children, ledger.plan(branch).policy)
 
 
 class SlotTree:

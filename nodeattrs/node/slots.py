@@ -9,9 +9,11 @@ which trees meet first, and under which policy.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from nodeattrs.core.part import unite
 from nodeattrs.core.policy import ANY, LIST, MAP, MEET, SAID, TAKE, Kind, Line, Policy
+from nodeattrs.core.rules import PathRule, ruled
 from nodeattrs.core.tree import near
 from nodeattrs.errors import UnknownName
 from nodeattrs.node.maps import AssignedMap, OwnedMap
@@ -30,6 +32,7 @@ __all__ = [
     "Component",
     "Slot",
     "component",
+    "under_rules",
 ]
 
 DEFAULT_ENVIRONMENT = "_default"
@@ -153,3 +156,13 @@ NORMAL_GROUP = Branch(PAIR, (7, 8))
 OVERRIDE_GROUP = Branch(INSIDE, (Branch(PAIR, (9, 10)), 11, 12, Branch(PAIR, (13, 14))))
 PLAN = Branch(ACROSS, (DEFAULT_GROUP, NORMAL_GROUP, OVERRIDE_GROUP, 15))
 """The whole order of precedence: fold it over fifteen trees and you have the node."""
+
+
+@lru_cache(maxsize=256)
+def under_rules(branch: Branch, rules: tuple[PathRule, ...]) -> Branch:
+    """Part of the plan under rules for paths: inside groups and between them.
+
+    What a recipe says over the attribute file of its own component is not touched: it has seen that and worked on it.
+    """
+    children = tuple(child if isinstance(child, int) else under_rules(child, rules) for child in branch.children)
+    return Branch(branch.policy if branch.policy is PAIR else ruled(branch.policy, rules), children)

@@ -70,7 +70,7 @@ def entry(part: Any, key: Any) -> Any:
     """
     if type(part) is not Joined:
         return part.get(key, ABSENT)
-    policy = part.policy
+    policy = part.policy if part.policy.by_key is None else part.policy.at(key)
     always = policy.always
     result = ABSENT
     for member in part.members:
@@ -180,7 +180,7 @@ def own(part: Any, odd: dict[Any, None]) -> Any:
 
 
 def _lay(policy: Policy, lower: dict[Any, Any], upper: Any, odd: dict[Any, None], ours: bool, at: Any = ABSENT) -> None:
-    wins = _scalars_that_win(policy)
+    wins, table = _scalars_that_win(policy), policy
     for key, above in upper.items():
         kind = type(above)
         if kind in wins:
@@ -188,7 +188,9 @@ def _lay(policy: Policy, lower: dict[Any, Any], upper: Any, odd: dict[Any, None]
             continue
         top = key if at is ABSENT else at
         below = lower.get(key, ABSENT)
-        verdict = policy.cells.get((type(below), kind)) or policy.verdict(type(below), kind)
+        if policy.by_key is not None:
+            table = policy.at(key)
+        verdict = table.cells.get((type(below), kind)) or table.verdict(type(below), kind)
         if verdict is TAKE:
             lower[key] = above if ours else _copy(above, odd, top)
         elif type(verdict) is Meet:
@@ -200,7 +202,7 @@ def _lay(policy: Policy, lower: dict[Any, Any], upper: Any, odd: dict[Any, None]
 
 @cache
 def _scalars_that_win(policy: Policy) -> frozenset[type]:
-    return policy.always & _READY
+    return policy.always & _READY if policy.by_key is None else frozenset()
 
 
 def _watched() -> Callable[[Any], bool]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from nodeattrs.adapters.hiera import Explanation, UnknownLevel, Unused
-from nodeattrs.core.claim import Origin
-from nodeattrs.core.trace import rows, shown
 from nodeattrs.core.tree import ABSENT, spell
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
+
+if TYPE_CHECKING:
+    from nodeattrs.adapters.hiera import Explanation, UnknownLevel, Unused
+    from nodeattrs.core.claim import Origin
 
 __all__ = ["Compared", "Explained", "LookedUp", "NobodyReads", "WhoHas", "plain"]
 
@@ -25,6 +26,12 @@ def plain(value: Any) -> Any:
     if isinstance(value, NodeattrsError):
         return {"error": getattr(value, "kind", type(value).__name__), "message": value.message}
     return str(value) if hasattr(value, "unwrap") else value
+
+
+def _shown(value: Any, width: int = 60) -> str:
+    from nodeattrs.core.trace import shown  # a value alone is printed without it
+
+    return shown(value, width)
 
 
 def _as_yaml(value: Any) -> Iterator[str]:
@@ -105,7 +112,7 @@ class Explained:
         for node, one in self.explanations.items():
             if len(self.explanations) > 1:
                 yield screen.paint(f"# {printable(node)}", "strong")
-            head = f"{one.key} = {shown(one.value)}" if one.found else f"{one.key}: no answer"
+            head = f"{one.key} = {_shown(one.value)}" if one.found else f"{one.key}: no answer"
             yield screen.paint(cut(printable(head), max(screen.width, 40)), "strong")
             for block in _blocks(one):
                 yield from _block(block, screen)
@@ -124,7 +131,7 @@ def _blocks(one: Explanation) -> Iterator[Block]:
         yield f"  given by {one.found_in} of the call"
     yield f"  strategy   {_strategy(one.strategy)}, from {_chosen_by(one)}"
     if one.converted is not None:
-        yield f"  converted  to {shown(one.converted)}"
+        yield f"  converted  to {_shown(one.converted)}"
     if one.searched:
         yield "  searched"
         yield [(item.place.layer, item.place.entry, item.place.file, _OUTCOMES[item.outcome]) for item in one.searched]
@@ -156,7 +163,7 @@ def _leaf_blocks(one: Explanation) -> Iterator[Block]:
     if leaves:
         yield "  set by"
         yield [
-            (spell(path) if path else one.key, shown(value, 40), _places(origins))
+            (spell(path) if path else one.key, _shown(value, 40), _places(origins))
             for path, value, origins in leaves[:_MOST_LEAVES]
         ]
     if len(leaves) > _MOST_LEAVES:
@@ -168,18 +175,20 @@ def _knocked_blocks(one: Explanation) -> Iterator[Block]:
     if knocked:
         yield "  knocked out"
     for each in knocked:
-        value, marker = shown(each.value, 40), shown(each.marker, 40)
+        value, marker = _shown(each.value, 40), _shown(each.marker, 40)
         yield f"    {value} of {_places(each.said)} by {marker}, {_places(each.by)}"
 
 
 def _other_blocks(one: Explanation) -> Iterator[Block]:
     """Who else sets the value as a whole, or might: the rows of its trace that are not read."""
+    from nodeattrs.core.trace import rows
+
     others = list(rows(one.trace()))
     for outcome, heading in (("loses", "overridden"), ("unknown", "cannot be read")):
         found = [row for row in others if row.outcome == outcome]
         if found:
             yield f"  {heading}"
-            yield [(f"{row.rank} {row.title}", shown(row.value, 40), _place(row.origin), row.note) for row in found]
+            yield [(f"{row.rank} {row.title}", _shown(row.value, 40), _place(row.origin), row.note) for row in found]
     for level in one.unknown:
         if level.key != one.key:
             yield f"    {level.key} may be overridden by {level}"
@@ -294,5 +303,5 @@ class Compared:
             yield printable(key)
             for mark, style, value in (("-", "removed", left), ("+", "added", right)):
                 if value is not ABSENT:
-                    text = value.message if isinstance(value, NodeattrsError) else shown(plain(value), 10_000)
+                    text = value.message if isinstance(value, NodeattrsError) else _shown(plain(value), 10_000)
                     yield screen.paint(printable(f"  {mark} {text}"), style)

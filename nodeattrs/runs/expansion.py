@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import EnvironmentNotFound
 from nodeattrs.node.intake import Intake
@@ -44,13 +45,14 @@ def layers_of(
     environments: Environments,
     environment: str,
     sensitive: Sequence[str | Path] = (),
+    rules: tuple[PathRule, ...] = (),
 ) -> Layers:
     """Expand a run-list and fold its roles and the environment, for any number of nodes.
 
-    sensitive: paths, those of the nodes
+    sensitive, rules: those of the nodes
     raises:    as `expand_node`
     """
-    node = Node(environment=environment, sensitive=sensitive)
+    node = Node(environment=environment, sensitive=sensitive, rules=rules)
     node.run_list = run_list
     expansion = expand_run_list(node.run_list, roles, environment)
     expansion.require_roles()

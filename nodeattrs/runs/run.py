@@ -81,7 +81,7 @@ def run_node(
     source:          semantics of Chef's policy builder; docs/merging.md, "A run"
     """
     config = repository.config
-    node = Node(name, sensitive=config.sensitive, root=repository.root)
+    node = Node(name, sensitive=config.sensitive, root=repository.root, rules=config.merge)
     described = repository.node_document(name)
     given: dict[Any, Any] = {}
     speaker: Speaker = Origin("JSON attributes")
@@ -162,7 +162,8 @@ def _plan(repository: Repository, run_list: tuple[str, ...], environment: str) -
 
 
 def _planned(repository: Repository, run_list: tuple[str, ...], environment: str) -> _Plan:
-    layers = layers_of(run_list, repository.role, repository.environment, environment, repository.config.sensitive)
+    config = repository.config
+    layers = layers_of(run_list, repository.role, repository.environment, environment, config.sensitive, config.merge)
     expansion = layers.expansion
     cookbooks = cookbook_order(expansion.recipes, repository.cookbook)
     check_versions(cookbooks, repository.cookbook, [*expansion.pins(), *repository.environment(environment).pins()])

@@ -18,8 +18,8 @@ from typing import Any, Literal
 from nodeattrs.adapters.cloudinit.definitions import Definition, MergerSpec
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.adapters.cloudinit.trees import independent
-from nodeattrs.core.meeting import meet
-from nodeattrs.core.part import Part, concat, listed, made
+from nodeattrs.core.meeting import meet, note
+from nodeattrs.core.part import Part, concat, kept, listed, made, recast, sliced
 from nodeattrs.core.policy import (
     ABSENT_KIND,
     ANY,
@@ -163,6 +163,7 @@ class _Builder:
             self.in_map = self._map_table(built["dict"])
         if "list" in built:
             self.in_list = self._list_table(built["list"])
+            self.replaces_items = all(line.rule is TAKE for line in self.in_list.lines)
 
     # --- dict -----------------------------------------------------------------------
 
@@ -200,7 +201,7 @@ class _Builder:
         assert self.in_map is not None
         keep = Policy("meet", Line(MAP, MAP, Meet(self.in_map)), Line(ANY, SAID, TAKE))
         met = meet(keep, lower, upper)
-        return _only(met, upper.value, lower, upper)
+        return kept(met, upper.value, lower, upper)
 
     # --- list -----------------------------------------------------------------------
 
@@ -237,21 +238,27 @@ class _Builder:
         return Policy(f"{self.name}, in a list", *lines, kinds=self.kinds)
 
     def _by_position(self, lower: Part, upper: Part) -> Part:
-        assert self.in_list is not None
         old, new = _as_list(lower), _as_list(upper)
         common = min(len(old.value), len(new.value))
-        if all(line.rule is TAKE for line in self.in_list.lines):
-            result = concat(_cut(new, 0, common), _cut(old, common, None))
-            return _like(lower, result if result.value else made([], lower, upper))
+        if not common:
+            return lower
+        below, above, rest = sliced(old, 0, common), sliced(new, 0, common), sliced(old, common, None)
+        return _like(lower, concat(self._laid(below, above), rest))
+
+    def _laid(self, below: Part, above: Part) -> Part:
+        """Two lists of one length, item over item."""
+        assert self.in_list is not None
+        if self.replaces_items:
+            note(self.in_list, below, above)
+            return above
         items = []
-        for index, (below, above) in enumerate(zip(old.elements(), new.elements(), strict=False)):
+        for index, (old, new) in enumerate(zip(below.elements(), above.elements(), strict=True)):
             try:
-                items.append(meet(self.in_list, below, above))
+                items.append(meet(self.in_list, old, new))
             except MergeConflict as conflict:
                 conflict.path = (index, *(conflict.path or ()))
                 raise
-        rest = _cut(old, common, None).elements()
-        return _like(lower, listed([*items, *rest], lower, upper))
+        return listed(items, below, above)
 
     # --- str ------------------------------------------------------------------------
 
@@ -272,17 +279,12 @@ def _named(handler: Any, verb: str) -> Any:
 # --- what handlers do ---------------------------------------------------------------
 
 
-def _cut(part: Part, start: int, stop: int | None) -> Part:
-    told = part.origins
-    return Part(part.value[start:stop], told[start:stop] if type(told) is list else told)
-
-
 def _as_list(part: Part) -> Part:
-    return part if type(part.value) is list else Part(list(part.value), part.origins)
+    return part if type(part.value) is list else recast(part, list)
 
 
 def _like(model: Part, part: Part) -> Part:
-    return Part(tuple(part.value), part.origins) if type(model.value) is tuple else part
+    return recast(part, tuple) if type(model.value) is tuple else part
 
 
 def _joined(mode: str, whole: bool, lower: Part, upper: Part) -> Part:
@@ -297,13 +299,13 @@ def _spread(mode: str, whole: bool, part: Part) -> Part:
     if isinstance(value, (list, tuple)):
         return _as_list(part)
     if whole:
-        return Part([value], [part.origins])
+        return listed([part], part)
     if isinstance(value, dict):
-        return listed([Part(key, part.at(key).origins) for key in value], part)
+        return listed((made(key, part.at(key)) for key in value), part)
     if isinstance(value, (set, frozenset)):
-        return Part(sorted(value, key=str), part.origins)
+        return recast(part, partial(sorted, key=str))
     if isinstance(value, (str, bytes)):
-        return Part(list(value), part.origins)
+        return recast(part, list)
     raise MergeConflict(
         f"list({mode}) cannot add {_shown(value)} to a list", hint="write the new value as a list, or leave it out"
     )
@@ -327,14 +329,6 @@ def _lengthened(lower: Part, upper: Part) -> Part:
     if not isinstance(upper.value, str):
         raise MergeConflict(f"str(append) cannot add {_shown(upper.value)} to a text", hint="write the value as text")
     return made(lower.value + upper.value, lower, upper)
-
-
-def _only(part: Part, keys: Any, *of: Part) -> Part:
-    kept = {key: value for key, value in part.value.items() if key in keys}
-    if not kept:
-        return made({}, *of)
-    told = {key: part.origins[key] for key in kept} if type(part.origins) is dict else part.origins
-    return Part(kept, told)
 
 
 def _shown(value: Any) -> str:

@@ -5,15 +5,19 @@
 ['a', 'b']
 """
 
+from typing import TYPE_CHECKING, Any
+
 from nodeattrs.adapters.hiera.census import Unused, differences, undecided, unused, view
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, CannotDig, CannotMerge, HieraError, KeyNotFound
-from nodeattrs.adapters.hiera.explain import Explanation, UnknownLevel
 from nodeattrs.adapters.hiera.hiera import Hiera
 from nodeattrs.adapters.hiera.scope import REQUIRED, Scope
 from nodeattrs.adapters.hiera.strategies import merge
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown
+
+if TYPE_CHECKING:
+    from nodeattrs.adapters.hiera.explain import Explanation, UnknownLevel
 
 __all__ = [
     "ABSENT",
@@ -37,3 +41,12 @@ __all__ = [
     "unused",
     "view",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # A lookup that nobody asks about does not load the answers.
+    if name not in ("Explanation", "UnknownLevel"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from nodeattrs.adapters.hiera import explain
+
+    return getattr(explain, name)

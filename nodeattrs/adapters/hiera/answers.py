@@ -166,7 +166,11 @@ class Answers:
         module = self.module_with_data(root)
         options = self._options_of(module)
         entry = None if options is None else options.of(root)
-        how = self._chosen(merge, entry, recorder)
+        if recorder is not None:
+            recorder.choose(merge, entry)
+        if merge is None and entry is not None:
+            merge = entry[1].get("merge")
+        how = FIRST if merge is None else self._strategy(merge, entry)
         if how is FIRST and recorder is None:
             value = self._first(root, module, asking)
         else:
@@ -180,16 +184,6 @@ class Answers:
             if len(steps) > 1 and value is not ABSENT:
                 value = dug(value, steps[1:], key)
         return value if value is ABSENT or entry is None else self._converted(value, entry[1], recorder)
-
-    def _chosen(self, merge: Merge, entry: Any, recorder: Recorder | None) -> Strategy:
-        """The strategy of the call, else of lookup_options."""
-        if recorder is not None:
-            recorder.chosen_by = "default" if merge is None else "argument"
-        if merge is None and entry is not None:
-            merge = entry[1].get("merge")
-            if recorder is not None and merge is not None:
-                recorder.option = entry[0]
-        return self._strategy(merge, entry)
 
     def _converted(self, value: Any, entry: Mapping[str, Any], recorder: Recorder | None) -> Any:
         wanted = entry.get("convert_to")
@@ -221,10 +215,10 @@ class Answers:
         for tree, source, place in flat:
             if tree is None or root in tree:
                 value = source.value(root, asking)
-                if type(value) is Unknown:
+                if value is not ABSENT:
+                    if type(value) is not Unknown:
+                        return value
                     self._met_unknown(place, value)
-                elif value is not ABSENT:
-                    return value
         return ABSENT
 
     def _folded(
@@ -243,7 +237,7 @@ class Answers:
         return folding
 
     @staticmethod
-    def _layer_of(how: Strategy, ask: Callable[[Place], Part | Folding]) -> Callable[[Sequence[Level]], Folding]:
+    def _layer_of(how: Strategy, ask: Callable[[Place], Part | Folding]) -> Callable[[Sequence[Level]], Part | Folding]:
         def entry(level: Level) -> Part | Folding:
             return how.level(level.places, ask) if level.located else ask(level.places[0])
 
@@ -378,7 +372,8 @@ class Answers:
         folding = _OPTIONS.folding(len(layers))
         for levels, owner in zip(layers, (None, None, module), strict=True):
             part = layer(levels)
-            if part.result.value is ABSENT or checked(part.result.value, owner) is not None:
+            value = part.result.value if isinstance(part, Folding) else part.value
+            if value is ABSENT or type(value) is Unknown or checked(value, owner) is not None:
                 _OPTIONS.lay(folding, part)
         if recorder is not None:
             recorder.end(folding)

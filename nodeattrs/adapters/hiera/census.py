@@ -8,16 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.hiera.data import DataFile
-from nodeattrs.adapters.hiera.explain import UnknownLevel
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
 from nodeattrs.adapters.hiera.options import NAME
 from nodeattrs.adapters.hiera.scope import Scope
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, strict_key
 from nodeattrs.errors import NodeattrsError
+
+if TYPE_CHECKING:
+    from nodeattrs.adapters.hiera.explain import UnknownLevel
 
 __all__ = ["Unused", "differences", "undecided", "unused", "view"]
 

@@ -21,11 +21,12 @@ from nodeattrs.adapters.hiera.recorder import Recorder
 from nodeattrs.core.claim import Claim, Origin
 from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.meeting import noting
+from nodeattrs.core.origins import wholes
 from nodeattrs.core.part import Part
 from nodeattrs.core.trace import Trace, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, copied, dig, parse, spell
-from nodeattrs.core.walk import Setting, whole_places
+from nodeattrs.core.walk import Setting
 from nodeattrs.errors import NodeattrsError, TooDeep
 
 __all__ = ["Explanation", "Knocked", "UnknownLevel", "explained", "explained_options", "undecided"]
@@ -167,7 +168,7 @@ class Explanation:
 
     def _places(self, part: Part) -> tuple[Origin, ...]:
         """Where the sources of a part have it, the strongest first; one line once."""
-        found = sorted((at for _, at in whole_places(part.origins, ())), key=lambda at: -at.source)
+        found = sorted(wholes(part.origins, ()), key=lambda at: -at.source)
         return tuple(dict.fromkeys(self._recorder.source(at.source).origin(at.path) for at in found))
 
     @property

@@ -17,7 +17,6 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ANY, SAID, TAKE, Line, Policy
-from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.core.unknown import Unknown
 
@@ -63,6 +62,8 @@ class Found:
 
     def sentence(self, path: Path) -> str:
         """Who says what, in words."""
+        from nodeattrs.core.trace import shown  # for messages only
+
         return f"{shown(dig(self.value, path), 40)} is said by {self.origin(path)}"
 
 
@@ -98,6 +99,12 @@ class Recorder:
         self._numbers: dict[int, int] = {}
         self._above: list[Found] = []
 
+    def choose(self, merge: Any, entry: Any) -> None:
+        """Who chooses the strategy: the call, else an entry of lookup_options, its name first."""
+        self.chosen_by = "default" if merge is None else "argument"
+        if merge is None and entry is not None and entry[1].get("merge") is not None:
+            self.option = entry[0]
+
     def begin(self, how: Strategy, layers: Sequence[Sequence[Level]], *, in_defaults: bool = False) -> None:
         """A search begins: every source gets its number. What an earlier one could not read lies above it."""
         self.how = how
@@ -117,9 +124,10 @@ class Recorder:
         """A search has come to its end."""
         self.folding = folding
         if self._above:
-            self.folding = FIRST.level(
-                [*self._above, None], lambda one: folding if one is None else Part(one.value, one.number)
-            )
+            self.folding = FIRST.folding(2)
+            for found in self._above:
+                self.folding.lay(Part(found.value, found.number), FIRST.policy)
+            self.folding.lay(folding, FIRST.policy)
 
     @property
     def is_over(self) -> bool:

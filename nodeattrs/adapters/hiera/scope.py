@@ -7,16 +7,19 @@ the explanation.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from nodeattrs.adapters.hiera.answers import Answers, Asking, Merge
 from nodeattrs.adapters.hiera.errors import BadLookup, CannotMerge, HieraError, KeyNotFound
-from nodeattrs.adapters.hiera.explain import Explanation, UnknownLevel, explained, explained_options, undecided
 from nodeattrs.adapters.hiera.keys import split_key
 from nodeattrs.adapters.hiera.recorder import Recorder
 from nodeattrs.adapters.hiera.types import Type, parse_type
 from nodeattrs.core.tree import ABSENT, copied, near
 from nodeattrs.errors import NodeattrsError, TooDeep
+
+if TYPE_CHECKING:
+    # Loaded by the first question: a lookup that nobody asks about does not pay for the answers.
+    from nodeattrs.adapters.hiera.explain import Explanation, UnknownLevel
 
 __all__ = ["REQUIRED", "Scope"]
 
@@ -102,6 +105,8 @@ class Scope(Answers):
     ) -> Explanation:
         """Why `lookup` gives what it gives: takes the same arguments, and never raises what a lookup raises."""
 
+        from nodeattrs.adapters.hiera.explain import explained
+
         recorder = Recorder()
         asking = Asking(self, override, default_values_hash, (name,), recorder.needed)
 
@@ -134,10 +139,17 @@ class Scope(Answers):
         raises: as `lookup`, but for what is not found
         """
         asking = Asking(self, override, default_values_hash, ("",))
-        return undecided(self, [name] if isinstance(name, str) else name, merge, asking)
+        return self._undecided([name] if isinstance(name, str) else name, merge, asking)
+
+    def _undecided(self, names: Sequence[str], merge: Merge, asking: Asking) -> tuple[UnknownLevel, ...]:
+        from nodeattrs.adapters.hiera.explain import undecided
+
+        return undecided(self, names, merge, asking)
 
     def explain_options(self, name: str) -> Explanation:
         """How lookup_options came to be for a key, each entry with its file and line."""
+        from nodeattrs.adapters.hiera.explain import explained_options
+
         return explained_options(self, name)
 
     def hiera(self, name: str, default_value: Any = ABSENT) -> Any:
@@ -195,7 +207,7 @@ class Scope(Answers):
 
     def _not_found(self, names: Sequence[str], merge: Merge, asking: Asking) -> KeyNotFound:
         shown = ", ".join(map(repr, names))
-        unknown = undecided(self, names, merge, asking) if self.has_unknown else ()
+        unknown = self._undecided(names, merge, asking) if self.has_unknown else ()
         close = self._close_keys(names)
         hint = f"did you mean {close[0]}?" if close else "give it a default_value, or write it into a data file"
         return KeyNotFound(

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from nodeattrs.adapters.hiera.deep import Deep
 from nodeattrs.adapters.hiera.errors import BadLookup, CannotMerge, KeyNotFound
-from nodeattrs.core.folding import Folding
+from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.part import Part, listed, unite
 from nodeattrs.core.policy import ANY, LIST, MAP, NULL, SAID, TAKE, Handler, Line, Meet, Policy
 from nodeattrs.core.tree import ABSENT, copied, near
@@ -71,15 +71,29 @@ class Strategy:
         """Lay the next source's value into a level. raises: CannotMerge"""
         folding.lay(part, self.policy)
 
-    def level(self, sources: Sequence[One], ask: Callable[[One], Part | Folding]) -> Folding:
-        """One level: *ask* gives the part of each source, ABSENT where it has none. raises: CannotMerge"""
-        folding = self.folding(len(sources))
-        for source in sources:
-            self.lay(folding, ask(source))
-        return folding
+    def level(self, sources: Sequence[One], ask: Callable[[One], Part | Folding]) -> Part | Folding:
+        """One level: *ask* gives the part of each source, ABSENT where it has none; NOTHING where none has any.
 
-    def finished(self, folding: Folding) -> Folding:
-        """The same folding, after the last look at its result."""
+        raises: CannotMerge
+        """
+        if len(sources) == 1 and self.alone is None:
+            return ask(sources[0])
+        folding: Folding | None = None
+        for source in sources:
+            part = ask(source)
+            if part is not NOTHING:
+                if folding is None:
+                    folding = self.folding(len(sources))
+                self.lay(folding, part)
+        return folding or NOTHING
+
+    def finished(self, level: Part | Folding) -> Folding:
+        """The whole, after the last look at it."""
+        if isinstance(level, Folding):
+            folding = level
+        else:
+            folding = self.folding(1)
+            folding.lay(level, self.policy)
         if self.last is not None:
             folding.only(self.last)
         return folding
@@ -305,6 +319,10 @@ def _checked(name: str, options: dict[Any, Any]) -> dict[str, Any]:
     return {key: value for key, value in options.items() if value is not None and value is not False}
 
 
+def _anonymous(value: Any) -> Part:
+    return NOTHING if value is ABSENT else Part(value, None)
+
+
 def merge(values: Iterable[Any], strategy: str | Mapping[str, Any] | None = None, *, documented: bool = False) -> Any:
     """Merge the values of one key, the strongest first.
 
@@ -320,7 +338,7 @@ def merge(values: Iterable[Any], strategy: str | Mapping[str, Any] | None = None
     how = strategy_of(strategy, documented=documented)
     sources = list(values)
     try:
-        result = how.finished(how.level(sources, lambda value: Part(value, None))).result
+        result = how.finished(how.level(sources, _anonymous)).result
         if result.value is ABSENT:
             raise KeyNotFound("there is no value to merge")
         return copied(result.value)

@@ -1,0 +1,170 @@
+"""How a handler or a change has made a value: where each part of it has stood in what it was made of.
+
+The handler is called once more with parts whose origins are nothing but their places in those
+parts; its own words say then what came from where, and nothing is compared or guessed. It knows
+neither foldings nor who the sources are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from nodeattrs.core.folding import Change, again
+from nodeattrs.core.meeting import Encounter
+from nodeattrs.core.origins import At, Origins, origins_at, places, wholes
+from nodeattrs.core.part import Part
+from nodeattrs.core.policy import KEEP, TAKE, Line, Policy, Verdict
+from nodeattrs.core.tree import ABSENT, Path, dig
+
+__all__ = ["LOWER", "UPPER", "Made", "MadeOf"]
+
+LOWER, UPPER = -1, -2
+"""The two that something was made of, as sources of its ways: no real source has these numbers."""
+
+
+class Made:
+    """What came of two parts, and the way of everything in it.
+
+    A *way* is a place in one of the two: `At(LOWER, path)`. What a change set itself is at a place of
+    its source, whose number is positive.
+
+    inputs: LOWER and UPPER -> the parts
+    part:   what came of them
+    ways:   the origins of that, ways being their sources
+    notes:  where a handler let two parts meet
+    """
+
+    def __init__(self, lower: Part, upper: Part) -> None:
+        self.inputs = {LOWER: lower, UPPER: upper}
+        self.part = self.ways = Part(ABSENT, ())
+        self.notes: list[Encounter] = []
+        self.is_change = False
+
+    def by(self, verdict: Verdict) -> Made:
+        """Made by a handler. raises: MergeConflict, where it does"""
+        lower, upper = (
+            Part(part.value, () if part.value is ABSENT else At(side, ())) for side, part in self.inputs.items()
+        )
+        self.part, _ = again(verdict, *self.inputs.values())
+        self.ways, self.notes = again(verdict, lower, upper)
+        return self
+
+    def by_change(self, change: Change) -> Made:
+        """Made by a change of the lower part."""
+        before, self.is_change = self.inputs[LOWER], True
+        self.part, self.ways = change(before), change(Part(before.value, At(LOWER, ())))
+        return self
+
+    def input_at(self, way: At) -> Part:
+        """What one of the two has at a place, with who set it; for what a change set, its source alone."""
+        if way.source > 0:
+            return Part(ABSENT, way)
+        value, origins = self.inputs[way.source].value, self.inputs[way.source].origins
+        for step in way.path:
+            origins = origins_at(origins, step)
+        return Part(dig(value, way.path), origins)
+
+    def only_way(self, ways: Origins, value: object) -> At | None:
+        """The place from which a value was taken as it is, if there is one."""
+        if type(ways) is not At or ways.source > 0 or value is ABSENT:
+            return None
+        taken = self.input_at(ways).value
+        return ways if taken is value or taken == value else None
+
+    def overridden(self, ways: Iterable[At]) -> Iterator[tuple[At, At, Encounter]]:
+        """What those at some ways have replaced where a handler let parts meet; what that had replaced; and so on.
+
+        The way of the replaced one, of the other, and where they met.
+        """
+        waiting = list(ways)
+        seen = set(waiting)
+        while waiting:
+            winner = waiting.pop(0)
+            for note in self.notes:
+                for way in _left_for(note, winner):
+                    if way not in seen:
+                        seen.add(way)
+                        waiting.append(way)
+                        yield way, winner, note
+
+    def taken_away(self, way: At) -> Encounter | None:
+        """Where a handler let what stood there be replaced."""
+        for note in self.notes:
+            left = _taken_and_left(note)[1]
+            if any(at.source == way.source and way.path[: len(at.path)] == at.path for at in wholes(left.origins, ())):
+                return note
+        return None
+
+    def set_by(self, note: Encounter) -> Origins:
+        """Who set what replaced something there."""
+        return tuple(self.input_at(way).origins for way in wholes(_taken_and_left(note)[0].origins, ()))
+
+    def beside(self, rest: Path) -> Iterator[tuple[int, Part, int]]:
+        """What the two have below the same steps: which of them, what, and after how many of the steps.
+
+        Nothing for an element: a handler moves elements as it likes. Where a change leaves them, it says so.
+        """
+        if not (self.is_change or self._is_below_maps(rest) or dig(self.part.value, rest) is ABSENT):
+            return
+        for side, part in self.inputs.items():
+            depth = 0
+            while depth < len(rest) and isinstance(part.value, (dict, list)):
+                part, depth = _entry(part, rest[depth]), depth + 1
+            yield side, part, depth
+
+    def _is_below_maps(self, rest: Path) -> bool:
+        return all(isinstance(dig(self.part.value, rest[:depth]), dict) for depth in range(len(rest)))
+
+    def has(self, place: At, rest: Path) -> bool:
+        """Whether something of a source's place is in what was made; what was emptied above *rest* has not."""
+        return any(self._holds(now, at, place.path, rest) for now, at in self._places.get(place.source, ()))
+
+    def _holds(self, now: Path, at: At, path: Path, rest: Path) -> bool:
+        if at.path[: len(path)] == path:
+            return len(now) >= len(rest) or now != rest[: len(now)]
+        return path[: len(at.path)] == at.path and dig(self.part.value, (*now, *path[len(at.path) :])) is not ABSENT
+
+    @cached_property
+    def _places(self) -> dict[int, list[tuple[Path, At]]]:
+        found: dict[int, list[tuple[Path, At]]] = {}
+        for now, at in places(self.part.origins, ()):
+            found.setdefault(at.source, []).append((now, at))
+        return found
+
+
+class MadeOf(NamedTuple):
+    """What a value was made of: LOWER and UPPER -> what stood there in a walk; how; and by which rule."""
+
+    members: dict[int, Any]
+    made: Made
+    rule: tuple[Policy, Line]
+
+
+def _taken_and_left(note: Encounter) -> tuple[Part, Part]:
+    """The two sides of a meeting; a handler has taken both."""
+    if note.verdict is TAKE:
+        return note.upper, note.lower
+    return (note.lower, note.upper) if note.verdict is KEEP else (_NEITHER, _NEITHER)
+
+
+_NEITHER = Part(ABSENT, ())
+
+
+def _left_for(note: Encounter, winner: At) -> Iterator[At]:
+    """The ways of what was left where the winner, or what holds it, was taken."""
+    taken, left = _taken_and_left(note)
+    for now, at in places(taken.origins, ()):
+        if at.source == winner.source and winner.path[: len(at.path)] == at.path:
+            for step in (*now, *winner.path[len(at.path) :]):
+                if not isinstance(left.value, (dict, list)):
+                    break
+                left = _entry(left, step)
+            if left.value is not ABSENT:
+                yield from wholes(left.origins, ())
+            return
+
+
+def _entry(part: Part, step: Any) -> Part:
+    return Part(dig(part.value, (step,)), origins_at(part.origins, step))

@@ -1,0 +1,58 @@
+"""Who would be read without the winner: asked by walking again without what it sets.
+
+Where each source replaces the one before it, a walk knows the next in line already. Where a
+policy depends on what it meets, or changes from step to step, nothing but another walk does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from nodeattrs.core.origins import At
+from nodeattrs.core.walk import Walk
+from nodeattrs.errors import MergeConflict
+
+__all__ = ["next_first"]
+
+
+def next_first(found: Walk, again: Callable[[set[At]], Walk]) -> Walk:
+    """The same, whoever is read without the winners first.
+
+    Without the winners' own settings, else without what holds these. Where nobody is, all that the
+    winners alone have overridden is overridden by others, too.
+
+    again: walks without some places
+    cost:  at most one walk for each step of the path
+    """
+    winners = {At(setting.source, setting.own) for setting in found.standing}
+    highest = max(1, min((len(at.path) for at in winners), default=0))
+    beaten = found
+    for up in range(highest if winners and found.overridden else 0):
+        try:
+            others = again({At(at.source, at.path[: len(at.path) - up]) for at in winners})
+        except MergeConflict:
+            break
+        coming = {At(one.source, one.own) for one in others.standing} - winners
+        if any(lost.place in coming for lost in found.overridden):
+            return _with_first(found, coming)
+        beaten = _beaten_too(beaten, others)
+        if others.standing:
+            break
+    return beaten
+
+
+def _with_first(found: Walk, coming: set[At]) -> Walk:
+    winners = tuple(dict.fromkeys(setting.source for setting in found.standing))
+    first = [lost for lost in found.overridden if lost.place in coming]
+    rest = [lost for lost in found.overridden if lost.place not in coming]
+    first = [lost if set(lost.by) <= set(winners) else replace(lost, by=winners) for lost in first]
+    return replace(found, overridden=(*first, *rest))
+
+
+def _beaten_too(found: Walk, others: Walk) -> Walk:
+    by = {lost.place: lost.by for lost in others.overridden}
+    overridden = (
+        replace(lost, by=tuple(dict.fromkeys((*lost.by, *by.get(lost.place, ()))))) for lost in found.overridden
+    )
+    return replace(found, overridden=tuple(overridden))

@@ -1,0 +1,170 @@
+"""Walks through what handlers and changes have made: where each part stood before, and who was overridden there."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pytest
+
+from nodeattrs.core.folding import Folding
+from nodeattrs.core.meeting import meet
+from nodeattrs.core.part import Part, by_position, entries, listed, remade
+from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, LIST, MAP, MEET, SAID, TAKE, Line, Meet, Policy
+from nodeattrs.core.tracing import walk
+
+OVER = Policy("over", Line(MAP, MAP, MEET), Line(ANY, SAID, TAKE, "the upper one replaces the lower one"))
+FIRST = Policy(
+    "first", Line(MAP, MAP, MEET), Line(ABSENT_KIND, SAID, TAKE), Line(ANY, SAID, KEEP, "the lower one stays")
+)
+
+
+def _over(lower: Part, upper: Part) -> Part:
+    return upper if lower.value is None else meet(OVER, lower, upper)
+
+
+INSIDE_LISTS = Policy(
+    "position by position",
+    Line(MAP, MAP, MEET),
+    Line(LIST, LIST, partial(by_position, join=lambda lower, upper: meet(OVER, lower, upper)), "lists by position"),
+    Line(ANY, SAID, TAKE),
+)
+
+
+def laid(policy: Policy, *values: Any, start: Any = None) -> Folding:
+    folding = Folding(start=None if start is None else Part(start, 0))
+    for number, value in enumerate(values, 1):
+        folding.lay(Part(value, number), policy)
+    return folding
+
+
+def who(folding: Folding, *path: Any) -> tuple[list[tuple[int, tuple[Any, ...]]], list[tuple[int, tuple[int, ...]]]]:
+    """Who stands, and at which place of its own; who was overridden, and by whom."""
+    found = walk(folding, path)
+    return (
+        [(one.source, one.own) for one in found.standing],
+        [(lost.setting.source, lost.by) for lost in found.overridden],
+    )
+
+
+class TestHandlers:
+    def test_whom_each_of_many_parts_has_overridden_inside_a_list_is_known(self):
+        """
+        The handler made the list four times; nobody is forgotten on the way.
+        """
+        folding = laid(INSIDE_LISTS, *({"l": [{"a": number}]} for number in (1, 2, 3, 4)))
+
+        assert who(folding, "l", 0, "a") == ([(4, ("l", 0, "a"))], [(3, (4,)), (2, (3,)), (1, (2,))])
+
+    def test_who_was_overridden_before_a_handler_came_is_known_too(self):
+        """
+        Two maps met key by key, then a handler made another map of them.
+        """
+        folding = laid(OVER, {"a": 1}, {"a": 2})
+        renamed = Line(MAP, MAP, lambda lower, upper: entries({"b": lower.at("a")}, lower, upper))
+        folding.lay(Part({}, 3), Policy("renaming", renamed, Line(ANY, SAID, TAKE)))
+
+        assert who(folding, "b") == ([(2, ("a",))], [(1, (2,))])
+
+    def test_five_hundred_parts_are_walked_as_well(self):
+        """
+        However the values were made, one inside the other.
+        """
+        folding = laid(INSIDE_LISTS, *({"l": [{"a": number}]} for number in range(500)))
+        standing, overridden = who(folding, "l", 0, "a")
+
+        assert ([(500, ("l", 0, "a"))], 499) == (standing, len(overridden))
+
+
+def _with_y(part: Part) -> Part:
+    return remade(part, ["y", *part.value], 3)
+
+
+class TestChanges:
+    @pytest.fixture
+    def changed(self) -> Folding:
+        folding = laid(OVER, {"a": 1, "l": ["x"]}, {"a": 2, "b": 2})
+        folding.change(lambda before: entries({"a": before.at("a"), "b": Part(3, 3), "l": _with_y(before.at("l"))}))
+        return folding
+
+    def test_what_was_left_as_it_was_keeps_its_past(self, changed: Folding):
+        """
+        Who was overridden before the change is so by whom it was.
+        """
+        assert who(changed, "a") == ([(2, ("a",))], [(1, (2,))])
+
+    def test_what_was_moved_keeps_its_place(self, changed: Folding):
+        """
+        In the source's own tree.
+        """
+        assert who(changed, "l", 1) == ([(1, ("l", 0))], [])
+
+    def test_what_was_replaced_was_overridden_by_the_change(self, changed: Folding):
+        """
+        And is next in line.
+        """
+        assert who(changed, "b") == ([(3, ("b",))], [(2, (3,))])
+
+    def test_it_is_made_again_with_other_origins(self, changed: Folding):
+        """
+        Its places are those of the sources.
+        """
+        assert changed.located().origins["l"][1].path == ("l", 0)
+
+
+class TestNextInLine:
+    def test_who_is_next_depends_on_what_the_others_are(self):
+        """
+        A text gives way, a number does not: without the first one the third is read.
+        """
+        by_kind = Policy(
+            "by kind",
+            Line(MAP, MAP, MEET),
+            Line(ABSENT_KIND, SAID, TAKE),
+            Line("text", SAID, TAKE),
+            Line(ANY, SAID, KEEP, "a number stays"),
+        )
+
+        assert who(laid(by_kind, {"a": 1}, {"a": "x"}, {"a": 3}), "a")[1] == [(3, (1,)), (2, (1,))]
+
+    def test_who_would_never_be_read_is_not_next(self):
+        """
+        The map that replaced the text stays a map without its entry.
+        """
+        folding = laid(OVER, {"a": "x"}, {"a": {"b": 1}}, {"a": {"c": 1}})
+
+        assert who(folding, "a", "b") == ([(2, ("a", "b"))], [(1, (2, 3))])
+
+    def test_what_does_not_fit_has_itself_to_blame(self):
+        """
+        What lay there before the first part would stay without the others, too.
+        """
+        closed = Policy("closed", Line(ANY, SAID, KEEP, "nothing fits"))
+        folding = laid(OVER, {"a": 1}, start={})
+        folding.lay(Part({"a": 2}, 2), closed)
+
+        assert who(folding, "a") == ([(1, ("a",))], [(2, (2,))])
+
+    def test_a_list_stands_in_the_way_of_names(self):
+        """
+        And is named as overridden where a map has replaced it, or it a map.
+        """
+        assert who(laid(OVER, {"a": ["x"]}, {"a": {"b": 1}}), "a", "b") == ([(2, ("a", "b"))], [(1, (2,))])
+        assert walk(laid(OVER, {"a": {"b": 1}}, {"a": ["x"]}), ("a", "b")).cover == ("a",)
+
+
+def test_inner_meetings_follow_the_elements():
+    """A handler that joins what it has moved: each element keeps whom it has overridden."""
+
+    def reversed_over(lower: Part, upper: Part) -> Part:
+        backwards = listed(list(lower.elements())[::-1], lower)
+        return by_position(backwards, upper, lambda below, above: meet(OVER, below, above))
+
+    policy = Policy(
+        "reversed", Line(MAP, MAP, Meet(lambda: policy)), Line(LIST, LIST, reversed_over), Line(ANY, SAID, TAKE)
+    )
+    folding = laid(policy, {"l": [{"a": 1}, {"b": 2}]}, {"l": [{"b": 3}]})
+
+    assert folding.result.value == {"l": [{"b": 3}, {"a": 1}]}
+    assert who(folding, "l", 0, "b") == ([(2, ("l", 0, "b"))], [(1, (2,))])
+    assert who(folding, "l", 1, "a") == ([(1, ("l", 0, "a"))], [])
