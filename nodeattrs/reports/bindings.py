@@ -11,7 +11,7 @@ from typing import Any
 
 from nodeattrs.adapters.bindings import BindingError, BindingErrors, Explanation, Graph, Injector, Warned
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.trace import Trace, shown
+from nodeattrs.core.trace import Heard, Trace, shown
 from nodeattrs.core.tree import ABSENT, Path, copied, spell
 from nodeattrs.errors import BadKey, BadValue, NoSuchAttribute
 from nodeattrs.reports.explain import Explanation as Explained
@@ -113,14 +113,21 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class InjectedValue:
-    """The value of a key."""
+    """The value of a key. unknown: the layers that cannot be read and might override it"""
 
     key: str
     value: Any
+    unknown: tuple[Heard, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Key and value."""
-        return {"version": 1, "key": self.key, "value": _plain(self.value)}
+        """Key and value, and what might override it."""
+        unknown = [
+            {"layer": one.claim.value.name, "file": origin.file, "line": origin.line, "reason": one.why}
+            for one in self.unknown
+            for origin in [one.claim.origin]
+        ]
+        more = {"unknown": unknown} if unknown else {}
+        return {"version": 1, "key": self.key, "value": _plain(self.value), **more}
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """A text as it is, anything else as JSON."""
@@ -138,15 +145,16 @@ class ExplainedBinding:
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as data, with the trace of the path."""
-        return {**self.explanation.to_dict(), "trace": self._trace.to_dict()}
+        return {**self.explanation.to_dict(), "trace": self.trace.to_dict()}
 
     @property
-    def _trace(self) -> Trace:
+    def trace(self) -> Trace:
+        """That of the path."""
         return self.explanation.trace(self.path)
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """The table of the trace; then, about the key as a whole, who ties, who says what, and what is looked up."""
-        found, problem = self._trace, self.explanation.problem
+        found, problem = self.trace, self.explanation.problem
         table = Explained(found).lines(screen)
         if problem is not None:
             next(table)

@@ -8,20 +8,20 @@ questions, and none of it is kept while values are made.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nodeattrs.adapters.bindings.inclusions import Inclusions, inclusions_of
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.keys import CLASSES, Asked, spelled_key
 from nodeattrs.adapters.bindings.production.workshop import Workshop
-from nodeattrs.adapters.bindings.resolution.declarations import Declaration
+from nodeattrs.adapters.bindings.resolution.declarations import Declaration, UnknownSet
 from nodeattrs.adapters.bindings.tracing import Account, Spoken, account_of, label_of, plain, title_of
 from nodeattrs.core.claim import Claim, Origin, Words
 from nodeattrs.core.trace import Fate, Heard, Trace
 from nodeattrs.core.tree import ABSENT, Path, dig, parse
 
-__all__ = ["Explanation", "Looked", "Spoken", "explain"]
+__all__ = ["Explanation", "Looked", "Spoken", "explain", "explained"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,7 @@ class Explanation:
     looked:  the keys that were looked up for it
     account: who set what; None where nothing is declared
     label:   the first step of all paths
+    beside:  the sets that cannot be read and might decide what the value is made of: (the key, the set)
     """
 
     key: str
@@ -50,6 +51,7 @@ class Explanation:
     looked: tuple[Looked, ...] = ()
     account: Account | Inclusions | None = field(default=None, repr=False)
     label: str = ""
+    beside: tuple[tuple[str, UnknownSet], ...] = field(default=(), repr=False)
 
     @property
     def ties(self) -> Mapping[int, tuple[int, ...]]:
@@ -73,7 +75,24 @@ class Explanation:
         """
         steps = _steps(path)
         value = dig(plain(self.value), steps)
-        return Trace((self.label, *steps), value, ()) if self.account is None else self.account.trace(steps, value)
+        if self.account is None:
+            return Trace((self.label, *steps), value, ())
+        found = self.account.trace(steps, value)
+        known = {heard.claim.rank for heard in found.unknown}
+        more = [heard for heard in map(self._heard, self.beside) if heard.claim.rank not in known]
+        titles = {**(found.titles or {}), **{heard.claim.rank: heard.claim.value.name for heard in more}}
+        return replace(found, heard=(*_read(found), *found.unknown, *more, *found.losers), titles=titles)
+
+    @property
+    def unknown(self) -> tuple[Heard, ...]:
+        """The layers that cannot be read and might decide the value, as rows of its trace."""
+        return self.trace().unknown
+
+    def _heard(self, beside: tuple[str, UnknownSet]) -> Heard:
+        label, one = beside
+        assert self.account is not None
+        claim = Claim((label,), one.content, self.account.rank_of(one), one.origin)
+        return Heard(claim, Fate.UNKNOWN, one.content.reason)
 
     @property
     def spoken(self) -> tuple[Spoken, ...]:
@@ -130,11 +149,39 @@ def explain(workshop: Workshop, wanted: Asked) -> Explanation:
         value = workshop.value_of(wanted)
     except BindingError as error:
         problem = error.message
+    return explained(workshop, wanted, value, problem)
+
+
+def explained(workshop: Workshop, wanted: Asked, value: Any, problem: str | None = None) -> Explanation:
+    """The explanation of a key that was injected; nothing is produced for it."""
     key, label = spelled_key(wanted.key), label_of(wanted.key)
     if wanted.key == ("Data", CLASSES):
-        return Explanation(key, value, problem, (), None if problem else inclusions_of(workshop), label)
+        unknown = tuple((label, one) for one in workshop.resolution.unknown)
+        return Explanation(key, value, problem, (), None if problem else inclusions_of(workshop), label, unknown)
     account = account_of(workshop, wanted, value)
-    return Explanation(key, value, problem, tuple(_all_looks(workshop, wanted)), account, label)
+    beside = tuple(_beside(workshop, wanted)) if workshop.resolution.unknown else ()
+    return Explanation(key, value, problem, tuple(_all_looks(workshop, wanted)), account, label, beside)
+
+
+def _beside(workshop: Workshop, wanted: Asked) -> Iterator[tuple[str, UnknownSet]]:
+    """What cannot be read and might decide a key that is looked up on the way."""
+    for needed in _needed(workshop, wanted):
+        account = account_of(workshop, needed, ABSENT)
+        for one in account.unknown() if account is not None else ():
+            yield label_of(needed.key), one
+
+
+def _needed(workshop: Workshop, wanted: Asked) -> Iterator[Asked]:
+    """Every key that is looked up for one, each once."""
+    waiting, seen = [wanted], {wanted.key}
+    while waiting:
+        for one in _speakers(workshop, waiting.pop()):
+            for source in workshop.fragments_of(one) if one.is_multibind else (one,):
+                for needed in workshop.needs(source):
+                    if needed.key not in seen:
+                        seen.add(needed.key)
+                        waiting.append(needed)
+                        yield needed
 
 
 # --- what the fragments say ----------------------------------------------------------------------

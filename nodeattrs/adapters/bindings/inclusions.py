@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from nodeattrs.adapters.bindings.model.keys import CLASSES
 from nodeattrs.adapters.bindings.production.workshop import Workshop, decided
 from nodeattrs.adapters.bindings.resolution.choosing import why_above
-from nodeattrs.adapters.bindings.resolution.declarations import Declaration, Position
+from nodeattrs.adapters.bindings.resolution.declarations import Declaration, Position, UnknownSet
 from nodeattrs.adapters.bindings.tracing import Spoken, title_of
 from nodeattrs.core.claim import Claim, Words
 from nodeattrs.core.trace import Element, Fate, Heard, Trace
@@ -43,9 +43,13 @@ class Inclusion:
 
 @dataclass(frozen=True, slots=True)
 class Inclusions:
-    """Every include and exclude that applies, in the order in which they are said; the strongest has the best rank."""
+    """Every include and exclude that applies, in the order in which they are said; the strongest has the best rank.
+
+    unknown: the sets that cannot be read: they may hold further ones
+    """
 
     said: tuple[Inclusion, ...]
+    unknown: tuple[UnknownSet, ...] = ()
     ties: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
     @property
@@ -56,6 +60,7 @@ class Inclusions:
     def trace(self, path: Path, value: object) -> Trace:
         """Who includes the classes, or the one at a path; and who is overridden."""
         titles = {one.rank: one.title for one in self.said}
+        titles |= {self.rank_of(one): one.place.layer for one in self.unknown}
         about = [one for one in self.said if not path or one.name == value]
         order = sorted(about, key=lambda one: (one.counts, one.rank), reverse=True)
         fate = Fate.WINS if sum(one.counts for one in about) == 1 else Fate.JOINS
@@ -65,6 +70,10 @@ class Inclusions:
         )
         elements = tuple(self._elements(value)) if isinstance(value, list) else ()
         return Trace((CLASSES, *path), value, heard, elements, titles=titles)
+
+    def rank_of(self, unknown: UnknownSet) -> int:
+        """The number of a set that cannot be read: behind all others."""
+        return len(self.said) + 1 + self.unknown.index(unknown)
 
     def _elements(self, names: list[object]) -> Iterator[Element]:
         for index, name in enumerate(names):
@@ -98,5 +107,6 @@ def inclusions_of(workshop: Workshop) -> Inclusions:
                 ranks[index], excluded, name, at, deciding.get(name) == (excluded, at.position), title_of(workshop, at)
             )
             for index, (excluded, name, at) in enumerate(said)
-        )
+        ),
+        tuple(workshop.resolution.unknown),
     )

@@ -7,17 +7,19 @@ an alias has its value from the declarations of its source. It injects nothing a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Any
+from math import inf
+from typing import Any, NamedTuple
 
 from nodeattrs.adapters.bindings.model.items import Rebinding
 from nodeattrs.adapters.bindings.model.keys import Asked, Key, spelled_key
 from nodeattrs.adapters.bindings.model.producers import Constant
+from nodeattrs.adapters.bindings.production.multibinds import Fragment
 from nodeattrs.adapters.bindings.production.workshop import Workshop
 from nodeattrs.adapters.bindings.resolution.choosing import why_above
-from nodeattrs.adapters.bindings.resolution.declarations import Declaration, Why, standing
+from nodeattrs.adapters.bindings.resolution.declarations import Declaration, UnknownSet, Why, standing
 from nodeattrs.core.claim import Claim, Origin, Words
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.part import Part, made
@@ -53,30 +55,35 @@ def _rule(rule: Any, why: str) -> Policy:
 
 
 _ABOVE = {why: _rule(TAKE, why.value) for why in Why}
+_FINAL = _rule(KEEP, "what is final is bound in no higher layer")
 _SILENT = _rule(KEEP, "it is optional and gave nothing")
 _TIED = _rule(_conflicting, "neither stands above the other")
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Who is behind a number of a folding: a declaration, or a fragment.
+    """Who is behind a number of a folding: a declaration, a fragment, or a set that cannot be read.
 
     words: what it says at the root in place of a value, where it has none as data
     named: whether it is a fragment with a name, the first step of its own path
     """
 
-    declaration: Declaration
+    of: Declaration | UnknownSet
     title: str
     words: Words | None = None
     named: bool = False
 
     def said(self, setting: Setting) -> Any:
         """What it sets there."""
+        if isinstance(self.of, UnknownSet):
+            return self.of.content
         return setting.value if self.words is None or setting.own else self.words
 
     def at(self, path: Path) -> Origin:
         """Where it says a path of its own."""
-        one = self.declaration
+        one = self.of
+        if isinstance(one, UnknownSet):
+            return one.origin
         producer = one.producer if one.source is None else None  # an alias stands where it stands
         if producer is None:
             return one.origin
@@ -124,6 +131,19 @@ class Account:
         below = self.inner.trace(path, value)
         return replace(own, heard=tuple(_with_inner(own, below, not path)), elements=below.elements)
 
+    def unknown(self) -> Iterator[UnknownSet]:
+        """The sets that cannot be read and might decide the value."""
+        for number in walk(self.folding, ()).unknown:
+            of = self.sources[number].of
+            if isinstance(of, UnknownSet):
+                yield of
+        if self.inner is not None:
+            yield from self.inner.unknown()
+
+    def rank_of(self, unknown: UnknownSet) -> int:
+        """The number of a set that cannot be read."""
+        return next(number for number, source in self.sources.items() if source.of is unknown)
+
     def _claim(self, setting: Setting) -> Claim:
         source = self.sources[setting.source]
         place = source.at(setting.own)
@@ -136,8 +156,14 @@ def _with_inner(own: Trace, below: Trace, at_root: bool) -> Iterator[Heard]:
         if heard.fate in _READ:
             yield heard
     yield from (heard for heard in below.heard if heard.fate in _READ)
-    yield from (heard for heard in below.heard if heard.fate not in _READ)
-    yield from (heard for heard in own.heard if heard.fate not in _READ)
+    yield from below.unknown
+    yield from (heard for heard in own.unknown if all(not _is_same(heard, other) for other in below.unknown))
+    yield from below.losers
+    yield from own.losers
+
+
+def _is_same(one: Heard, other: Heard) -> bool:
+    return (one.claim.value, one.claim.origin) == (other.claim.value, other.claim.origin)
 
 
 _READ = (Fate.WINS, Fate.JOINS)
@@ -165,83 +191,114 @@ def title_of(workshop: Workshop, one: Declaration) -> str:
 
 
 def account_of(workshop: Workshop, wanted: Asked, value: Any) -> Account | None:
-    """Who set the value of a key; None where nothing declares it. value: what was injected; ABSENT for nothing"""
-    several = workshop.resolution.declared.get(wanted.key)
-    if not several:
+    """Who set the value of a key; None where nobody says, or might say, anything.
+
+    value: what was injected; ABSENT for nothing
+    """
+    several = workshop.resolution.declared.get(wanted.key, [])
+    if not several and not workshop.resolution.unknown:
         return None
     speaker = workshop.speaker(wanted)
     if all(one is not speaker for one in several):
         speaker = workshop.declaration(wanted)  # an alias speaks for what lies below its source
-    return _declared(workshop, several, speaker, value, workshop.speaker(wanted))
+    asking = _Asking(workshop, value, workshop.speaker(wanted))
+    return _declared(asking, wanted.key, several, speaker, workshop.resolution.unknown)
+
+
+class _Asking(NamedTuple):
+    """A key of which the account is given. speaker: whose value it has, behind all aliases"""
+
+    workshop: Workshop
+    value: Any
+    speaker: Declaration | None
 
 
 def _declared(
-    workshop: Workshop,
+    asking: _Asking,
+    key: Key,
     several: Sequence[Declaration],
     speaker: Declaration | None,
-    value: Any,
-    lowest: Declaration | None,
+    unknown: Sequence[UnknownSet],
 ) -> Account:
-    """The account of the declarations of one key.
-
-    speaker: whose value is read
-    lowest:  the same, behind all aliases
-    """
-    inner = None if speaker is None else _inner(workshop, speaker, value, lowest)
-    laying = _Laying(workshop, speaker, value, 0 if inner is None else max(inner.titles, default=0))
-    order = sorted(several, key=lambda one: one.position)
-    for _, group in groupby(order, key=lambda one: one.position):
-        laying.lay(list(group))
-    return Account(label_of(several[0].key or ("", "")), laying.folding, laying.sources, inner, laying.ties)
+    """The account of the declarations of one key. unknown: what may declare it, too"""
+    inner = None if speaker is None else _inner(asking, speaker)
+    laying = _Laying(asking, speaker, 0 if inner is None else max(inner.titles, default=0))
+    laying.lay([*several, *unknown])
+    return Account(label_of(key), laying.folding, laying.sources, inner, laying.ties)
 
 
-def _inner(workshop: Workshop, speaker: Declaration, value: Any, lowest: Declaration | None) -> Account | None:
+def _inner(asking: _Asking, speaker: Declaration) -> Account | None:
     source = speaker.source
-    if source is not None:
-        beside = workshop.resolution.declared.get(source.key or ("", ""), [])
-        below = [one for one in beside if one.position < speaker.position]
-        if all(one is not source for one in below):
-            below = [source, *speaker.lower]  # renamed: nobody finds it under its own key
-        found = next((one for one in below if one is lowest), source)
-        return _declared(workshop, below, found, value, lowest)
-    return _collected(workshop, speaker, value) if speaker.is_multibind else None
+    if source is None:
+        return _collected(asking, speaker) if speaker.is_multibind else None
+    key = source.key or ("", "")
+    resolution = asking.workshop.resolution
+    below = [one for one in resolution.declared.get(key, []) if one.position < speaker.position]
+    if all(one is not source for one in below):
+        below = [source, *speaker.lower]  # renamed: nobody finds it under its own key
+    found = next((one for one in below if one is asking.speaker), source)
+    unknown = [one for one in resolution.unknown if one.place.number <= speaker.position[0]]
+    return _declared(asking, key, below, found, unknown)
 
 
-def _collected(workshop: Workshop, multibind: Declaration, value: Any) -> Account:
+def _collected(asking: _Asking, multibind: Declaration) -> Account:
     """The account of the fragments of a multibind; where it could not be collected they only say what they are."""
-    root, label = multibind.root, label_of(multibind.key or ("", ""))
+    workshop, root, label = asking.workshop, multibind.root, label_of(multibind.key or ("", ""))
     collected = workshop.collected(multibind)
     if collected is None:
-        laying = _Laying(workshop, None, ABSENT, 0)
+        laying = _Laying(asking._replace(value=ABSENT), None, 0)
         laying.folding.lay(laying.side_by_side(workshop.fragments_of(multibind)), _TIED)
+        laying.lay(workshop.resolution.unknown)
         return Account(label, laying.folding, laying.sources)
     folding = collected.folding
-    if "transformer" in root.options and value is not ABSENT:
+    if "transformer" in root.options and asking.value is not ABSENT:
         folding = Folding()
         folding.lay(collected.folding, _TIED)
-        folding.only(_rule(lambda _, upper: made(plain(value), upper), "the transformer made another value of it"))
-    sources = {
-        number: Source(fragment.declaration, title_of(workshop, fragment.declaration), None, root.type.name == "Hash")
-        for number, fragment in collected.fragments.items()
-    }
+        made_of = _rule(lambda _, upper: made(plain(asking.value), upper), "the transformer made another value of it")
+        folding.only(made_of)
+    sources = {number: _source(workshop, one, root) for number, one in collected.sources.items()}
     return Account(label, folding, sources, is_collection=True)
 
 
-class _Laying:
-    """Lays the declarations of one key, position by position, the worst first."""
+def _source(workshop: Workshop, one: Fragment | UnknownSet, of: Declaration) -> Source:
+    if isinstance(one, UnknownSet):
+        return Source(one, one.place.layer)
+    return Source(one.declaration, title_of(workshop, one.declaration), None, of.type.name == "Hash")
 
-    def __init__(self, workshop: Workshop, speaker: Declaration | None, value: Any, first: int) -> None:
-        self.workshop = workshop
+
+class _Laying:
+    """Lays the declarations of one key, the worst position first. first: the numbers begin behind it"""
+
+    def __init__(self, asking: _Asking, speaker: Declaration | None, first: int) -> None:
+        self.workshop = asking.workshop
+        self.value = asking.value
         self.speaker = speaker
-        self.value = value
         self.folding = Folding()
         self.sources: dict[int, Source] = {}
         self.ties: dict[int, tuple[int, ...]] = {}
         self._last = first
         self._below: Declaration | None = None
+        self._final: float = inf
 
-    def lay(self, group: list[Declaration]) -> None:
-        """Lay those of one position over all that are worse."""
+    def lay(self, several: Iterable[Declaration | UnknownSet]) -> None:
+        """Lay them, those of one position side by side; what cannot be read lies above all of its layer."""
+        order = sorted(several, key=lambda one: one.position)
+        for _, group in groupby(order, key=lambda one: one.position):
+            found = list(group)
+            declared = [one for one in found if isinstance(one, Declaration)]
+            if declared:
+                self._lay_group(declared)
+            for one in found:
+                if isinstance(one, UnknownSet):
+                    self._lay_unknown(one)
+
+    def _lay_unknown(self, one: UnknownSet) -> None:
+        self._last += 1
+        self.sources[self._last] = Source(one, one.place.layer)
+        policy = _FINAL if one.place.number > self._final else _ABOVE[Why.LAYER]
+        self.folding.lay(Part(one.content, self._last), policy)
+
+    def _lay_group(self, group: list[Declaration]) -> None:
         stands = standing(group)
         demands = [one for one in group if all(one is not other for other in stands)]
         part: Part | Folding
@@ -255,6 +312,8 @@ class _Laying:
             self._tie(stands)
         self.folding.lay(part, self._policy(group[0]))
         self._below = group[0]
+        if any(one.final for one in group):
+            self._final = min(self._final, group[0].position[0])
 
     def _tie(self, several: Sequence[Declaration]) -> None:
         numbers = range(self._last, self._last - len(several), -1)

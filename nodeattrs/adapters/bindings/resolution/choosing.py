@@ -77,12 +77,18 @@ def _check_finals(applied: Applied, key: Key, several: list[Declaration]) -> Non
 
 def _may_speak(applied: Applied, key: Key, winner: Declaration, several: list[Declaration]) -> bool:
     if winner.abstract:
-        hint = applied.near_misses(key) or f"bind {spelled_key(key)} in a higher layer or category"
+        hint = applied.near_misses(key) or _unread(applied) or f"bind {spelled_key(key)} in a higher layer or category"
         applied.fault("abstract-not-overridden", f"{spelled_key(key)} must be bound", several, hint=hint)
     elif winner.override and several[-1].position == winner.position:
         message = f"{spelled_key(key)} overrides nothing"
-        applied.fault("override-without-base", message, [winner], hint=applied.near_misses(key))
+        applied.fault("override-without-base", message, [winner], hint=applied.near_misses(key) or _unread(applied))
     return not winner.abstract
+
+
+def _unread(applied: Applied) -> str | None:
+    """The hint that it may be bound where nobody can look."""
+    names = ", ".join(one.content.name for one in applied.resolution.unknown)
+    return f"it may be bound in what cannot be read: {names}" if names else None
 
 
 def check_ids(applied: Applied) -> None:

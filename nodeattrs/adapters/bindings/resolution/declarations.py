@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from math import inf
+from typing import Any, NamedTuple
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.items import NOWHERE, BindingSet, Dependency, Inclusion, Item, Multibind
@@ -17,6 +18,7 @@ from nodeattrs.adapters.bindings.model.producers import Producing
 from nodeattrs.adapters.bindings.model.state import State
 from nodeattrs.adapters.bindings.model.types import Type
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.unknown import Unknown
 
 __all__ = [
     "CLASS_IDS",
@@ -25,6 +27,7 @@ __all__ = [
     "Place",
     "Position",
     "Resolution",
+    "UnknownSet",
     "Warned",
     "Why",
     "standing",
@@ -44,6 +47,15 @@ class Layer:
     name: str
     sets: tuple[BindingSet, ...] = ()
 
+    @classmethod
+    def unknown(cls, name: str, origin: Origin, reason: str) -> Layer:
+        """A layer that is there and cannot be read, or must not be asked.
+
+        It binds nothing; where it might decide a value, the explanation of that value says so.
+        reason: why, in words: "needs a server"
+        """
+        return cls(name, (BindingSet.unknown(name, origin, reason),))
+
 
 class Place:
     """Where declarations stand: a layer, and a set in it."""
@@ -54,6 +66,21 @@ class Place:
         self.number = number  # the layer's rank, the greatest is the highest
         self.layer = layer
         self.set = of
+
+
+class UnknownSet(NamedTuple):
+    """A set whose content is unknown, and where it stands.
+
+    position: the best that anything in it could have
+    """
+
+    content: Unknown
+    origin: Origin
+    place: Place
+
+    @property
+    def position(self) -> tuple[int, float]:
+        return self.place.number, inf
 
 
 class Why(Enum):
@@ -158,6 +185,7 @@ class Resolution:
     fragments:    id -> the fragments, highest layer first, then as declared
     inclusions:   included and excluded classes
     dependencies: those that apply, with their places
+    unknown:      the sets that cannot be read, highest layer first
     """
 
     state: State
@@ -168,6 +196,7 @@ class Resolution:
     dependencies: list[tuple[Dependency, Place]] = field(default_factory=list)
     faults: list[BindingError] = field(default_factory=list)
     warnings: list[Warned] = field(default_factory=list)
+    unknown: list[UnknownSet] = field(default_factory=list)
 
     def said(self, one: Declaration) -> str:
         """A declaration as a line of a message."""
