@@ -150,6 +150,55 @@ class TestReading:
             Composition(root, node="n").injector()
 
 
+class TestPlaces:
+    """Where a value is written over several lines, each entry of it has its own."""
+
+    def lines(self, root, key: str, *paths: str) -> list[int | None]:
+        explanation = Composition(root, node="n").injector().explain(key)
+        return [explanation.origins(path)[0].line for path in paths]
+
+    def test_of_the_text_language(self, tmp_path):
+        """Hashes and lists in one another; of one key twice the last."""
+        text = "bindings default {\n  bind 'a'\n    to {\n      x => [1,\n 2], 'y' => {\n z => 3 },\n x => 4 }\n}\n"
+        root = site(tmp_path, bindings__default_dot_pp=text)
+
+        assert self.lines(root, "a", "", "x", "y", "y.z") == [3, 7, 5, 6]
+
+    def test_of_data(self, tmp_path):
+        """Whatever the form of the producer."""
+        text = "name: default\nitems:\n- kind: bind\n  name: a\n  to:\n    value:\n      x:\n      - 1\n      - 2\n"
+        root = site(tmp_path, bindings__default_dot_yaml=text)
+
+        assert self.lines(root, "a", "x.0", "x.1") == [8, 9]
+
+    def test_of_parameters_and_variables(self, tmp_path):
+        """Each is a key of its own."""
+        text = (
+            "bindings default {\n bind parameters ntp to {\n a => 1,\n b => [\n 2] }\n bind variables to {\n c => 3 }}"
+        )
+        root = site(tmp_path, bindings__default_dot_pp=text)
+
+        assert self.lines(root, "/param/Class[ntp]/b", "", "0") == [4, 5]
+        assert self.lines(root, "/var/c", "") == [7]
+
+    def test_of_a_classifier(self, tmp_path):
+        """The line of its file."""
+        file = tmp_path / "enc.yaml"
+        file.write_text("classes:\n  ntp:\n    servers: [a]\nparameters:\n  dc: ber\n")
+        layers = [{"name": "enc", "include": "enc:"}]
+        injector = Composition(tmp_path, node="n", layers=layers, classifier=str(file)).injector()
+
+        assert injector.explain("/param/Class[ntp]/servers").origins()[0].line == 3
+        assert injector.explain("/var/dc").origins()[0].line == 5
+
+    def test_of_a_fragment(self, tmp_path):
+        """The element's own line."""
+        text = "bindings default {\n multibind Array[Data], 'l'\n bind to [1,\n 2] in 'l'\n bind to 3 in 'l'\n}\n"
+        root = site(tmp_path, bindings__default_dot_pp=text)
+
+        assert self.lines(root, "l", "0", "1", "2") == [3, 4, 5]
+
+
 class TestClassifiersAndProviders:
     DATA: ClassVar[dict[str, Any]] = {
         "classes": {"ntp": {"servers": ["a"]}, "ssh": None},
@@ -251,6 +300,15 @@ class TestTheCommand:
         assert "a higher layer hides what lies below" in " ".join(self.ask(capsys, "explain", "ssh::port")[1].split())
         assert "classes: ntp, ssh" in self.ask(capsys, "list")[1]
         assert self.ask(capsys, "graph")[1].startswith("digraph bindings {")
+
+    def test_explain_follows_a_path_into_the_value(self, capsys):
+        """To the line of the fragment; a path that is not there has a hint."""
+        assert (
+            "modules/ssh/bindings/default.pp:10"
+            in self.ask(capsys, "explain", "ssh::users", "--path", "anna.groups.0")[1]
+        )
+        code, _, err = self.ask(capsys, "explain", "ssh::users", "--path", "ana")
+        assert (code, "did you mean anna?" in err) == (1, True)
 
     def test_reports_are_data_too(self, capsys):
         """JSON with a version."""

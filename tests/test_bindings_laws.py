@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from nodeattrs.adapters.bindings import (
     BindingErrors,
     BindingSet,
+    Explanation,
     Injector,
     Layer,
     State,
@@ -24,7 +25,6 @@ from nodeattrs.adapters.bindings import (
 )
 from nodeattrs.adapters.bindings.model.items import Item, When
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.trace import Heard
 
 STATE = State([("node", "n"), ("rack", "r")])
 NAMES = ("a", "b")
@@ -292,15 +292,15 @@ def lines_of(listed: list[dict[str, Any]], numbers: Iterator[int]) -> list[dict[
     ]
 
 
-def explained(composed: list[list[list[dict[str, Any]]]], name: str) -> list[Heard] | None:
-    """The rows of an explanation, the winner first; None where there is no injector."""
+def explained(composed: list[list[list[dict[str, Any]]]], name: str) -> Explanation | None:
+    """The explanation of a name; None where there is no injector."""
     lines = itertools.count()
     built = []
     for number, layer in enumerate(composed):
         sets = [sets_from_data({"name": "s", "items": one})[0] for one in layer]
         built.append(Layer(f"layer{number}", tuple(replace(one, items=numbered(one.items, lines)) for one in sets)))
     try:
-        return list(Injector(built, STATE).explain(name).trace.heard)
+        return Injector(built, STATE).explain(name)
     except BindingErrors:
         return None
 
@@ -344,16 +344,19 @@ def test_each_loser_is_told_what_the_page_says_of_it(composed, name):
     The rule, who stands above it, and with whom it ties: never that something abstract was filled
     where nothing abstract is.
     """
-    rows = explained(composed, name) or []
+    explanation = explained(composed, name)
+    rows = explanation.trace().heard if explanation is not None else ()
     entries = {entry[1]["line"]: entry for entry in declared(composed, name)}
     line_of = {row.claim.rank: row.claim.origin.line for row in rows}
 
     for row in rows[1:]:
         why, above, ties = reason(entries[row.claim.origin.line], list(entries.values()))
-        rule, _, tied = row.why.partition("; ties with ")
-        assert f"{why} (bindings)" == rule
-        assert above == {line_of[rank] for rank in row.by}
-        assert ties == {line_of[int(rank)] for rank in tied.partition(" below")[0].split(", ") if rank}
+        assert f"{why} (bindings)" == row.why
+        by = {line_of[rank] for rank in row.by}
+        at = {entries[line][0] for line in above}
+        # What is abstract beside the one above would hide it, too.
+        assert above <= by <= {line for line, (position, _) in entries.items() if position in at}
+        assert ties == {line_of[rank] for rank in explanation.ties.get(row.claim.rank, ())}
 
 
 def without(listed: list[dict[str, Any]], line: int) -> list[dict[str, Any]]:
@@ -377,7 +380,8 @@ def test_without_the_winner_the_next_row_speaks(composed):
     """
     It is read then; or it ties, as it was told, and that is a conflict; or it is abstract, or there is none.
     """
-    rows = explained(composed, "a")
+    explanation = explained(composed, "a")
+    rows = explanation.trace().heard if explanation is not None else ()
     if not rows:
         return
     lines = itertools.count()
@@ -388,7 +392,7 @@ def test_without_the_winner_the_next_row_speaks(composed):
     if len(rows) == 1:
         assert not kinds
         assert isinstance(after, list) or after["a"] is None
-    elif "ties with" in rows[1].why:
+    elif rows[1].claim.rank in explanation.ties:
         assert {"conflict"} == kinds
     elif str(rows[1].claim.value) == "abstract":
         # Two that were filled by one are a conflict of their own without it.

@@ -1,5 +1,7 @@
 """Bindings in a run: `inject` and `parameters` in recipes, classes on the run-list, dependencies in the catalog."""
 
+import json
+
 import pytest
 
 from nodeattrs.catalog.questions import why_before
@@ -75,6 +77,16 @@ class TestInject:
 
         assert read.what == "inject(kiln::peak)"
         assert read.trace.winner.claim.origin.place == "site/bindings/default.pp:2"
+
+    def test_it_is_data_also_where_the_binding_computes(self, kiln):
+        """
+        What gives the value is said in words.
+        """
+        site = FILES["site/bindings/default.pp"].replace("900", '"${role}"').replace("Integer, ", "")
+        repo = kiln(**{"site/bindings/default.pp": site})
+        data = json.loads(json.dumps(explained(run_node(repo, "kiln1", facts=FACTS).node, ("peak",), repo).to_dict()))
+
+        assert [claim["value"] for claim in data["read"][0]["trace"]["claims"]] == ['"${role}"']
 
 
 class TestParameters:

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodeattrs import ACROSS, INSIDE, Fold, Folded, Layer, Line, Origin, Policy, fold
+from nodeattrs.core.claim import Words
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, LIST, MAP, MEET, SAID, TAKE, TEXT
-from nodeattrs.core.trace import Fate
+from nodeattrs.core.trace import Fate, shown
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.testing import trees
 from tests.edits import leaves
@@ -337,6 +338,10 @@ REPLACED = "the later one replaces the earlier one (inside a group)"
 
 class TestText:
     """What people read, letter for letter."""
+
+    def test_words_in_place_of_a_value_have_no_quotes(self):
+        assert shown(Words("look up 'port'")) == "look up 'port'"
+        assert shown(Words("look up 'port'"), 7) == "look u…"
 
     def test_a_scalar(self):
         folded = fold(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import add_output
+from nodeattrs.cli.options import UNKNOWN_LAYER, add_output, add_strict, path_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -33,10 +33,15 @@ _SUMMARIES = {
     "list": "print every key, with what it gives and where that stands",
     "graph": "print who looks up whom, in the language of Graphviz",
 }
+_UNKNOWN_CODES = """\
+exit codes:
+  0 there is an answer    1 there is none    2 not understood    5 there is one, and an unknown layer may override it
+"""
 _CHECK_CODES = """\
 exit codes:
   0 nothing is wrong; there may be warnings    1 something is    2 not understood
 """
+_CODES = {"check": _CHECK_CODES, "inject": _UNKNOWN_CODES, "explain": _UNKNOWN_CODES}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +52,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             name,
             help=summary,
             description=f"{summary[0].upper()}{summary[1:]}.",
-            epilog=_CHECK_CODES if name == "check" else None,
+            epilog=_CODES.get(name),
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
@@ -56,6 +61,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
                 "key", metavar="KEY", help='a name such as ssh::port or /classes; "" with --type is the type alone'
             )
             one.add_argument("--type", metavar="TYPE", help="such as Integer, Array[String]: the value must conform")
+            add_strict(one)
+        if name == "explain":
+            one.add_argument("--path", metavar="PATH", help="what stands there in the value, such as users.0.name")
         if name == "inject":
             one.add_argument(
                 "--default", metavar="TEXT", help="what to print where nothing is bound (default: an error)"
@@ -106,21 +114,26 @@ def _inject(options: argparse.Namespace, terminal: Terminal) -> int:
 
     injector, asked = _injector(options, terminal), _asked(options)
     value = injector.inject(asked) if options.default is None else injector.get(asked, default=options.default)
-    terminal.report(InjectedValue(str(asked), value))
-    return 0
+    unknown = injector.unknown_layers(asked)
+    terminal.report(InjectedValue(str(asked), value, unknown))
+    terminal.warn(f"{asked} may be overridden by {one.claim.origin}: {one.why}" for one in unknown)
+    return UNKNOWN_LAYER if unknown else 0
 
 
 def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.adapters.bindings import NotBound
-    from nodeattrs.reports.bindings import ExplainedBinding
+    from nodeattrs.reports.bindings import explained_binding
 
     injector, asked = _injector(options, terminal), _asked(options)
     explanation = injector.explain(asked)
-    if explanation.problem is not None and not explanation.trace.heard:
+    if explanation.problem is not None and not explanation.trace().heard:
         injector.inject(asked)  # says what is missing, with near misses
         raise NotBound("missing", explanation.problem)
-    terminal.report(ExplainedBinding(explanation))
-    return 0
+    report = explained_binding(explanation, path_of(options.path))
+    if options.strict:
+        report.trace.require_known()
+    terminal.report(report)
+    return UNKNOWN_LAYER if report.trace.unknown else 0
 
 
 def _list(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -138,7 +151,7 @@ def _graph(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _injector(options: argparse.Namespace, terminal: Terminal) -> Injector:
-    injector = _composition(options).injector()
+    injector = _composition(options).injector(strict=options.action == "inject" and options.strict)
     terminal.warn(injector.warnings)
     return injector
 

@@ -100,6 +100,22 @@ UNKNOWN = Origin("unknown")
 
 
 @dataclass(frozen=True, slots=True)
+class Words:
+    """In place of a value that a claim has not as data: what gives it, or that it demands one.
+
+    >>> Words("look up 'port'")
+    look up 'port'
+    """
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+    __str__ = __repr__
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """One thing said.
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from nodeattrs.core.claim import Claim, Origin, Verb
+from nodeattrs.core.claim import Claim, Origin, Verb, Words
 from nodeattrs.core.policy import DROP, KEEP, MEET, TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.core.unknown import Unknown, unknown_layer
@@ -262,9 +262,9 @@ def _elements(walk: Walk, path: Path, value: Any, claim: Callable[[Setting], Cla
 
 def shown(value: Any, width: int = 60) -> str:
     """A value on one line, cut to *width* characters. Whatever is no JSON shows its own text."""
-    if value is ABSENT or isinstance(value, Unknown):
-        return str(value) if value is not ABSENT else "(nothing)"
-    text = _json_text(value, ensure_ascii=False)
+    if value is ABSENT:
+        return "(nothing)"
+    text = str(value) if isinstance(value, (Unknown, Words)) else _json_text(value, ensure_ascii=False)
     return text if len(text) <= width else text[: width - 1] + "…"
 
 

@@ -11,9 +11,11 @@ from typing import Any
 
 from nodeattrs.adapters.bindings import BindingError, BindingErrors, Explanation, Graph, Injector, Warned
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.trace import shown
-from nodeattrs.core.tree import copied
-from nodeattrs.errors import BadKey, BadValue
+from nodeattrs.core.trace import Heard, Trace, shown
+from nodeattrs.core.tree import ABSENT, Path, copied, spell
+from nodeattrs.errors import BadKey, BadValue, NoSuchAttribute
+from nodeattrs.reports.explain import Explanation as Explained
+from nodeattrs.reports.explain import way_to
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "InjectedValue",
     "ListedBindings",
     "checked_bindings",
+    "explained_binding",
 ]
 
 
@@ -75,6 +78,19 @@ def _error(error: BindingError) -> dict[str, Any]:
     }
 
 
+def explained_binding(explanation: Explanation, path: Path = ()) -> ExplainedBinding:
+    """The report about a key, or about a path of its value.
+
+    raises: NoSuchAttribute, for a path about which nobody says anything
+    """
+    trace = explanation.trace(path)
+    if path and not (trace.found or trace.heard):
+        value = explanation.trace().value
+        hint = None if value is ABSENT else (way_to(value, path) or "").replace("the node has", "the value has", 1)
+        raise NoSuchAttribute(f"nobody has said anything about {spell(trace.path)}", path=trace.path, hint=hint or None)
+    return ExplainedBinding(explanation, path)
+
+
 def _count(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
@@ -97,14 +113,21 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class InjectedValue:
-    """The value of a key."""
+    """The value of a key. unknown: the layers that cannot be read and might override it"""
 
     key: str
     value: Any
+    unknown: tuple[Heard, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Key and value."""
-        return {"version": 1, "key": self.key, "value": _plain(self.value)}
+        """Key and value, and what might override it."""
+        unknown = [
+            {"layer": one.claim.value.name, "file": origin.file, "line": origin.line, "reason": one.why}
+            for one in self.unknown
+            for origin in [one.claim.origin]
+        ]
+        more = {"unknown": unknown} if unknown else {}
+        return {"version": 1, "key": self.key, "value": _plain(self.value), **more}
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """A text as it is, anything else as JSON."""
@@ -115,24 +138,57 @@ class InjectedValue:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedBinding:
-    """Why a key has its value."""
+    """Why a key has its value, or what stands at a path of it."""
 
     explanation: Explanation
+    path: Path = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The explanation as data."""
-        return self.explanation.to_dict()
+        """The explanation as data, with the trace of the path."""
+        return {**self.explanation.to_dict(), "trace": self.trace.to_dict()}
+
+    @property
+    def trace(self) -> Trace:
+        """That of the path."""
+        return self.explanation.trace(self.path)
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The explanation; who wins stands out, who loses is faint."""
-        head, *rest = self.explanation.lines()
-        yield screen.paint(cut(printable(head), max(screen.width, 40)), "strong")
-        for line in rest:
-            text = printable(line.lstrip())
-            indent = line[: len(line) - len(line.lstrip())]
-            style = line.split()[0] if line.split()[0] in ("wins", "loses") else ""
-            wrapped = screen.wrapped(text, f"{indent}    ", indent)
-            yield from (screen.paint(one, style) for one in wrapped) if style else wrapped
+        """The table of the trace; then, about the key as a whole, who ties, who says what, and what is looked up."""
+        found, problem = self.trace, self.explanation.problem
+        table = Explained(found).lines(screen)
+        if problem is not None:
+            next(table)
+            yield screen.paint(cut(printable(f"{spell(found.path)}: {problem}"), max(screen.width, 40)), "strong")
+        yield from table
+        if not self.path:
+            yield from self._beside(screen)
+
+    def _beside(self, screen: Screen) -> Iterator[str]:
+        asides = (
+            ("tie below the winner: without it they would be a conflict", self._ties()),
+            ("said by", self._spoken()),
+            ("looks up", self._looked()),
+        )
+        for title, rows in asides:
+            lines = [line for row in rows for line in screen.wrapped(printable(row), "        ", "    ")]
+            if lines:
+                yield ""
+                yield f"  {title}"
+                yield from lines
+
+    def _ties(self) -> Iterator[str]:
+        groups = {tuple(sorted((rank, *others))) for rank, others in self.explanation.ties.items()}
+        return (" and ".join(map(str, ranks)) for ranks in sorted(groups))
+
+    def _spoken(self) -> Iterator[str]:
+        """Name by name; the elements of a list are in the table."""
+        for one in self.explanation.spoken:
+            if isinstance(one.step, str):
+                counts = "" if one.counts else "  (does not count)"
+                yield f"{one.step} = {shown(one.value, 40)}  {one.place}{counts}"
+
+    def _looked(self) -> Iterator[str]:
+        return (f"{'  ' * (one.depth - 1)}{one.asked}: {one.by}" for one in self.explanation.looked)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from nodeattrs.core.claim import Words
 from nodeattrs.core.tree import ABSENT, Path
+from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import DeferredCycle
 from nodeattrs.node.documents import json_ready
 from nodeattrs.node.values import Deferred
@@ -33,8 +35,10 @@ def data_of(value: Any, path: Path = ()) -> Any:
 
 def claimed(value: Any, path: Path = ()) -> Any:
     """The value of a claim as data: None for nothing. It may be one that nobody can read, such as a circle."""
-    if value is ABSENT:
+    if value is ABSENT or isinstance(value, Unknown):
         return None
+    if isinstance(value, Words):
+        return str(value)
     try:
         return data_of(value, path)
     except DeferredCycle:

@@ -82,7 +82,7 @@ class Injection:
         from nodeattrs.adapters.bindings import parameter_key
 
         target, _, name = key.rpartition("::")
-        trace = self.injector.explain(key if word == "inject" else parameter_key(target, name)).trace
+        trace = self.injector.explain(key if word == "inject" else parameter_key(target, name)).trace()
         return trace if trace.winner is not None else None
 
     def _asked(self, key: str, otherwise: Any) -> Any:

@@ -1,37 +1,27 @@
-"""Why a key has its value: the winner, what it overrides and by which rule, fragments, look-ups.
+"""Why a key has its value: who declared it, whom that overrides and by which rule, fragments, look-ups.
 
-It guesses nothing: who stands above whom, and why, was written on each declaration when the
-resolution decided it, and the workshop knows who gave the value. Here that becomes a trace of
-the core. It is data first; its text is plain.
+An explanation is data, and an answer as the core has it; `nodeattrs.reports.bindings` lays it
+out. Who set what says a folding of the declarations (`tracing`); here are the rest of the
+questions, and none of it is kept while values are made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from nodeattrs.adapters.bindings.inclusions import Inclusions, inclusions_of
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.keys import CLASSES, Asked, spelled_key
-from nodeattrs.adapters.bindings.model.producers import Constant
-from nodeattrs.adapters.bindings.production.workshop import Workshop, decided
-from nodeattrs.adapters.bindings.resolution.declarations import Declaration
-from nodeattrs.core.claim import Claim
-from nodeattrs.core.trace import Fate, Heard, Trace, shown
-from nodeattrs.core.tree import Path, copied
-from nodeattrs.errors import BadKey, BadValue
+from nodeattrs.adapters.bindings.production.workshop import Workshop
+from nodeattrs.adapters.bindings.resolution.declarations import Declaration, UnknownSet
+from nodeattrs.adapters.bindings.tracing import Account, Spoken, account_of, label_of, plain, title_of
+from nodeattrs.core.claim import Claim, Origin, Words
+from nodeattrs.core.trace import Fate, Heard, Trace
+from nodeattrs.core.tree import ABSENT, Path, dig, parse
 
-__all__ = ["Explanation", "Looked", "Spoken", "explain"]
-
-
-@dataclass(frozen=True, slots=True)
-class Spoken:
-    """A fragment, or an include or exclude of a class: what it says, where, and whether it counts."""
-
-    value: Any
-    place: str
-    counts: bool = True
-    step: Any = None
+__all__ = ["Explanation", "Looked", "Spoken", "explain", "explained"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,81 +35,108 @@ class Looked:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The answer.
+    """The answer to "why is this the value of the key?".
 
-    key:    as messages show it
-    value:  what is injected; None where `problem` says why there is none
-    trace:  the core's trace over all declarations of the key; ranks count them, weakest first
-    ties:   rank -> the ranks that would be in conflict with it if nothing stood above
+    key:     as messages show it
+    value:   what is injected; ABSENT where `problem` says why there is none
+    looked:  the keys that were looked up for it
+    account: who set what; None where nothing is declared
+    label:   the first step of all paths
+    beside:  the sets that cannot be read and might decide what the value is made of: (the key, the set)
     """
 
     key: str
     value: Any
     problem: str | None
-    trace: Trace
-    spoken: tuple[Spoken, ...] = ()
     looked: tuple[Looked, ...] = ()
-    ties: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    account: Account | Inclusions | None = field(default=None, repr=False)
+    label: str = ""
+    beside: tuple[tuple[str, UnknownSet], ...] = field(default=(), repr=False)
+
+    @property
+    def ties(self) -> Mapping[int, tuple[int, ...]]:
+        """Rank -> the ranks that would be in conflict with it if nothing stood above."""
+        return {} if self.account is None else self.account.ties
+
+    def origins(self, path: str | Path = ()) -> tuple[Origin, ...]:
+        """Everyone who set what stands at a path of the value; nobody where nothing stands."""
+        steps = _steps(path)
+        value = dig(plain(self.value), steps)
+        if self.account is None or value is ABSENT:
+            return ()
+        return tuple(dict.fromkeys(heard.claim.origin for heard in _read(self.account.innermost.trace(steps, value))))
+
+    def trace(self, path: str | Path = ()) -> Trace:
+        """Everyone who set a path of the value, the winner first, with the rule that overrode each other one.
+
+        At the root the ranks count the declarations of the key, weakest first, behind those of its
+        fragments; below it they are those who set what stands there.
+        cost: the declarations and fragments of the key
+        """
+        steps = _steps(path)
+        value = dig(plain(self.value), steps)
+        if self.account is None:
+            return Trace((self.label, *steps), value, ())
+        found = self.account.trace(steps, value)
+        known = {heard.claim.rank for heard in found.unknown}
+        more = [heard for heard in map(self._heard, self.beside) if heard.claim.rank not in known]
+        titles = {**(found.titles or {}), **{heard.claim.rank: heard.claim.value.name for heard in more}}
+        return replace(found, heard=(*_read(found), *found.unknown, *more, *found.losers), titles=titles)
+
+    @property
+    def unknown(self) -> tuple[Heard, ...]:
+        """The layers that cannot be read and might decide the value, as rows of its trace."""
+        return self.trace().unknown
+
+    def _heard(self, beside: tuple[str, UnknownSet]) -> Heard:
+        label, one = beside
+        assert self.account is not None
+        claim = Claim((label,), one.content, self.account.rank_of(one), one.origin)
+        return Heard(claim, Fate.UNKNOWN, one.content.reason)
+
+    @property
+    def spoken(self) -> tuple[Spoken, ...]:
+        """What fragments say, by element or name, then those that do not count; of classes who includes what."""
+        if isinstance(self.account, Inclusions):
+            return tuple(self.account.spoken())
+        innermost = None if self.account is None else self.account.innermost
+        return tuple(_spoken(innermost, self.value)) if innermost is not None and innermost.is_collection else ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as data; a value that is no plain data is shown as text."""
-        claims = self.trace.to_dict()["claims"]
+        """The explanation as data for JSON; a value that is no plain data is shown as text."""
+        trace = self.trace().to_dict()
         return {
             "version": 1,
             "key": self.key,
-            "value": _plain(self.value),
+            "value": trace["value"],
             "problem": self.problem,
-            "declarations": [{**claim, "ties_with": list(self.ties.get(claim["rank"], ()))} for claim in claims],
+            "declarations": [
+                {**claim, "ties_with": list(self.ties.get(claim["rank"], ()))} for claim in trace["claims"]
+            ],
+            "elements": trace["elements"],
             "spoken": [
-                {"value": _plain(one.value), "place": one.place, "counts": one.counts, "step": _plain(one.step)}
+                {"value": _data(one.value), "place": one.place, "counts": one.counts, "step": _data(one.step)}
                 for one in self.spoken
             ],
             "looked_up": [{"depth": one.depth, "asked": one.asked, "by": one.by} for one in self.looked],
         }
 
-    def lines(self) -> Iterator[str]:
-        """The text, line by line."""
-        yield f"{self.key} = {shown(_plain(self.value))}" if self.problem is None else f"{self.key}: {self.problem}"
-        for heard in self.trace.heard:
-            claim = heard.claim
-            words = f"  {heard.fate.value:5}  {self.trace.title(claim.rank)}  {_said(claim.value)}  {claim.origin}"
-            beaten = f"beaten by {', '.join(map(str, heard.by))}: " if heard.by else ""
-            yield words + (f"; {beaten}{heard.why}" if heard.why else "")
-        if self.spoken:
-            yield "  said by"
-        for one in self.spoken:
-            step = "" if one.step is None else f"{one.step} = "
-            yield f"    {step}{shown(_plain(one.value), 40)}  {one.place}" + (
-                "" if one.counts else "  (does not count)"
-            )
-        if self.looked:
-            yield "  looks up"
-        for look in self.looked:
-            yield f"    {'  ' * (look.depth - 1)}{look.asked}: {look.by}"
-
     def __str__(self) -> str:
-        return "\n".join(self.lines())
+        text = str(self.trace())
+        return text if self.problem is None else f"{text}\n{self.problem}"
 
 
-def _said(value: Any) -> str:
-    return value.text if isinstance(value, _Words) else shown(value, 40)
+def _steps(path: str | Path) -> Path:
+    return parse(path) if isinstance(path, str) else tuple(path)
 
 
-class _Words:
-    """A description that is no value: shown without quotes."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def __str__(self) -> str:
-        return self.text
+def _read(trace: Trace) -> Iterator[Heard]:
+    return (heard for heard in trace.heard if heard.fate in (Fate.WINS, Fate.JOINS))
 
 
-def _plain(value: Any) -> Any:
-    try:
-        return copied(value)
-    except (BadKey, BadValue):
-        return str(value)
+def _data(value: Any) -> Any:
+    found = plain(value)
+    return str(found) if isinstance(found, Words) else found
 
 
 def explain(workshop: Workshop, wanted: Asked) -> Explanation:
@@ -127,106 +144,74 @@ def explain(workshop: Workshop, wanted: Asked) -> Explanation:
 
     cost: the declarations of the key, and what its producers cost
     """
-    value, problem = None, None
+    value, problem = ABSENT, None
     try:
         value = workshop.value_of(wanted)
     except BindingError as error:
         problem = error.message
-    key = spelled_key(wanted.key)
+    return explained(workshop, wanted, value, problem)
+
+
+def explained(workshop: Workshop, wanted: Asked, value: Any, problem: str | None = None) -> Explanation:
+    """The explanation of a key that was injected; nothing is produced for it."""
+    key, label = spelled_key(wanted.key), label_of(wanted.key)
     if wanted.key == ("Data", CLASSES):
-        spoken = tuple(_classes(workshop)) if problem is None else ()
-        return Explanation(key, value, problem, Trace((key,), None, ()), spoken)
-    trace, ties = _traced(workshop, wanted)
-    winner = workshop.declaration(wanted)
-    if winner is None:
-        return Explanation(key, value, problem, trace)
-    spoken = tuple(_fragments(workshop, winner)) if winner.is_multibind else ()
-    return Explanation(key, value, problem, trace, spoken, tuple(_all_looks(workshop, wanted)), ties)
+        unknown = tuple((label, one) for one in workshop.resolution.unknown)
+        return Explanation(key, value, problem, (), None if problem else inclusions_of(workshop), label, unknown)
+    account = account_of(workshop, wanted, value)
+    beside = tuple(_beside(workshop, wanted)) if workshop.resolution.unknown else ()
+    return Explanation(key, value, problem, tuple(_all_looks(workshop, wanted)), account, label, beside)
 
 
-# --- who overrides whom ------------------------------------------------------------------------
-
-_GAVE_NOTHING = "it is optional and gave nothing"
-
-
-def _traced(workshop: Workshop, wanted: Asked) -> tuple[Trace, dict[int, tuple[int, ...]]]:
-    """The trace over all declarations of a key, and which of them tie."""
-    key = (spelled_key(wanted.key),)
-    declared = workshop.resolution.declared.get(wanted.key, [])
-    order = sorted(declared, key=lambda one: (one.position, not one.abstract))
-    ranks = {id(one): rank for rank, one in enumerate(order, 1)}
-    speaker = workshop.speaker(wanted)
-    if speaker is not None and id(speaker) not in ranks:
-        speaker = workshop.declaration(wanted)  # an alias speaks for what lies below its source
-    heard = [_heard(one, key, ranks, speaker) for one in reversed(order)]
-    heard.sort(key=lambda one: one.fate is Fate.LOSES)
-    titles = {ranks[id(one)]: f"{one.place.layer}, {workshop.resolution.when(one)}" for one in order}
-    ties = {ranks[id(one)]: tied for one in order if (tied := _ties(one, ranks))}
-    return Trace(key, None if speaker is None else _said_by(speaker), tuple(heard), titles=titles), ties
+def _beside(workshop: Workshop, wanted: Asked) -> Iterator[tuple[str, UnknownSet]]:
+    """What cannot be read and might decide a key that is looked up on the way."""
+    for needed in _needed(workshop, wanted):
+        account = account_of(workshop, needed, ABSENT)
+        for one in account.unknown() if account is not None else ():
+            yield label_of(needed.key), one
 
 
-def _heard(one: Declaration, key: Path, ranks: Mapping[int, int], speaker: Declaration | None) -> Heard:
-    claim = Claim(key, _said_by(one), ranks[id(one)], one.origin)
-    if one is speaker:
-        return Heard(claim, Fate.WINS)
-    if speaker is not None and not one.abstract and one.position > speaker.position:
-        return Heard(claim, Fate.LOSES, f"{_GAVE_NOTHING} (bindings)", (ranks[id(speaker)],))
-    if one.overridden is None:
-        return Heard(claim, Fate.LOSES)
-    tied = _ties(one, ranks)
-    words = f"; ties with {', '.join(map(str, tied))} below the winner: would be a conflict" if tied else ""
-    return Heard(claim, Fate.LOSES, f"{one.overridden.why.value} (bindings){words}", _ranked(one.overridden.by, ranks))
+def _needed(workshop: Workshop, wanted: Asked) -> Iterator[Asked]:
+    """Every key that is looked up for one, each once."""
+    waiting, seen = [wanted], {wanted.key}
+    while waiting:
+        for one in _speakers(workshop, waiting.pop()):
+            for source in workshop.fragments_of(one) if one.is_multibind else (one,):
+                for needed in workshop.needs(source):
+                    if needed.key not in seen:
+                        seen.add(needed.key)
+                        waiting.append(needed)
+                        yield needed
 
 
-def _ties(one: Declaration, ranks: Mapping[int, int]) -> tuple[int, ...]:
-    ties = one.overridden.ties if one.overridden is not None else ()
-    return _ranked((other for other in ties if other is not one), ranks)
+# --- what the fragments say ----------------------------------------------------------------------
 
 
-def _ranked(several: Iterable[Declaration], ranks: Mapping[int, int]) -> tuple[int, ...]:
-    return tuple(sorted((ranks[id(one)] for one in several), reverse=True))
+def _spoken(account: Account, value: Any) -> Iterator[Spoken]:
+    """An entry for each element or name that is read, then the fragments of which nothing is."""
+    whole, counted = account.trace((), value), set()
+    said: list[tuple[Any, Any, Sequence[Claim]]]
+    if isinstance(value, dict):
+        said = [(key, one, [heard.claim for heard in _read(account.trace((key,), one))]) for key, one in value.items()]
+    else:
+        said = [(index, one.value, one.claims) for index, one in enumerate(whole.elements)]
+    for step, entry, claims in said:
+        counted |= {claim.rank for claim in claims}
+        yield Spoken(entry, ", ".join(_place(claim, whole) for claim in claims), True, step)
+    for heard in whole.heard:
+        if heard.claim.rank not in counted:
+            yield _silent(heard.claim, whole)
 
 
-def _said_by(one: Declaration) -> Any:
-    producer = one.root.producer
-    if one.abstract or one.is_multibind or not isinstance(producer, Constant):
-        return _Words(f"{one.flags() if not one.abstract else ''}{one.describe()}")
-    value = _plain(producer.value)
-    return value if not one.flags() else _Words(f"{one.flags()}{shown(value, 40)}")
+def _silent(claim: Claim, trace: Trace) -> Spoken:
+    name, said = None, claim.value
+    if isinstance(said, dict) and isinstance(trace.value, dict) and len(said) == 1:
+        ((name, said),) = said.items()
+    return Spoken(said, _place(claim, trace), False, name)
 
 
-def _place(workshop: Workshop, one: Declaration) -> str:
-    return f"{one.origin}; layer {one.place.layer}, {workshop.resolution.when(one)}"
-
-
-# --- fragments and classes -----------------------------------------------------------------------
-
-
-def _fragments(workshop: Workshop, winner: Declaration) -> Iterator[Spoken]:
-    collected = workshop.collected(winner)
-    if collected is None:
-        for one in workshop.fragments_of(winner):
-            yield Spoken(one.describe(), _place(workshop, one), step=one.name)
-        return
-    steps: Any = collected.value if isinstance(collected.value, dict) else range(len(collected.value))
-    counted = set()
-    for step in steps:
-        speakers = collected.speakers(step)
-        counted |= {id(one) for one in speakers}
-        places = ", ".join(_place(workshop, one) for one in speakers)
-        yield Spoken(collected.value[step], places, step=step)
-    for fragment in collected.fragments.values():
-        if id(fragment.declaration) not in counted:
-            yield Spoken(fragment.value, _place(workshop, fragment.declaration), False, fragment.declaration.name)
-
-
-def _classes(workshop: Workshop) -> Iterator[Spoken]:
-    """Each include and exclude; it counts where it is what decides about its class."""
-    said = list(workshop.inclusions())
-    deciding = decided(said)
-    for excluded, name, at in said:
-        verb = "exclude" if excluded else "include"
-        yield Spoken(f"{verb} {name}", _place(workshop, at), deciding.get(name) == (excluded, at.position))
+def _place(claim: Claim, trace: Trace) -> str:
+    return f"{claim.origin}; layer {trace.title(claim.rank).partition(' ')[2]}"
 
 
 # --- look-ups ------------------------------------------------------------------------------------
@@ -250,7 +235,7 @@ def _speakers(workshop: Workshop, wanted: Asked) -> list[Declaration]:
 
 
 def _given_by(workshop: Workshop, one: Declaration) -> str:
-    return f"{one.describe()}  {_place(workshop, one)}"
+    return f"{one.describe()}  {one.origin}; layer {title_of(workshop, one)}"
 
 
 def _looks(workshop: Workshop, one: Declaration, depth: int, seen: frozenset[int]) -> Iterator[Looked]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar, cast
 
-from nodeattrs.adapters.bindings.explain import Explanation, explain
+from nodeattrs.adapters.bindings.explain import Explanation, explain, explained
 from nodeattrs.adapters.bindings.forms.builder import Bindings, asked
 from nodeattrs.adapters.bindings.graph import Graph, graph
 from nodeattrs.adapters.bindings.model.faults import BindingError, BindingErrors
 from nodeattrs.adapters.bindings.model.functions import FUNCTIONS
 from nodeattrs.adapters.bindings.model.items import BindingSet
-from nodeattrs.adapters.bindings.model.keys import CLASSES, Key, parameter_key, spelled_key, variable_key
+from nodeattrs.adapters.bindings.model.keys import CLASSES, Asked, Key, parameter_key, spelled_key, variable_key
 from nodeattrs.adapters.bindings.model.producers import Constant, ConstantProducer, Custom, Producer
 from nodeattrs.adapters.bindings.model.state import State
 from nodeattrs.adapters.bindings.model.types import Classes
@@ -24,7 +24,9 @@ from nodeattrs.adapters.bindings.production.multibinds import option_faults
 from nodeattrs.adapters.bindings.production.wiring import wired
 from nodeattrs.adapters.bindings.production.workshop import Workshop
 from nodeattrs.adapters.bindings.resolution.declarations import Layer, Warned
-from nodeattrs.core.tree import near
+from nodeattrs.core.trace import Heard
+from nodeattrs.core.tree import ABSENT, near
+from nodeattrs.core.unknown import unknown_layer
 
 __all__ = ["Handle", "Injector"]
 
@@ -40,6 +42,7 @@ class Injector(Workshop):
     functions: transformers, combinators and functions of expressions, by name
     world:     the instances that parameters and queries read
     faults:    what was wrong already when the layers were read
+    strict:    what a layer that cannot be read might decide is given to nobody: asking raises UnknownLayer
     cost:      linear in the number of bindings; a warm `inject` is one look-up in a dict
     raises:    BindingErrors: every conflict, open abstract, baseless override, shadowed final,
                type mismatch of a constant and malformed item, in one report
@@ -63,6 +66,7 @@ class Injector(Workshop):
         world: World | None = None,
         faults: Iterable[BindingError] = (),
         parent: Injector | None = None,
+        strict: bool = False,
     ) -> None:
         register = Classes({"Producer": Producer, "ConstantProducer": ConstantProducer, **(classes or {})})
         taken, register = _taken_in(enumerate(layers, 1), register)
@@ -71,6 +75,7 @@ class Injector(Workshop):
             {**FUNCTIONS, **(functions or {})}, world or World(),
         )  # fmt: skip
         self.parent = parent
+        self.strict = strict
         self._warm: dict[tuple[Any, Any], Any] = {}
         found = [*faults, *self.resolution.faults, *self._constant_faults()]
         if found:
@@ -107,13 +112,16 @@ class Injector(Workshop):
                 pass
         wanted = asked(key, type, self.register)
         value = self.value_of(wanted, args)
+        self._require_known(wanted)
         if not args and self._stays(wanted):
             self._warm[key, type] = value
         return value
 
     def get(self, key: Any, type: Any = None, /, *, default: Any = None, **args: Any) -> Any:
         """The value of a key, or *default* where nothing is bound or produced. raises: as `inject`, but for NotBound"""
-        value = self._injected(asked(key, type, self.register), args)
+        wanted = asked(key, type, self.register)
+        value = self._injected(wanted, args)
+        self._require_known(wanted)
         return default if value is None else value
 
     def __getitem__(self, key: Any) -> Any:
@@ -140,6 +148,26 @@ class Injector(Workshop):
             return Handle(lambda: self._finished(declared, made.produce()))
         return Handle(lambda: self.ask(wanted))
 
+    def unknown_layers(self, key: Any, type: Any = None, /) -> tuple[Heard, ...]:
+        """The layers that cannot be read and might decide a key that was injected, as rows of its trace."""
+        if not self.resolution.unknown:
+            return ()
+        return explained(self, asked(key, type, self.register), ABSENT).unknown
+
+    def _require_known(self, wanted: Asked | None = None) -> None:
+        """Where somebody asked to be strict. wanted: a key; None for what is listed. raises: UnknownLayer"""
+        if self.strict and self.resolution.unknown:
+            if wanted is not None:
+                explained(self, wanted, ABSENT).trace().require_known()
+            else:
+                first = self.resolution.unknown[0]
+                raise unknown_layer(first.content, first.origin)
+
+    def classes(self) -> list[str]:
+        """The classes of the key `/classes`: included, and not excluded at the same or a better position."""
+        self._require_known()
+        return super().classes()
+
     def parameters(self, target: str) -> dict[str, Any]:
         """The parameters that are bound for a class, a type or an instance. raises: as `inject`"""
         return self._named(parameter_key(target, ""))
@@ -149,6 +177,7 @@ class Injector(Workshop):
         return self._named(variable_key(""))
 
     def _named(self, prefix: str) -> dict[str, Any]:
+        self._require_known()
         names = [name for kind, name in self.resolution.winners if kind == "Data" and name.startswith(prefix)]
         values = {name.removeprefix(prefix): self.get(name) for name in names}
         return {name: value for name, value in values.items() if value is not None}
@@ -164,6 +193,7 @@ class Injector(Workshop):
 
     def dependencies(self) -> list[tuple[str, str, str]]:
         """(left, arrow, right) of every `dependency` that applies, each once: for a catalog."""
+        self._require_known()
         return list(self.resolution.pairs())
 
     # --- others of its kind --------------------------------------------------------------------
@@ -173,7 +203,7 @@ class Injector(Workshop):
         taken, register = _taken_in(((0, layer) for layer in layers), self.register)
         return Injector(
             [*taken, *self.layers], state or self.state,
-            classes=register.known(), functions=self.functions, world=self.world, parent=self,
+            classes=register.known(), functions=self.functions, world=self.world, parent=self, strict=self.strict,
         )  # fmt: skip
 
     def override(self, values: Mapping[Any, Any]) -> Injector:
@@ -192,7 +222,7 @@ class Injector(Workshop):
         return cast(_Call, wired(call, self.register, self.inject, self.get))
 
     def explain(self, key: Any, type: Any = None, /) -> Explanation:
-        """Why a key has its value; printing it gives the text. The key is injected for that."""
+        """Why a key has its value: an answer as the core has it. The key is injected for that."""
         return explain(self, asked(key, type, self.register))
 
     def graph(self) -> Graph:

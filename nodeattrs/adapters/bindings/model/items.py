@@ -170,11 +170,23 @@ class Dependency(Item):
 
 @dataclass(frozen=True, slots=True)
 class BindingSet:
-    """A named set of bindings: `module::name`."""
+    """A named set of bindings: `module::name`.
+
+    unread: why it cannot be read, in words; empty where it can
+    """
 
     name: str
     items: tuple[Item, ...]
     origin: Origin = field(default=NOWHERE, compare=False)
+    unread: str = ""
+
+    @classmethod
+    def unknown(cls, name: str, origin: Origin, reason: str) -> BindingSet:
+        """A set that is there and cannot be read: it binds nothing, and might bind anything.
+
+        reason: why, in words: "is encrypted, and there is no key"
+        """
+        return cls(name, (), origin, reason)
 
     def every(self) -> Iterator[Item]:
         """All items, those inside `when` too."""

@@ -16,16 +16,14 @@ from nodeattrs.adapters.bindings.model.keys import spelled_key
 from nodeattrs.adapters.bindings.model.producers import Desk, called
 from nodeattrs.adapters.bindings.model.types import Classes
 from nodeattrs.adapters.bindings.model.values import taken_in
-from nodeattrs.adapters.bindings.resolution.declarations import Declaration
+from nodeattrs.adapters.bindings.resolution.declarations import Declaration, UnknownSet
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.folding import Folding
-from nodeattrs.core.origins import At, origins_at, sources
+from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part, concat, entries, listed, made, sliced, unite
 from nodeattrs.core.policy import (
     ABSENT_KIND,
-    ACROSS,
     ANY,
-    INSIDE,
     KEEP,
     LIST,
     MAP,
@@ -86,11 +84,24 @@ MERGE = Policy(
     Line(ABSENT_KIND, SAID, TAKE, "the better position wins"),
     Line(ANY, SAID, _refused),
 )
+DEEP = Policy(
+    "deep",
+    Line(MAP, MAP, MEET, "two maps meet key by key"),
+    Line(ANY, SAID, TAKE, "the better position wins"),
+)
+UNITE = Policy(
+    "unite",
+    Line(MAP, MAP, MEET, "two maps meet key by key"),
+    Line(LIST, LIST, unite, "two lists unite"),
+    Line(ANY, SAID, TAKE, "the better position wins"),
+)
+_MORE = Policy("names", Line(ABSENT_KIND, SAID, TAKE), Line(ANY, SAID, KEEP, "its own fragments decide"))
+OTHER_NAMES = Policy("names", Line(MAP, MAP, Meet(_MORE), "two names are two entries"), Line(ANY, SAID, TAKE))
 NAMES = Policy("names", Line(MAP, MAP, MEET, "two names are two entries"), Line(ANY, SAID, TAKE))
 
 _IN_ORDER = {"ignore": FIRST, "append": APPEND, "concat": CONCAT, "sum": SUM}
 """Combinators that take the fragments of a name as they come; the others lay the better position on top."""
-_BY_POSITION = {"merge": MERGE, "deep": ACROSS, "unite": INSIDE}
+_BY_POSITION = {"merge": MERGE, "deep": DEEP, "unite": UNITE}
 _ARRAY_WORDS = ("concat", "append", "flatten", "uniq")
 _HASH_WORDS = ("priority", "error", "flatten", "uniq", *_IN_ORDER, *_BY_POSITION)
 
@@ -107,18 +118,13 @@ class Fragment:
 class Collected:
     """A collection, and how it came about.
 
-    folding:   what the fragments were laid through; its sources are their numbers
-    fragments: number -> fragment, in the order in which they are collected; the strongest has the greatest number
+    folding: what the fragments were laid through; its sources are their numbers
+    sources: number -> fragment, or a set that cannot be read and may hold some; the strongest has the greatest number
     """
 
     value: Any
     folding: Folding
-    fragments: Mapping[int, Fragment]
-
-    def speakers(self, step: Any) -> list[Declaration]:
-        """The fragments that said an element, or the entry of a name."""
-        told = origins_at(self.folding.result.origins, step)
-        return [self.fragments[number].declaration for number in sources(told)]
+    sources: Mapping[int, Fragment | UnknownSet]
 
 
 class _Options:
@@ -185,9 +191,12 @@ def option_faults(of: Declaration, desk: Desk) -> list[BindingError]:
     return []
 
 
-def collect(of: Declaration, fragments: Sequence[Fragment], desk: Desk) -> Collected:
+def collect(
+    of: Declaration, fragments: Sequence[Fragment], desk: Desk, unknown: Sequence[UnknownSet] = ()
+) -> Collected:
     """The collection that a multibind is, of what its fragments produced, in their order.
 
+    unknown: the sets that cannot be read, which may hold further fragments
     cost:   linear in the elements
     raises: BindingError: "bad-option", "unnamed-fragment", "duplicate-fragment", "type-mismatch"
     source: docs/bindings.md, "Multibinds"
@@ -196,7 +205,7 @@ def collect(of: Declaration, fragments: Sequence[Fragment], desk: Desk) -> Colle
     if not (options.call or options.policy or options.flatten is not None or options.word == "append"):
         for fragment in fragments:
             _check_type(options, fragment, desk.register)
-    numbered = _numbered(fragments)
+    numbered = _numbered(fragments, unknown)
     try:
         folding = _hash(options, numbered) if options.is_hash else _array(options, numbered)
     except MergeConflict as conflict:
@@ -219,11 +228,23 @@ def independent(value: Any) -> Any:
     return taken_in(value) if isinstance(value, (list, dict)) else value
 
 
-def _numbered(fragments: Sequence[Fragment]) -> dict[int, Fragment]:
-    """The fragments in their order, numbered by strength; of equal positions the one declared first is stronger."""
-    order = sorted(range(len(fragments)), key=lambda index: (fragments[index].declaration.position, -index))
+_Numbered = Mapping[int, Fragment | UnknownSet]
+
+
+def _numbered(fragments: Sequence[Fragment], unknown: Sequence[UnknownSet]) -> _Numbered:
+    """The fragments in their order, numbered by strength; of equal positions the one declared first is stronger.
+
+    What cannot be read comes before all that stands in its layer.
+    """
+    found: list[Fragment | UnknownSet] = [*unknown, *fragments]
+    found.sort(key=lambda one: _position(one)[0], reverse=True)  # the highest layer first, as fragments come
+    order = sorted(range(len(found)), key=lambda index: (_position(found[index]), -index))
     numbers = {index: number for number, index in enumerate(order, 1)}
-    return {numbers[index]: fragment for index, fragment in enumerate(fragments)}
+    return {numbers[index]: one for index, one in enumerate(found)}
+
+
+def _position(one: Fragment | UnknownSet) -> tuple[int, float]:
+    return one.declaration.position if isinstance(one, Fragment) else one.position
 
 
 def _check_type(options: _Options, fragment: Fragment, classes: Classes) -> None:
@@ -252,7 +273,7 @@ def _flatten_levels(given: Any, options: _Options) -> int | None:
 # --- arrays ---------------------------------------------------------------------------------
 
 
-def _array(options: _Options, fragments: Mapping[int, Fragment]) -> Folding:
+def _array(options: _Options, numbered: _Numbered) -> Folding:
     policy = APPEND if options.flatten is not None or options.word == "append" else CONCAT
     folding = Folding(opening=policy)
     if options.call is not None:
@@ -261,14 +282,22 @@ def _array(options: _Options, fragments: Mapping[int, Fragment]) -> Folding:
     elif options.policy is not None:
         policy = options.policy
         folding = Folding(start=Part([], ()))
-    for number, fragment in fragments.items():
-        part = Part(fragment.value, number)
-        if options.policy is not None and (options.flatten is not None or not isinstance(fragment.value, list)):
-            part = listed([Part(fragment.value, At(number, ()))])
+    for number, one in numbered.items():
+        part = _part(one, number)
+        if options.policy is not None and isinstance(one, Fragment) and _is_element(one.value, options):
+            part = listed([Part(one.value, At(number, ()))])
         folding.lay(part, policy)
     for look in _last_looks(options):
         folding.only(look)
     return folding
+
+
+def _part(one: Fragment | UnknownSet, number: int) -> Part:
+    return Part(one.value if isinstance(one, Fragment) else one.content, number)
+
+
+def _is_element(value: Any, options: _Options) -> bool:
+    return options.flatten is not None or not isinstance(value, list)
 
 
 def _combining(call: Callable[[Any, Any], Any]) -> Policy:
@@ -325,25 +354,36 @@ def _uniq(part: Part) -> Part:
 # --- hashes ---------------------------------------------------------------------------------
 
 
-def _hash(options: _Options, fragments: Mapping[int, Fragment]) -> Folding:
+def _hash(options: _Options, numbered: _Numbered) -> Folding:
     """The names are laid one by one, each of them what its fragments come to."""
-    named: dict[str, dict[int, Fragment]] = {}
-    for number, fragment in fragments.items():
-        name = fragment.declaration.name
+    folding, policy, looks = Folding(), _name_policy(options), list(_last_looks(options))
+    unknown = [number for number, one in numbered.items() if isinstance(one, UnknownSet)]
+    order = {number: index for index, number in enumerate(numbered)}
+    for name, numbers in _named(options, numbered).items():
+        several = sorted((*unknown, *numbers), key=order.__getitem__)
+        entry = _entry(options, name, {number: numbered[number] for number in several}, policy)
+        for look in looks:
+            entry.only(look)
+        folding.lay(entry, NAMES)
+    for number in unknown:  # it may have names that nobody else has
+        folding.lay(_part(numbered[number], number), OTHER_NAMES)
+    return folding
+
+
+def _named(options: _Options, numbered: _Numbered) -> dict[str, list[int]]:
+    """Name -> the numbers of its fragments, in their order."""
+    named: dict[str, list[int]] = {}
+    for number, one in numbered.items():
+        if isinstance(one, UnknownSet):
+            continue
+        name, origin = one.declaration.name, one.declaration.origin
         if not name:
-            origin = fragment.declaration.origin
             raise BindingError(
                 "unnamed-fragment", f"multibind {options.key} is a hash, and a fragment has no name",
                 origins=(origin,), said=(f"the fragment is at {origin}",), hint="write: bind 'name' to ... in 'id'",
             )  # fmt: skip
-        named.setdefault(name, {})[number] = fragment
-    folding, policy, looks = Folding(), _name_policy(options), list(_last_looks(options))
-    for name, several in named.items():
-        entry = _entry(options, name, several, policy)
-        for look in looks:
-            entry.only(look)
-        folding.lay(entry, NAMES)
-    return folding
+        named.setdefault(name, []).append(number)
+    return named
 
 
 def _name_policy(options: _Options) -> Policy:
@@ -354,16 +394,17 @@ def _name_policy(options: _Options) -> Policy:
     return Policy(policy.name, Line(MAP, MAP, Meet(policy), "fragments of one name meet"), Line(ANY, SAID, TAKE))
 
 
-def _entry(options: _Options, name: str, several: Mapping[int, Fragment], policy: Policy) -> Folding:
+def _entry(options: _Options, name: str, several: _Numbered, policy: Policy) -> Folding:
     """The map of one name: its fragments as they come, or the better position on top."""
     if options.call is not None or options.word in _IN_ORDER:
         folding, order = Folding(start=Part({}, ())), list(several)  # what meets nothing has a rule, too
     else:
         folding, order = Folding(), sorted(several)
         if options.policy is None:
-            _check_single(options, name, list(several.values()))
+            _check_single(options, name, [one for one in several.values() if isinstance(one, Fragment)])
     for number in order:
-        folding.lay(Part({name: several[number].value}, number), policy)
+        one = several[number]
+        folding.lay(Part({name: one.value}, number) if isinstance(one, Fragment) else _part(one, number), policy)
     return folding
 
 

@@ -286,7 +286,7 @@ class Workshop:
             if args:
                 raise BindingError("arguments", "a multibind takes no arguments")
             fragments = list(self._fragments(root.id)) if root.id is not None else []
-            collection = collect(root, fragments, self)
+            collection = collect(root, fragments, self, self.resolution.unknown)
             self._collected[id(root)] = collection
             return collection.value, True
         if root.producer is None:

@@ -29,8 +29,9 @@ from nodeattrs.adapters.bindings.model.keys import Key, map_key, parameter_key, 
 from nodeattrs.adapters.bindings.model.producers import Below, Constant, Producing, with_options
 from nodeattrs.adapters.bindings.model.state import State
 from nodeattrs.adapters.bindings.model.types import ANY, DATA, Type
-from nodeattrs.adapters.bindings.resolution.declarations import Declaration, Layer, Place, Resolution
+from nodeattrs.adapters.bindings.resolution.declarations import Declaration, Layer, Place, Resolution, UnknownSet
 from nodeattrs.core.tree import near
+from nodeattrs.core.unknown import Unknown
 
 __all__ = ["Applied"]
 
@@ -59,7 +60,10 @@ class Applied:
         """Take in all that applies. layers: highest first"""
         for index, layer in enumerate(layers):
             for one in layer.sets:
-                self._block(one.items, Place(len(layers) - index, layer.name, one.name), (0,))
+                place = Place(len(layers) - index, layer.name, one.name)
+                if one.unread:
+                    self.resolution.unknown.append(UnknownSet(Unknown(one.name, one.unread), one.origin, place))
+                self._block(one.items, place, (0,))
 
     def declare(self, item: Any, at: Declaration | tuple[Place, int, int], name: str, of: Type) -> Declaration:
         """Declare a name among the data, with the flags of its item. at: a position, or a declaration there"""

@@ -1,12 +1,6 @@
-"""Who speaks for each key and why the others do not; last, what is odd about the ids of multibinds.
-
-The reason is written down at the moment of the decision, on the declaration itself, so that
-an explanation has nothing to guess.
-"""
+"""Who speaks for each key, by which rule one position stands above another, and what is odd about ids of multibinds."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 from nodeattrs.adapters.bindings.model.keys import Key, spelled_key
 from nodeattrs.adapters.bindings.model.types import ANY
@@ -14,7 +8,6 @@ from nodeattrs.adapters.bindings.resolution.applying import Applied
 from nodeattrs.adapters.bindings.resolution.declarations import (
     CLASS_IDS,
     Declaration,
-    Overridden,
     Position,
     Warned,
     Why,
@@ -22,7 +15,7 @@ from nodeattrs.adapters.bindings.resolution.declarations import (
 )
 from nodeattrs.core.tree import near
 
-__all__ = ["check_ids", "choose"]
+__all__ = ["check_ids", "choose", "why_above"]
 
 
 def choose(applied: Applied) -> None:
@@ -44,7 +37,7 @@ def _best(applied: Applied, key: Key, several: list[Declaration]) -> Declaration
     """The one of the best position; None where several are in conflict there."""
     several.sort(key=_position, reverse=True)
     _check_finals(applied, key, several)
-    best = _decide(several)
+    best = standing(several)
     if len(best) > 1:
         what = "demanded" if best[0].abstract else "bound"
         applied.fault(
@@ -62,52 +55,7 @@ def _position(one: Declaration) -> Position:
     return one.position
 
 
-def _decide(several: list[Declaration]) -> list[Declaration]:
-    """Those who stand at the best position; every other one is told who stands above it, and why.
-
-    several: the best first
-    """
-    best: list[Declaration] = []
-    above: list[Declaration] = []
-    for group in _by_position(several):
-        stands = standing(group) if len(group) > 1 else group
-        if above:
-            _hide(group, stands, above)
-        if len(stands) == 1 < len(group):
-            _fill(group, stands[0])
-        best, above = best or stands, stands
-    return best
-
-
-def _by_position(several: list[Declaration]) -> Iterator[list[Declaration]]:
-    start = 0
-    for end in range(1, len(several) + 1):
-        if end == len(several) or several[end].position != several[start].position:
-            yield several[start:end]
-            start = end
-
-
-def _hide(group: list[Declaration], stands: list[Declaration], above: list[Declaration]) -> None:
-    """Tell those of one position who stands above them, and those of them who would speak with whom they tie."""
-    why, by = _why(above[0], group[0]), tuple(above)
-    hidden = Overridden(why, by)
-    for one in group:
-        one.overridden = hidden
-    if len(stands) > 1:
-        tied = Overridden(why, by, tuple(stands))
-        for one in stands:
-            one.overridden = tied
-
-
-def _fill(group: list[Declaration], concrete: Declaration) -> None:
-    """Tell the abstract ones who fills them. Beside two that tie nobody does."""
-    filled = Overridden(Why.FILLED, (concrete,))
-    for one in group:
-        if one is not concrete:
-            one.overridden = filled
-
-
-def _why(upper: Declaration, lower: Declaration) -> Why:
+def why_above(upper: Declaration, lower: Declaration) -> Why:
     """Why a better position is better.
 
     More categories win only where they begin as the fewer do: what is more ranks below all of those.
@@ -129,12 +77,18 @@ def _check_finals(applied: Applied, key: Key, several: list[Declaration]) -> Non
 
 def _may_speak(applied: Applied, key: Key, winner: Declaration, several: list[Declaration]) -> bool:
     if winner.abstract:
-        hint = applied.near_misses(key) or f"bind {spelled_key(key)} in a higher layer or category"
+        hint = applied.near_misses(key) or _unread(applied) or f"bind {spelled_key(key)} in a higher layer or category"
         applied.fault("abstract-not-overridden", f"{spelled_key(key)} must be bound", several, hint=hint)
     elif winner.override and several[-1].position == winner.position:
         message = f"{spelled_key(key)} overrides nothing"
-        applied.fault("override-without-base", message, [winner], hint=applied.near_misses(key))
+        applied.fault("override-without-base", message, [winner], hint=applied.near_misses(key) or _unread(applied))
     return not winner.abstract
+
+
+def _unread(applied: Applied) -> str | None:
+    """The hint that it may be bound where nobody can look."""
+    names = ", ".join(one.content.name for one in applied.resolution.unknown)
+    return f"it may be bound in what cannot be read: {names}" if names else None
 
 
 def check_ids(applied: Applied) -> None:

@@ -1,7 +1,6 @@
 """What applies for a state, and what became of it: declarations, their positions, and the resolution.
 
-Plain records: who made them is in the modules beside this one. A declaration that does not
-speak for its key carries the reason, written down when that was decided.
+Plain records: who made them is in the modules beside this one.
 """
 
 from __future__ import annotations
@@ -9,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from math import inf
 from typing import Any, NamedTuple
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
@@ -18,15 +18,16 @@ from nodeattrs.adapters.bindings.model.producers import Producing
 from nodeattrs.adapters.bindings.model.state import State
 from nodeattrs.adapters.bindings.model.types import Type
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.unknown import Unknown
 
 __all__ = [
     "CLASS_IDS",
     "Declaration",
     "Layer",
-    "Overridden",
     "Place",
     "Position",
     "Resolution",
+    "UnknownSet",
     "Warned",
     "Why",
     "standing",
@@ -46,6 +47,15 @@ class Layer:
     name: str
     sets: tuple[BindingSet, ...] = ()
 
+    @classmethod
+    def unknown(cls, name: str, origin: Origin, reason: str) -> Layer:
+        """A layer that is there and cannot be read, or must not be asked.
+
+        It binds nothing; where it might decide a value, the explanation of that value says so.
+        reason: why, in words: "needs a server"
+        """
+        return cls(name, (BindingSet.unknown(name, origin, reason),))
+
 
 class Place:
     """Where declarations stand: a layer, and a set in it."""
@@ -58,6 +68,21 @@ class Place:
         self.set = of
 
 
+class UnknownSet(NamedTuple):
+    """A set whose content is unknown, and where it stands.
+
+    position: the best that anything in it could have
+    """
+
+    content: Unknown
+    origin: Origin
+    place: Place
+
+    @property
+    def position(self) -> tuple[int, float]:
+        return self.place.number, inf
+
+
 class Why(Enum):
     """Why a declaration does not speak for its key. The value is the reason in words."""
 
@@ -67,31 +92,17 @@ class Why(Enum):
     FILLED = "a concrete binding fills an abstract one beside it"
 
 
-class Overridden(NamedTuple):
-    """What was decided about a declaration that does not speak.
-
-    why:  the rule
-    by:   who stands above it; several where those tie
-    ties: all of its own position that would be in conflict with it if nothing stood above
-    """
-
-    why: Why
-    by: tuple[Declaration, ...]
-    ties: tuple[Declaration, ...] = ()
-
-
 class Declaration:
     """One thing that applies: a key, or a fragment, at a position.
 
     mask:       the categories that made it apply
     source:     for an alias: the declaration whose producer it has; its product is shared
     lower:      for an alias: what lay below its source, for an optional source that gives nothing
-    overridden: why it does not speak; None for the one that does
     """
 
     __slots__ = (
         "abstract", "demands", "final", "id", "item", "key", "lower", "mask", "name", "optional", "options",
-        "overridden", "override", "place", "position", "producer", "source", "type",
+        "override", "place", "position", "producer", "source", "type",
     )  # fmt: skip
 
     def __init__(self, item: Item, place: Place, rank: int, mask: int, key: Key | None, of: Type) -> None:
@@ -109,7 +120,6 @@ class Declaration:
         self.source: Declaration | None = None
         self.lower: tuple[Declaration, ...] = ()
         self.demands: tuple[Type, ...] = ()
-        self.overridden: Overridden | None = None
 
     @property
     def origin(self) -> Origin:
@@ -175,6 +185,7 @@ class Resolution:
     fragments:    id -> the fragments, highest layer first, then as declared
     inclusions:   included and excluded classes
     dependencies: those that apply, with their places
+    unknown:      the sets that cannot be read, highest layer first
     """
 
     state: State
@@ -185,6 +196,7 @@ class Resolution:
     dependencies: list[tuple[Dependency, Place]] = field(default_factory=list)
     faults: list[BindingError] = field(default_factory=list)
     warnings: list[Warned] = field(default_factory=list)
+    unknown: list[UnknownSet] = field(default_factory=list)
 
     def said(self, one: Declaration) -> str:
         """A declaration as a line of a message."""

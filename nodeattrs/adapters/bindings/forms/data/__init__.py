@@ -89,6 +89,8 @@ def to_data(sets: BindingSet | list[BindingSet]) -> dict[str, Any]:
     """
     if not isinstance(sets, BindingSet):
         return {"version": VERSION, "sets": [to_data(one) for one in sets]}
+    if sets.unread:
+        raise BindingError("not-data", f"nobody knows what the set {sets.name} binds: {sets.unread}")
     try:
         return {"name": sets.name, "items": ITEMS.write(sets.items)}
     except RecursionError:

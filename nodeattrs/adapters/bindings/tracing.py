@@ -1,0 +1,359 @@
+"""The declarations of a key as a folding, and what the winner's value is made of as another one inside of it.
+
+Where a declaration stands is its rule; a walk of the core through the folding answers who set
+what and who was overridden. The fragments of a multibind were laid when it was collected, and
+an alias has its value from the declarations of its source. It injects nothing and prints nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from math import inf
+from typing import Any, NamedTuple
+
+from nodeattrs.adapters.bindings.model.items import Rebinding
+from nodeattrs.adapters.bindings.model.keys import Asked, Key, spelled_key
+from nodeattrs.adapters.bindings.model.producers import Constant
+from nodeattrs.adapters.bindings.production.multibinds import Fragment
+from nodeattrs.adapters.bindings.production.workshop import Workshop
+from nodeattrs.adapters.bindings.resolution.choosing import why_above
+from nodeattrs.adapters.bindings.resolution.declarations import Declaration, UnknownSet, Why, standing
+from nodeattrs.core.claim import Claim, Origin, Words
+from nodeattrs.core.folding import Folding
+from nodeattrs.core.part import Part, made
+from nodeattrs.core.policy import ANY, KEEP, SAID, TAKE, Line, Policy
+from nodeattrs.core.trace import Fate, Heard, Trace, traced
+from nodeattrs.core.tracing import walk
+from nodeattrs.core.tree import ABSENT, Path, copied
+from nodeattrs.core.walk import Setting
+from nodeattrs.errors import BadKey, BadValue
+
+__all__ = ["Account", "Spoken", "account_of", "label_of", "plain", "title_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A fragment, or an include or exclude of a class: what it says, where, and whether it counts.
+
+    step: the index or the name that it is about
+    """
+
+    value: Any
+    place: str
+    counts: bool = True
+    step: Any = None
+
+
+def _conflicting(lower: Part, upper: Part) -> Part:
+    return made(Words("several that tie"), lower, upper)
+
+
+def _rule(rule: Any, why: str) -> Policy:
+    return Policy("bindings", Line(ANY, SAID, rule, why))
+
+
+_ABOVE = {why: _rule(TAKE, why.value) for why in Why}
+_FINAL = _rule(KEEP, "what is final is bound in no higher layer")
+_SILENT = _rule(KEEP, "it is optional and gave nothing")
+_TIED = _rule(_conflicting, "neither stands above the other")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Who is behind a number of a folding: a declaration, a fragment, or a set that cannot be read.
+
+    words: what it says at the root in place of a value, where it has none as data
+    named: whether it is a fragment with a name, the first step of its own path
+    """
+
+    of: Declaration | UnknownSet
+    title: str
+    words: Words | None = None
+    named: bool = False
+
+    def said(self, setting: Setting) -> Any:
+        """What it sets there."""
+        if isinstance(self.of, UnknownSet):
+            return self.of.content
+        return setting.value if self.words is None or setting.own else self.words
+
+    def at(self, path: Path) -> Origin:
+        """Where it says a path of its own."""
+        one = self.of
+        if isinstance(one, UnknownSet):
+            return one.origin
+        producer = one.producer if one.source is None else None  # an alias stands where it stands
+        if producer is None:
+            return one.origin
+        inside = path[1:] if self.named else path
+        place = producer.place(inside if "transformer" not in one.options else ())
+        return one.origin if place is None or place.line is None else place
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Who set the value of a key.
+
+    label:   the first step of all paths
+    sources: number -> who that is, the weakest first; those of *inner* have the smaller numbers
+    inner:   who set what the winner hands on: its fragments, or the source of an alias
+    ties:    number -> those that would be in conflict with it if nothing stood above
+    is_collection: whether the sources are fragments
+    """
+
+    label: str
+    folding: Folding
+    sources: Mapping[int, Source]
+    inner: Account | None = None
+    ties: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    is_collection: bool = False
+
+    @property
+    def innermost(self) -> Account:
+        """Who set the value itself, behind all that hands it on."""
+        return self if self.inner is None else self.inner.innermost
+
+    @property
+    def titles(self) -> dict[int, str]:
+        """Number -> the layer, the categories and the flags."""
+        below = {} if self.inner is None else self.inner.titles
+        return {**below, **{number: source.title for number, source in self.sources.items()}}
+
+    def trace(self, path: Path, value: Any) -> Trace:
+        """Everyone who set a path of the value."""
+        own = traced(walk(self.folding, path), path, value, self._claim, self.titles, once=False)
+        cover = None if own.cover is None else (self.label, *own.cover)
+        own = replace(own, path=(self.label, *path), cover=cover)
+        if self.inner is None:
+            return own
+        below = self.inner.trace(path, value)
+        return replace(own, heard=tuple(_with_inner(own, below, not path)), elements=below.elements)
+
+    def unknown(self) -> Iterator[UnknownSet]:
+        """The sets that cannot be read and might decide the value."""
+        for number in walk(self.folding, ()).unknown:
+            of = self.sources[number].of
+            if isinstance(of, UnknownSet):
+                yield of
+        if self.inner is not None:
+            yield from self.inner.unknown()
+
+    def rank_of(self, unknown: UnknownSet) -> int:
+        """The number of a set that cannot be read."""
+        return next(number for number, source in self.sources.items() if source.of is unknown)
+
+    def _claim(self, setting: Setting) -> Claim:
+        source = self.sources[setting.source]
+        place = source.at(setting.own)
+        return Claim((self.label, *setting.path), source.said(setting), setting.source, place)
+
+
+def _with_inner(own: Trace, below: Trace, at_root: bool) -> Iterator[Heard]:
+    """The rows of both: at the root the winner first, and everywhere what it hands on in its place."""
+    for heard in own.heard if at_root else ():
+        if heard.fate in _READ:
+            yield heard
+    yield from (heard for heard in below.heard if heard.fate in _READ)
+    yield from below.unknown
+    yield from (heard for heard in own.unknown if all(not _is_same(heard, other) for other in below.unknown))
+    yield from below.losers
+    yield from own.losers
+
+
+def _is_same(one: Heard, other: Heard) -> bool:
+    return (one.claim.value, one.claim.origin) == (other.claim.value, other.claim.origin)
+
+
+_READ = (Fate.WINS, Fate.JOINS)
+
+
+def plain(value: Any) -> Any:
+    """A value as data; what is none is told by its own text."""
+    if value is ABSENT:
+        return ABSENT
+    try:
+        return copied(value)
+    except (BadKey, BadValue):
+        return Words(str(value))
+
+
+def label_of(key: Key) -> str:
+    """A key as the first step of a path: the name of data, else as messages show it."""
+    kind, name = key
+    return name if kind == "Data" and name else spelled_key(key)
+
+
+def title_of(workshop: Workshop, one: Declaration) -> str:
+    """Where a declaration stands, in words."""
+    return f"{one.place.layer}, {workshop.resolution.when(one)}"
+
+
+def account_of(workshop: Workshop, wanted: Asked, value: Any) -> Account | None:
+    """Who set the value of a key; None where nobody says, or might say, anything.
+
+    value: what was injected; ABSENT for nothing
+    """
+    several = workshop.resolution.declared.get(wanted.key, [])
+    if not several and not workshop.resolution.unknown:
+        return None
+    speaker = workshop.speaker(wanted)
+    if all(one is not speaker for one in several):
+        speaker = workshop.declaration(wanted)  # an alias speaks for what lies below its source
+    asking = _Asking(workshop, value, workshop.speaker(wanted))
+    return _declared(asking, wanted.key, several, speaker, workshop.resolution.unknown)
+
+
+class _Asking(NamedTuple):
+    """A key of which the account is given. speaker: whose value it has, behind all aliases"""
+
+    workshop: Workshop
+    value: Any
+    speaker: Declaration | None
+
+
+def _declared(
+    asking: _Asking,
+    key: Key,
+    several: Sequence[Declaration],
+    speaker: Declaration | None,
+    unknown: Sequence[UnknownSet],
+) -> Account:
+    """The account of the declarations of one key. unknown: what may declare it, too"""
+    inner = None if speaker is None else _inner(asking, speaker)
+    laying = _Laying(asking, speaker, 0 if inner is None else max(inner.titles, default=0))
+    laying.lay([*several, *unknown])
+    return Account(label_of(key), laying.folding, laying.sources, inner, laying.ties)
+
+
+def _inner(asking: _Asking, speaker: Declaration) -> Account | None:
+    source = speaker.source
+    if source is None:
+        return _collected(asking, speaker) if speaker.is_multibind else None
+    key = source.key or ("", "")
+    resolution = asking.workshop.resolution
+    below = [one for one in resolution.declared.get(key, []) if one.position < speaker.position]
+    if all(one is not source for one in below):
+        below = [source, *speaker.lower]  # renamed: nobody finds it under its own key
+    found = next((one for one in below if one is asking.speaker), source)
+    unknown = [one for one in resolution.unknown if one.place.number <= speaker.position[0]]
+    return _declared(asking, key, below, found, unknown)
+
+
+def _collected(asking: _Asking, multibind: Declaration) -> Account:
+    """The account of the fragments of a multibind; where it could not be collected they only say what they are."""
+    workshop, root, label = asking.workshop, multibind.root, label_of(multibind.key or ("", ""))
+    collected = workshop.collected(multibind)
+    if collected is None:
+        laying = _Laying(asking._replace(value=ABSENT), None, 0)
+        laying.folding.lay(laying.side_by_side(workshop.fragments_of(multibind)), _TIED)
+        laying.lay(workshop.resolution.unknown)
+        return Account(label, laying.folding, laying.sources)
+    folding = collected.folding
+    if "transformer" in root.options and asking.value is not ABSENT:
+        folding = Folding()
+        folding.lay(collected.folding, _TIED)
+        made_of = _rule(lambda _, upper: made(plain(asking.value), upper), "the transformer made another value of it")
+        folding.only(made_of)
+    sources = {number: _source(workshop, one, root) for number, one in collected.sources.items()}
+    return Account(label, folding, sources, is_collection=True)
+
+
+def _source(workshop: Workshop, one: Fragment | UnknownSet, of: Declaration) -> Source:
+    if isinstance(one, UnknownSet):
+        return Source(one, one.place.layer)
+    return Source(one.declaration, title_of(workshop, one.declaration), None, of.type.name == "Hash")
+
+
+class _Laying:
+    """Lays the declarations of one key, the worst position first. first: the numbers begin behind it"""
+
+    def __init__(self, asking: _Asking, speaker: Declaration | None, first: int) -> None:
+        self.workshop = asking.workshop
+        self.value = asking.value
+        self.speaker = speaker
+        self.folding = Folding()
+        self.sources: dict[int, Source] = {}
+        self.ties: dict[int, tuple[int, ...]] = {}
+        self._last = first
+        self._below: Declaration | None = None
+        self._final: float = inf
+
+    def lay(self, several: Iterable[Declaration | UnknownSet]) -> None:
+        """Lay them, those of one position side by side; what cannot be read lies above all of its layer."""
+        order = sorted(several, key=lambda one: one.position)
+        for _, group in groupby(order, key=lambda one: one.position):
+            found = list(group)
+            declared = [one for one in found if isinstance(one, Declaration)]
+            if declared:
+                self._lay_group(declared)
+            for one in found:
+                if isinstance(one, UnknownSet):
+                    self._lay_unknown(one)
+
+    def _lay_unknown(self, one: UnknownSet) -> None:
+        self._last += 1
+        self.sources[self._last] = Source(one, one.place.layer)
+        policy = _FINAL if one.place.number > self._final else _ABOVE[Why.LAYER]
+        self.folding.lay(Part(one.content, self._last), policy)
+
+    def _lay_group(self, group: list[Declaration]) -> None:
+        stands = standing(group)
+        demands = [one for one in group if all(one is not other for other in stands)]
+        part: Part | Folding
+        if demands and len(stands) == 1:
+            part = Folding()
+            part.lay(self.side_by_side(demands), _TIED)
+            part.lay(self.side_by_side(stands), _ABOVE[Why.FILLED])
+        else:
+            part = self.side_by_side([*demands, *stands])
+        if len(stands) > 1:
+            self._tie(stands)
+        self.folding.lay(part, self._policy(group[0]))
+        self._below = group[0]
+        if any(one.final for one in group):
+            self._final = min(self._final, group[0].position[0])
+
+    def _tie(self, several: Sequence[Declaration]) -> None:
+        numbers = range(self._last, self._last - len(several), -1)
+        for number in numbers:
+            self.ties[number] = tuple(other for other in numbers if other != number)
+
+    def _policy(self, one: Declaration) -> Policy:
+        if self.speaker is not None and one.position > self.speaker.position:
+            return _SILENT
+        return _ABOVE[Why.LAYER if self._below is None else why_above(one, self._below)]
+
+    def side_by_side(self, several: Sequence[Declaration]) -> Part | Folding:
+        """Several of which none stands above another."""
+        parts = [Part(self._value(one), self._numbered(one)) for one in several]
+        if len(parts) == 1:
+            return parts[0]
+        folding = Folding()
+        for part in parts:
+            folding.lay(part, _TIED)
+        return folding
+
+    def _numbered(self, one: Declaration) -> int:
+        self._last += 1
+        flags = one.flags().split()
+        title = ", ".join([title_of(self.workshop, one), *(flag for flag in flags if flag != "abstract")])
+        self.sources[self._last] = Source(one, title, _words(one))
+        return self._last
+
+    def _value(self, one: Declaration) -> Any:
+        if one is self.speaker and self.value is not ABSENT:
+            return plain(self.value)
+        producer = one.root.producer
+        is_constant = isinstance(producer, Constant) and not one.abstract and not one.is_multibind
+        return plain(producer.value) if is_constant else Words(one.describe())  # type: ignore[union-attr]
+
+
+def _words(one: Declaration) -> Words | None:
+    """What a declaration says that says no value itself."""
+    if isinstance(one.item, Rebinding) and one.source is not None:
+        return Words(f"{one.item.verb} of {spelled_key(one.source.key or ('', ''))}")
+    if one.abstract or one.is_multibind or not isinstance(one.producer, Constant):
+        return Words(one.describe())
+    return None
