@@ -14,8 +14,8 @@ from nodeattrs.texts.documents import read
 from tests.causality.maker import Maker, Raw
 from tests.causality.scanning import scanned
 from tests.causality.system import Answer, Input, Refused
-from tests.causality.systems.plain import EXAMPLES, texts_of
-from tests.causality.values import Path, dig
+from tests.causality.systems.plain import EXAMPLES, below, texts_of
+from tests.causality.values import Path
 
 __all__ = ["BindingSites"]
 
@@ -68,8 +68,6 @@ DECIDING = re.compile(
 NAMING = re.compile(r"\b(kind|name|type|in|version):\s*$")
 """What stands before a word of the data form that sets no value."""
 
-PLACE = re.compile(r"([\w./-]+\.(?:pp|yaml)):(\d+)")
-
 
 class BindingSites:
     """Every data key of one node."""
@@ -104,41 +102,17 @@ class BindingSites:
                 continue
             except NodeattrsError as error:
                 faults[name] = type(error).__name__
-        return Answer(value, lambda path: self._explained(injector, value, path), faults)
+        return Answer(value, lambda path: self._explained(injector, folder, path), faults)
 
-    def _explained(self, injector: Injector, value: Any, path: Path) -> Any:
-        explained = injector.explain(path[0]).to_dict()
-        claims = [{**one, "steps": [path[0]]} for one in explained["declarations"]]
-        if explained["spoken"] and len(path) > 1:
-            spoken = [one for one in explained["spoken"] if _fits(one, path)]
-            claims = [claim for one in spoken for claim in _claims(one, claims[0], dig(value, path))]
-        read = [{"steps": [_name(one["asked"])]} for one in explained["looked_up"] if one["depth"] == 1]
-        return {"steps": list(path), "claims": claims, "read": read}
+    def _explained(self, injector: Injector, folder: Folder, path: Path) -> Any:
+        explanation = injector.explain(path[0])
+        told = below(explanation.trace(path[1:]).to_dict(), folder)
+        read = [{"steps": [_name(one.asked)]} for one in explanation.looked if one.depth == 1]
+        return {**told, "steps": list(path), "read": read}
 
     def decides(self, file: str, line: str) -> bool:
         """Conditions, layers, multibinds, what is abstract, and texts that only read."""
         return file.endswith("site.pp") or file == QUESTION or bool(DECIDING.search(line))
-
-
-def _fits(spoken: Any, path: Path) -> bool:
-    return not spoken["counts"] or spoken["step"] == path[1]
-
-
-def _claims(spoken: Any, of: Any, value: Any) -> Iterator[Any]:
-    """A fragment as claims about an element."""
-    fate = "wins" if spoken["counts"] else "loses"
-    for file, line in PLACE.findall(spoken["place"]):
-        shown = value if spoken["counts"] else spoken["value"]
-        yield {
-            **of,
-            "steps": None,
-            "value": shown,
-            "file": file,
-            "line": int(line),
-            "column": None,
-            "fate": fate,
-            "beaten_by": [],
-        }
 
 
 def _name(asked: str) -> str:
