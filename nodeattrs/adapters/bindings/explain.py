@@ -7,7 +7,7 @@ questions, and none of it is kept while values are made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -190,12 +190,7 @@ def _needed(workshop: Workshop, wanted: Asked) -> Iterator[Asked]:
 def _spoken(account: Account, value: Any) -> Iterator[Spoken]:
     """An entry for each element or name that is read, then the fragments of which nothing is."""
     whole, counted = account.trace((), value), set()
-    said: list[tuple[Any, Any, Sequence[Claim]]]
-    if isinstance(value, dict):
-        said = [(key, one, [heard.claim for heard in _read(account.trace((key,), one))]) for key, one in value.items()]
-    else:
-        said = [(index, one.value, one.claims) for index, one in enumerate(whole.elements)]
-    for step, entry, claims in said:
+    for step, entry, claims in account.contributed():
         counted |= {claim.rank for claim in claims}
         yield Spoken(entry, ", ".join(_place(claim, whole) for claim in claims), True, step)
     for heard in whole.heard:

@@ -22,6 +22,7 @@ from nodeattrs.adapters.bindings.resolution.choosing import why_above
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration, UnknownSet, Why, standing
 from nodeattrs.core.claim import Claim, Origin, Words
 from nodeattrs.core.folding import Folding
+from nodeattrs.core.origins import wholes
 from nodeattrs.core.part import Part, made
 from nodeattrs.core.policy import ANY, KEEP, SAID, TAKE, Line, Policy
 from nodeattrs.core.trace import Fate, Heard, Trace, traced
@@ -139,6 +140,14 @@ class Account:
                 yield of
         if self.inner is not None:
             yield from self.inner.unknown()
+
+    def contributed(self) -> Iterator[tuple[Any, Any, list[Claim]]]:
+        """Each element or entry of a collection, and who contributed it, the strongest first."""
+        whole = self.folding.located()
+        for step in whole.value if isinstance(whole.value, dict) else range(len(whole.value)):
+            part = whole.at(step)
+            found = sorted(wholes(part.origins, (step,)), key=lambda at: -at.source)
+            yield step, part.value, [self._claim(Setting(at.source, (step,), part.value, at.path)) for at in found]
 
     def rank_of(self, unknown: UnknownSet) -> int:
         """The number of a set that cannot be read."""

@@ -6,7 +6,7 @@ explanation names the place of every element. It produces no fragment itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -35,6 +35,7 @@ from nodeattrs.core.policy import (
     Policy,
 )
 from nodeattrs.core.tree import ABSENT, spell
+from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import MergeConflict
 
 __all__ = ["Collected", "Fragment", "collect", "option_faults"]
@@ -274,21 +275,41 @@ def _flatten_levels(given: Any, options: _Options) -> int | None:
 
 
 def _array(options: _Options, numbered: _Numbered) -> Folding:
-    policy = APPEND if options.flatten is not None or options.word == "append" else CONCAT
-    folding = Folding(opening=policy)
+    parts = [_part(one, number) for number, one in numbered.items()]
     if options.call is not None:
-        policy = _combining(options.call)
-        folding = Folding(start=Part([], ()))
+        folding = _laid(parts, _combining(options.call), Part([], ()))
     elif options.policy is not None:
-        policy = options.policy
-        folding = Folding(start=Part([], ()))
-    for number, one in numbered.items():
-        part = _part(one, number)
-        if options.policy is not None and isinstance(one, Fragment) and _is_element(one.value, options):
-            part = listed([Part(one.value, At(number, ()))])
-        folding.lay(part, policy)
+        listed_parts = (_in_list(part, options) for part in parts)
+        folding = _laid(listed_parts, options.policy, Part([], ()))
+    else:
+        single = options.flatten is not None or options.word == "append"
+        folding = _joined(parts, APPEND if single else CONCAT, CONCAT)
     for look in _last_looks(options):
         folding.only(look)
+    return folding
+
+
+def _laid(parts: Iterable[Part | Folding], policy: Policy, start: Part | None = None) -> Folding:
+    """One by one; without a start the first one meets nothing under the policy."""
+    folding = Folding(start=start, opening=policy if start is None else None)
+    for part in parts:
+        folding.lay(part, policy)
+    return folding
+
+
+_FEW = 16
+
+
+def _joined(parts: Sequence[Part | Folding], policy: Policy, halves: Policy) -> Folding:
+    """All in a row, by halves: a trace takes each step again, and none of them needs to be over all before it.
+
+    halves: how what came of two rows is joined
+    """
+    if len(parts) <= _FEW:
+        return _laid(parts, policy)
+    folding, middle = Folding(), len(parts) // 2
+    folding.lay(_joined(parts[:middle], policy, halves), halves)
+    folding.lay(_joined(parts[middle:], policy, halves), halves)
     return folding
 
 
@@ -296,8 +317,11 @@ def _part(one: Fragment | UnknownSet, number: int) -> Part:
     return Part(one.value if isinstance(one, Fragment) else one.content, number)
 
 
-def _is_element(value: Any, options: _Options) -> bool:
-    return options.flatten is not None or not isinstance(value, list)
+def _in_list(part: Part, options: _Options) -> Part:
+    """What a policy of the caller meets is a list: a fragment that is none is its only element."""
+    if type(part.value) is Unknown or (isinstance(part.value, list) and options.flatten is None):
+        return part
+    return listed([Part(part.value, At(part.origins, ()))])
 
 
 def _combining(call: Callable[[Any, Any], Any]) -> Policy:
@@ -356,7 +380,7 @@ def _uniq(part: Part) -> Part:
 
 def _hash(options: _Options, numbered: _Numbered) -> Folding:
     """The names are laid one by one, each of them what its fragments come to."""
-    folding, policy, looks = Folding(), _name_policy(options), list(_last_looks(options))
+    policy, looks, named = _name_policy(options), list(_last_looks(options)), []
     unknown = [number for number, one in numbered.items() if isinstance(one, UnknownSet)]
     order = {number: index for index, number in enumerate(numbered)}
     for name, numbers in _named(options, numbered).items():
@@ -364,7 +388,8 @@ def _hash(options: _Options, numbered: _Numbered) -> Folding:
         entry = _entry(options, name, {number: numbered[number] for number in several}, policy)
         for look in looks:
             entry.only(look)
-        folding.lay(entry, NAMES)
+        named.append(entry)
+    folding = _joined(named, NAMES, NAMES)
     for number in unknown:  # it may have names that nobody else has
         folding.lay(_part(numbered[number], number), OTHER_NAMES)
     return folding
