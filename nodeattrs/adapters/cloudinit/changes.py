@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from nodeattrs.adapters.cloudinit.loading import same
 from nodeattrs.adapters.cloudinit.steps import Step
-from nodeattrs.adapters.cloudinit.trees import same
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 
 __all__ = ["Action", "Change", "PartChanges", "changes_of"]

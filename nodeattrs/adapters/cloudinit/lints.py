@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.adapters.cloudinit.definitions import Definition
+from nodeattrs.adapters.cloudinit.loading import same
 from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, PartReport
 from nodeattrs.adapters.cloudinit.steps import Step
-from nodeattrs.adapters.cloudinit.trees import same
 from nodeattrs.core.policy import TAKE, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Path, spell, strict_key
 

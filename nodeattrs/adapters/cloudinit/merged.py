@@ -7,10 +7,9 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.adapters.cloudinit.loading import dumped
+from nodeattrs.adapters.cloudinit.loading import dumped, independent
 from nodeattrs.adapters.cloudinit.parts import JSONP, PartReport
 from nodeattrs.adapters.cloudinit.steps import Row, Step, steps_of
-from nodeattrs.adapters.cloudinit.trees import independent
 from nodeattrs.core.claim import Claim, Origin, Speaker
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT, Path, dig, parse

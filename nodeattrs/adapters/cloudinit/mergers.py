@@ -17,7 +17,8 @@ from typing import Any, Literal
 
 from nodeattrs.adapters.cloudinit.definitions import Definition, MergerSpec
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
-from nodeattrs.adapters.cloudinit.trees import independent
+from nodeattrs.adapters.cloudinit.loading import independent
+from nodeattrs.core.folding import Folding
 from nodeattrs.core.meeting import meet, note
 from nodeattrs.core.part import Part, concat, kept, listed, made, recast, sliced
 from nodeattrs.core.policy import (
@@ -35,9 +36,10 @@ from nodeattrs.core.policy import (
     Meet,
     Policy,
 )
+from nodeattrs.core.tree import spell
 from nodeattrs.errors import BadArgument, MergeConflict, NodeattrsError
 
-__all__ = ["ENTRY_POINTS", "Mode", "policy_of", "register_merger", "registered_mergers", "unregister_merger"]
+__all__ = ["ENTRY_POINTS", "Mode", "lay", "policy_of", "register_merger", "registered_mergers", "unregister_merger"]
 
 Mode = Literal["current", "documented"]
 
@@ -396,3 +398,20 @@ def _asked(name: str, method: Callable[[Any, Any], Any], lower: Part, upper: Par
     except Exception as error:
         raise MergeConflict(f"the merger {name!r} failed: {error}") from error
     return made(value, lower, upper)
+
+
+def lay(folding: Folding, part: Part | Folding, policy: Policy) -> Part:
+    """Lay one part; a conflict says at which path.
+
+    raises: MergeConflict
+    """
+    try:
+        return folding.lay(part, policy)
+    except MergeConflict as conflict:
+        path = tuple(conflict.path or ())
+        if not path:
+            raise
+        raise MergeConflict(
+            f"{conflict.message} at {spell(path)}",
+            path=path, origins=conflict.origins, said=conflict.said, hint=conflict.hint,
+        ) from conflict  # fmt: skip

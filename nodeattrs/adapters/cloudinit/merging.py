@@ -10,15 +10,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nodeattrs.adapters.cloudinit.definitions import CONFIG_DEFAULT, Definition, definition_of, take_definition
-from nodeattrs.adapters.cloudinit.mergers import Mode, policy_of
-from nodeattrs.adapters.cloudinit.trees import independent
+from nodeattrs.adapters.cloudinit.loading import independent
+from nodeattrs.adapters.cloudinit.mergers import Mode, lay, policy_of
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.part import Part
-from nodeattrs.core.policy import Policy
-from nodeattrs.core.tree import spell
-from nodeattrs.errors import MergeConflict, TooDeep
+from nodeattrs.errors import TooDeep
 
-__all__ = ["as_definition", "lay", "merge_many", "merge_values"]
+__all__ = ["as_definition", "merge_many", "merge_values"]
 
 
 def as_definition(how: Any) -> Definition:
@@ -61,23 +59,6 @@ def _is_exact(value: Any, room: int) -> bool:
         elif isinstance(entry, (dict, list, str)) and kind is not str:
             return False
     return True
-
-
-def lay(folding: Folding, part: Part | Folding, policy: Policy) -> Part:
-    """Lay one part; a conflict says at which path.
-
-    raises: MergeConflict
-    """
-    try:
-        return folding.lay(part, policy)
-    except MergeConflict as conflict:
-        path = tuple(conflict.path or ())
-        if not path:
-            raise
-        raise MergeConflict(
-            f"{conflict.message} at {spell(path)}",
-            path=path, origins=conflict.origins, said=conflict.said, hint=conflict.hint,
-        ) from conflict  # fmt: skip
 
 
 def merge_many(

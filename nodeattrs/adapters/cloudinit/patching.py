@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
-from nodeattrs.adapters.cloudinit.trees import MAX_VALUES, measured
+from nodeattrs.adapters.cloudinit.loading import MAX_VALUES, measured
 from nodeattrs.core.claim import Origin, Speaker
 from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part, put, remade

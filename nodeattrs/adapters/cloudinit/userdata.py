@@ -23,8 +23,8 @@ from nodeattrs.adapters.cloudinit.definitions import (
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.adapters.cloudinit.loading import load_config
 from nodeattrs.adapters.cloudinit.merged import Merged
-from nodeattrs.adapters.cloudinit.mergers import Mode, policy_of
-from nodeattrs.adapters.cloudinit.merging import as_definition, lay
+from nodeattrs.adapters.cloudinit.mergers import Mode, lay, policy_of
+from nodeattrs.adapters.cloudinit.merging import as_definition
 from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, INCLUDES, JSONP, SCRIPTS, CloudPart, PartReport, status_of
 from nodeattrs.adapters.cloudinit.patching import Patch
 from nodeattrs.adapters.cloudinit.steps import Joining, Row
