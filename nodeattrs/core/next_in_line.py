@@ -26,9 +26,9 @@ def next_first(found: Walk, again: Callable[[set[At]], Walk]) -> Walk:
     cost:  at most one walk for each step of the path
     """
     winners = {At(setting.source, setting.own) for setting in found.standing}
-    highest = max(1, min((len(at.path) for at in winners), default=0))
+    highest = min((len(at.path) for at in winners), default=0)  # a source may be what stands under one key
     beaten = found
-    for up in range(highest if winners and found.overridden else 0):
+    for up in range(highest + 1 if winners and found.overridden else 0):
         try:
             others = again({At(at.source, at.path[: len(at.path) - up]) for at in winners})
         except MergeConflict:

@@ -37,7 +37,7 @@ def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None) -
     found = walker.walk(folding, path)
     # If the winner has replaced one setting, at the path itself, that is the next one. Else only another walk can tell.
     waiting = [lost for lost in found.overridden if {one.source for one in found.standing}.issuperset(lost.by)]
-    replaced = all(lost.line.rule is TAKE and lost.setting.path == path for lost in waiting)
+    replaced = all(lost.line.rule is TAKE and lost.setting.path == path and not lost.further_up for lost in waiting)
     if replaced and len(waiting) < 2 and not walker.has_made:
         return found
     return next_first(found, lambda gone: _Walker(trees, gone).walk(folding, path))

@@ -40,12 +40,14 @@ class Overridden:
 
     by:           the sources that did; itself, where it would be overridden without all others, too
     policy, line: what decided
+    further_up:   whether it fell as a part of a map that did
     """
 
     setting: Setting
     by: tuple[int, ...]
     policy: Policy
     line: Line
+    further_up: bool = False
 
     @property
     def place(self) -> At:
@@ -60,7 +62,7 @@ class Overridden:
         value = dig(setting.value, (key,))
         if value is ABSENT:
             return None if isinstance(setting.value, dict) else self
-        return replace(self, setting=Setting(setting.source, path, value, (*setting.own, key)))
+        return replace(self, setting=Setting(setting.source, path, value, (*setting.own, key)), further_up=True)
 
 
 class Later(NamedTuple):
