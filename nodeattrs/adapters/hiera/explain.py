@@ -17,7 +17,7 @@ from nodeattrs.adapters.hiera.deep import KNOCKED_OUT
 from nodeattrs.adapters.hiera.errors import HieraError
 from nodeattrs.adapters.hiera.keys import split_key
 from nodeattrs.adapters.hiera.options import NAME
-from nodeattrs.adapters.hiera.recorder import Recorder
+from nodeattrs.adapters.hiera.recorder import Recorder, Searched
 from nodeattrs.core.claim import Claim, Origin
 from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.meeting import noting
@@ -356,7 +356,7 @@ def _origins(origins: tuple[Origin, ...]) -> list[dict[str, Any]]:
     return [_origin(one) for one in origins]
 
 
-def _searched(one: Any) -> dict[str, Any]:
+def _searched(one: Searched) -> dict[str, Any]:
     place = one.place
     found = {"layer": place.layer, "entry": place.entry, "declared": place.declared, "file": place.file}
     return {**found, "outcome": one.outcome}
