@@ -10,7 +10,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 
 from nodeattrs import Sensitive
 from nodeattrs.adapters.bindings import (
@@ -81,6 +81,15 @@ def broken(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @given(broken())
+@example(
+    {
+        "name": "default",
+        "items": [
+            {"kind": "bind", "name": "a", "to": {"hash_lookup": {"name": "h", "key": []}}},
+            {"kind": "bind", "name": "h", "to": {"value": {"tea": "green"}}},
+        ],
+    }
+)
 def test_data_with_something_odd_in_it_is_read_or_refused(data):
     """And what is read can be built, checked, drawn, injected and explained, or says why not."""
     try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -245,7 +245,7 @@ class HashLookup(Producing):
     def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
         none_given(given, "a hash look-up")
         found = desk.ask(self.asked if self.asked.type else Asked(HASH, self.asked.name))
-        return found.get(self.key) if isinstance(found, dict) else None
+        return found.get(self.key) if isinstance(found, dict) and isinstance(self.key, Hashable) else None
 
     def asks(self) -> Iterator[Asked]:
         yield self.asked
