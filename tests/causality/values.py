@@ -104,7 +104,7 @@ def _compare(before: Any, after: Any, path: Path, found: Changes) -> None:
 
 def _compare_lists(before: list[Any], after: list[Any], path: Path, found: Changes) -> None:
     there, here = Counter(map(_form, before)), Counter(map(_form, after))
-    repeated = {form for form, count in there.items() if count > 1 and not isinstance(form, frozenset)}
+    repeated = {_form(one) for one in before if there[_form(one)] > 1 and not isinstance(one, (dict, list))}
     for form in repeated:
         members = tuple((*path, index) for index, entry in enumerate(before) if _form(entry) == form)
         found.groups[members] = max(0, there[form] - here[form])
