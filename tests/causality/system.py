@@ -50,6 +50,9 @@ class Setting:
 TOKEN = re.compile(r"(?<![\d-])w?7\d{5}(?!\d)")
 """A scalar that a generator wrote exactly once, unless it wrote it twice on purpose; `--700001` is a marker."""
 
+MARKER = "--"
+"""What a generated scalar begins with that knocks out another one: it decides, and sets nothing."""
+
 FIXED = re.compile(r"(null|None|true|false|True|False|\{\}|\[\])(?=[,\s]*# set$)", re.MULTILINE)
 """A value that no token can stand in; the comment says that the line sets it."""
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.causality import words
 from tests.causality.case import Case
-from tests.causality.system import Setting
+from tests.causality.system import Files, Setting
 from tests.causality.values import Changes, Path, dig, texts
 
 __all__ = ["Told"]
@@ -91,11 +91,13 @@ class Told:
         """Whether it is one of several equal elements."""
         return any(self.path in members for members in what.groups)
 
-    def holds_down(self, gone: set[Setting], case: Case) -> list[words.Row]:
-        """The rows that are said to be overridden by what is gone."""
+    def holds_down(self, gone: set[Setting], files: Files, case: Case) -> list[words.Row]:
+        """The rows that are said to be overridden by what is gone, or by a map that has lost its last entry."""
         beaten = self._meaning(words.OVERRIDDEN)
         ranks = {row.rank for row in beaten if gone.intersection(case.named(row))}
-        return [row for row in beaten if ranks.intersection(row.by)]
+        return [
+            row for row in beaten if ranks.intersection(row.by) or any(case.touches(one, files) for one in row.beaters)
+        ]
 
     def __repr__(self) -> Any:
         return f"<Told of {'.'.join(map(str, self.path))}: {self.rows}>"

@@ -53,6 +53,7 @@ class Row:
 
     word:    the outcome as it is written; `means` is what that means
     by:      the ranks that it says it is overridden by
+    beaters: where those of these are that have no row of their own
     eraser:  what took it away, where that is told
     earlier: whether it tells of what the same source said before
     """
@@ -67,6 +68,7 @@ class Row:
     by: tuple[int, ...] = ()
     earlier: bool = False
     eraser: Row | None = None
+    beaters: tuple[Row, ...] = ()
 
     @property
     def means(self) -> str:
@@ -92,8 +94,15 @@ def _row(one: Mapping[str, Any], word: str, asked: Path, earlier: bool = False) 
     path = tuple(steps) if steps is not None else _steps(one["path"], asked)
     by = () if earlier else tuple(one.get("beaten_by") or ())
     eraser = one.get("by") if earlier else None
-    who = None if eraser is None else Row("erased", path, None, None, eraser["file"], eraser["line"], None)
-    return Row(word, path, one["value"], one["rank"], one["file"], one["line"], one["column"], by, earlier, who)
+    who = None if eraser is None else _place("erased", path, eraser)
+    beaters = tuple(_place("wins", path, beater) for beater in one.get("beaten_at", ()))
+    return Row(
+        word, path, one["value"], one["rank"], one["file"], one["line"], one["column"], by, earlier, who, beaters
+    )
+
+
+def _place(word: str, path: Path, one: Mapping[str, Any]) -> Row:
+    return Row(word, path, None, one["rank"], one["file"], one["line"], None)
 
 
 def _steps(spelled: str, asked: Path) -> Path:
