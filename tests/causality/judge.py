@@ -153,8 +153,8 @@ class _Judge:
             named = row.file is not None and row.line is not None
             sets = row not in told.bare or told.is_empty or self.case.is_computed(row) or self.case.is_decided(row)
             told.is_placed &= sets
-            # A marker that is read as it is, since it had nothing to mark: what decides that is not told.
-            told.is_vague |= self.case.is_decided(row) and str(told.value).startswith(MARKER)
+            # A marker that is read as it is had nothing to mark: what decides that is not told.
+            told.is_placed &= not (self.case.is_decided(row) and str(told.value).startswith(MARKER))
             if not named:
                 self.note("a", "no line is named", told.path, "explain", "file and line", row, False)
             else:
@@ -294,10 +294,19 @@ class _Judge:
         freed = told.holds_down(gone, files, self.case) if told.path in what.paths else []
         back = (says(now, row) or says(dig(answer.value, row.path), row) for row in freed)
         held = told.path not in what.paths or any(back) or self.comes_between(told, gone, freed)
+        held = held or self.is_united(told, gone, answer)
         law, cause = "c", "a line that is not named is missed"
         if gone & told.overridden:
             law, cause = "b", "an overridden line is missed"
         self.note(law, cause, told.path, edit, told.value, now, held)
+
+    def is_united(self, told: Told, gone: set[Setting], answer: Answer) -> bool:
+        """Whether the list around an element has become equal to another one, and is united with it."""
+        around, others = dig(self.case.value, told.path[:-1]), dig(answer.value, told.path[:-2])
+        if not isinstance(around, list) or not isinstance(others, list):
+            return False
+        lost = {one.shown for one in gone}
+        return [entry for entry in around if str(entry) not in lost] in others
 
     def comes_between(self, told: Told, gone: set[Setting], freed: list[words.Row]) -> bool:
         """Whether it is what was held down that overrides the winner now: without it, too, the value stays.

@@ -44,8 +44,8 @@ class Report:
 
     @property
     def aside(self) -> float:
-        """The share of settings that were set aside."""
-        return self.figures["set aside"] / max(1, self.figures["settings"])
+        """How many settings were set aside, as a share of the lines."""
+        return self.figures["set aside"] / max(1, self.figures["lines"])
 
     def __str__(self) -> str:
         figures = self.figures
@@ -54,7 +54,7 @@ class Report:
             f"{self.system}: {figures['inputs']} inputs, {figures['refused']} refused; {figures['leaves']} leaves, "
             f"{figures['edits']} edits; asked: {asked}",
             f"  {figures['lines']} lines, {figures['lines that decide']} of them decide; "
-            f"{figures['settings']} settings, {figures['set aside']} set aside ({self.aside:.1%})",
+            f"{figures['settings']} settings, {figures['set aside']} set aside ({self.aside:.1%} of the lines)",
             *(f"  {count} times ({law}) {cause}" for (law, cause), count in self.failed.most_common()),
         ]
         return "\n".join(lines)
@@ -138,7 +138,7 @@ def main(words: Sequence[str] | None = None) -> int:
         passed += report.passed.total()
         failed += report.failed.total()
         if report.aside > MOST_ASIDE:
-            _print(f"FAILED {name}: more than {MOST_ASIDE:.0%} of the settings were set aside")
+            _print(f"FAILED {name}: more than {MOST_ASIDE:.0%} of the lines were set aside")
             failed += 1
     _print(f"{passed} passed, {failed} failed")
     return 0 if passed and not failed else 1
