@@ -402,6 +402,15 @@ class Attributes(Mapping[Any, Any]):
         """The whole node as a fold of the core: fifteen layers under the policies of docs/merging.md."""
         return fold_of(self._ledger)
 
+    @property
+    def value(self) -> dict[Any, Any]:
+        """The merged tree as plain data, as every answer of the core has it: `to_dict()`."""
+        return self.to_dict()
+
+    def origins(self, path: str | Iterable[Any]) -> tuple[Origin, ...]:
+        """Everyone who set what is read at *path*, the strongest first; nobody where nothing is."""
+        return self.trace(path).origins
+
     def trace(self, path: str | Iterable[Any]) -> Trace:
         """Everyone who spoke about *path*, the winner first; see `nodeattrs.core.trace.Trace`.
 

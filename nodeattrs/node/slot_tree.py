@@ -7,7 +7,7 @@ from typing import Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Fold, Layer
-from nodeattrs.core.tree import Path, parse, spell
+from nodeattrs.core.tree import Path, as_path, spell
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap
 from nodeattrs.node.slots import PLAN, SLOTS, Slot
@@ -71,7 +71,7 @@ class SlotTree:
     def origin(self, path: str | Path) -> Origin:
         """Who said what this slot has at *path*."""
         with self._ledger.lock:
-            return self._ledger.origin(self.number, parse(path) if isinstance(path, str) else path)[0]
+            return self._ledger.origin(self.number, as_path(path))[0]
 
     def layer(self) -> Layer:
         """The slot for the core's `fold`, its assigned maps marked."""
