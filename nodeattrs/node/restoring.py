@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
 from nodeattrs.core.claim import Origin, Verb
+from nodeattrs.core.fold import Layer
 from nodeattrs.core.origins import At, Patched
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path, copied
@@ -113,6 +114,10 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger) -> None:
             guard = None if ledger.secrets is None else partial(ledger.secrets.guarded, at)
             chronicle = _unpacked_chronicle(dropped, events, guard)
             ledger.chronicles(at)[slot, chronicle.first.what == "silent"] = chronicle
+        for slot, name, reason, origin in data.get("unknown", ()):
+            if type(slot) is not int or not 1 <= slot <= len(SLOTS) or not {type(name), type(reason)} <= {str}:
+                raise ValueError(f"an unknown layer in slot {slot!r}")
+            ledger.not_read(slot, (Layer.unknown(name, _unpacked_origin(origin), reason),))
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise DocumentError(f"this snapshot is damaged: {type(error).__name__}: {error}") from error
     faults = list(contradictions(ledger))
@@ -143,11 +148,14 @@ def _of_type(packed: Mapping[str, Any], field: str, kind: type) -> Any:
 
 
 def _unpacked_mark(packed: Mapping[str, Any]) -> Mark:
+    speaker = SavedSpeaker(_unpacked_origin(packed), _unpacked_lines(packed.get("lines", [])))
+    return Mark(speaker, Verb(packed.get("verb", "set")), int(packed.get("depth", 0)), bool(packed.get("bulk")))
+
+
+def _unpacked_origin(packed: Mapping[str, Any]) -> Origin:
     texts = [_of_type(packed, field, str) for field in ("kind", "name", "file")]
     places = [_of_type(packed, field, int) for field in ("line", "column")]
-    origin = Origin(texts[0] or "unknown", texts[1] or "", texts[2], *places)
-    speaker = SavedSpeaker(origin, _unpacked_lines(packed.get("lines", [])))
-    return Mark(speaker, Verb(packed.get("verb", "set")), int(packed.get("depth", 0)), bool(packed.get("bulk")))
+    return Origin(texts[0] or "unknown", texts[1] or "", texts[2], *places)
 
 
 def _failed(how: str) -> NoReturn:
