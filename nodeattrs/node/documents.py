@@ -23,6 +23,7 @@ from nodeattrs.node.values import MARKER, Deferred, Sensitive, Symbol, Withheld
 from nodeattrs.node.view import plain, rooted
 
 __all__ = [
+    "CHEF_RULES",
     "FORMAT",
     "LEVELS",
     "VERSION",
@@ -37,6 +38,9 @@ __all__ = [
 
 LEVELS = ("automatic", "normal", "default", "override")
 """The levels of Chef's node JSON, in its order."""
+
+CHEF_RULES = "nodeattrs_rules"
+"""In Chef's JSON: the rules for paths that the node reads its levels by. Chef does not know them, and ignores it."""
 
 FORMAT = "nodeattrs-snapshot"
 VERSION = 3
@@ -122,6 +126,7 @@ def chef_document(
 ) -> dict[str, Any]:
     """Chef's node JSON as data; see `Node.to_chef`."""
     levels = _chef_levels(ledger, shared)
+    rules = [rule.to_dict() for rule in ledger.rules]
     return {
         "name": name,
         "chef_environment": environment,
@@ -132,6 +137,7 @@ def chef_document(
         "default": levels["default"],
         "override": levels["override"],
         "run_list": list(run_list),
+        **({CHEF_RULES: rules} if rules else {}),
     }
 
 
@@ -144,7 +150,7 @@ def _chef_levels(ledger: Ledger, shared: bool) -> dict[str, dict[str, Any]]:
         settled = ledger.settled if shared and all(type(key) is str for key in facts) else _NOTHING
         kept = {key: value for key, value in facts.items() if value is settled.get(key, ABSENT)}
         rest = plain({key: value for key, value in facts.items() if key not in kept}, False)
-        trees = {level: plain(rooted(ledger.trees, group), False) for level, group in _GROUPS.items()}
+        trees = {level: plain(rooted(ledger.trees, ledger.plan(group)), False) for level, group in _GROUPS.items()}
     said = {**json_ready(rest), **kept}
     return {
         "automatic": {str(key): said[str(key)] for key in facts},

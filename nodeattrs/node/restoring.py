@@ -16,7 +16,7 @@ from nodeattrs.core.origins import At, Patched
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path, copied
 from nodeattrs.errors import BadArgument, DocumentError, ValueWithheld
-from nodeattrs.node.documents import FORMAT, LEVELS, VERSION
+from nodeattrs.node.documents import CHEF_RULES, FORMAT, LEVELS, VERSION
 from nodeattrs.node.history import EVENTS, Chronicle, Event
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked
@@ -25,7 +25,15 @@ from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, SLOTS
 from nodeattrs.node.speech import Mark
 from nodeattrs.node.values import MARKER, Deferred, Symbol, Withheld
 
-__all__ = ["Named", "SavedSpeaker", "chef_levels", "named_in_chef", "named_in_snapshot", "restore_ledger"]
+__all__ = [
+    "Named",
+    "SavedSpeaker",
+    "chef_levels",
+    "named_in_chef",
+    "named_in_snapshot",
+    "restore_ledger",
+    "rules_in",
+]
 
 
 class Named(NamedTuple):
@@ -53,12 +61,12 @@ def named_in_snapshot(snapshot: Any) -> Named:
     return _named(snapshot, "environment")
 
 
-def rules_in(snapshot: Mapping[str, Any]) -> tuple[PathRule, ...]:
-    """The rules for paths under which a node was saved. raises: DocumentError"""
+def rules_in(document: Mapping[str, Any]) -> tuple[PathRule, ...]:
+    """The rules for paths that stand in a snapshot, or in Chef's node JSON. raises: DocumentError"""
     try:
-        return tuple(map(PathRule.from_dict, snapshot.get("rules") or ()))
+        return tuple(map(PathRule.from_dict, document.get("rules" if "format" in document else CHEF_RULES) or ()))
     except (KeyError, TypeError, AttributeError, BadArgument) as error:
-        raise DocumentError("the rules of this snapshot cannot be read", hint="was it changed by hand?") from error
+        raise DocumentError("the rules of this document cannot be read", hint="was it changed by hand?") from error
 
 
 def _named(document: Any, field: str) -> Named:
