@@ -1,4 +1,4 @@
-"""`nodeattrs lookup`, from words to words and exit codes."""
+"""`nodeattrs hiera`, from words to words and exit codes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def said(tmp_path: Path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
 
     def run(*words: str) -> tuple[int, str, str]:
-        code = main(["lookup", *words])
+        code = main(["hiera", *words])
         out, err = capsys.readouterr()
         return code, out, err
 
@@ -39,15 +39,15 @@ class TestOneKey:
         """
         As `puppet lookup` does.
         """
-        assert (0, "- n\n- c\n", "") == said("k", "--node", "web1")
-        assert (0, "a: 1\n", "") == said("h")
-        assert (0, "1\n", "") == said("h.a")
+        assert (0, "- n\n- c\n", "") == said("lookup", "k", "--node", "web1")
+        assert (0, "a: 1\n", "") == said("lookup", "h")
+        assert (0, "1\n", "") == said("lookup", "h.a")
 
     def test_of_several_keys_the_first_found_counts(self, said):
         """
         The others are not asked.
         """
-        assert (0, "a: 1\n", "") == said("nope", "h", "k")
+        assert (0, "a: 1\n", "") == said("lookup", "nope", "h", "k")
 
     @pytest.mark.parametrize(
         ("words", "text"),
@@ -63,23 +63,25 @@ class TestOneKey:
         """
         The same words.
         """
-        assert (0, text, "") == said("k", *words)
+        assert (0, text, "") == said("lookup", "k", *words)
 
     def test_the_options_of_deep(self, said):
         """
         Only with --merge deep.
         """
-        code, out, _ = said("k", "--node", "web1", "--merge", "deep", "--knock-out-prefix", "-", "--sort-merged-arrays")
+        code, out, _ = said(
+            "lookup", "k", "--node", "web1", "--merge", "deep", "--knock-out-prefix", "-", "--sort-merged-arrays"
+        )
 
         assert (0, "- c\n- n\n") == (code, out)
-        assert 2 == said("k", "--sort-merged-arrays")[0]
-        assert 2 == said("k", "--knock-out-prefix", "--", "--merge", "unique")[0]
+        assert 2 == said("lookup", "k", "--sort-merged-arrays")[0]
+        assert 2 == said("lookup", "k", "--knock-out-prefix", "--", "--merge", "unique")[0]
 
     def test_as_data_it_has_a_version(self, said):
         """
         For --format json.
         """
-        code, out, _ = said("k", "--format", "json", "--node", "web1")
+        code, out, _ = said("lookup", "k", "--format", "json", "--node", "web1")
 
         assert 0 == code
         assert {"version": 1, "key": "k", "nodes": {"web1": {"value": ["n", "c"]}}} == json.loads(out)
@@ -88,8 +90,8 @@ class TestOneKey:
         """
         Plain, or as Puppet keeps them.
         """
-        assert (0, "ber\n", "") == said("motd", "--facts", "facts/web1.json")
-        assert (0, "muc\n", "") == said("motd", "--facts", "facts/web2.yaml")
+        assert (0, "ber\n", "") == said("lookup", "motd", "--facts", "facts/web1.json")
+        assert (0, "muc\n", "") == said("lookup", "motd", "--facts", "facts/web2.yaml")
 
 
 class TestExitCodes:
@@ -97,7 +99,7 @@ class TestExitCodes:
         """
         Unlike Puppet, which is silent; with a near one.
         """
-        code, out, err = said("motdd")
+        code, out, err = said("lookup", "motdd")
 
         assert (3, "") == (code, out)
         assert "did you mean motd?" in err
@@ -106,13 +108,13 @@ class TestExitCodes:
         """
         Always a text.
         """
-        assert (0, "'1'\n", "") == said("nope", "--default", "1")
+        assert (0, "'1'\n", "") == said("lookup", "nope", "--default", "1")
 
     def test_a_wrong_type_has_a_code_of_its_own(self, said):
         """
         Not that of a missing key.
         """
-        code, _, err = said("k", "--type", "Integer")
+        code, _, err = said("lookup", "k", "--type", "Integer")
 
         assert 4 == code
         assert "is a list, and no Integer" in err
@@ -121,7 +123,7 @@ class TestExitCodes:
         """
         Here: a key that needs itself, and who needs it.
         """
-        code, _, err = said("wrong")
+        code, _, err = said("lookup", "wrong")
 
         assert 1 == code
         assert "wrong -> wrong" in err
@@ -129,7 +131,15 @@ class TestExitCodes:
 
     @pytest.mark.parametrize(
         "words",
-        [[], ["k", "--all-keys"], ["k", "--against-node", "x"], ["k", "--hiera", ".", "--environmentpath", "."]],
+        [
+            [],
+            ["k"],
+            ["lookup"],
+            ["lookup", "k", "--hiera", ".", "--environmentpath", "."],
+            ["diff"],
+            ["diff", "web1"],
+            ["diff", "--facts", "facts", "--against-tree", "."],
+        ],
     )
     def test_words_that_make_no_sense_are_not_understood(self, said, words):
         """
@@ -140,11 +150,11 @@ class TestExitCodes:
     @pytest.mark.parametrize(
         ("words", "complaint"),
         [
-            (["k", "--hiera", "nope"], "there is no nope"),
-            (["k", "--facts", "nope.json"], "nope.json"),
-            (["k", "--facts", "facts", "--node", "web9"], "has no facts of web9"),
-            (["k", "--environmentpath", ".", "--environment", "no-such"], "no-such"),
-            (["k", "--merge", "deap"], "did you mean deep"),
+            (["lookup", "k", "--hiera", "nope"], "there is no nope"),
+            (["lookup", "k", "--facts", "nope.json"], "nope.json"),
+            (["lookup", "k", "--facts", "facts", "--node", "web9"], "has no facts of web9"),
+            (["lookup", "k", "--environmentpath", ".", "--environment", "no-such"], "no-such"),
+            (["lookup", "k", "--merge", "deap"], "did you mean deep"),
         ],
     )
     def test_what_cannot_be_is_told_without_a_traceback(self, said, words, complaint):
@@ -163,7 +173,7 @@ class TestExplain:
         """
         For people.
         """
-        code, out, _ = said("k", "--explain", "--node", "web1")
+        code, out, _ = said("explain", "k", "--node", "web1")
 
         assert 0 == code
         assert out.splitlines()[0] == 'k = ["n", "c"]'
@@ -179,7 +189,7 @@ class TestExplain:
         files = {"hiera.yaml": f"version: 5\nhierarchy:\n{levels}", f"data/{folder}/web.yaml": "k: [n, c]\n"}
         written(tmp_path, files)
 
-        code, out, _ = said("k", "--explain", "--merge", "unique")
+        code, out, _ = said("explain", "k", "--merge", "unique")
 
         assert 0 == code
         assert 80 >= max(map(len, out.splitlines()))
@@ -199,7 +209,7 @@ class TestExplain:
         """
         Unlike Puppet, which ends with 0.
         """
-        code, out, _ = said("nope", "--explain")
+        code, out, _ = said("explain", "nope")
 
         assert 3 == code
         assert "nope: no answer" in out
@@ -209,7 +219,7 @@ class TestExplain:
         """
         One explanation, as --render-as says.
         """
-        code, out, _ = said("k", "--explain", "--render-as", "json")
+        code, out, _ = said("explain", "k", "--render-as", "json")
 
         assert 0 == code
         assert [("found", "data/common.yaml")] == [
@@ -220,7 +230,7 @@ class TestExplain:
         """
         With the line of each entry.
         """
-        code, out, _ = said("k", "--explain-options")
+        code, out, _ = said("explain", "k", "--options")
 
         assert 0 == code
         assert "k.merge" in out
@@ -232,16 +242,16 @@ class TestWholeTrees:
         """
         Each below its name.
         """
-        assert (0, "# web1\nber\n# web2\nmuc\n", "") == said("motd", "--facts", "facts")
+        assert (0, "# web1\nber\n# web2\nmuc\n", "") == said("lookup", "motd", "--facts", "facts")
         assert (0, "# web2\nmuc\n# web1\nber\n", "") == said(
-            "motd", "--facts", "facts", "--node", "web2", "--node", "web1"
+            "lookup", "motd", "--facts", "facts", "--node", "web2", "--node", "web1"
         )
 
     def test_one_node_without_the_key_does_not_hide_the_others(self, said):
         """
         The exit code tells.
         """
-        code, out, _ = said("only", "--facts", "facts")
+        code, out, _ = said("lookup", "only", "--facts", "facts")
 
         assert 3 == code
         assert out.startswith("# web1\nweb1\n# web2\n#   nothing has the key 'only'")
@@ -250,7 +260,7 @@ class TestWholeTrees:
         """
         Also those that cannot be looked up, with the reason.
         """
-        code, out, _ = said("--all-keys", "--facts", "facts", "--node", "web1", "--format", "json")
+        code, out, _ = said("list", "--facts", "facts", "--node", "web1", "--format", "json")
 
         found = json.loads(out)["nodes"]["web1"]["value"]
         assert 0 == code
@@ -261,20 +271,20 @@ class TestWholeTrees:
         """
         Read by a node or not.
         """
-        assert (0, "data/common.yaml:1\ndata/nodes/web1.yaml:1\ndata/old/stale.yaml:1\n", "") == said("--who-has", "k")
-        assert 3 == said("--who-has", "nope")[0]
+        assert (0, "data/common.yaml:1\ndata/nodes/web1.yaml:1\ndata/old/stale.yaml:1\n", "") == said("who-has", "k")
+        assert 3 == said("who-has", "nope")[0]
 
     def test_what_nobody_reads(self, said):
         """
         A file in no hierarchy.
         """
-        assert (0, "data/old/stale.yaml: read by none of 2 nodes\n", "") == said("--unused", "--facts", "facts")
+        assert (0, "data/old/stale.yaml: read by none of 2 nodes\n", "") == said("unused", "--facts", "facts")
 
     def test_two_nodes_compared(self, said):
         """
         Only what differs.
         """
-        code, out, _ = said("--all-keys", "--facts", "facts", "--node", "web1", "--against-node", "web2")
+        code, out, _ = said("diff", "web1", "web2", "--facts", "facts")
 
         assert 0 == code
         assert out.splitlines() == [
@@ -296,7 +306,7 @@ class TestWholeTrees:
         """
         written(tmp_path / "next", {"data/common.yaml": "k: [c]\nh: {a: 2}\n"})
 
-        code, out, _ = said("--all-keys", "--facts", "facts/web2.yaml", "--against-tree", "next", "--format", "json")
+        code, out, _ = said("diff", "--facts", "facts/web2.yaml", "--against-tree", "next", "--format", "json")
 
         differences = json.loads(out)["differences"]
         assert 0 == code
@@ -309,7 +319,7 @@ def test_warnings_go_to_the_side(said, tmp_path: Path):
     """The answer is printed all the same; with --strict it is an error."""
     (tmp_path / "data/common.yaml").write_text("k: 1\nk: 2\n")
 
-    code, out, err = said("k")
+    code, out, err = said("lookup", "k")
 
     assert (0, "2\n") == (code, out)
     assert "data/common.yaml:2" in err

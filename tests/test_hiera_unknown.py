@@ -224,7 +224,7 @@ class TestStrict:
 class TestOnTheCommandLine:
     @pytest.fixture
     def said(self, tmp_path: Path, monkeypatch, capsys):
-        """Runs `nodeattrs lookup` in a tree whose Vault is a data function that is installed."""
+        """Runs `nodeattrs hiera` in a tree whose Vault is a data function that is installed."""
         about = tmp_path / "site/vault_of_tests-1.0.dist-info"
         point = "[nodeattrs.hiera]\nvault = vault_of_tests:ask\n"
         code = (
@@ -246,7 +246,7 @@ class TestOnTheCommandLine:
         monkeypatch.chdir(tmp_path)
 
         def run(*words: str) -> tuple[int, str, str]:
-            code = main(["lookup", *words])
+            code = main(["hiera", *words])
             out, err = capsys.readouterr()
             return code, out, " ".join(err.split())
 
@@ -258,28 +258,28 @@ class TestOnTheCommandLine:
         """
         And a line that says which level.
         """
-        assert (5, "1\n", f"warning: v {self.TOLD}") == said("v")
-        assert (5, "1\n", f"warning: v {self.TOLD}") == said("nope", "v", "--render-as", "json")
-        assert (5, "'1'\n", f"warning: v {self.TOLD}") == said("k")
-        assert (5, "x\n", f"warning: vx {self.TOLD}") == said("vx", "--default", "x")
+        assert (5, "1\n", f"warning: v {self.TOLD}") == said("lookup", "v")
+        assert (5, "1\n", f"warning: v {self.TOLD}") == said("lookup", "nope", "v", "--render-as", "json")
+        assert (5, "'1'\n", f"warning: v {self.TOLD}") == said("lookup", "k")
+        assert (5, "x\n", f"warning: vx {self.TOLD}") == said("lookup", "vx", "--default", "x")
 
     def test_where_it_cannot_matter_nothing_is_said(self, said):
         """
         Exit code 0.
         """
-        assert (0, "1\n", "") == said("w")
+        assert (0, "1\n", "") == said("lookup", "w")
 
     def test_of_several_keys_the_earlier_ones_count(self, said):
         """
         Vault might have the first one.
         """
-        assert (5, "1\n", f"warning: vx {self.TOLD}") == said("vx", "w")
+        assert (5, "1\n", f"warning: vx {self.TOLD}") == said("lookup", "vx", "w")
 
     def test_what_is_not_found_stays_not_found(self, said):
         """
         Exit code 3, and who may have it.
         """
-        code, out, err = said("vx")
+        code, out, err = said("lookup", "vx")
 
         assert (3, "") == (code, out)
         assert f"vx may be in level 'Vault' ({WHERE}): needs a server" in err
@@ -288,18 +288,18 @@ class TestOnTheCommandLine:
         """
         In the text, and as data.
         """
-        code, out, err = said("v", "--explain")
+        code, out, err = said("explain", "v")
         assert (5, f"warning: v {self.TOLD}") == (code, err)
         assert "cannot be read" in out
         assert f"{WHERE} may be overridden by it: needs a server" in " ".join(out.split())
-        code, out, _ = said("k", "--explain", "--render-as", "json")
+        code, out, _ = said("explain", "k", "--render-as", "json")
         assert (5, ["v"]) == (code, [level["key"] for level in json.loads(out)["unknown"]])
 
     def test_all_keys(self, said):
         """
         Which, and how many.
         """
-        code, out, err = said("--all-keys", "--format", "json")
+        code, out, err = said("list", "--format", "json")
 
         assert (5, f"warning: v, v2 {self.TOLD}") == (code, err)
         found = json.loads(out)["nodes"][""]
@@ -309,7 +309,7 @@ class TestOnTheCommandLine:
         """
         An error, as all that is a warning otherwise.
         """
-        code, out, err = said("v", "--strict")
+        code, out, err = said("lookup", "v", "--strict")
 
         assert (1, "") == (code, out)
         assert "the layer 'Vault' is unknown: needs a server" in err

@@ -10,12 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodeattrs import ACROSS, INSIDE, Fold, Layer, Node, Origin, fold
+from nodeattrs.cli import main
 from nodeattrs.core.rules import PathRule, read_rules, ruled
 from nodeattrs.errors import BadArgument
+from nodeattrs.keep import open_store
+from nodeattrs.keep.search import indexed, parse_query, read_tree
+from nodeattrs.node.documents import CHEF_RULES, json_ready
 from nodeattrs.node.intake import Intake
+from nodeattrs.node.maps import OwnedMap
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.run import run_node
-from nodeattrs.testing import trees
+from nodeattrs.testing import layers, trees
 from tests.on_disk import repository
 
 
@@ -272,3 +277,70 @@ class TestOnANode:
 
         assert [2] == list(run.node["l"])
         assert "(by nodeattrs.toml:2)" in run.node.explain("l")
+
+
+RULE = st.sampled_from(["append", "prepend", "unite", "replace", "keep", {"merge_by": "a"}])
+PATHS = st.sampled_from(["a", "b", "a.b", "*.a", "a.*"])
+
+
+class TestKept:
+    """Whoever works with what was saved reads what the node reads."""
+
+    FILES: ClassVar[dict[str, str]] = {
+        "nodeattrs.toml": '[merge]\n"app.ports" = "append"\n"app.modules" = "replace"\n',
+        "cookbooks/app/attributes/default.py": 'default["app"]["ports"] = [80]\ndefault["app"]["modules"] = ["ssl"]\n',
+        "cookbooks/app/recipes/default.py": "",
+        "roles/web.json": '{"name": "web", "run_list": ["recipe[app]"], "override_attributes":'
+        ' {"app": {"ports": [443], "modules": ["http2"]}}}',
+        **{f"nodes/web{one}.json": f'{{"name": "web{one}", "run_list": ["role[web]"]}}' for one in "12"},
+        **{f"facts/web{one}.json": '{"platform": "x"}' for one in "12"},
+    }
+    READ: ClassVar[dict[str, Any]] = {"ports": [80, 443], "modules": ["http2"]}
+
+    @given(layers(keys=("a", "b", "c")), st.dictionaries(PATHS, RULE, max_size=3))
+    def test_what_is_searched_is_what_is_read(self, said, rules):
+        """
+        Also by whoever has Chef's document alone.
+        """
+        node = Node("web1", rules=rules)
+        for number, tree in said.items():
+            node._ledger.replace(number, OwnedMap(tree))
+        document = json.loads(json.dumps(node.to_chef()))
+
+        assert read_tree(document) == json_ready(node.to_dict())
+        assert Node.from_chef(document).to_dict() == json_ready(node.to_dict())
+
+    def test_without_rules_the_document_is_chefs(self):
+        """
+        And their field is not searched.
+        """
+        assert CHEF_RULES not in Node("web1").to_chef()
+        assert CHEF_RULES not in indexed(Node("web1", rules={"a": "append"}).to_chef())
+        assert {"a": 1} == read_tree({"default": {"a": 1}, CHEF_RULES: [{"by": "hand"}]})
+
+    @pytest.mark.parametrize("place", ["nodes.db", "nodes/"])
+    @pytest.mark.parametrize("jobs", ["1", "2"])
+    def test_many_nodes_at_once(self, tmp_path, monkeypatch, capsys, place, jobs):
+        """
+        Saved by a fleet, found in any store, and compared as they are read; also in Chef's own search.
+        """
+        repository(tmp_path, self.FILES)
+        monkeypatch.chdir(tmp_path)
+        run = ["--repo", ".", "--facts", "facts", "--store", place]
+
+        assert 0 == main(["run", "--all", "--jobs", jobs, *run])
+        assert 0 == main(["fleet", "resolve", "--jobs", jobs, *run])
+        store = open_store(place)
+        for name in ("web1", "web2"):
+            assert self.READ == Node.restore(store.load(name).snapshot).to_dict()["app"]
+        for query, found in (
+            ("app.ports=80", 2),
+            ("app.modules=ssl", 0),
+            ("app.modules=http2", 2),
+            ("app_modules:ssl", 0),
+            ("ports:80", 2),
+        ):
+            assert found == len(store.search(parse_query(query))), query
+        capsys.readouterr()
+        assert 0 == main(["diff", "web1", "web2", "--path", "app", "--store", place])
+        assert "ssl" not in capsys.readouterr().out

@@ -24,7 +24,7 @@ _MODULES = {
     "show": "show",
     "explain": "explain",
     "facts": "facts",
-    "lookup": "lookup",
+    "hiera": "hiera",
     "bindings": "bindings",
     "catalog": "catalog",
     "cloud-config": "cloud_config",

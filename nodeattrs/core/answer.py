@@ -3,6 +3,7 @@
 An adapter finds layers for a question and the policies between them, and lays them through
 a `Folding`. What it hands out is an `Answer`; from that, and nothing else, reports lay out
 show, explain and diff, as text and as data, for all systems alike. An adapter prints nothing.
+Answers are a `Node`, a `Folded`, cloud-init's `Merged`, and the explanations of Hiera and of bindings.
 """
 
 from __future__ import annotations

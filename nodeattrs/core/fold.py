@@ -17,7 +17,7 @@ from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import origins_at, places, sources
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import INSIDE, Policy
-from nodeattrs.core.tree import ABSENT, Path, copied, dig, parse, spell
+from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, spell
 from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.errors import BadArgument, MergeConflict, TooDeep
 
@@ -111,7 +111,7 @@ class Folded:
 
         Nobody set what is not there: the answer is empty then.
         """
-        steps = parse(path) if isinstance(path, str) else path
+        steps = as_path(path)
         if dig(self.value, steps) is ABSENT:
             return ()
         walk = self._walk(steps)
@@ -127,7 +127,7 @@ class Folded:
         """
         from nodeattrs.core.trace import traced
 
-        steps = parse(path) if isinstance(path, str) else tuple(path)
+        steps = as_path(path)
         titles = {number: layer.title for number, layer in enumerate(self._layers, 1)}
         return traced(self._walk(steps), steps, dig(self.value, steps), self._claim, titles)
 

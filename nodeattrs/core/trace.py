@@ -121,7 +121,18 @@ class Trace:
     @property
     def winner(self) -> Heard | None:
         """The strongest claim that is read; None where nothing is."""
-        return self.heard[0] if self.heard and self.heard[0].fate in (Fate.WINS, Fate.JOINS) else None
+        return next(iter(self.standing), None)
+
+    @property
+    def standing(self) -> tuple[Heard, ...]:
+        """The claims that are read, strongest first; or the one that stands in the way."""
+        return tuple(heard for heard in self.heard if heard.fate in (Fate.WINS, Fate.JOINS))
+
+    @property
+    def origins(self) -> tuple[Origin, ...]:
+        """Everyone who set what is read, and who went on with it in place; nobody where nothing is read."""
+        claims = (claim for heard in self.standing for claim in (heard.claim, *heard.then))
+        return tuple(dict.fromkeys(claim.origin for claim in claims)) if self.found else ()
 
     @property
     def losers(self) -> tuple[Heard, ...]:

@@ -19,6 +19,7 @@ __all__ = [
     "SCALARS",
     "Absent",
     "Path",
+    "as_path",
     "copied",
     "dig",
     "is_json",
@@ -112,6 +113,15 @@ def parse(text: str) -> Path:
         at = found.end()
         if not dot:
             return tuple(steps)
+
+
+def as_path(path: str | Path) -> Path:
+    """Steps, or their spelling, as steps.
+
+    >>> as_path("a.0"), as_path(("a", 0))
+    (('a', 0), ('a', 0))
+    """
+    return parse(path) if isinstance(path, str) else tuple(path)
 
 
 def near(step: object, known: Iterable[object]) -> list[str]:

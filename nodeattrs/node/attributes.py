@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from nodeattrs.core.claim import Origin, Speaker
-from nodeattrs.core.fold import Fold
+from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import ABSENT, Path, parse, spell
 from nodeattrs.errors import BadArgument, BadValue, NoSuchAttribute, NullInTheWay, TypeConflict, UnknownName
@@ -323,6 +323,24 @@ class Attributes(Mapping[Any, Any]):
         """As `unlink` (Ruby's `unlink!`). raises: NoSuchAttribute"""
         return self._level(level).unlink_strict(*path)
 
+    def unknown(self, level: str, name: str, origin: Speaker, reason: str) -> None:
+        """Somebody speaks in one component, as whoever speaks now, and cannot be read or must not be run.
+
+        Nothing is set; what is read stays what is known. Where it might decide a value, `trace` and
+        `explain` say so. It is kept in a snapshot, and forgotten when the slot begins anew.
+        level:  a component: "default", "role_override", ...
+        reason: why it is unknown, in words: "is Ruby, which was not run"
+        raises: UnknownName
+
+        >>> from nodeattrs import Node, Origin
+        >>> node = Node("web1")
+        >>> node.role_default["port"] = 80
+        >>> node.unknown("role_override", "base", Origin("role", "base", "roles/base.rb", 1), "is Ruby, not run here")
+        >>> node["port"], [str(heard.claim.origin) for heard in node.trace("port").unknown]
+        (80, ['roles/base.rb:1 (role base)'])
+        """
+        self._trees[component(level).name].not_read(Layer.unknown(name, origin.at(()), reason))
+
     def _level(self, level: str) -> Writer:
         return Writer(self._trees[component(level).name])
 
@@ -401,6 +419,15 @@ class Attributes(Mapping[Any, Any]):
     def plan(self) -> Fold:
         """The whole node as a fold of the core: fifteen layers under the policies of docs/merging.md."""
         return fold_of(self._ledger)
+
+    @property
+    def value(self) -> dict[Any, Any]:
+        """The merged tree as plain data, as every answer of the core has it: `to_dict()`."""
+        return self.to_dict()
+
+    def origins(self, path: str | Iterable[Any]) -> tuple[Origin, ...]:
+        """Everyone who set what is read at *path*, the strongest first; nobody where nothing is."""
+        return self.trace(path).origins
 
     def trace(self, path: str | Iterable[Any]) -> Trace:
         """Everyone who spoke about *path*, the winner first; see `nodeattrs.core.trace.Trace`.

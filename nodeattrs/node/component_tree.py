@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Verb
 from nodeattrs.core.policy import Meet
@@ -26,6 +26,9 @@ from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, Told, each, 
 from nodeattrs.node.slots import PAIR, Component, component
 from nodeattrs.node.values import ROOM
 from nodeattrs.node.view import Joined
+
+if TYPE_CHECKING:
+    from nodeattrs.core.fold import Layer
 
 __all__ = ["ComponentTree", "Cut", "Place", "below", "of_pair", "part_of", "thing_of"]
 
@@ -350,6 +353,10 @@ class ComponentTree:
         self._note_cut((), self.root())
         mark = self._here(0, Verb.REPLACE if self._by_recipe else Verb.SET)
         self.ledger.replace(self._slot, AssignedMap(value, mark) if self._by_recipe else value, mark)
+
+    def not_read(self, layer: Layer) -> None:
+        """A layer that speaks as whoever speaks now, and cannot be read."""
+        self.ledger.not_read(self._slot, (layer,))
 
     def empty(self) -> None:
         """Drop both trees, as at the start of a run. A writer of the whole component goes on in it, as in Chef."""

@@ -23,6 +23,7 @@ from nodeattrs.node.values import MARKER, Deferred, Sensitive, Symbol, Withheld
 from nodeattrs.node.view import plain, rooted
 
 __all__ = [
+    "CHEF_RULES",
     "FORMAT",
     "LEVELS",
     "VERSION",
@@ -37,6 +38,9 @@ __all__ = [
 
 LEVELS = ("automatic", "normal", "default", "override")
 """The levels of Chef's node JSON, in its order."""
+
+CHEF_RULES = "nodeattrs_rules"
+"""In Chef's JSON: the rules for paths that the node reads its levels by. Chef does not know them, and ignores it."""
 
 FORMAT = "nodeattrs-snapshot"
 VERSION = 3
@@ -122,6 +126,7 @@ def chef_document(
 ) -> dict[str, Any]:
     """Chef's node JSON as data; see `Node.to_chef`."""
     levels = _chef_levels(ledger, shared)
+    rules = [rule.to_dict() for rule in ledger.rules]
     return {
         "name": name,
         "chef_environment": environment,
@@ -132,6 +137,7 @@ def chef_document(
         "default": levels["default"],
         "override": levels["override"],
         "run_list": list(run_list),
+        **({CHEF_RULES: rules} if rules else {}),
     }
 
 
@@ -144,7 +150,7 @@ def _chef_levels(ledger: Ledger, shared: bool) -> dict[str, dict[str, Any]]:
         settled = ledger.settled if shared and all(type(key) is str for key in facts) else _NOTHING
         kept = {key: value for key, value in facts.items() if value is settled.get(key, ABSENT)}
         rest = plain({key: value for key, value in facts.items() if key not in kept}, False)
-        trees = {level: plain(rooted(ledger.trees, group), False) for level, group in _GROUPS.items()}
+        trees = {level: plain(rooted(ledger.trees, ledger.plan(group)), False) for level, group in _GROUPS.items()}
     said = {**json_ready(rest), **kept}
     return {
         "automatic": {str(key): said[str(key)] for key in facts},
@@ -338,7 +344,7 @@ def snapshot_document(
 def snapshot_ledger(
     ledger: Ledger, settled: Mapping[Any, Any] = _NOTHING, only: Iterable[int] = range(1, len(SLOTS) + 1)
 ) -> dict[str, Any]:
-    """The fifteen slots, the marks and the history as JSON-able data.
+    """The fifteen slots, the marks, the history and what is unknown as JSON-able data.
 
     settled: what stands in the slot of facts and is JSON, entry by entry: it is not copied
     only:    the slots that are wanted; the others come out empty, without history
@@ -357,7 +363,20 @@ def snapshot_ledger(
             [list(path), slot, chronicle.dropped, [_packed_event(event) for event in chronicle.events()]]
             for path, slot, chronicle in _chronicles(ledger, wanted)
         ],
+        **({"unknown": unknown} if (unknown := list(_packed_unknown(ledger, wanted))) else {}),
     }
+
+
+def _packed_unknown(ledger: Ledger, slots: Collection[int]) -> Iterator[list[Any]]:
+    """Each layer that cannot be read: its slot, name and reason, and who it is of."""
+    for slot in sorted(slots & ledger.unknown.keys()):
+        for layer in ledger.unknown[slot]:
+            yield [slot, layer.value.name, layer.value.reason, _packed_origin(layer.origin.at(()))]
+
+
+def _packed_origin(origin: Origin) -> dict[str, Any]:
+    packed = {name: getattr(origin, name) for name in ("kind", "name", "file", "line", "column")}
+    return {key: value for key, value in packed.items() if value not in (None, "")}
 
 
 def _packed_marks(ledger: Ledger, slots: Collection[int]) -> list[dict[str, Any]]:
@@ -384,18 +403,8 @@ def _chronicles(ledger: Ledger, slots: Collection[int]) -> Iterator[tuple[Path, 
 
 
 def _packed_mark(mark: Mark, base: Origin, lines: dict[Any, Any]) -> dict[str, Any]:
-    packed = {
-        "kind": base.kind,
-        "name": base.name,
-        "file": base.file,
-        "line": base.line,
-        "column": base.column,
-        "verb": mark.verb.value,
-        "depth": mark.depth,
-        "bulk": mark.bulk,
-        "lines": _packed_lines(lines),
-    }
-    return {key: value for key, value in packed.items() if value not in (None, "", False, [], 0)}
+    packed = {"verb": mark.verb.value, "depth": mark.depth, "bulk": mark.bulk, "lines": _packed_lines(lines)}
+    return _packed_origin(base) | {key: value for key, value in packed.items() if value not in (False, [], 0)}
 
 
 def _packed_event(event: Event) -> list[Any]:

@@ -9,6 +9,7 @@ expand and no files: a run hands in plain data and who said it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.core.claim import Origin, Speaker
@@ -251,7 +252,7 @@ def _mark(component: ComponentTree, speaker: Speaker) -> int:
 
 def _lay_over(component: ComponentTree, tree: Any, speaker: Speaker) -> None:
     """Deep merge *tree* over the content of the (lower) slot of a component. raises: BadKey, BadValue, TooDeep"""
-    if not component.ledger.trees[component.lower]:
+    if not (component.ledger.trees[component.lower] or component.lower in component.ledger.unknown):
         load(component, tree, speaker)
         return
     ledger, slot = component.ledger, component.lower
@@ -275,11 +276,12 @@ def _sink(component: ComponentTree) -> None:
     What was said in normal is, in the next run, what was saved: it stands in the lower slot then.
     """
     ledger, lower, upper = component.ledger, component.lower, component.upper
-    tree = ledger.trees[upper]
+    tree, unknown = ledger.trees[upper], ledger.unknown.get(upper, ())
     if of_pair(ledger.trees[lower], tree)[0] is ABSENT:
         ledger.replace(lower, {}, remember=False)
     _sunk(ledger, lower, tree, ())
     ledger.replace(upper, {}, remember=False)
+    ledger.not_read(lower, unknown)
 
 
 def _sunk(ledger: Ledger, lower: int, tree: OwnedMap, path: Path) -> None:
@@ -306,6 +308,10 @@ def _adopt(component: ComponentTree, saved: Ledger, but: Callable[[Origin], bool
     tree = _Adoption(component.ledger, saved, but).tree(saved.trees[component.lower])
     component.leave()
     component.ledger.replace(component.lower, tree, tree.origin, remember=False)
+    unknown = saved.unknown.get(component.lower, ())
+    component.ledger.not_read(
+        component.lower, (replace(layer, origin=_Saved(layer.origin).at(())) for layer in unknown)
+    )
 
 
 class _Saved:

@@ -15,7 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.rules import PathRule
@@ -29,18 +29,22 @@ from nodeattrs.node.speech import Mark, Marks, Voice
 from nodeattrs.node.values import Deferred
 from nodeattrs.node.view import Branch, Joined, MapView, entry, evaluated, own, rooted, share
 
+if TYPE_CHECKING:
+    from nodeattrs.core.fold import Layer
+
 __all__ = ["Heard", "Ledger"]
 
 
 class Heard(NamedTuple):
     """What some slots of a ledger that heard nothing else came to: for many ledgers to begin with.
 
-    trees, marks, history: see `Ledger`; nobody changes them any more
+    trees, marks, history, unknown: see `Ledger`; nobody changes them any more
     """
 
     trees: Mapping[int, OwnedMap]
     marks: tuple[Mark, ...]
     history: Mapping[Path, Mapping[tuple[int, bool], Chronicle]]
+    unknown: Mapping[int, tuple[Layer, ...]]
 
 
 def _references() -> tuple[int, int]:
@@ -68,6 +72,7 @@ class Ledger:
     serial:     rises with every change
     rules:      what happens at some paths instead of what Chef does
     settled:    facts that nobody changes any more, entry by entry: what of slot 15 is one of these was never copied
+    unknown:    by slot, the layers that speak there and cannot be read; those begin anew with the slot
     """
 
     __slots__ = (
@@ -83,6 +88,7 @@ class Ledger:
         "serial",
         "settled",
         "trees",
+        "unknown",
     )
 
     def __init__(
@@ -102,6 +108,7 @@ class Ledger:
         self.serial = 0
         self.settled: Mapping[Any, Any] = {}
         self.rules = rules
+        self.unknown: dict[int, tuple[Layer, ...]] = {}
         self._view: MapView | None = None
         self.lock = threading.RLock()
 
@@ -211,22 +218,34 @@ class Ledger:
             old.shared = True
             if old and remember and self.provenance:
                 self._remember(slot, (), Event("overwritten", old, old.origin, mark))
+            if not remember:
+                self.unknown.pop(slot, None)
             self.trees[slot] = new
             self._view = None
             self.cache = {}
             self.serial += 1
 
+    def not_read(self, slot: int, layers: Iterable[Layer]) -> None:
+        """Note layers that speak in a slot and cannot be read; reads and other slots do not change."""
+        with self.lock:
+            known = tuple(dict.fromkeys((*self.unknown.get(slot, ()), *layers)))
+            if known:
+                self.unknown[slot] = known
+
     def heard(self, slots: Iterable[int]) -> Heard:
         """What some slots hold, for other ledgers; this one hears nothing more."""
+        slots = tuple(slots)
         trees = {slot: self.trees[slot] for slot in slots}
         for tree in trees.values():
             tree.shared = True
         history = {path: MappingProxyType(chronicles) for path, chronicles in self.history.items()}
-        return Heard(trees, tuple(self.marks.all()[1:]), history)
+        unknown = {slot: layers for slot, layers in self.unknown.items() if slot in slots}
+        return Heard(trees, tuple(self.marks.all()[1:]), history, unknown)
 
     def is_fresh(self, heard: Heard) -> bool:
         """Whether nothing was said here before, so that it can begin with what another ledger heard."""
-        return self.provenance and len(self.marks) == 1 and not any(self.trees[slot] for slot in heard.trees)
+        said = (self.trees[slot] or slot in self.unknown for slot in heard.trees)
+        return self.provenance and len(self.marks) == 1 and not any(said)
 
     def begin_with(self, heard: Heard) -> None:
         """Hold what another ledger heard, where nothing was said before (`is_fresh`).
@@ -238,6 +257,7 @@ class Ledger:
                 self.trees[slot] = tree
             self.marks.table += heard.marks
             self.history.update(heard.history)
+            self.unknown.update(heard.unknown)
             self._view = None
             self.cache = {}
             self.serial += 1

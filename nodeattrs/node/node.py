@@ -180,7 +180,7 @@ class Node(Attributes):
         options: as for `Node`
         raises:  DocumentError
         """
-        node = cls._named(named_in_chef(document), options)
+        node = cls._named(named_in_chef(document), {"rules": rules_in(document), **options})
         for level, tree in chef_levels(document):
             load(node._trees[level], tree, speaker)
         return node

@@ -6,11 +6,12 @@ lists, lists that several worked on, and what is in no tree any more.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Claim, Origin, Verb
+from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part
@@ -21,7 +22,7 @@ from nodeattrs.core.walk import Setting
 from nodeattrs.node.history import Event
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, Told, Worked, begun, said_in, speakers, steps, told_at
-from nodeattrs.node.slots import COMPONENTS, PLAN, SLOTS
+from nodeattrs.node.slots import COMPONENTS, PAIR, PLAN, SLOTS
 from nodeattrs.node.speech import Mark
 from nodeattrs.node.view import Branch, plain
 
@@ -37,9 +38,14 @@ _READY = SCALARS | {Absent}
 def trace_of(ledger: Ledger, path: Path) -> Trace:
     """The trace of *path*. cost: its depth times fifteen, and the history at and above it"""
     trees = {slot: tree for slot, tree in enumerate(ledger.trees) if tree or type(tree) is AssignedMap}
-    walked = walk(_folding(ledger.plan()) if ledger.rules else _FOLDING, path, trees)
+    unknown = dict(enumerate(((slot, one) for slot, many in ledger.unknown.items() for one in many), len(SLOTS) + 1))
+    trees |= {number: layer.value for number, (_, layer) in unknown.items()}
+    walked = walk(_folding(ledger.plan(), unknown) if ledger.rules or unknown else _FOLDING, path, trees)
 
     def claim(setting: Setting) -> Claim:
+        if setting.source in unknown:
+            slot, layer = unknown[setting.source]
+            return Claim(path, layer.value, slot, layer.origin.at(()))
         tree = ledger.trees[setting.source]
         origin, mark = ledger.marks.place(said_in(tree, tree.origin, setting.own)[0])
         verb = _verb(mark, setting.own, dig(ledger.trees[setting.source], setting.own))
@@ -56,12 +62,12 @@ def _gone_on(ledger: Ledger, trace: Trace) -> Trace:
     """The trace with one row for what somebody set and others went on with in place; and the history, without that."""
     found: dict[int, Continued] = {}
     if trace.elements or isinstance(trace.value, list) or int in map(type, trace.path):
-        ranks = (heard.claim.rank for heard in trace.heard if heard.claim.path == trace.path)
+        ranks = (one.claim.rank for one in trace.heard if one.claim.path == trace.path and one.fate is not Fate.UNKNOWN)
         found = {rank: one for rank in ranks if (one := _living(ledger, rank, trace.path)) is not None}
     taken = {one.slot for one in found.values()}
     heard = (
         replace(one, claim=_begun(one.claim, found[one.claim.rank]), then=found[one.claim.rank].steps)
-        if one.claim.rank in found
+        if one.claim.rank in found and one.fate is not Fate.UNKNOWN
         else one
         for one in trace.heard
         if one.claim.rank not in taken or one.fate is not Fate.LOSES
@@ -90,15 +96,31 @@ def _begun(claim: Claim, since: Continued) -> Claim:
     )
 
 
-def _folding(branch: Branch) -> Folding:
+Unread = Mapping[int, tuple[int, Layer]]
+"""Layers that cannot be read by a number behind those of the slots, each with its slot."""
+
+
+def _folding(branch: Branch, unknown: Unread) -> Folding:
     """The order of precedence as steps; the trees are handed in with each walk."""
     folding = Folding()
     for child in branch.children:
-        folding.remember(Part(None, child) if isinstance(child, int) else _folding(child), branch.policy)
+        laid = _in_slot(child, unknown) if isinstance(child, int) else _folding(child, unknown)
+        folding.remember(laid, branch.policy)
     return folding
 
 
-_FOLDING = _folding(PLAN)
+def _in_slot(slot: int, unknown: Unread) -> Part | Folding:
+    """As `slot_tree.fold_of` has it: what is unknown lies over what the slot has."""
+    over = [Part(layer.value, number) for number, (its, layer) in unknown.items() if its == slot]
+    if not over:
+        return Part(None, slot)
+    folding = Folding()
+    for part in (Part(None, slot), *over):
+        folding.remember(part, PAIR)
+    return folding
+
+
+_FOLDING = _folding(PLAN, {})
 
 
 def _read(standing: Any) -> Any:

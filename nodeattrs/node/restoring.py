@@ -11,11 +11,12 @@ from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
 from nodeattrs.core.claim import Origin, Verb
+from nodeattrs.core.fold import Layer
 from nodeattrs.core.origins import At, Patched
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path, copied
 from nodeattrs.errors import BadArgument, DocumentError, ValueWithheld
-from nodeattrs.node.documents import FORMAT, LEVELS, VERSION
+from nodeattrs.node.documents import CHEF_RULES, FORMAT, LEVELS, VERSION
 from nodeattrs.node.history import EVENTS, Chronicle, Event
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked
@@ -24,7 +25,15 @@ from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, SLOTS
 from nodeattrs.node.speech import Mark
 from nodeattrs.node.values import MARKER, Deferred, Symbol, Withheld
 
-__all__ = ["Named", "SavedSpeaker", "chef_levels", "named_in_chef", "named_in_snapshot", "restore_ledger"]
+__all__ = [
+    "Named",
+    "SavedSpeaker",
+    "chef_levels",
+    "named_in_chef",
+    "named_in_snapshot",
+    "restore_ledger",
+    "rules_in",
+]
 
 
 class Named(NamedTuple):
@@ -52,12 +61,12 @@ def named_in_snapshot(snapshot: Any) -> Named:
     return _named(snapshot, "environment")
 
 
-def rules_in(snapshot: Mapping[str, Any]) -> tuple[PathRule, ...]:
-    """The rules for paths under which a node was saved. raises: DocumentError"""
+def rules_in(document: Mapping[str, Any]) -> tuple[PathRule, ...]:
+    """The rules for paths that stand in a snapshot, or in Chef's node JSON. raises: DocumentError"""
     try:
-        return tuple(map(PathRule.from_dict, snapshot.get("rules") or ()))
+        return tuple(map(PathRule.from_dict, document.get("rules" if "format" in document else CHEF_RULES) or ()))
     except (KeyError, TypeError, AttributeError, BadArgument) as error:
-        raise DocumentError("the rules of this snapshot cannot be read", hint="was it changed by hand?") from error
+        raise DocumentError("the rules of this document cannot be read", hint="was it changed by hand?") from error
 
 
 def _named(document: Any, field: str) -> Named:
@@ -113,6 +122,10 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger) -> None:
             guard = None if ledger.secrets is None else partial(ledger.secrets.guarded, at)
             chronicle = _unpacked_chronicle(dropped, events, guard)
             ledger.chronicles(at)[slot, chronicle.first.what == "silent"] = chronicle
+        for slot, name, reason, origin in data.get("unknown", ()):
+            if type(slot) is not int or not 1 <= slot <= len(SLOTS) or not {type(name), type(reason)} <= {str}:
+                raise ValueError(f"an unknown layer in slot {slot!r}")
+            ledger.not_read(slot, (Layer.unknown(name, _unpacked_origin(origin), reason),))
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise DocumentError(f"this snapshot is damaged: {type(error).__name__}: {error}") from error
     faults = list(contradictions(ledger))
@@ -143,11 +156,14 @@ def _of_type(packed: Mapping[str, Any], field: str, kind: type) -> Any:
 
 
 def _unpacked_mark(packed: Mapping[str, Any]) -> Mark:
+    speaker = SavedSpeaker(_unpacked_origin(packed), _unpacked_lines(packed.get("lines", [])))
+    return Mark(speaker, Verb(packed.get("verb", "set")), int(packed.get("depth", 0)), bool(packed.get("bulk")))
+
+
+def _unpacked_origin(packed: Mapping[str, Any]) -> Origin:
     texts = [_of_type(packed, field, str) for field in ("kind", "name", "file")]
     places = [_of_type(packed, field, int) for field in ("line", "column")]
-    origin = Origin(texts[0] or "unknown", texts[1] or "", texts[2], *places)
-    speaker = SavedSpeaker(origin, _unpacked_lines(packed.get("lines", [])))
-    return Mark(speaker, Verb(packed.get("verb", "set")), int(packed.get("depth", 0)), bool(packed.get("bulk")))
+    return Origin(texts[0] or "unknown", texts[1] or "", texts[2], *places)
 
 
 def _failed(how: str) -> NoReturn:

@@ -7,10 +7,10 @@ from typing import Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Fold, Layer
-from nodeattrs.core.tree import Path, parse, spell
+from nodeattrs.core.tree import Path, as_path, spell
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap
-from nodeattrs.node.slots import PLAN, SLOTS, Slot
+from nodeattrs.node.slots import PAIR, PLAN, SLOTS, Slot
 from nodeattrs.node.view import Branch
 
 __all__ = ["SlotTree", "fold_of"]
@@ -19,10 +19,15 @@ __all__ = ["SlotTree", "fold_of"]
 def fold_of(ledger: Ledger, branch: Branch = PLAN) -> Fold:
     """Some slots as a fold of the core, under the policies of docs/merging.md."""
     children = tuple(
-        SlotTree(ledger, SLOTS[child - 1]).layer() if isinstance(child, int) else fold_of(ledger, child)
+        _in_slot(SlotTree(ledger, SLOTS[child - 1])) if isinstance(child, int) else fold_of(ledger, child)
         for child in branch.children
     )
     return Fold(children, ledger.plan(branch).policy)
+
+
+def _in_slot(slot: SlotTree) -> Layer | Fold:
+    """What a slot has; what is unknown there lies over it, as a later word of the same slot would."""
+    return Fold((slot.layer(), *slot.unknown), PAIR) if slot.unknown else slot.layer()
 
 
 class SlotTree:
@@ -64,6 +69,11 @@ class SlotTree:
         with self._ledger.lock:
             return list(_assigned(self._ledger.trees[self.number], ()))
 
+    @property
+    def unknown(self) -> tuple[Layer, ...]:
+        """The layers that speak in this slot and cannot be read; see `Node.unknown`."""
+        return self._ledger.unknown.get(self.number, ())
+
     def to_dict(self, evaluate: bool = False) -> dict[Any, Any]:
         """A plain copy."""
         return self._ledger.folded(self._ledger.trees[self.number], evaluate)  # type: ignore[no-any-return]
@@ -71,7 +81,7 @@ class SlotTree:
     def origin(self, path: str | Path) -> Origin:
         """Who said what this slot has at *path*."""
         with self._ledger.lock:
-            return self._ledger.origin(self.number, parse(path) if isinstance(path, str) else path)[0]
+            return self._ledger.origin(self.number, as_path(path))[0]
 
     def layer(self) -> Layer:
         """The slot for the core's `fold`, its assigned maps marked."""

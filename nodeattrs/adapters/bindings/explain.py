@@ -19,7 +19,7 @@ from nodeattrs.adapters.bindings.resolution.declarations import Declaration, Unk
 from nodeattrs.adapters.bindings.tracing import Account, Spoken, account_of, label_of, plain, title_of
 from nodeattrs.core.claim import Claim, Origin, Words
 from nodeattrs.core.trace import Fate, Heard, Trace
-from nodeattrs.core.tree import ABSENT, Path, dig, parse
+from nodeattrs.core.tree import ABSENT, Path, as_path, dig
 
 __all__ = ["Explanation", "Looked", "Spoken", "explain", "explained"]
 
@@ -60,11 +60,11 @@ class Explanation:
 
     def origins(self, path: str | Path = ()) -> tuple[Origin, ...]:
         """Everyone who set what stands at a path of the value; nobody where nothing stands."""
-        steps = _steps(path)
+        steps = as_path(path)
         value = dig(plain(self.value), steps)
         if self.account is None or value is ABSENT:
             return ()
-        return tuple(dict.fromkeys(heard.claim.origin for heard in _read(self.account.innermost.trace(steps, value))))
+        return self.account.innermost.trace(steps, value).origins
 
     def trace(self, path: str | Path = ()) -> Trace:
         """Everyone who set a path of the value, the winner first, with the rule that overrode each other one.
@@ -73,7 +73,7 @@ class Explanation:
         fragments; below it they are those who set what stands there.
         cost: the declarations and fragments of the key
         """
-        steps = _steps(path)
+        steps = as_path(path)
         value = dig(plain(self.value), steps)
         if self.account is None:
             return Trace((self.label, *steps), value, ())
@@ -81,7 +81,7 @@ class Explanation:
         known = {heard.claim.rank for heard in found.unknown}
         more = [heard for heard in map(self._heard, self.beside) if heard.claim.rank not in known]
         titles = {**(found.titles or {}), **{heard.claim.rank: heard.claim.value.name for heard in more}}
-        return replace(found, heard=(*_read(found), *found.unknown, *more, *found.losers), titles=titles)
+        return replace(found, heard=(*found.standing, *found.unknown, *more, *found.losers), titles=titles)
 
     @property
     def unknown(self) -> tuple[Heard, ...]:
@@ -124,14 +124,6 @@ class Explanation:
     def __str__(self) -> str:
         text = str(self.trace())
         return text if self.problem is None else f"{text}\n{self.problem}"
-
-
-def _steps(path: str | Path) -> Path:
-    return parse(path) if isinstance(path, str) else tuple(path)
-
-
-def _read(trace: Trace) -> Iterator[Heard]:
-    return (heard for heard in trace.heard if heard.fate in (Fate.WINS, Fate.JOINS))
 
 
 def _data(value: Any) -> Any:

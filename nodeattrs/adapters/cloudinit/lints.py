@@ -14,7 +14,9 @@ from nodeattrs.adapters.cloudinit.definitions import Definition
 from nodeattrs.adapters.cloudinit.loading import same
 from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, PartReport
 from nodeattrs.adapters.cloudinit.steps import Step
-from nodeattrs.core.policy import TAKE, Meet, Policy
+from nodeattrs.core.meeting import Encounter, encounters
+from nodeattrs.core.part import Part
+from nodeattrs.core.policy import TAKE, Policy
 from nodeattrs.core.tree import ABSENT, Path, spell, strict_key
 
 __all__ = ["WARNINGS", "Warned", "warnings_of"]
@@ -197,7 +199,7 @@ def _about_meetings(report: PartReport, step: Step, defined: list[str], appended
     def warned(name: str, message: str, path: Path, hint: str) -> Warned:
         return Warned(name, message, report.number, report.title, path, hint)
 
-    for verb, below, above, path in _meetings(step.policy, step.before.value, step.said.value, ()):
+    for verb, below, above, path in _meetings(step.policy, step.before, step.said):
         where = spell(path)
         if verb == "take" and default and not step.folded and (gone := _gone(below, above)):
             kind = "list" if isinstance(below, list) else "mapping"
@@ -276,32 +278,26 @@ def _gone(below: Any, above: Any) -> int:
     return 0
 
 
-def _meetings(policy: Policy, below: Any, above: Any, path: Path) -> Iterator[tuple[str, Any, Any, Path]]:
+def _meetings(policy: Policy, below: Part, above: Part, path: Path = ()) -> Iterator[tuple[str, Any, Any, Path]]:
     """Where two values really met: what was done, the old value, the new one, and the path."""
-    verdict = policy.verdict(type(below), type(above))
-    if isinstance(verdict, Meet):
-        assert isinstance(verdict.policy, Policy)
-        for key, entry in above.items():
-            if key in below:
-                yield from _meetings(verdict.policy, below[key], entry, (*path, key))
-        return
-    if verdict is TAKE:
-        if below is not ABSENT and not same(below, above):
-            yield "take", below, above, path
-        return
-    verb = getattr(verdict, "verb", None)
-    if verb is None:
-        return
-    inner = getattr(verdict, "inner", None)
-    if inner is None:
-        yield verb, below, above, path
-        return
-    if not isinstance(above, (list, tuple)):
-        return
-    pairs = [(old, new) for old, new in zip(below, above, strict=False)]
-    handed = [inner().verdict(type(old), type(new)) is not TAKE for old, new in pairs]
-    if not all(handed) or len(above) > len(below):
-        yield verb, below, above, path
-    for index, (old, new) in enumerate(pairs):
+    for one in encounters(policy, below, above, path):
+        old, new = one.lower.value, one.upper.value
+        verb = "take" if one.verdict is TAKE else getattr(one.verdict, "verb", None)
+        if old is ABSENT or verb is None or (one.verdict is TAKE and same(old, new)):
+            continue
+        inner = getattr(one.verdict, "inner", None)
+        if inner is None:
+            yield verb, old, new, one.path
+        elif isinstance(new, (list, tuple)):
+            yield from _by_position(verb, one, inner())
+
+
+def _by_position(verb: str, one: Encounter, inner: Policy) -> Iterator[tuple[str, Any, Any, Path]]:
+    old, new = one.lower.value, one.upper.value
+    pairs = list(zip(one.lower.elements(), one.upper.elements(), strict=False))
+    handed = [inner.verdict(type(lower.value), type(upper.value)) is not TAKE for lower, upper in pairs]
+    if not all(handed) or len(new) > len(old):
+        yield verb, old, new, one.path
+    for index, (lower, upper) in enumerate(pairs):
         if handed[index]:
-            yield from _meetings(inner(), old, new, (*path, index))
+            yield from _meetings(inner, lower, upper, (*one.path, index))

@@ -12,7 +12,7 @@ from nodeattrs.adapters.cloudinit.parts import JSONP, PartReport
 from nodeattrs.adapters.cloudinit.steps import Row, Step, steps_of
 from nodeattrs.core.claim import Claim, Origin, Speaker
 from nodeattrs.core.part import Part
-from nodeattrs.core.tree import ABSENT, Path, dig, parse
+from nodeattrs.core.tree import ABSENT, Path, as_path, dig
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.changes import PartChanges
@@ -111,7 +111,7 @@ class Merged:
 
     def origins(self, path: str | Path) -> tuple[Origin, ...]:
         """Everyone who set what stands at *path*: file and line; nobody where nothing stands."""
-        steps = _steps_of(path)
+        steps = as_path(path)
         if dig(self.value, steps) is ABSENT:
             return ()
         return tuple(dict.fromkeys(self._claim(setting).origin for setting in self._walk(steps).standing))
@@ -173,7 +173,7 @@ class Merged:
         """
         from nodeattrs.core.trace import traced
 
-        steps = _steps_of(path)
+        steps = as_path(path)
         titles = {report.number: report.title for report in self.parts}
         # Parts without a file are all called part-001; only what lies in files can be laid twice.
         named = all(report.part.file for report in self.parts if report.part.type)
@@ -194,10 +194,6 @@ class Merged:
     def explain(self, path: str | Path) -> str:
         """The trace of *path* as text."""
         return str(self.trace(path))
-
-
-def _steps_of(path: str | Path) -> Path:
-    return parse(path) if isinstance(path, str) else tuple(path)
 
 
 def _clean(name: str) -> str:

@@ -25,7 +25,7 @@ from nodeattrs.core.origins import wholes
 from nodeattrs.core.part import Part
 from nodeattrs.core.trace import Trace, traced
 from nodeattrs.core.tracing import walk
-from nodeattrs.core.tree import ABSENT, Path, copied, dig, parse, spell
+from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, spell
 from nodeattrs.core.walk import Setting
 from nodeattrs.errors import NodeattrsError, TooDeep
 
@@ -144,7 +144,7 @@ class Explanation:
 
     def origins(self, path: str | Path = ()) -> tuple[Origin, ...]:
         """Everyone who set what stands at a path of the value, the strongest first."""
-        steps = _steps(path)
+        steps = as_path(path)
         value = dig(self._part().value, steps)
         if value is ABSENT:
             return ()
@@ -184,7 +184,7 @@ class Explanation:
 
         cost: the depth of the path times the number of places
         """
-        steps = (*self._steps, *_steps(path))
+        steps = (*self._steps, *as_path(path))
         sources = self._recorder.found()
         titles = {found.number: found.title for found in sources}
         value = dig(self._folding.result.value, steps) if self._from_data else ABSENT
@@ -310,10 +310,6 @@ def _option_origin(answers: Answers, recorder: Recorder) -> Origin | None:
     for setting in walk(folding, (recorder.option,)).standing:
         return options.source(setting.source).origin((*setting.own, "merge"))
     return None
-
-
-def _steps(path: str | Path) -> Path:
-    return parse(path) if isinstance(path, str) else tuple(path)
 
 
 def _is_leaf(value: Any) -> bool:

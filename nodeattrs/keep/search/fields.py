@@ -2,7 +2,8 @@
 
 Chef searches another merge than a node reads: default, normal, override, automatic, with lists
 united and null never replacing. Our own terms ask the tree that the node reads. Both are made
-from the four levels of the node document. It knows no query and no index.
+from the four levels of the node document, under the rules for paths that stand in it. It knows
+no query and no index.
 """
 
 from __future__ import annotations
@@ -11,12 +12,18 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.part import Part, unite
 from nodeattrs.core.policy import ANY, KEEP, LIST, MAP, MEET, NULL, SAID, TAKE, Line, Policy
+from nodeattrs.core.rules import PathRule, ruled
+from nodeattrs.errors import DocumentError
+from nodeattrs.node.documents import CHEF_RULES
+from nodeattrs.node.restoring import rules_in
 from nodeattrs.node.slots import ACROSS
 
 __all__ = [
@@ -98,7 +105,17 @@ class IndexPart:
         return found
 
 
+@lru_cache(maxsize=64)
+def _ruled(policy: Policy, rules: tuple[PathRule, ...]) -> Policy:
+    """The policy between levels under the rules of a node. The keys of a document are text."""
+    between = (replace(rule, path=tuple(map(str, rule.path))) for rule in rules if not rule.inside_only)
+    return ruled(policy, between)
+
+
 def _merged(document: JsonMap, policy: Policy) -> JsonMap:
+    if CHEF_RULES in document:
+        with suppress(DocumentError):  # what somebody wrote there by hand hides no node
+            policy = _ruled(policy, rules_in(document))
     folding = Folding(start=Part({}, None))
     for name in _LEVELS:
         if isinstance(level := document.get(name), dict):
@@ -124,7 +141,7 @@ def indexed(document: JsonMap) -> JsonMap:
     run_list = list(dict.fromkeys(map(_explicit, document.get("run_list") or ())))
     for kind in ("recipe", "role"):
         tree[kind] = [item[len(kind) + 1 : -1] for item in run_list if item.startswith(f"{kind}[")]
-    fields = {key: value for key, value in document.items() if key not in _LEVELS}
+    fields = {key: value for key, value in document.items() if key not in (*_LEVELS, CHEF_RULES)}
     for key, value in (("json_class", "Chef::Node"), ("chef_type", "node"), ("chef_environment", "_default")):
         if fields.get(key) is None:
             fields[key] = value

@@ -1,4 +1,4 @@
-"""`nodeattrs lookup`: keys in a Hiera 5 tree, as `puppet lookup` has them, and why."""
+"""`nodeattrs hiera`: keys in a Hiera 5 tree, as `puppet lookup` has them, and why."""
 
 from __future__ import annotations
 
@@ -16,21 +16,31 @@ if TYPE_CHECKING:
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
 
-NAME = "lookup"
+NAME = "hiera"
 SUMMARY = "look keys up in a Hiera 5 tree, and say which file and line gave what"
 DESCRIPTION = """\
-Look a key up in layers of Hiera 5 data, for one node or for all of a folder of facts. Of several
-keys the first one found counts. The tree is hiera.yaml here, or what --hiera or --environmentpath name."""
+Ask layers of Hiera 5 data, for one node or for all of a folder of facts. The tree is hiera.yaml
+here, or what --hiera or --environmentpath name."""
 EXAMPLES = """\
 examples:
-  nodeattrs lookup ntp::servers --hiera cookbooks_example/hiera --node web1 --facts cookbooks_example/facts/web1.json
-  nodeattrs lookup ntp::servers --environmentpath environments --node web1 --explain
-  nodeattrs lookup users --facts facts/ --merge deep --knock-out-prefix=--
-  nodeattrs lookup --all-keys --facts facts/web1.yaml
-  nodeattrs lookup --who-has ntp::servers
-  nodeattrs lookup --unused --facts facts/
-  nodeattrs lookup --all-keys --facts facts/ --node web1 --against-node web2
+  nodeattrs hiera lookup ntp::servers --hiera cookbooks_example/hiera --node web1 --facts cookbooks_example/facts
+  nodeattrs hiera explain ntp::servers --environmentpath environments --node web1
+  nodeattrs hiera lookup users --facts facts/ --merge deep --knock-out-prefix=--
+  nodeattrs hiera list --facts facts/web1.yaml
+  nodeattrs hiera diff web1 web2 --facts facts/
+  nodeattrs hiera who-has ntp::servers
+  nodeattrs hiera unused --facts facts/
+"""
 
+_SUMMARIES = {
+    "lookup": "print the value of a key; of several keys the first one found counts",
+    "explain": "say which places were searched for a key, and who set each leaf",
+    "list": "print all keys that a node sees, with their values",
+    "diff": "say which keys differ between two nodes, or for one node between two trees",
+    "who-has": "print every file and line that has a key, read or not",
+    "unused": "print the files that no node reads, and the keys that are always shadowed",
+}
+_CODES = """\
 exit codes:
   0 found    1 could not be looked up    2 not understood    3 no such key    4 not of the --type
   5 found, and a level that cannot be read might decide otherwise
@@ -40,8 +50,45 @@ NO_SUCH_KEY, WRONG_TYPE = 3, 4
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command."""
-    parser.add_argument("keys", metavar="KEY", nargs="*", help="such as ntp::servers or users.bob.uid")
+    """The words of this command: six of its own."""
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
+    for name, summary in _SUMMARIES.items():
+        one = actions.add_parser(
+            name,
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            epilog=None if name in ("who-has", "unused") else _CODES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        _add_asked(one, name)
+        _add_tree(one)
+        _add_who(one, name)
+        if name in ("lookup", "explain"):
+            _add_merging(one)
+        if name in ("lookup", "explain", "list"):
+            one.add_argument(
+                "--render-as",
+                choices=("s", "json", "yaml"),
+                help="the bare value or explanation, as `puppet lookup` prints it",
+            )
+        add_output(one)
+
+
+def _add_asked(parser: argparse.ArgumentParser, name: str) -> None:
+    if name in ("lookup", "explain"):
+        parser.add_argument("keys", metavar="KEY", nargs="+", help="such as ntp::servers or users.bob.uid")
+    elif name == "who-has":
+        parser.add_argument("key", metavar="KEY", help="such as ntp::servers")
+    elif name == "diff":
+        parser.add_argument("before", metavar="NODE", nargs="?", default="", help="its name")
+        parser.add_argument("after", metavar="OTHER", nargs="?", help="another one (default: NODE)")
+        parser.add_argument("--against-tree", metavar="PLACE", help="what OTHER sees in this tree")
+    if name == "explain":
+        parser.add_argument("--options", action="store_true", help="how lookup_options came to be")
+
+
+def _add_tree(parser: argparse.ArgumentParser) -> None:
     tree = parser.add_argument_group("where the data is")
     tree.add_argument("--hiera", metavar="PLACE", help="a hiera.yaml, or a folder with one (default: ./hiera.yaml)")
     tree.add_argument("--environmentpath", metavar="DIR", help="a folder with a folder for each environment")
@@ -49,10 +96,23 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     tree.add_argument(
         "--modulepath", metavar="DIR", action="append", default=[], help="a folder with modules; repeatable"
     )
+    tree.add_argument("--documented", action="store_true", help="strategies follow the documentation, not Puppet")
+    tree.add_argument("--strict", action="store_true", help="warnings, and levels that cannot be read, are errors")
+
+
+def _add_who(parser: argparse.ArgumentParser, name: str) -> None:
     who = parser.add_argument_group("who asks")
-    who.add_argument("--node", metavar="NAME", action="append", help="its name; may be repeated with a folder of facts")
+    if name not in ("diff", "who-has"):
+        who.add_argument(
+            "--node", metavar="NAME", action="append", help="its name; may be repeated with a folder of facts"
+        )
     who.add_argument("--environment", metavar="NAME", default="production", help="(default: production)")
-    who.add_argument("--facts", metavar="FILE", help="facts in JSON or YAML, or a folder with NODE.json or NODE.yaml")
+    if name != "who-has":
+        facts = "facts in JSON or YAML, or a folder with NODE.json or NODE.yaml"
+        who.add_argument("--facts", metavar="FILE", help=facts)
+
+
+def _add_merging(parser: argparse.ArgumentParser) -> None:
     how = parser.add_argument_group("how values become one")
     how.add_argument("--merge", metavar="STRATEGY", help="first, unique, hash or deep; goes before lookup_options")
     how.add_argument("--knock-out-prefix", metavar="PREFIX", help="with --merge deep: what marks a value to be removed")
@@ -62,51 +122,24 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     how.add_argument("--type", metavar="TYPE", help="what the value has to be, such as 'Array[String]'")
     how.add_argument("--default", metavar="TEXT", help="the answer where nothing has the key")
-    how.add_argument("--documented", action="store_true", help="strategies follow the documentation, not Puppet")
-    how.add_argument("--strict", action="store_true", help="warnings, and levels that cannot be read, are errors")
-    ask = parser.add_argument_group("what is asked")
-    ask.add_argument("--explain", action="store_true", help="every place searched, and who said each leaf")
-    ask.add_argument("--explain-options", action="store_true", help="how lookup_options came to be")
-    ask.add_argument("--all-keys", action="store_true", help="everything a node sees")
-    ask.add_argument("--who-has", metavar="KEY", help="every file and line that has the key, read or not")
-    ask.add_argument(
-        "--unused", action="store_true", help="files that no node reads, and keys that are always shadowed"
-    )
-    ask.add_argument("--against-node", metavar="NAME", help="with --all-keys: what differs on this node")
-    ask.add_argument("--against-tree", metavar="PLACE", help="with --all-keys: what differs in this tree")
-    parser.add_argument(
-        "--render-as", choices=("s", "json", "yaml"), help="the bare value or explanation, as `puppet lookup` prints it"
-    )
-    add_output(parser)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Look it up."""
+    """Do one of the six."""
     _check(options)
     hiera = _hiera(options, options.hiera)
     try:
-        if options.who_has is not None:
-            return _who_has(options, terminal, hiera)
-        if options.unused:
-            return _unused(options, terminal, hiera)
-        if options.all_keys:
-            return _all_keys(options, terminal, hiera)
-        if options.explain or options.explain_options:
-            return _explain(options, terminal, hiera)
-        return _lookup(options, terminal, hiera)
+        return _PERFORM[options.action](options, terminal, hiera)
     finally:
         terminal.warn(hiera.warnings)
 
 
 def _check(options: argparse.Namespace) -> None:
-    asked = [options.who_has is not None, options.unused, options.all_keys, bool(options.keys)]
-    if sum(asked) != 1:
-        options.refuse("name keys, or one of --all-keys, --who-has, --unused")
     for word in ("knock_out_prefix", "sort_merged_arrays", "merge_hash_arrays"):
-        if getattr(options, word) not in (None, False) and options.merge != "deep":
+        if getattr(options, word, None) not in (None, False) and options.merge != "deep":
             options.refuse(f"--{word.replace('_', '-')} is about --merge deep")
-    if (options.against_node or options.against_tree) and not options.all_keys:
-        options.refuse("--against-node and --against-tree are about --all-keys")
+    if options.action == "diff" and options.after is None and options.against_tree is None:
+        options.refuse("name another node, or a tree with --against-tree")
     if options.hiera and options.environmentpath:
         options.refuse("--hiera and --environmentpath are two ways to name the environment layer")
 
@@ -254,7 +287,7 @@ def _explain(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> i
     unknown: dict[str, list[UnknownLevel]] = {}
     for name, scope in _scopes(options, hiera, options.node).items():
         for key in options.keys:
-            if options.explain_options:
+            if options.options:
                 found[name] = scope.explain_options(key)
             else:
                 found[name] = scope.explain(key, **_arguments(options))
@@ -270,13 +303,11 @@ def _explain(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> i
     return code or undecided
 
 
-def _all_keys(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
+def _list(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
     from nodeattrs.adapters.hiera import view
     from nodeattrs.reports.lookup import LookedUp, plain
 
     scopes = _scopes(options, hiera, options.node)
-    if options.against_node or options.against_tree:
-        return _compared(options, terminal, hiera, scopes)
     views = {name: view(scope) for name, scope in scopes.items()}
     unknown = {name: _undecided(scope) for name, scope in scopes.items()}
     if options.render_as:
@@ -293,26 +324,30 @@ def _undecided(scope: Scope) -> tuple[UnknownLevel, ...]:
     return tuple(level for levels in undecided(scope).values() for level in levels)
 
 
-def _compared(options: argparse.Namespace, terminal: Terminal, hiera: Hiera, scopes: dict[str, Scope]) -> int:
+def _diff(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
     from nodeattrs.adapters.hiera import differences, view
     from nodeattrs.reports.lookup import Compared
 
-    if len(scopes) != 1:
-        options.refuse("a comparison is about one --node")
-    ((name, one),) = scopes.items()
-    other_name = options.against_node or name
-    other_hiera = _hiera(options, options.against_tree) if options.against_tree else hiera
-    ((_, other),) = _scopes(options, other_hiera, [other_name] if other_name else None).items()
+    name, other_name = options.before, options.before if options.after is None else options.after
+    other_hiera = hiera if options.against_tree is None else _hiera(options, options.against_tree)
+    one, other = _only(options, hiera, name), _only(options, other_hiera, other_name)
     sides = (name or "here", options.against_tree or other_name)
     terminal.report(Compared(sides, differences(view(one), view(other))))
     return _warned(terminal, {"one": _undecided(one), "other": _undecided(other)})
 
 
+def _only(options: argparse.Namespace, hiera: Hiera, name: str) -> Scope:
+    scopes = _scopes(options, hiera, [name] if name else None)
+    if len(scopes) != 1:
+        options.refuse("with a folder of facts, say which NODE is meant")
+    return next(iter(scopes.values()))
+
+
 def _who_has(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
     from nodeattrs.reports.lookup import WhoHas
 
-    origins = tuple(hiera.who_has(options.who_has, options.environment))
-    terminal.report(WhoHas(options.who_has, origins))
+    origins = tuple(hiera.who_has(options.key, options.environment))
+    terminal.report(WhoHas(options.key, origins))
     return 0 if origins else NO_SUCH_KEY
 
 
@@ -323,6 +358,16 @@ def _unused(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> in
     scopes = list(_scopes(options, hiera, options.node).values())
     terminal.report(NobodyReads(unused(hiera, scopes), len(scopes)))
     return 0
+
+
+_PERFORM = {
+    "lookup": _lookup,
+    "explain": _explain,
+    "list": _list,
+    "diff": _diff,
+    "who-has": _who_has,
+    "unused": _unused,
+}
 
 
 def _render(options: argparse.Namespace, terminal: Terminal, value: Any) -> None:
