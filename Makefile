@@ -3,6 +3,8 @@
 VENV ?= .venv
 BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
+RUNS = $(VENV)/.runs
+comma = ,
 
 # What can make an environment: Python 3.11 or newer, with venv. Name another one with PYTHON=.
 USABLE = import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
@@ -10,29 +12,41 @@ PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
 	"$$python" -c '$(USABLE)' 2>/dev/null && { echo "$$python"; break; }; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all lint types bench clean
+.PHONY: help run quick test test-all lint types bench clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
 
 # ---------------------------------------------------------------- the example
 EXAMPLE = cookbooks_example
-STORE = .run/nodes.db
-NODES = web1 web2 db1
 PUZZLE = app.workers
 
-run: $(STAMP) ## run the example repository for its three nodes, then explain the puzzle
-	@for node in $(NODES); do \
-		$(BIN)/nodeattrs run --repo $(EXAMPLE) --node $$node --facts $(EXAMPLE)/facts/$$node.json \
-			--store $(STORE) || exit; echo; \
-	done
-	@mkdir -p .run/root; $(BIN)/nodeattrs catalog apply --repo $(EXAMPLE) --node web1 --facts $(EXAMPLE)/facts \
-		--run-list "role[web],recipe[apache2::files]" --root .run/root --report .run/web1.jsonl; echo
-	@$(BIN)/nodeattrs status --store $(STORE); echo
-	@$(BIN)/nodeattrs search 'role:*' --attribute workers=$(PUZZLE) --attribute ipaddress --sort ipaddress --store $(STORE); echo
-	@for node in web1 web2; do $(BIN)/nodeattrs explain $$node $(PUZZLE) --store $(STORE) || exit; echo; done
+# Each command is shown as one would type it at the root of the checkout.
+do = printf '\n$$ nodeattrs %s\n' "$(1)"; $(BIN)/nodeattrs $(1)
+
+run: $(RUNS) ## run the example repository for its three nodes, then explain the puzzle
+	@echo "Three nodes of a small shop: cookbooks, roles, environments and facts in $(EXAMPLE)/."
+	@$(call do,run --all --quiet --repo $(EXAMPLE) --facts $(EXAMPLE)/facts)
+	@echo; echo "The load test says 24 workers, and app::default forces them. What do the nodes say?"
+	@$(call do,search 'role:*' --attribute workers=$(PUZZLE) --attribute environment=chef_environment)
+	@echo; echo "30 on web1, 8 on web2. Why?"
+	@$(call do,explain web1 $(PUZZLE))
+	@$(call do,explain web2 $(PUZZLE))
+	@echo; echo "What to type next:"
+	@printf '  %s\n' '. $(BIN)/activate' 'nodeattrs explain web1 apache2.listen_ports' \
+		'nodeattrs diff web1 web2 --path apache2' \
+		'nodeattrs cloud-config explain $(EXAMPLE)/cloud-init/base.yaml $(EXAMPLE)/cloud-init/web.yaml --path runcmd' \
+		'nodeattrs --help'
 
 # ---------------------------------------------------------------- the checks
+# The slow ones run by themselves in `make test`: laws, oracles, processes, servers, whole pages of documentation.
+QUICK = policy tree trace tracing fold made rules unknown values writers view documents roles expansion repository \
+	cookbooks facts hiera_merge hiera_yaml hiera_types cloudinit_definitions cloudinit_mergers \
+	bindings_language bindings_data bindings_injector catalog_order catalog_chains house
+
+quick: $(STAMP) ## the tests of the rules alone, in under a minute
+	@$(BIN)/python -m pytest --quiet --numprocesses logical --maxprocesses 8 $(QUICK:%=tests/test_%.py)
+
 test: $(STAMP) ## run the tests, on all processors
 	@$(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadgroup
 
@@ -63,16 +77,26 @@ test-all: ## run the tests on every CPython from 3.11 to 3.13 that works here
 	[ -n "$$ran" ] && [ -z "$$failed" ]
 
 # ---------------------------------------------------------------- the environment
-$(STAMP): pyproject.toml
-	@python="$(PYTHON)"; \
+# A new machine waits for pip: a dot every second says that something is going on, and what pip said if it failed.
+install = @python="$(PYTHON)"; \
 	if [ -z "$$python" ]; then \
 		echo 'No Python 3.11 or newer that can make a virtual environment.' >&2; \
 		echo '  Debian and Ubuntu: apt-get install python3-venv; elsewhere: make PYTHON=/path/to/python3.11' >&2; \
 		exit 1; \
 	fi; \
-	[ -x $(BIN)/python ] || "$$python" -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	printf 'Installing %s into $(VENV), once ' "$(2)"; \
+	log=$$(mktemp); { [ -x $(BIN)/python ] || "$$python" -m venv $(VENV); } >"$$log" 2>&1 \
+		&& $(BIN)/python -m pip install --disable-pip-version-check --editable '.[$(1)]' >>"$$log" 2>&1 & \
+	pip=$$!; while kill -0 $$pip 2>/dev/null; do printf .; sleep 1; done; \
+	if wait $$pip; then echo ' done'; rm -f "$$log"; else echo; cat "$$log" >&2; rm -f "$$log"; exit 1; fi
+
+$(RUNS): pyproject.toml
+	$(call install,search$(comma)templates,what the example needs)
 	@touch $@
+
+$(STAMP): pyproject.toml
+	$(call install,dev,everything a developer needs)
+	@touch $@ $(RUNS)
 
 clean: ## remove what make, the tests and the tools have made
 	rm -rf .venv .venv-* .run build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache

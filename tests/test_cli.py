@@ -766,16 +766,22 @@ class TestTheExample:
 
 
 class TestThePage:
-    """docs/cli.md: every console block is what the program prints."""
+    """Every console block of these pages is what the program prints."""
 
-    def test_its_sessions_are_true(self, tmp_path: Path):
+    @pytest.mark.parametrize(
+        ("page", "before"),
+        [
+            ("docs/cli.md", "true"),
+            ("README.md", "nodeattrs run --all --quiet --repo cookbooks_example --facts cookbooks_example/facts"),
+        ],
+    )
+    def test_its_sessions_are_true(self, tmp_path: Path, page: str, before: str):
         """
         In the order of the page, in one directory, with 80 columns.
         """
         (tmp_path / "cookbooks_example").symlink_to(EXAMPLE)
         (tmp_path / "nodeattrs").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m nodeattrs "$@"\n')
         (tmp_path / "nodeattrs").chmod(0o755)
-        page = (ROOT / "docs" / "cli.md").read_text("utf-8")
         environment = {
             **os.environ,
             "PYTHONPATH": str(ROOT),
@@ -783,7 +789,9 @@ class TestThePage:
             "COLUMNS": "80",
         }
 
-        for block in re.findall(r"^```console\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
+        subprocess.run(before, shell=True, cwd=tmp_path, env=environment, check=True, stdout=subprocess.DEVNULL)
+
+        for block in re.findall(r"^```console\n(.*?)^```$", (ROOT / page).read_text("utf-8"), re.MULTILINE | re.DOTALL):
             printed = ""
             for line in block.splitlines():
                 if line.startswith("$ "):

@@ -65,6 +65,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     which.add_argument("--all", action="store_true", help="every node that nodes/ of the repository describes")
     add_run_options(parser)
     add_store(parser)
+    parser.add_argument("--quiet", "-q", action="store_true", help="one line for each node, and what is wrong")
     parser.add_argument("--why-run", "-W", action="store_true", help="run, tell, and save nothing")
     parser.add_argument(
         "--apply", action="store_true", help="bring the resources of the recipes into their state, then save"
@@ -208,6 +209,11 @@ class _Runs:
 
     def _text(self, report: RunReport | AppliedCatalog) -> None:
         # Each is shown as soon as it is there, and then forgotten.
+        from nodeattrs.reports.run import RunReport
+
+        if self._options.quiet and isinstance(report, RunReport):
+            self._terminal.text(f"{report.brief()}\n")
+            return
         if self._shown:
             self._terminal.text("\n")
         self._shown += 1

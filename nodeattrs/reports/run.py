@@ -144,6 +144,14 @@ class RunReport:
                 yield from screen.wrapped(f"{line.level}: {printable(line.message)}{place}", " " * 6, "    ")
         yield from _listed("saved", [self.saved or "nothing"], screen)
 
+    def brief(self) -> str:
+        """One line: what ran, how much is set, and what changed."""
+        ran = f"{', '.join(self.run_list) or 'no run-list'}, {_number(len(self.recipes), 'recipe')}"
+        values = f"{sum(self.leaves.values()):,} values set"
+        changed = "first run" if self.changes is None else f"{len(self.changes)} changed"
+        unsaved = "" if self.saved else "; not saved"
+        return printable(f"{self.node} in {self.environment}: {ran}; {values}; {changed}{unsaved}")
+
     def _slot_counts(self) -> list[str]:
         return [f"{slot.number} {slot.title}: {self.leaves[slot.number]}" for slot in SLOTS if self.leaves[slot.number]]
 
@@ -206,6 +214,10 @@ def _listed(title: str, items: Sequence[str], screen: Screen) -> Iterator[str]:
         text = ", ".join(printable(item).replace(" ", _HARD_SPACE) for item in items)
         for line in screen.wrapped(text, " " * 19, f"  {title:15}  "):
             yield line.replace(_HARD_SPACE, " ")
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _count(tree: Any) -> int:
