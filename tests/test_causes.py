@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
+from nodeattrs.cli import main
 from nodeattrs.core.claim import Origin
 from nodeattrs.runs.causes import causes
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import run_node
+from tests.hiera_trees import written
 from tests.on_disk import repository
 
 FILES: dict[str, Any] = {
@@ -81,3 +84,82 @@ class TestCauses:
         Nothing decided about them.
         """
         assert [] == found("facts", "web1.json") == found("node", "web1")
+
+
+class TestOfOtherDialects:
+    """`explain --all` names the lines that decide there, as text and as data."""
+
+    HIERA: ClassVar[dict[str, str]] = {
+        "hiera.yaml": "version: 5\nhierarchy:\n- name: node\n  path: node.yaml\n- name: common\n  path: common.yaml\n",
+        "data/node.yaml": "k: [n]\n",
+        "data/common.yaml": "lookup_options:\n  k: {merge: unique}\nk: [c]\nother: 1\n",
+    }
+    SITE: ClassVar[dict[str, str]] = {
+        "manifests/site.pp": "site {\n  categories { node => $fqdn }\n  bindings => [\n"
+        "    layer { 'site': include => 'confdir:/default' },\n"
+        "    layer { 'modules': include => 'module:/*::default' },\n  ]\n}\n",
+        "bindings/default.pp": "bindings default {\n  when node web1 {\n   bind override 'ssh::port' to 2222\n  }\n}\n",
+        "modules/ssh/bindings/default.pp": "bindings ssh::default {\n  bind Integer, 'ssh::port' to 22\n}\n",
+    }
+    PARTS: ClassVar[dict[str, str]] = {
+        "base.yaml": "#cloud-config\nruncmd: [a]\n",
+        "web.yaml": "#cloud-config\nmerge_how: list(append)+dict(recurse_list)\nruncmd: [b]\n",
+    }
+
+    @pytest.fixture
+    def asked(self, tmp_path: Path, monkeypatch, capsys) -> Any:
+        """What a command line prints, as text and as the rows of `because_of`."""
+        monkeypatch.chdir(tmp_path)
+
+        def ask(files: dict[str, str], *words: str) -> tuple[str, Any]:
+            written(tmp_path, files)
+            assert 0 == main([*words])
+            text = capsys.readouterr().out
+            assert 0 == main([*words, "--format", "json"])
+            return " ".join(text.split()), json.loads(capsys.readouterr().out)
+
+        return ask
+
+    def test_hiera_names_the_hierarchy_and_the_merge(self, asked):
+        """
+        An entry each, and the line of lookup_options; where nothing was chosen, the entry alone.
+        """
+        text, data = asked(self.HIERA, "hiera", "explain", "k", "--all")
+        assert ["hiera.yaml:3", "hiera.yaml:5", "data/common.yaml:2"] == places(data["nodes"][""]["because_of"])
+        assert "because of" in text
+        assert "lookup_options: k is merged by unique data/common.yaml:2" in text
+        _, data = asked(self.HIERA, "hiera", "explain", "other", "--all")
+        assert ["hiera.yaml:5"] == places(data["nodes"][""]["because_of"])
+        assert "because_of" not in asked(self.HIERA, "hiera", "explain", "k")[1]["nodes"][""]
+
+    def test_bindings_name_conditions_and_layers(self, asked):
+        """
+        Of the winner and of those it hides.
+        """
+        words = ("bindings", "explain", "ssh::port", "--node", "web1")
+        text, data = asked(self.SITE, *words, "--all")
+        assert ["bindings/default.pp:2", "manifests/site.pp:4", "manifests/site.pp:5"] == places(data["because_of"])
+        assert "when node web1 bindings/default.pp:2 layer site is listed manifests/site.pp:4" in text
+        assert "because_of" not in asked(self.SITE, *words)[1]
+
+    def test_cloud_config_names_the_definitions(self, asked):
+        """
+        Of the parts that speak about the path; a default stands nowhere.
+        """
+        words = ("cloud-config", "explain", "base.yaml", "web.yaml", "--path", "runcmd")
+        text, data = asked(self.PARTS, *words, "--all")
+        assert ["web.yaml:2"] == places(data["traces"][0]["because_of"])
+        assert "because of web.yaml joins by list(append)+dict(recurse_list) web.yaml:2" in text
+        assert "because_of" not in asked(self.PARTS, *words)[1]["traces"][0]
+
+    def test_without_a_path_there_is_nothing_to_name(self, asked, capsys):
+        """
+        Exit code 2; the table of parts has the definitions.
+        """
+        assert 2 == main(["cloud-config", "explain", "base.yaml", "--all"])
+        assert "--all names what decided about a path" in capsys.readouterr().err
+
+
+def places(causes: list[dict[str, Any]]) -> list[str]:
+    """Where they stand."""
+    return [f"{one['file']}:{one['line']}" for one in causes]

@@ -63,6 +63,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             one.add_argument("--type", metavar="TYPE", help="such as Integer, Array[String]: the value must conform")
             add_strict(one)
         if name == "explain":
+            one.add_argument("--all", action="store_true", help="also the lines that decided who has a say")
             one.add_argument("--path", metavar="PATH", help="what stands there in the value, such as users.0.name")
         if name == "inject":
             one.add_argument(
@@ -129,7 +130,7 @@ def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
     if explanation.problem is not None and not explanation.trace().heard:
         injector.inject(asked)  # says what is missing, with near misses
         raise NotBound("missing", explanation.problem)
-    report = explained_binding(explanation, path_of(options.path))
+    report = explained_binding(explanation, path_of(options.path), options.all)
     if options.strict:
         report.trace.require_known()
     terminal.report(report)

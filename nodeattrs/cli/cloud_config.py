@@ -106,6 +106,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
                 "--path", metavar="PATH", action="append", default=[], help="such as runcmd.0; may be repeated"
             )
             one.add_argument(
+                "--all", action="store_true", help="with --path: also the lines that decided how it merged"
+            )
+            one.add_argument(
                 "--steps", action="store_true", help="also what each part changed (default: without --path)"
             )
 
@@ -180,9 +183,12 @@ def _merge(options: argparse.Namespace, terminal: Terminal) -> int:
 def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.reports.cloud_config import explained_config
 
+    if options.all and not options.path:
+        options.refuse("--all names what decided about a path, so it needs --path")
     _, merged = _merged(options)
     terminal.warn(_wanted(merged, options))
-    terminal.report(explained_config(merged, tuple(path_of(text) for text in options.path), options.steps))
+    paths = tuple(map(path_of, options.path))
+    terminal.report(explained_config(merged, paths, options.steps, options.all))
     return 0
 
 

@@ -86,6 +86,7 @@ def _add_asked(parser: argparse.ArgumentParser, name: str) -> None:
         parser.add_argument("--against-tree", metavar="PLACE", help="what OTHER sees in this tree")
     if name == "explain":
         parser.add_argument("--options", action="store_true", help="how lookup_options came to be")
+        parser.add_argument("--all", action="store_true", help="also the lines that decided who is asked, and how")
 
 
 def _add_tree(parser: argparse.ArgumentParser) -> None:
@@ -294,10 +295,11 @@ def _explain(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> i
             unknown.setdefault(name, []).extend(found[name].unknown)
             if found[name].error is None:
                 break
+    report = Explained(found, options.all)
     if options.render_as and options.render_as != "s":
-        _render(options, terminal, _alone({name: one.to_dict() for name, one in found.items()}))
+        _render(options, terminal, _alone(report.nodes()))
     else:
-        terminal.report(Explained(found))
+        terminal.report(report)
     code = max((_code(one.error) for one in found.values() if one.error is not None), default=0)
     undecided = _warned(terminal, {name: levels for name, levels in unknown.items() if found[name].found})
     return code or undecided

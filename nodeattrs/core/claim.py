@@ -84,6 +84,22 @@ class Origin:
         return f"{place} ({self.who})" if place else self.who
 
 
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One line that sets nothing, and decides who is asked or how values meet.
+
+    what:   in words: "role[web] is on the run-list"
+    origin: where
+    """
+
+    what: str
+    origin: Origin
+
+    def to_dict(self) -> dict[str, Any]:
+        """The line as data for JSON."""
+        return {"what": self.what, **{name: getattr(self.origin, name) for name in self.origin.__slots__}}
+
+
 class Speaker(Protocol):
     """Someone who said many things, and knows where it said each of them.
 

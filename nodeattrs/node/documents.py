@@ -150,7 +150,8 @@ def _chef_levels(ledger: Ledger, shared: bool) -> dict[str, dict[str, Any]]:
         settled = ledger.settled if shared and all(type(key) is str for key in facts) else _NOTHING
         kept = {key: value for key, value in facts.items() if value is settled.get(key, ABSENT)}
         rest = plain({key: value for key, value in facts.items() if key not in kept}, False)
-        trees = {level: plain(rooted(ledger.trees, ledger.plan(group)), False) for level, group in _GROUPS.items()}
+        groups = {level: ledger.plan(group) for level, group in _GROUPS.items()} if ledger.rules else _GROUPS
+        trees = {level: plain(rooted(ledger.trees, group), False) for level, group in groups.items()}
     said = {**json_ready(rest), **kept}
     return {
         "automatic": {str(key): said[str(key)] for key in facts},

@@ -15,7 +15,7 @@ from nodeattrs.core.trace import Heard, Trace, shown
 from nodeattrs.core.tree import ABSENT, Path, copied, spell
 from nodeattrs.errors import BadKey, BadValue, NoSuchAttribute
 from nodeattrs.reports.explain import Explanation as Explained
-from nodeattrs.reports.explain import way_to
+from nodeattrs.reports.explain import because, way_to
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 
 __all__ = [
@@ -78,9 +78,10 @@ def _error(error: BindingError) -> dict[str, Any]:
     }
 
 
-def explained_binding(explanation: Explanation, path: Path = ()) -> ExplainedBinding:
+def explained_binding(explanation: Explanation, path: Path = (), with_causes: bool = False) -> ExplainedBinding:
     """The report about a key, or about a path of its value.
 
+    with_causes: also the lines because of which those who set it are in effect
     raises: NoSuchAttribute, for a path about which nobody says anything
     """
     trace = explanation.trace(path)
@@ -88,7 +89,7 @@ def explained_binding(explanation: Explanation, path: Path = ()) -> ExplainedBin
         value = explanation.trace().value
         hint = None if value is ABSENT else (way_to(value, path) or "").replace("the node has", "the value has", 1)
         raise NoSuchAttribute(f"nobody has said anything about {spell(trace.path)}", path=trace.path, hint=hint or None)
-    return ExplainedBinding(explanation, path)
+    return ExplainedBinding(explanation, path, with_causes)
 
 
 def _count(number: int, word: str) -> str:
@@ -142,10 +143,13 @@ class ExplainedBinding:
 
     explanation: Explanation
     path: Path = ()
+    with_causes: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as data, with the trace of the path."""
-        return {**self.explanation.to_dict(), "trace": self.trace.to_dict()}
+        causes = [cause.to_dict() for cause in self.explanation.causes(self.path)] if self.with_causes else None
+        more = {} if causes is None else {"because_of": causes}
+        return {**self.explanation.to_dict(), "trace": self.trace.to_dict(), **more}
 
     @property
     def trace(self) -> Trace:
@@ -162,6 +166,9 @@ class ExplainedBinding:
         yield from table
         if not self.path:
             yield from self._beside(screen)
+        if self.with_causes and (causes := self.explanation.causes(self.path)):
+            yield ""
+            yield from because(causes, screen)
 
     def _beside(self, screen: Screen) -> Iterator[str]:
         asides = (

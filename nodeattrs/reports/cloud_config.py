@@ -69,11 +69,15 @@ def _count(things: Iterable[object], word: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedConfig:
-    """Why a config is what it is: the parts, and either some paths or what each part changed."""
+    """Why a config is what it is: the parts, and either some paths or what each part changed.
+
+    with_causes: also the lines that decided how parts are merged
+    """
 
     merged: Merged
     paths: tuple[Path, ...] = ()
     is_step_by_step: bool = True
+    with_causes: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """The parts, the traces and the changes."""
@@ -99,6 +103,8 @@ class ExplainedConfig:
         data = trace.to_dict()
         for entry, element in zip(data["elements"], trace.elements, strict=True):
             entry["places"] = [str(claim.origin) for claim in element.claims]
+        if self.with_causes:
+            data["because_of"] = [cause.to_dict() for cause in self.merged.causes(path)]
         return data
 
     def lines(self, screen: Screen) -> Iterator[str]:
@@ -110,7 +116,8 @@ class ExplainedConfig:
             yield ""
             trace = self.merged.trace(path)
             hint = None if trace.found else _way_to(self.merged, path)
-            yield from Explanation(trace, hint=hint).lines(screen)
+            causes = self.merged.causes(path) if self.with_causes else None
+            yield from Explanation(trace, hint=hint, causes=causes).lines(screen)
         if self.is_step_by_step:
             titles = {report.number: report.title for report in self.merged.parts}
             for step in self.merged.changes():
@@ -121,7 +128,9 @@ class ExplainedConfig:
                     yield "  changes nothing"
 
 
-def explained_config(merged: Merged, paths: tuple[Path, ...], step_by_step: bool) -> ExplainedConfig:
+def explained_config(
+    merged: Merged, paths: tuple[Path, ...], step_by_step: bool, with_causes: bool = False
+) -> ExplainedConfig:
     """The report about some paths; with none of them, about every step.
 
     raises: NoSuchAttribute, for a path about which no part says anything
@@ -130,7 +139,7 @@ def explained_config(merged: Merged, paths: tuple[Path, ...], step_by_step: bool
         trace = merged.trace(path)
         if not (trace.found or trace.heard):
             raise NoSuchAttribute(f"no part says anything about {spell(path)}", path=path, hint=_way_to(merged, path))
-    return ExplainedConfig(merged, paths, step_by_step or not paths)
+    return ExplainedConfig(merged, paths, step_by_step or not paths, with_causes)
 
 
 def _way_to(merged: Merged, path: Path) -> str | None:

@@ -19,17 +19,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nodeattrs.core.claim import Claim, Origin
+from nodeattrs.core.claim import Cause, Claim, Origin
 from nodeattrs.core.trace import Element, Past, Row, Trace, rows
 from nodeattrs.core.tree import Path, near, spell
 from nodeattrs.node.node import Node
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.values import claimed, on_one_line
-from nodeattrs.runs.causes import Cause
 from nodeattrs.runs.lookups import Reading, readings
 from nodeattrs.runs.repository import Repository
 
-__all__ = ["Explanation", "explained", "way_to"]
+__all__ = ["Explanation", "because", "explained", "way_to"]
 
 _HEAD_LINES = 4
 _VALUE_LINES = 3
@@ -92,7 +91,7 @@ class Explanation:
             "revision": self.revision,
             **data,
             "hint": self.hint,
-            **({} if self.causes is None else {"because_of": [_cause_dict(one) for one in self.causes]}),
+            **({} if self.causes is None else {"because_of": [one.to_dict() for one in self.causes]}),
             "read": [
                 {"what": reading.what, "trace": None if reading.trace is None else _reading_dict(reading.trace)}
                 for reading in self.readings
@@ -121,7 +120,7 @@ class Explanation:
             yield from _read(self.readings, screen)
         if self.causes:
             yield ""
-            yield from _because(self.causes, screen)
+            yield from because(self.causes, screen)
         if self.hint:
             yield f"  {self.hint}"
 
@@ -131,13 +130,13 @@ def explained(
     path: Path,
     repository: Repository | None = None,
     revision: int | None = None,
-    because: Callable[[Trace], Iterable[Cause]] | None = None,
+    causes_of: Callable[[Trace], Iterable[Cause]] | None = None,
 ) -> Explanation:
     """Why *path* of a node is what it is.
 
     revision:   which save of it, where that is known
     repository: whose cookbooks set values; with it, what the line that set the value read is explained too
-    because:    finds the lines that decided who was asked
+    causes_of:  finds the lines that decided who was asked
     """
     trace = node.trace(path)
     silent = not (trace.found or trace.heard or trace.past)
@@ -145,7 +144,7 @@ def explained(
     read: tuple[Reading, ...] = ()
     if repository is not None and trace.winner is not None:
         read = tuple(readings(repository, node, trace.winner.claim.origin))
-    found = None if because is None else tuple(because(trace))
+    found = None if causes_of is None else tuple(causes_of(trace))
     return Explanation(trace, node.name, node.environment, hint, read, revision, repository is not None, found)
 
 
@@ -239,7 +238,7 @@ def _claim_dict(claim: Claim) -> dict[str, Any]:
     }
 
 
-def _because(causes: Sequence[Cause], screen: Screen) -> Iterator[str]:
+def because(causes: Sequence[Cause], screen: Screen) -> Iterator[str]:
     """Each line that decided; its place below where there is no room beside."""
     yield "  because of"
     whats = in_columns([[printable(one.what)] for one in causes])
@@ -250,12 +249,6 @@ def _because(causes: Sequence[Cause], screen: Screen) -> Iterator[str]:
         else:
             yield from screen.wrapped(what.rstrip(), "      ", "    ")
             yield from screen.wrapped(place, " " * 8)
-
-
-def _cause_dict(cause: Cause) -> dict[str, Any]:
-    origin = cause.origin
-    place = {"kind": origin.kind, "name": origin.name, "file": origin.file, "line": origin.line}
-    return {"what": cause.what, **place, "column": origin.column}
 
 
 def _head(trace: Trace, screen: Screen, title: str) -> Iterator[str]:

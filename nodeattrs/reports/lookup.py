@@ -99,13 +99,22 @@ class LookedUp:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """Why a key has its value, for each node."""
+    """Why a key has its value, for each node. with_causes: also the lines that decided who is asked, and how"""
 
     explanations: Mapping[str, Explanation]
+    with_causes: bool = False
+
+    def nodes(self) -> dict[str, Any]:
+        """The explanation of each node as data."""
+        return {
+            node: one.to_dict()
+            | ({"because_of": [cause.to_dict() for cause in one.causes()]} if self.with_causes else {})
+            for node, one in self.explanations.items()
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation of each node."""
-        return {"version": 1, "nodes": {node: one.to_dict() for node, one in self.explanations.items()}}
+        return {"version": 1, "nodes": self.nodes()}
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """The explanations below each other."""
@@ -116,6 +125,9 @@ class Explained:
             yield screen.paint(cut(printable(head), max(screen.width, 40)), "strong")
             for block in _blocks(one):
                 yield from _block(block, screen)
+            if self.with_causes and (causes := one.causes()):
+                yield "  because of"
+                yield from _block([(cause.what, _place(cause.origin)) for cause in causes], screen)
 
 
 Block = str | list[tuple[str, ...]]

@@ -7,28 +7,15 @@ one, the metadata that asks for a cookbook, the line that chooses the environmen
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
-from nodeattrs.core.claim import Origin
+from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.trace import Trace
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.node.run_list import RunListItem, cookbook_of, qualified
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run
 
-__all__ = ["Cause", "causes", "of_trace"]
-
-
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """One line that decides.
-
-    what:   in words: "role[web] is on the run-list"
-    origin: where
-    """
-
-    what: str
-    origin: Origin
+__all__ = ["causes", "of_trace"]
 
 
 def causes(repository: Repository, run: Run, origins: Iterable[Origin]) -> list[Cause]:

@@ -15,7 +15,7 @@ import os
 import pathlib
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -176,6 +176,8 @@ class Composition:
         said = DEFAULT_LAYERS if described.layers is None else described.layers
         layers = [one.to_dict() for one in said] if self._layers is None else self._layers
         self._read_layers(layers, classified, request)
+        if self._layers is None:
+            self.layers = tuple(replace(one, origin=its.origin) for one, its in zip(self.layers, said, strict=True))
 
     def _inside(self, path: str) -> pathlib.Path:
         inner = self.root / path.lstrip("/")

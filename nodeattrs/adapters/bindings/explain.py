@@ -17,7 +17,7 @@ from nodeattrs.adapters.bindings.model.keys import CLASSES, Asked, spelled_key
 from nodeattrs.adapters.bindings.production.workshop import Workshop
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration, UnknownSet
 from nodeattrs.adapters.bindings.tracing import Account, Spoken, account_of, label_of, plain, title_of
-from nodeattrs.core.claim import Claim, Origin, Words
+from nodeattrs.core.claim import Cause, Claim, Origin, Words
 from nodeattrs.core.trace import Fate, Heard, Trace
 from nodeattrs.core.tree import ABSENT, Path, as_path, dig
 
@@ -82,6 +82,13 @@ class Explanation:
         more = [heard for heard in map(self._heard, self.beside) if heard.claim.rank not in known]
         titles = {**(found.titles or {}), **{heard.claim.rank: heard.claim.value.name for heard in more}}
         return replace(found, heard=(*found.standing, *found.unknown, *more, *found.losers), titles=titles)
+
+    def causes(self, path: str | Path = ()) -> tuple[Cause, ...]:
+        """The lines because of which those who set a path are in effect: conditions, and the lists of layers."""
+        found: dict[Cause, None] = {}
+        for heard in self.trace(path).heard if self.account is not None else ():
+            found.update(dict.fromkeys(self.account.causes_of(heard.claim.rank)))  # type: ignore[union-attr]
+        return tuple(found)
 
     @property
     def unknown(self) -> tuple[Heard, ...]:

@@ -10,7 +10,7 @@ from nodeattrs.adapters.bindings.production.workshop import Workshop, decided
 from nodeattrs.adapters.bindings.resolution.choosing import why_above
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration, Position, UnknownSet
 from nodeattrs.adapters.bindings.tracing import Spoken, title_of
-from nodeattrs.core.claim import Claim, Words
+from nodeattrs.core.claim import Cause, Claim, Words
 from nodeattrs.core.trace import Element, Fate, Heard, Trace
 from nodeattrs.core.tree import Path
 
@@ -74,6 +74,11 @@ class Inclusions:
     def rank_of(self, unknown: UnknownSet) -> int:
         """The number of a set that cannot be read: behind all others."""
         return len(self.said) + 1 + self.unknown.index(unknown)
+
+    def causes_of(self, rank: int) -> tuple[Cause, ...]:
+        """The lines because of which an include or exclude is in effect."""
+        places = {one.rank: one.at.place for one in self.said} | {self.rank_of(one): one.place for one in self.unknown}
+        return places[rank].causes
 
     def _elements(self, names: list[object]) -> Iterator[Element]:
         for index, name in enumerate(names):

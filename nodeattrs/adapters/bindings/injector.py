@@ -273,5 +273,5 @@ def _taken_in(
                 register = register.merged(one.classes)
                 one = one.to_set()
             plain.append(one)
-        taken.append(Layer(name, tuple(plain)))
+        taken.append(Layer(name, tuple(plain), layer.origin if isinstance(layer, Layer) else None))
     return tuple(taken), register

@@ -20,7 +20,7 @@ from nodeattrs.adapters.bindings.production.multibinds import Fragment
 from nodeattrs.adapters.bindings.production.workshop import Workshop
 from nodeattrs.adapters.bindings.resolution.choosing import why_above
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration, UnknownSet, Why, standing
-from nodeattrs.core.claim import Claim, Origin, Words
+from nodeattrs.core.claim import Cause, Claim, Origin, Words
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import wholes
 from nodeattrs.core.part import Part, made
@@ -152,6 +152,12 @@ class Account:
     def rank_of(self, unknown: UnknownSet) -> int:
         """The number of a set that cannot be read."""
         return next(number for number, source in self.sources.items() if source.of is unknown)
+
+    def causes_of(self, rank: int) -> tuple[Cause, ...]:
+        """The lines because of which a source is in effect."""
+        if self.inner is not None and rank not in self.sources:
+            return self.inner.causes_of(rank)
+        return self.sources[rank].of.place.causes
 
     def _claim(self, setting: Setting) -> Claim:
         source = self.sources[setting.source]

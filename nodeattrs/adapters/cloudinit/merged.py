@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.adapters.cloudinit.loading import dumped, independent
 from nodeattrs.adapters.cloudinit.parts import JSONP, PartReport
 from nodeattrs.adapters.cloudinit.steps import Row, Step, steps_of
-from nodeattrs.core.claim import Claim, Origin, Speaker
+from nodeattrs.core.claim import Cause, Claim, Origin, Speaker
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT, Path, as_path, dig
 
@@ -179,6 +179,12 @@ class Merged:
         named = all(report.part.file for report in self.parts if report.part.type)
         trace = traced(self._walk(steps), steps, dig(self.value, steps), self._claim, titles, once=named)
         return replace(trace, heard=(*trace.heard, *self._written_twice(trace)))
+
+    def causes(self, path: str | Path) -> tuple[Cause, ...]:
+        """The lines that decide how those who speak about *path* are merged: headers, merge_how, merge_type."""
+        numbers = dict.fromkeys(heard.claim.rank for heard in self.trace(path).heard)
+        reports = [(self.parts[number - 1], self.definition_origin(number)) for number in numbers]
+        return tuple(Cause(f"{one.title} joins by {one.definition}", at) for one, at in reports if at is not None)
 
     def _written_twice(self, trace: Trace) -> Iterator[Heard]:
         """What the very text that sets a value says there before, under a key that it writes again."""

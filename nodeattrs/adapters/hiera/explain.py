@@ -18,7 +18,7 @@ from nodeattrs.adapters.hiera.errors import HieraError
 from nodeattrs.adapters.hiera.keys import split_key
 from nodeattrs.adapters.hiera.options import NAME
 from nodeattrs.adapters.hiera.recorder import Recorder, Searched
-from nodeattrs.core.claim import Claim, Origin
+from nodeattrs.core.claim import Cause, Claim, Origin
 from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.meeting import noting
 from nodeattrs.core.origins import wholes
@@ -192,6 +192,15 @@ class Explanation:
         trace = traced(walk(self._folding, steps), steps, shown, self._claim, titles)
         cover = None if trace.cover is None else (self.root, *trace.cover)
         return replace(trace, path=(self.root, *steps), cover=cover)
+
+    def causes(self, path: str | Path = ()) -> tuple[Cause, ...]:
+        """The lines that decide who is asked and how their values become one: of hiera.yaml, and of lookup_options."""
+        places = [self._recorder.source(heard.claim.rank).place for heard in self.trace(path).heard]
+        found = [Cause(f"level {place.entry!r} of the {place.layer} layer", place.origin) for place in places]
+        if isinstance(self.strategy_from, Origin):
+            strategy = self.strategy if isinstance(self.strategy, str) else self.strategy["strategy"]
+            found.append(Cause(f"lookup_options: {self.option} is merged by {strategy}", self.strategy_from))
+        return tuple(dict.fromkeys(found))
 
     def _claim(self, setting: Setting) -> Claim:
         found = self._recorder.source(setting.source)

@@ -14,6 +14,7 @@ from typing import Any
 from nodeattrs.adapters.bindings.model.expressions import Assign, Node
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.functions import FUNCTIONS
+from nodeattrs.core.claim import Origin
 
 __all__ = ["DEFAULT_LAYERS", "Environment", "Site", "SiteLayer", "environment_of"]
 
@@ -31,6 +32,7 @@ class SiteLayer:
     name: str
     include: list[str] | None = None
     exclude: list[str] | None = None
+    origin: Origin | None = field(default=None, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Its data form."""

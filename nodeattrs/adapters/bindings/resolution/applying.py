@@ -30,6 +30,7 @@ from nodeattrs.adapters.bindings.model.producers import Below, Constant, Produci
 from nodeattrs.adapters.bindings.model.state import State
 from nodeattrs.adapters.bindings.model.types import ANY, DATA, Type
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration, Layer, Place, Resolution, UnknownSet
+from nodeattrs.core.claim import Cause
 from nodeattrs.core.tree import near
 from nodeattrs.core.unknown import Unknown
 
@@ -59,8 +60,9 @@ class Applied:
     def take(self, layers: list[Layer]) -> None:
         """Take in all that applies. layers: highest first"""
         for index, layer in enumerate(layers):
+            listed = () if layer.origin is None else (Cause(f"layer {layer.name} is listed", layer.origin),)
             for one in layer.sets:
-                place = Place(len(layers) - index, layer.name, one.name)
+                place = Place(len(layers) - index, layer.name, one.name, listed)
                 if one.unread:
                     self.resolution.unknown.append(UnknownSet(Unknown(one.name, one.unread), one.origin, place))
                 self._block(one.items, place, (0,))
@@ -109,7 +111,7 @@ class Applied:
         holding = [mask for one in item.alternatives if (mask := self.state.mask(one)) is not None]
         inside = dict.fromkeys(outer | inner for outer in masks for inner in holding)
         if inside:
-            self._block(item.items, place, tuple(inside))
+            self._block(item.items, place.when(item), tuple(inside))
 
     def _bind(self, item: Bind, place: Place, rank: int, mask: int) -> None:
         of = item.type or DATA

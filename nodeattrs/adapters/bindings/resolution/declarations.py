@@ -12,12 +12,12 @@ from math import inf
 from typing import Any, NamedTuple
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
-from nodeattrs.adapters.bindings.model.items import NOWHERE, BindingSet, Dependency, Inclusion, Item, Multibind
+from nodeattrs.adapters.bindings.model.items import NOWHERE, BindingSet, Dependency, Inclusion, Item, Multibind, When
 from nodeattrs.adapters.bindings.model.keys import Key
 from nodeattrs.adapters.bindings.model.producers import Producing
 from nodeattrs.adapters.bindings.model.state import State
 from nodeattrs.adapters.bindings.model.types import Type
-from nodeattrs.core.claim import Origin
+from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.unknown import Unknown
 
 __all__ = [
@@ -42,10 +42,11 @@ Position = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A named list of binding sets. The name is for people only."""
+    """A named list of binding sets. The name is for people only, and so is where a site lists it."""
 
     name: str
     sets: tuple[BindingSet, ...] = ()
+    origin: Origin | None = field(default=None, compare=False)
 
     @classmethod
     def unknown(cls, name: str, origin: Origin, reason: str) -> Layer:
@@ -58,14 +59,20 @@ class Layer:
 
 
 class Place:
-    """Where declarations stand: a layer, and a set in it."""
+    """Where declarations stand: a layer, a set in it, and because of which lines they are in effect there."""
 
-    __slots__ = ("layer", "number", "set")
+    __slots__ = ("causes", "layer", "number", "set")
 
-    def __init__(self, number: int, layer: str, of: str) -> None:
+    def __init__(self, number: int, layer: str, of: str, causes: tuple[Cause, ...] = ()) -> None:
+        self.causes = causes
         self.number = number  # the layer's rank, the greatest is the highest
         self.layer = layer
         self.set = of
+
+    def when(self, item: When) -> Place:
+        """The same for what stands inside of a condition."""
+        words = " or ".join(" and ".join(" ".join(map(str, one)) for one in all_of) for all_of in item.alternatives)
+        return Place(self.number, self.layer, self.set, (Cause(f"when {words}", item.origin), *self.causes))
 
 
 class UnknownSet(NamedTuple):

@@ -70,7 +70,7 @@ def _layer(reading: Reading, data: Any, path: Path) -> SiteLayer:
         side: list(CLASSES.read(reading, said[side], (*path, side)))
         for side in ("include", "exclude") if said.get(side)
     }  # fmt: skip
-    return SiteLayer(TEXT.read(reading, said.get("name"), (*path, "name")), **sides)
+    return SiteLayer(TEXT.read(reading, said.get("name"), (*path, "name")), **sides, origin=reading.origin(path))
 
 
 _PARTS = {

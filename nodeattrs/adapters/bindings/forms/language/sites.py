@@ -58,7 +58,7 @@ class SiteReader:
 
     def _layer(self, tree: Tree) -> SiteLayer:
         name, *lists = tree.children
-        layer = SiteLayer(self._expressions.name(name))
+        layer = SiteLayer(self._expressions.name(name), origin=self._text.origin(tree))
         for one in lists:
             strings = [child for child in one.children if child.data == "string"]
             side = "exclude" if len(strings) < len(one.children) else "include"
