@@ -84,7 +84,7 @@ class TestChanges:
     @pytest.fixture
     def changed(self) -> Folding:
         folding = laid(OVER, {"a": 1, "l": ["x"]}, {"a": 2, "b": 2})
-        folding.change(lambda before: entries({"a": before.at("a"), "b": Part(3, 3), "l": _with_y(before.at("l"))}))
+        folding.change(lambda before, _: entries({"a": before.at("a"), "b": Part(3, 3), "l": _with_y(before.at("l"))}))
         return folding
 
     def test_what_was_left_as_it_was_keeps_its_past(self, changed: Folding):

@@ -51,10 +51,10 @@ class Made:
         self.ways, self.notes = again(verdict, lower, upper)
         return self
 
-    def by_change(self, change: Change) -> Made:
-        """Made by a change of the lower part."""
+    def by_change(self, change: Change, said: Part) -> Made:
+        """Made by a change of the lower part. raises: whatever it raises"""
         before, self.is_change = self.inputs[LOWER], True
-        self.part, self.ways = change(before), change(Part(before.value, At(LOWER, ())))
+        self.part, self.ways = change(before, said), change(Part(before.value, At(LOWER, ())), said)
         return self
 
     def input_at(self, way: At) -> Part:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from nodeattrs.core.origins import At
 from nodeattrs.core.walk import Walk
-from nodeattrs.errors import MergeConflict
+from nodeattrs.errors import NodeattrsError
 
 __all__ = ["next_first"]
 
@@ -31,8 +31,8 @@ def next_first(found: Walk, again: Callable[[set[At]], Walk]) -> Walk:
     for up in range(highest + 1 if winners and found.overridden else 0):
         try:
             others = again({At(at.source, at.path[: len(at.path) - up]) for at in winners})
-        except MergeConflict:
-            break
+        except NodeattrsError:
+            continue  # without them the others cannot be merged
         coming = {At(one.source, one.own) for one in others.standing} - winners
         if any(lost.place in coming for lost in found.overridden):
             return _with_first(found, coming)

@@ -137,7 +137,7 @@ class _Walker:
     def __init__(self, trees: Mapping[int, Any] | None, gone: Iterable[At] = ()) -> None:
         self.given = trees
         self.trees: dict[int, Any] = {}
-        self.gone = tuple(gone)
+        self.gone = sorted(gone, key=_from_the_end, reverse=True)
         self.has_made = False
 
     def walk(self, folding: Folding, path: Path) -> Walk:
@@ -217,19 +217,25 @@ class _Walker:
             here.unknown = sources(origins)
             return here
         if type(origins) is int:
-            value = self.trees[origins] = value if self.given is None else self.given[origins]
-            for place in self.gone:
-                value = left_without(value, place.path) if place.source == origins else value
+            value = self.said(origins, value if self.given is None else self.given[origins])
             origins = At(origins, ())
         return _Here(value, origins)
+
+    def said(self, source: int, tree: Any) -> Any:
+        """What a source says, but for what is taken to be empty."""
+        self.trees[source] = tree
+        for place in self.gone:
+            tree = left_without(tree, place.path) if place.source == source else tree
+        return tree
 
     def changed(self, before: _Here, step: Step) -> _Here:
         """What a change makes of the result."""
         assert step.change is not None
         assert isinstance(step.part, Part)
-        if type(step.part.origins) is int:
-            self.trees[step.part.origins] = step.part.value
-        made = Made(self.part(before), step.part).by_change(step.change)
+        said = step.part
+        if type(said.origins) is At:
+            said = Part(self.said(said.origins.source, said.value), said.origins)
+        made = Made(self.part(before), Part(ABSENT, said.origins)).by_change(step.change, said)
         rule = CHANGED, CHANGED.line(int, int)
         here = self.made(MadeOf({LOWER: before, UPPER: _Here(ABSENT, ())}, made, rule), ())
         here.unknown = before.unknown
@@ -466,6 +472,11 @@ class _Walker:
             else:
                 so_far, _ = again(Meet(one.policy), *((new, so_far) if one.from_top else (so_far, new)))
         return so_far
+
+
+def _from_the_end(place: At) -> tuple[int, ...]:
+    """In this order an element can be taken away, and the others stay where they are."""
+    return tuple(step if type(step) is int else -1 for step in place.path)
 
 
 def _is_from_the_start(here: _Here) -> bool:
