@@ -425,7 +425,8 @@ class _Walker:
     def left_out(self, source: MadeOf, child: _Here, path: Path) -> Iterator[_Loss]:
         """Those of whom nothing is left in what was made, though one of the two has them below the same steps."""
         made = source.made
-        by, rule = sources(child.origins) or sources(made.inputs[UPPER].origins), source.rule
+        of, rule = sources(made.inputs[UPPER].origins), source.rule
+        by = of if made.is_change and of else sources(child.origins) or of
         for side, part, depth in made.beside(child.rest):
             settings = self.settings(part, _label(child.rest, depth, path))
             lost = [one for one in settings if not made.has(At(one.source, one.own), child.rest)]

@@ -146,12 +146,16 @@ class _Judge:
             return None
 
     def ask_who(self, told: Told) -> None:
-        """(a) Somebody is named, and the line sets something; it is not overridden at the same time."""
+        """(a) Somebody is named, and the line sets something; it is not overridden at the same time.
+
+        What is read may be a key: that of a map which was added to a list. Its line may hold nothing else.
+        """
         if not told.winners:
             self.note("a", "nobody is named", told.path, "explain", "a winner", [row.word for row in told.rows], False)
         for row in told.winners:
             named = row.file is not None and row.line is not None
             sets = row not in told.bare or told.is_empty or self.case.is_computed(row) or self.case.is_decided(row)
+            sets |= self.case.has_key(row, told.value)
             told.is_placed &= sets
             if not named:
                 self.note("a", "no line is named", told.path, "explain", "file and line", row, False)
@@ -339,9 +343,8 @@ class _Judge:
         coming = told.next
         cause = "whom nobody named is next" if coming is None else "another one is next"
         back = any(self.is_back(row, files, answer.value) for row in told.rows)
-        is_coming = coming is not None and says(
-            dig(answer.value, coming.path) if len(coming.path) <= len(at) else now, coming
-        )
+        said = dig(answer.value, coming.path) if coming is not None and len(coming.path) <= len(at) else now
+        is_coming = coming is not None and says(said, coming) and is_told(said, told.rows)
         self.note("d", cause, told.path, edit, _row(coming), f"{now!r} at {_spelled(at)}", back or is_coming)
 
     def takes_next(self, told: Told, files: Files) -> bool:
@@ -393,14 +396,32 @@ def leads(value: Any, path: Path) -> bool:
 
 
 def says(now: Any, row: words.Row) -> bool:
-    """Whether a row's value is read: as it is, converted to text, or as a part of what is joined."""
+    """Whether a row's value is read: as it is, converted to text, or as a part of what is joined.
+
+    Of a map that is joined with others some entries may lose to theirs: one of them is read at least; `is_told`
+    asks who has set the others. To a list a scalar was added, or a map, whole or its keys.
+    """
     if same(now, row.value) or str(now) == str(row.value):
         return True
     if isinstance(now, str) and isinstance(row.value, str):
         return row.value in now
+    if isinstance(now, list) and not isinstance(row.value, list):
+        return _was_added(row.value, now)
     if type(now) is type(row.value) and isinstance(now, (dict, list)):
-        return all(texts(value) in texts(now) for _, value in leaves(row.value))
+        some = any if isinstance(now, dict) else all
+        return some(texts(value) in texts(now) for _, value in leaves(row.value))
     return False
+
+
+def _was_added(value: Any, now: list[Any]) -> bool:
+    keys = list(value) if isinstance(value, dict) else []
+    return any(same(one, value) for one in now) or (bool(keys) and all(key in now for key in keys))
+
+
+def is_told(now: Any, rows: list[words.Row]) -> bool:
+    """Whether rows say every scalar of what is read; a map that was added to a list says its keys."""
+    said = texts([row.value for row in rows])
+    return all(texts(value) in said or str(value) in said for _, value in leaves(now))
 
 
 def _row(row: words.Row | None) -> str:

@@ -7,7 +7,7 @@ change of the folding by itself, so that what one operation set and a later one 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,34 +28,36 @@ _PREFIX = "#cloud-config-jsonp"
 class Operation:
     """One operation of a patch, as a change of a folding: gives the result with it applied; what it is given stays.
 
-    index:    which one of its patch
-    has_value: whether it sets a value; nothing is left of it without that
+    name:    of the value among those of the patch, which stand under their operations' indexes, as text
+    written: as it is written
     """
 
-    index: int
-    has_value: bool
+    name: str
+    written: Mapping[str, Any]
 
     def __call__(self, before: Part, said: Part) -> Part:
         """
-        said:   the operations of the patch, as `said_in` gives them
+        said:   the values of the patch, as `said_in` gives them; nothing is done without that of this operation
         raises: CloudConfigError of kind "patch-conflict", "patch-invalid", "too-deep" or "too-large"
         """
-        of = said.at(self.index) if isinstance(said.value, dict) else said
-        if of.value is ABSENT or (self.has_value and "value" not in of.value):
+        if said.value is ABSENT or ("value" in self.written and self.name not in said.value):
             return before
-        value = _applied(of.value, before.value)
+        own = said.at(self.name)
+        operation = self.written if own.value is ABSENT else {**self.written, "value": own.value}
+        value = _applied(operation, before.value)
         # What an alias shares with a place that was changed has changed along.
-        return remade(_operated(before, of), value, of.at("value").origins)
+        return remade(_operated(before, operation, own), value, own.origins)
 
 
 def changes_in(operations: list[Any]) -> Iterator[Operation]:
     """The changes that a patch makes, one for each operation."""
-    return (Operation(index, "value" in operation) for index, operation in enumerate(operations))
+    return (Operation(str(index), operation) for index, operation in enumerate(operations))
 
 
 def said_in(operations: list[Any], number: int) -> Part:
-    """What a patch sets, as the part of that number has it: each operation under its index."""
-    return Part(dict(enumerate(operations)), At(number, ()))
+    """What a patch sets, as the part of that number has it: each value under the index of its operation, as text."""
+    values = {str(index): one["value"] for index, one in enumerate(operations) if "value" in one}
+    return Part(values, At(number, ()))
 
 
 def operations_of(text: str) -> list[Any]:
@@ -89,8 +91,9 @@ class PatchSpeaker:
         self._speaker = speaker(plain)
 
     def at(self, path: Path) -> Origin:
-        """Where an operation sets something: its index, "value", and the steps inside of that."""
-        return self._speaker.at(path)
+        """Where an operation sets something: its index, and the steps inside of its value."""
+        index, *inside = path or (None,)
+        return self._speaker.at(() if index is None else (int(index), "value", *inside))
 
 
 def _library() -> Any:
@@ -134,16 +137,16 @@ def _invalid(error: Exception) -> CloudConfigError:
 # --- who has set what an operation leaves, moves and adds
 
 
-def _operated(before: Part, of: Part) -> Part:
+def _operated(before: Part, operation: Mapping[str, Any], own: Part) -> Part:
     """The result of an operation that applies: what it moves or copies takes its origins along."""
-    kind, to = of.value.get("op"), of.value["path"]
+    kind, to = operation.get("op"), operation.get("path", "")
     if kind in ("add", "replace"):
-        return _at(before, _steps(to, before.value), of.at("value"), _added if kind == "add" else _replaced)
+        return _at(before, _steps(to, before.value), own, _added if kind == "add" else _replaced)
     if kind == "remove":
         return _at(before, _steps(to, before.value), before, _removed)
-    if kind not in ("move", "copy") or of.value["from"] == to:
+    if kind not in ("move", "copy") or operation["from"] == to:
         return before
-    source = _steps(of.value["from"], before.value)
+    source = _steps(operation["from"], before.value)
     entry = before
     for step in source:
         entry = entry.at(step)
