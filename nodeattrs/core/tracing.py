@@ -217,16 +217,17 @@ class _Walker:
             here.unknown = sources(origins)
             return here
         if type(origins) is int:
-            value = self.said(origins, value if self.given is None else self.given[origins])
+            value = self.trees[origins] = value if self.given is None else self.given[origins]
             origins = At(origins, ())
-        return _Here(value, origins)
+        return _Here(self.left(value, origins) if self.gone else value, origins)
 
-    def said(self, source: int, tree: Any) -> Any:
-        """What a source says, but for what is taken to be empty."""
-        self.trees[source] = tree
-        for place in self.gone:
-            tree = left_without(tree, place.path) if place.source == source else tree
-        return tree
+    def left(self, value: Any, origins: Origins) -> Any:
+        """What is left of what a source says, without what is taken to be empty."""
+        for place in self.gone if type(origins) is At else ():
+            depth = len(origins.path)
+            if place.source == origins.source and place.path[:depth] == origins.path[: len(place.path)]:
+                value = left_without(value, place.path[depth:])
+        return value
 
     def changed(self, before: _Here, step: Step) -> _Here:
         """What a change makes of the result."""
@@ -234,7 +235,8 @@ class _Walker:
         assert isinstance(step.part, Part)
         said = step.part
         if type(said.origins) is At:
-            said = Part(self.said(said.origins.source, said.value), said.origins)
+            self.trees[said.origins.source] = said.value
+            said = Part(self.left(said.value, said.origins), said.origins)
         made = Made(self.part(before), Part(ABSENT, said.origins)).by_change(step.change, said)
         rule = CHANGED, CHANGED.line(int, int)
         here = self.made(MadeOf({LOWER: before, UPPER: _Here(ABSENT, ())}, made, rule), ())

@@ -23,7 +23,7 @@ from typing import Any
 from tests.causality import words
 from tests.causality.case import Case, lines_of
 from tests.causality.editor import NotThere, settled
-from tests.causality.system import Answer, Files, Input, Setting, System, shown
+from tests.causality.system import TOKEN, Answer, Files, Input, Setting, System, shown
 from tests.causality.told import Told
 from tests.causality.values import ABSENT, Changes, Path, changes, dig, follow, leaves, same, texts
 
@@ -289,6 +289,8 @@ class _Judge:
 
     def ask_left(self, told: Told, gone: set[Setting], edit: str, what: Changes, answer: Answer) -> None:
         now = follow(self.case.value, answer.value, told.path)
+        if now is ABSENT:
+            _, now = standing(answer.value, told.path)
         held = told.path not in what.paths or any(says(now, row) for row in told.holds_down(gone, self.case))
         law, cause = "c", "a line that is not named is missed"
         if gone & told.overridden:
@@ -344,7 +346,7 @@ class _Judge:
         cause = "whom nobody named is next" if coming is None else "another one is next"
         back = any(self.is_back(row, files, answer.value) for row in told.rows)
         said = dig(answer.value, coming.path) if coming is not None and len(coming.path) <= len(at) else now
-        is_coming = coming is not None and says(said, coming) and is_told(said, told.rows)
+        is_coming = coming is not None and says(said, coming) and (at != told.path or is_told(said, told.rows))
         self.note("d", cause, told.path, edit, _row(coming), f"{now!r} at {_spelled(at)}", back or is_coming)
 
     def takes_next(self, told: Told, files: Files) -> bool:
@@ -419,9 +421,9 @@ def _was_added(value: Any, now: list[Any]) -> bool:
 
 
 def is_told(now: Any, rows: list[words.Row]) -> bool:
-    """Whether rows say every scalar of what is read; a map that was added to a list says its keys."""
+    """Whether rows say every token that is read."""
     said = texts([row.value for row in rows])
-    return all(texts(value) in said or str(value) in said for _, value in leaves(now))
+    return all(token in said for token in TOKEN.findall(texts(now)))
 
 
 def _row(row: words.Row | None) -> str:
