@@ -139,7 +139,8 @@ class Folding:
 
     def _again(self, step: Step, part: Part | Folding) -> Part:
         if step.policy is None:
-            return self.change(step.change, of=part) if step.change is not None else self.result
+            of = part.result if isinstance(part, Folding) else part
+            return self.change(step.change, of=of) if step.change is not None else self.result
         return self.only(step.policy) if step.part is NOTHING else self.lay(part, step.policy)
 
     def __repr__(self) -> str:

@@ -18,6 +18,7 @@ from nodeattrs.core.tree import Path
 
 __all__ = ["Earlier", "YamlSpeaker"]
 
+
 class Earlier(NamedTuple):
     """A step in front of a path: what the text says under a key that it writes again.
 
@@ -59,7 +60,7 @@ class YamlSpeaker:
         return yaml.constructor.SafeConstructor()
 
     def at(self, path: Path) -> Origin:
-        """Where *path* is written, or else its nearest parent; an `Earlier` in front leads to what is written before."""
+        """Where *path* is written, or else its nearest parent; an `Earlier` in front leads to what stands before."""
         node = self._root
         if node is None:
             return self._origin

@@ -60,13 +60,11 @@ class Row:
 def steps_of(rows: Iterable[Row]) -> Iterator[Step]:
     """Each joining with the result before and after it. cost: that of the merges"""
     for row in rows:
-        rounds = row.folding.rounds()
-        after = row.folding.start or NOTHING
+        rounds, last = row.folding.rounds(), row.folding.start or NOTHING
         for joining in row.joinings:
-            before = after
-            for _, _, after in islice(rounds, joining.steps):
-                pass
-            yield Step(**_fields(joining), before=before, after=after)
+            before, *results = last, *(after for _, _, after in islice(rounds, joining.steps))
+            last = results[-1] if results else before
+            yield Step(**_fields(joining), before=before, after=last)
 
 
 def _fields(joining: Joining) -> dict[str, Any]:
