@@ -156,7 +156,8 @@ class _Walker:
             self.trees[said.origins.source] = said.value
             said = Part(self.left(said.value, said.origins), said.origins)
         made = Made(self.part(before), Part(ABSENT, said.origins)).by_change(step.change, said)
-        rule = CHANGED, CHANGED.line(int, int)
+        policy: Policy = getattr(step.change, "policy", CHANGED)
+        rule = policy, policy.line(int, int)
         here = self.made(MadeOf({LOWER: before, UPPER: Here(ABSENT, ())}, made, rule), ())
         here.unknown = before.unknown
         return here

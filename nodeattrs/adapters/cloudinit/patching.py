@@ -16,12 +16,16 @@ from nodeattrs.adapters.cloudinit.loading import MAX_VALUES, measured
 from nodeattrs.core.claim import Origin, Speaker
 from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part, entries, listed, remade, without
+from nodeattrs.core.policy import ANY, SAID, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import NodeattrsError, TooDeep, missing_extra
 
 __all__ = ["Operation", "PatchSpeaker", "changes_in", "operations_of", "said_in"]
 
 _PREFIX = "#cloud-config-jsonp"
+
+_REPLACED = "the operation replaces what was there"
+_DONE = {"remove": "the operation removes it", "move": "the operation moves it away, or replaces it"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,13 @@ class Operation:
 
     name: str
     written: Mapping[str, Any]
+
+    @property
+    def policy(self) -> Policy:
+        """What it does to what was there, in words."""
+        kind, path = self.written["op"], self.written["path"]
+        where = f"{self.written['from']} to {path}" if kind in ("move", "copy") else path
+        return Policy(f"JSON patch: {kind} {where}", Line(ANY, SAID, TAKE, _DONE.get(kind, _REPLACED)))
 
     def __call__(self, before: Part, said: Part) -> Part:
         """
