@@ -347,7 +347,14 @@ class _Judge:
         back = any(self.is_back(row, files, answer.value) for row in told.rows)
         said = dig(answer.value, coming.path) if coming is not None and len(coming.path) <= len(at) else now
         is_coming = coming is not None and says(said, coming) and (at != told.path or is_told(said, told.rows))
-        self.note("d", cause, told.path, edit, _row(coming), f"{now!r} at {_spelled(at)}", back or is_coming)
+        is_left = coming is None and at != told.path and self.was_read(told, at, now)
+        self.note("d", cause, told.path, edit, _row(coming), f"{now!r} at {_spelled(at)}", back or is_coming or is_left)
+
+    def was_read(self, told: Told, at: Path, now: Any) -> bool:
+        """Whether others than the winner are read above the path as before: the keys of their map are a list now."""
+        ranks = {row.rank for row in told.winners}
+        above = words.rows_of(self.case.base.explain(at))
+        return any(row.means == words.WINS and row.rank not in ranks and says(now, row) for row in above)
 
     def takes_next(self, told: Told, files: Files) -> bool:
         """Whether what goes takes the next in line along."""
@@ -357,10 +364,15 @@ class _Judge:
         return bool(self.case.gone(files, set(told.wins)) & (mine | set(self.case.named(told.next))))
 
     def has_company(self, told: Told, at: Path) -> bool:
-        """Whether other lines of the winner's source set something there: more than its own would have to go."""
+        """Whether other lines of the winner's source set something there: more than its own would have to go.
+
+        That may be a line which the winner's own overrides, since its text sets the key twice.
+        """
         ranks = {row.rank for row in told.winners}
         beside = (other for path, other in self.told.items() if path[: len(at)] == at and path != told.path)
-        return any(row.rank in ranks for other in beside for row in other.winners)
+        above = (words.rows_of(self.case.base.explain(at[:depth])) for depth in range(1, len(at)))
+        twice = (row for rows in above for row in rows if row.means == words.OVERRIDDEN)
+        return any(row.rank in ranks for row in (*(row for other in beside for row in other.winners), *twice))
 
     def is_back(self, row: words.Row, files: Files, after: Any) -> bool:
         """Whether something was taken away by a line that is gone, and is read again."""
