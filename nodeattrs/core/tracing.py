@@ -15,7 +15,7 @@ from nodeattrs.core.folding import NOTHING, Folding, Step, again
 from nodeattrs.core.here import Here, Loss, Waiting, is_from_the_start
 from nodeattrs.core.made import LOWER, UPPER, Made, MadeOf
 from nodeattrs.core.next_in_line import next_first
-from nodeattrs.core.origins import At, Origins, origins_at, sources, wholes
+from nodeattrs.core.origins import At, Origins, origins_at, pieces, sources, wholes
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ANY, DROP, KEEP, SAID, TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Absent, Path, dig, left_without
@@ -41,7 +41,7 @@ def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None) -
     replaced = all(lost.line.rule is TAKE and lost.setting.path == path and not lost.further_up for lost in waiting)
     if replaced and len(waiting) < 2 and not walker.has_made:
         return found
-    return next_first(found, lambda gone: _Walker(trees, gone).walk(folding, path))
+    return next_first(found, path, lambda gone: _Walker(trees, gone).walk(folding, path))
 
 
 class _Walker:
@@ -250,9 +250,11 @@ class _Walker:
         return winner.with_losses(self.lost(loser, by, rule, path))
 
     def gone_both(self, lower: Here, upper: Here, rule: Rule, path: Path) -> Here:
-        """Nothing is left of either side."""
-        by = self.numbers(upper)
-        return Here(ABSENT, ()).with_losses([*self.lost(upper, (), rule, path), *self.lost(lower, by, rule, path)])
+        """Nothing is left of either side: each is not read because of the other."""
+        below, above = self.numbers(lower), self.numbers(upper)
+        return Here(ABSENT, ()).with_losses(
+            [*self.lost(upper, below, rule, path), *self.lost(lower, above, rule, path)]
+        )
 
     def lost(self, here: Here, by: tuple[int, ...], rule: Rule, path: Path) -> Iterator[Loss]:
         """Whoever stands here was overridden, and whom those had overridden before."""
@@ -367,8 +369,10 @@ class _Walker:
         """What each source sets of a part, as the source has it itself."""
         if part.value is ABSENT:
             return
-        found = (part.origins,) if type(part.origins) is At else wholes(part.origins, path)
-        yield from (Setting(at.source, path, self.own(at, part.value), at.path) for at in found if at.source)
+        found = ((path, part.origins),) if type(part.origins) is At else pieces(part.origins, path)
+        for now, at in found:
+            if at.source:
+                yield Setting(at.source, now, self.own(at, dig(part.value, now[len(path) :])), at.path)
 
     def own(self, at: At, otherwise: Any) -> Any:
         value: Any = self.trees.get(at.source, ABSENT)

@@ -289,9 +289,8 @@ class _Judge:
 
     def ask_left(self, told: Told, gone: set[Setting], edit: str, what: Changes, answer: Answer) -> None:
         now = follow(self.case.value, answer.value, told.path)
-        if now is ABSENT:
-            _, now = standing(answer.value, told.path)
-        held = told.path not in what.paths or any(says(now, row) for row in told.holds_down(gone, self.case))
+        freed = told.holds_down(gone, self.case) if told.path in what.paths else []
+        held = told.path not in what.paths or any(says(now, row) or stands(answer.value, row) for row in freed)
         law, cause = "c", "a line that is not named is missed"
         if gone & told.overridden:
             law, cause = "b", "an overridden line is missed"
@@ -347,14 +346,7 @@ class _Judge:
         back = any(self.is_back(row, files, answer.value) for row in told.rows)
         said = dig(answer.value, coming.path) if coming is not None and len(coming.path) <= len(at) else now
         is_coming = coming is not None and says(said, coming) and (at != told.path or is_told(said, told.rows))
-        is_left = coming is None and at != told.path and self.was_read(told, at, now)
-        self.note("d", cause, told.path, edit, _row(coming), f"{now!r} at {_spelled(at)}", back or is_coming or is_left)
-
-    def was_read(self, told: Told, at: Path, now: Any) -> bool:
-        """Whether others than the winner are read above the path as before: the keys of their map are a list now."""
-        ranks = {row.rank for row in told.winners}
-        above = words.rows_of(self.case.base.explain(at))
-        return any(row.means == words.WINS and row.rank not in ranks and says(now, row) for row in above)
+        self.note("d", cause, told.path, edit, _row(coming), f"{now!r} at {_spelled(at)}", back or is_coming)
 
     def takes_next(self, told: Told, files: Files) -> bool:
         """Whether what goes takes the next in line along."""
@@ -402,6 +394,11 @@ def standing(after: Any, path: Path) -> tuple[Path, Any]:
         if not isinstance(here, dict if isinstance(path[depth], str) else list):
             return path[:depth], here
     return path, dig(after, path)
+
+
+def stands(after: Any, row: words.Row) -> bool:
+    """Whether a row's value stands at its own path, which may be above the one that was asked."""
+    return says(dig(after, row.path), row)
 
 
 def leads(value: Any, path: Path) -> bool:
