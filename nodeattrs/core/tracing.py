@@ -155,6 +155,8 @@ class _Walker:
         if type(said.origins) is At:
             self.trees[said.origins.source] = said.value
             said = Part(self.left(said.value, said.origins), said.origins)
+            if said.value is ABSENT and step.part.value is not ABSENT:
+                return before
         made = Made(self.part(before), Part(ABSENT, said.origins)).by_change(step.change, said)
         policy: Policy = getattr(step.change, "policy", CHANGED)
         rule = policy, policy.line(int, int)

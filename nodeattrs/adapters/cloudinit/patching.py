@@ -51,7 +51,7 @@ class Operation:
         said:   the values of the patch, as `said_in` gives them; nothing is done without that of this operation
         raises: CloudConfigError of kind "patch-conflict", "patch-invalid", "too-deep" or "too-large"
         """
-        if said.value is ABSENT or ("value" in self.written and self.name not in said.value):
+        if "value" in self.written and self.name not in said.value:
             return before
         own = said.at(self.name)
         operation = self.written if own.value is ABSENT else {**self.written, "value": own.value}
