@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from tests.causality.entries import withouts
-from tests.causality.judge import examine
+from tests.causality.judge import examine, is_told, says
 from tests.causality.scanning import scanned
 from tests.causality.shrinking import shrunk
 from tests.causality.system import Answer, Input, marked
 from tests.causality.values import ABSENT, changes, follow
-from tests.causality.words import CONTINUED, OVERRIDDEN, READ, WINS, WORDS, next_in_line, rows_of
+from tests.causality.words import CONTINUED, OVERRIDDEN, READ, WINS, WORDS, Row, next_in_line, rows_of
 
 LINE = re.compile(r"^(\w+): (\w+)")
 
@@ -189,6 +189,36 @@ class TestTheWords:
         coming = next_in_line(rows)
 
         assert expected == (coming.rank if coming else None)
+
+    @pytest.mark.parametrize(
+        ("now", "value", "expected"),
+        [
+            ({"a": 1, "b": 2}, {"a": 1, "b": 3}, True),
+            ({"a": 1, "b": 2}, {"a": 7, "b": 3}, False),
+            ([1, 2], [1], True),
+            ([1, 2], [3], False),
+            ([1, 2], 2, True),
+            ([1, 2], 3, False),
+            (["a", "b"], {"b": 1}, True),
+            (["a", "b"], {"c": 1}, False),
+            (["a"], {}, False),
+            ("ab", "b", True),
+        ],
+    )
+    def test_a_row_says_what_is_read_or_a_part_of_it(self, now, value, expected):
+        """
+        An entry of a map, the elements of a list, what was added to a list: an element, or a map's keys.
+        """
+        assert expected is says(now, Row("loses", ("a",), value, 1, "f", 1, 1))
+
+    def test_every_token_that_is_read_is_told(self):
+        """
+        Also of a text that was joined.
+        """
+        rows = [Row("loses", ("a",), value, 1, "f", 1, 1) for value in ("w700001", "w700002")]
+
+        assert is_told("w700001w700002", rows)
+        assert not is_told("w700001w700003", rows)
 
 
 class TestTheValues:

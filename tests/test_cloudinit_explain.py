@@ -32,6 +32,20 @@ HOWS = st.sampled_from(
     ]
 )
 
+OPERATIONS = [
+    '{"op": "add", "path": "/a", "value": {"x": 21, "y": [22]}}',
+    '{"op": "add", "path": "/a/z", "value": 23}',
+    '{"op": "add", "path": "/a/y/0", "value": 24}',
+    '{"op": "add", "path": "/a/y/-", "value": {"k": 25}}',
+    '{"op": "replace", "path": "/a/y/0", "value": [26]}',
+    '{"op": "remove", "path": "/a/y/0"}',
+    '{"op": "remove", "path": "/a/x"}',
+    '{"op": "move", "from": "/a/y", "path": "/c"}',
+    '{"op": "copy", "from": "/a", "path": "/b"}',
+    '{"op": "copy", "from": "/a/y/0", "path": "/a/y/-"}',
+    '{"op": "move", "from": "/b", "path": "/a/y/0"}',
+]
+
 
 @st.composite
 def bodies(draw: st.DrawFn) -> list[str]:
@@ -231,6 +245,129 @@ class TestChanges:
         assert tree == merged.config
 
 
+class TestPatches:
+    """A patch is told operation by operation."""
+
+    def merged(self, first: str, *operations: str, **layers: str) -> Merged:
+        user = merge([f"#cloud-config\n{first}", "#cloud-config-jsonp\n[" + ",\n".join(operations) + "]"])
+        return merge_layers(user=user, **layers) if layers else user
+
+    def rows(self, merged: Merged, path: str) -> list[tuple[str, Any, int | None]]:
+        return [(one.fate.value, one.claim.value, one.claim.origin.line) for one in merged.trace(path).heard]
+
+    def test_what_a_later_operation_replaces_is_overridden_and_next(self):
+        """
+        Both stand in one part.
+        """
+        merged = self.merged(
+            "t: 1", '{"op": "add", "path": "/t", "value": 2}', '{"op": "add", "path": "/t", "value": 3}'
+        )
+
+        assert self.rows(merged, "t") == [("wins", 3, 3), ("loses", 2, 2), ("loses", 1, 2)]
+        assert "the operation replaces what was there (JSON patch: add /t)" in merged.explain("t")
+
+    def test_without_its_value_an_operation_is_undone(self):
+        """
+        So the first part's is next; without the entry inside of it the operation still empties the map.
+        """
+        merged = self.merged("d: {l: 1}", '{"op": "add", "path": "/d", "value": {"l": 2}}', vendor="d: {l: 3}")
+
+        assert self.rows(merged, "d.l") == [("wins", 2, 2), ("loses", 3, 1), ("loses", 1, 2)]
+
+    def test_a_patch_that_sets_what_was_there_has_set_it(self):
+        """
+        Equal elements of a list are the patch's.
+        """
+        merged = self.merged('l: ["a"]', '{"op": "replace", "path": "/l", "value": ["a"]}')
+
+        assert [origin.place for origin in merged.origins("l.0")] == ["part-002:2"]
+        assert [("wins", ["a"], 2), ("loses", ["a"], 2)] == self.rows(merged, "l")
+
+    def test_of_equal_elements_the_added_one_is_the_patchs(self):
+        """
+        The others move up, and keep who set them.
+        """
+        merged = self.merged("l: [a, a]", '{"op": "add", "path": "/l/1", "value": "a"}')
+
+        places = [str(merged.origins(f"l.{index}")[0]) for index in range(3)]
+        assert places == ["part-001:2 (part)", "part-002:2 (patch)", "part-001:2 (part)"]
+
+    def test_what_was_copied_elsewhere_and_then_replaced_is_overridden(self):
+        """
+        It is read at the other place.
+        """
+        merged = self.merged(
+            "t: 1", '{"op": "copy", "from": "/t", "path": "/x"}', '{"op": "add", "path": "/t", "value": 2}'
+        )
+
+        assert self.rows(merged, "t") == [("wins", 2, 3), ("loses", 1, 2)]
+        assert self.rows(merged, "x") == [("wins", 1, 2)]
+
+    def test_what_was_removed_is_overridden_by_the_patch(self):
+        """
+        It stays so when a weaker layer is read.
+        """
+        merged = self.merged("t: 1\nz: 0", '{"op": "remove", "path": "/t"}', vendor="t: 2")
+
+        assert [(heard.claim.value, heard.by) for heard in merged.trace("t").heard] == [(2, ()), (1, (2,))]
+        assert "the operation removes it (JSON patch: remove /t)" in merged.explain("t")
+
+    def test_a_patch_that_needs_the_winner_does_not_hinder_an_explanation(self):
+        """
+        Without the first part there is nothing to copy.
+        """
+        merged = self.merged("t: 1", '{"op": "copy", "from": "/t", "path": "/x"}', vendor="t: 2")
+
+        assert self.rows(merged, "t") == [("wins", 1, 2), ("loses", 2, 1)]
+
+    def test_an_entry_is_said_where_the_patch_has_put_it(self):
+        """
+        And not at the map above, or beside it.
+        """
+        merged = self.merged("d: {a: 1}", '{"op": "add", "path": "/d/b", "value": 2}')
+
+        assert "said at d.b" in merged.explain("d")
+        assert self.rows(merged, "d.a") == [("wins", 1, 2)]
+
+    def test_what_an_alias_shares_is_changed_along(self):
+        """
+        As in cloud-init, whose patch works on what was loaded.
+        """
+        merged = self.merged("x: &one {t: 1}\ny: *one", '{"op": "replace", "path": "/x/t", "value": 2}')
+
+        assert {"x": {"t": 2}, "y": {"t": 2}} == merged.value
+        assert ["part-002:2 (patch)"] * 2 == [str(merged.origins(path)[0]) for path in ("x.t", "y.t")]
+
+    def test_a_patch_without_operations_changes_nothing(self):
+        """
+        It is a part like any other.
+        """
+        merged = self.merged("t: 1")
+
+        assert actions(merged) == [(1, "set", "t")]
+
+    @given(st.lists(st.sampled_from(OPERATIONS), max_size=6))
+    def test_everything_in_the_result_has_somebody_who_set_it(self, operations: list[str]):
+        """
+        At a value that is the one that is read.
+        """
+        merged = self.merged("a: {x: 11, y: [12, 13]}\nb: 14", *operations)
+        if not merged.ok:
+            assert merged.value == {"a": {"x": 11, "y": [12, 13]}, "b": 14}
+            return
+        for path, value in _scalars(merged.value, ()):
+            (heard,) = [one for one in merged.trace(path).heard if one.fate is not Fate.LOSES]
+            assert heard.claim.value == value
+
+
+def _scalars(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    if not isinstance(value, (dict, list)):
+        yield path, value
+        return
+    for step, entry in value.items() if isinstance(value, dict) else enumerate(value):
+        yield from _scalars(entry, (*path, step))
+
+
 def _with(tree: Any, path: Path, value: Any, without: bool) -> Any:
     if not path:
         return value
@@ -306,6 +443,60 @@ class TestTruth:
 
         assert self.rows(merged, "a") == [("wins", 2, "part-001:3 (part)"), ("loses", 1, "part-001:2 (part)")]
         assert self.rows(merged, "m.x") == [("wins", 3, "part-001:6 (part)"), ("loses", 1, "part-001:4 (part)")]
+
+    def test_the_earlier_line_of_a_key_that_is_written_twice_is_next(self):
+        """
+        It is read once the later one is gone, whatever the other parts say; and also where it stands in the way.
+        """
+        twice = "#cloud-config\na: 2\na: 3\nm: x\nm: {n: 1}"
+        merged = merge(["#cloud-config\na: 1", twice])
+
+        assert [value for _, value, _ in self.rows(merged, "a")] == [3, 2, 1]
+        assert self.rows(merged, "m.n")[1] == ("loses", "x", "part-002:4 (part)")
+
+    def test_a_key_that_is_written_twice_in_an_element_has_overridden_itself(self):
+        """
+        The other elements are nobody's business.
+        """
+        merged = merge(["#cloud-config\nl:\n- a\n- x: 1\n  x: 2"])
+
+        assert self.rows(merged, "l.1.x") == [("wins", 2, "part-001:5 (part)"), ("loses", 1, "part-001:4 (part)")]
+
+    def test_an_empty_list_stays_whose_it_was(self):
+        """
+        Nothing was prepended to it.
+        """
+        how = "merge_how: list(prepend)+dict(recurse_list)"
+        merged = merge(["#cloud-config\nl: []", f"#cloud-config\nl: []\n{how}"])
+
+        assert self.rows(merged, "l") == [("wins", [], "part-001:2 (part)"), ("loses", [], "part-002:2 (part)")]
+
+    def test_a_null_is_overridden_by_what_it_deletes(self):
+        """
+        Where nothing is to be deleted, it is read.
+        """
+        how = "merge_how: dict(allow_delete)"
+        user = merge(["#cloud-config\nt: a\nz: 0", f"#cloud-config\nt: null\n{how}"])
+        merged = merge_layers(user=user, vendor="t: b")
+
+        rows = [(heard.claim.value, heard.by) for heard in merged.trace("t").heard]
+        assert rows == [("b", ()), (None, (1,)), ("a", (2,))]
+
+    def test_a_list_of_the_keys_beside_the_path_would_stand_in_the_way(self):
+        """
+        Without the winner's map there is a list, and the keys of a third part's map are added to it.
+        """
+        merged = merge(
+            [
+                "#cloud-config\ne: {e: a}",
+                "#cloud-config\ne: []\nmerge_how: dict(recurse_list)",
+                "#cloud-config\ne: {m: b}\nmerge_how: list(prepend)+dict(allow_delete)",
+            ]
+        )
+        text = merged.explain("e.e")
+
+        assert [value for _, value, _ in self.rows(merged, "e.e")] == ["a", {"m": "b"}, []]
+        assert "said at e; beaten by 1: it would stand in the way (what lies beside)" in text
 
     def test_an_unknown_layer_is_told_where_it_might_decide(self):
         """

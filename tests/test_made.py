@@ -9,9 +9,11 @@ import pytest
 
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.meeting import meet
+from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part, by_position, entries, listed, remade
 from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, LIST, MAP, MEET, SAID, TAKE, Line, Meet, Policy
 from nodeattrs.core.tracing import walk
+from nodeattrs.errors import BadValue
 
 OVER = Policy("over", Line(MAP, MAP, MEET), Line(ANY, SAID, TAKE, "the upper one replaces the lower one"))
 FIRST = Policy(
@@ -84,7 +86,7 @@ class TestChanges:
     @pytest.fixture
     def changed(self) -> Folding:
         folding = laid(OVER, {"a": 1, "l": ["x"]}, {"a": 2, "b": 2})
-        folding.change(lambda before: entries({"a": before.at("a"), "b": Part(3, 3), "l": _with_y(before.at("l"))}))
+        folding.change(lambda before, _: entries({"a": before.at("a"), "b": Part(3, 3), "l": _with_y(before.at("l"))}))
         return folding
 
     def test_what_was_left_as_it_was_keeps_its_past(self, changed: Folding):
@@ -111,8 +113,76 @@ class TestChanges:
         """
         assert changed.located().origins["l"][1].path == ("l", 0)
 
+    def test_what_was_put_elsewhere_is_told_where_it_stands(self):
+        """
+        And is nobody's who asks for what lies beside it.
+        """
+        folding = laid(OVER, {"a": {"b": 1}})
+        folding.change(_put, of=Part({"x": 2}, At(2, ())))
+
+        assert [(one.source, one.path) for one in walk(folding, ("a",)).standing] == [(1, ("a",)), (2, ("a", "c"))]
+        assert who(folding, "a", "b") == ([(1, ("a", "b"))], [])
+        assert who(folding, "a", "c") == ([(2, ("x",))], [])
+
+    def test_what_is_copied_and_then_replaced_is_overridden_where_it_was(self):
+        """
+        Though it is still read elsewhere.
+        """
+        folding = laid(OVER, {"a": 1})
+        folding.change(lambda before, _: entries({"a": before.at("a"), "b": before.at("a")}), of=Part({}, At(2, ())))
+        folding.change(
+            lambda before, said: entries({"a": said.at("x"), "b": before.at("b")}) if said.value else before,
+            of=Part({"x": 3}, At(3, ())),
+        )
+
+        assert who(folding, "a") == ([(3, ("x",))], [(1, (3,))])
+        assert who(folding, "b") == ([(1, ("a",))], [])
+
+    def test_several_are_made_or_none(self):
+        """
+        The folding stays as it was.
+        """
+        folding = laid(OVER, {"a": 1})
+        with pytest.raises(ZeroDivisionError):
+            folding.change(lambda before, _: Part({}, 0), lambda before, _: Part(1 / 0, 0))
+
+        assert ({"a": 1}, 1) == (folding.result.value, len(folding.steps))
+
+
+def _put(before: Part, said: Part) -> Part:
+    if "x" not in said.value:
+        return before
+    return entries({"a": entries({"b": before.at("a").at("b"), "c": said.at("x")})})
+
 
 class TestNextInLine:
+    def test_a_change_is_made_again_without_what_it_sets(self):
+        """
+        Then nothing was changed.
+        """
+        folding = laid(OVER, {"a": {"c": 1, "b": 1}}, {"a": {"c": 2}})
+        folding.change(_put, of=Part({"x": 3}, At(3, ())))
+
+        assert who(folding, "a", "c") == ([(3, ("x",))], [(2, (3,)), (1, (2,))])
+
+    def test_a_change_that_cannot_be_made_without_the_winner_is_no_obstacle(self):
+        """
+        The walk without it ends there.
+        """
+
+        def needs(before: Part, _: Part) -> Part:
+            if "a" not in before.value:
+                raise BadValue("there is no a")
+            return before
+
+        folding = laid(OVER, {"b": 1, "a": 1}, {"a": 2})
+        folding.change(needs)
+        folding.lay(
+            Part({"a": 3}, 3), Policy("below", Line(MAP, MAP, MEET), Line(SAID, SAID, KEEP), Line(ANY, SAID, TAKE))
+        )
+
+        assert who(folding, "a")[1][0] == (1, (2,))
+
     def test_who_is_next_depends_on_what_the_others_are(self):
         """
         A text gives way, a number does not: without the first one the third is read.

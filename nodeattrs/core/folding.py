@@ -25,9 +25,10 @@ NOTHING = Part(ABSENT, ())
 """A part of nobody, with nothing in it."""
 
 
-Change = Callable[[Part], Part]
-"""Makes another result of the result. It keeps the origins of what it leaves or moves, and is called
-again, with the same value and other origins, by whoever asks why."""
+Change = Callable[[Part, Part], Part]
+"""Makes another result of the result, given what the one who changes it sets. It keeps the origins of what it leaves
+or moves, and is called again by whoever asks why: with other origins, or without a part of what is set, but never
+without all of that. One that can say what it does has a `policy`, whose words a trace takes."""
 
 
 class Step(NamedTuple):
@@ -85,21 +86,23 @@ class Folding:
         self.steps.append(Step(part, policy))
         return self.result
 
-    def change(self, change: Change, of: Part = NOTHING) -> Part:
-        """Let somebody make another result of the result, such as a JSON patch: a step without a policy.
+    def change(self, *changes: Change, of: Part = NOTHING) -> Part:
+        """Let somebody make another result of the result, such as a JSON patch: steps without a policy.
 
         of:     what that somebody sets, as its source has it
-        raises: whatever it raises; the folding stays as it was then
+        raises: whatever they raise; the folding stays as it was then
 
-        >>> from functools import partial
-        >>> from nodeattrs.core.part import remade
+        >>> from nodeattrs.core.part import entries
         >>> folding = Folding(start=Part({"a": 1}, 1))
-        >>> folding.change(partial(remade, value={"a": 1, "b": 2}, source=2))
+        >>> folding.change(lambda before, said: entries({"a": before.at("a"), "b": said}), of=Part(2, 2))
         Part({'a': 1, 'b': 2}, {'a': 1, 'b': 2})
         """
-        self.result, self._laid = change(self.result), True
-        self.steps.append(Step(of, None, change))
-        return self.result
+        result = self.result
+        for change in changes:
+            result = change(result, of)
+        self.result, self._laid = result, True
+        self.steps += [Step(of, None, change) for change in changes]
+        return result
 
     def only(self, policy: Policy) -> Part:
         """The result meets nothing: a last look at it as a whole."""
@@ -137,7 +140,8 @@ class Folding:
 
     def _again(self, step: Step, part: Part | Folding) -> Part:
         if step.policy is None:
-            return self.change(step.change) if step.change is not None else self.result
+            of = part.result if isinstance(part, Folding) else part
+            return self.change(step.change, of=of) if step.change is not None else self.result
         return self.only(step.policy) if step.part is NOTHING else self.lay(part, step.policy)
 
     def __repr__(self) -> str:

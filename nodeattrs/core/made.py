@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from operator import eq
 from typing import Any, NamedTuple
 
 from nodeattrs.core.folding import Change, again
@@ -51,10 +52,10 @@ class Made:
         self.ways, self.notes = again(verdict, lower, upper)
         return self
 
-    def by_change(self, change: Change) -> Made:
-        """Made by a change of the lower part."""
+    def by_change(self, change: Change, said: Part) -> Made:
+        """Made by a change of the lower part. raises: whatever it raises"""
         before, self.is_change = self.inputs[LOWER], True
-        self.part, self.ways = change(before), change(Part(before.value, At(LOWER, ())))
+        self.part, self.ways = change(before, said), change(Part(before.value, At(LOWER, ())), said)
         return self
 
     def input_at(self, way: At) -> Part:
@@ -118,8 +119,15 @@ class Made:
         return all(isinstance(dig(self.part.value, rest[:depth]), dict) for depth in range(len(rest)))
 
     def has(self, place: At, rest: Path) -> bool:
-        """Whether something of a source's place is in what was made; what was emptied above *rest* has not."""
-        return any(self._holds(now, at, place.path, rest) for now, at in self._places.get(place.source, ()))
+        """Whether something of a source's place is in what was made; what was emptied above *rest* has not.
+
+        A change leaves what it does not move: there it counts only at *rest*, or in the list that *rest* leads into.
+        """
+        found = self._places.get(place.source, ())
+        if self.is_change:
+            kept = next((index for index, step in enumerate(rest) if type(step) is int), len(rest))
+            found = [one for one in found if all(map(eq, one[0], rest[:kept]))]
+        return any(self._holds(now, at, place.path, rest) for now, at in found)
 
     def _holds(self, now: Path, at: At, path: Path, rest: Path) -> bool:
         if at.path[: len(path)] == path:

@@ -10,13 +10,18 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from nodeattrs.core.origins import At
-from nodeattrs.core.walk import Walk
-from nodeattrs.errors import MergeConflict
+from nodeattrs.core.policy import ANY, SAID, TAKE, Line, Policy
+from nodeattrs.core.tree import Path
+from nodeattrs.core.walk import Overridden, Walk
+from nodeattrs.errors import NodeattrsError
 
 __all__ = ["next_first"]
 
+_IN_THE_WAY = Policy("what lies beside", Line(ANY, SAID, TAKE, "it would stand in the way"))
+"""Named where a map that has nothing at the path would be a list or text without the winner's."""
 
-def next_first(found: Walk, again: Callable[[set[At]], Walk]) -> Walk:
+
+def next_first(found: Walk, path: Path, again: Callable[[set[At]], Walk]) -> Walk:
     """The same, whoever is read without the winners first.
 
     Without the winners' own settings, else without what holds these. Where nobody is, all that the
@@ -31,11 +36,13 @@ def next_first(found: Walk, again: Callable[[set[At]], Walk]) -> Walk:
     for up in range(highest + 1 if winners and found.overridden else 0):
         try:
             others = again({At(at.source, at.path[: len(at.path) - up]) for at in winners})
-        except MergeConflict:
-            break
+        except NodeattrsError:
+            continue  # without them the others cannot be merged
         coming = {At(one.source, one.own) for one in others.standing} - winners
         if any(lost.place in coming for lost in found.overridden):
             return _with_first(found, coming)
+        if coming and others.cover is not None and not any(type(step) is int for step in path):
+            return _with_others(found, others, coming)
         beaten = _beaten_too(beaten, others)
         if others.standing:
             break
@@ -48,6 +55,15 @@ def _with_first(found: Walk, coming: set[At]) -> Walk:
     rest = [lost for lost in found.overridden if lost.place not in coming]
     first = [lost if set(lost.by) <= set(winners) else replace(lost, by=winners) for lost in first]
     return replace(found, overridden=(*first, *rest))
+
+
+def _with_others(found: Walk, others: Walk, coming: set[At]) -> Walk:
+    """The same, and those who are in no row since they have nothing at the path; elements move, so not for these."""
+    winners = tuple(dict.fromkeys(setting.source for setting in found.standing))
+    line = _IN_THE_WAY.line(int, int)
+    told = (one for one in others.standing if At(one.source, one.own) in coming)
+    first = (Overridden(setting, winners, _IN_THE_WAY, line) for setting in told)
+    return replace(found, overridden=(*first, *found.overridden))
 
 
 def _beaten_too(found: Walk, others: Walk) -> Walk:

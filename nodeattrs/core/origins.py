@@ -28,6 +28,7 @@ __all__ = [
     "each",
     "gathered",
     "origins_at",
+    "pieces",
     "places",
     "renumbered",
     "sources",
@@ -152,7 +153,13 @@ def wholes(origins: Origins, path: Path) -> Iterator[At]:
     if type(origins) is At:
         yield origins
         return
-    yield from dict.fromkeys(_whole(at, now[len(path) :]) for now, at in places(origins, path))
+    yield from dict.fromkeys(at for _, at in pieces(origins, path))
+
+
+def pieces(origins: Origins, path: Path) -> Iterator[tuple[Path, At]]:
+    """The same with the path at which each stands: *path*, or one below it for what came from elsewhere."""
+    found = ((now, at, _whole(at, now[len(path) :])) for now, at in places(origins, path))
+    yield from dict.fromkeys((now if whole is at else path, whole) for now, at, whole in found)
 
 
 def _whole(at: At, inside: Path) -> At:

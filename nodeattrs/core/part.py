@@ -12,7 +12,7 @@ from itertools import zip_longest
 from typing import Any
 
 from nodeattrs.core.origins import At, Origins, each, gathered, origins_at, spread, united
-from nodeattrs.core.tree import ABSENT, Path, strict_key
+from nodeattrs.core.tree import ABSENT, strict_key
 
 __all__ = [
     "Part",
@@ -23,7 +23,6 @@ __all__ = [
     "kept",
     "listed",
     "made",
-    "put",
     "recast",
     "remade",
     "sliced",
@@ -233,17 +232,6 @@ def remade(before: Part, value: Any, source: int | At) -> Part:
         if old == value:
             return Part(value, origins)
     return Part(value, source)
-
-
-def put(part: Part, path: Path, of: Part) -> Part:
-    """The same value, whose entry at *path* was set by whoever has set *of*, which has the same value."""
-    if not path:
-        return Part(part.value, of.origins)
-    step, value = path[0], part.value
-    inner = put(part.at(step), path[1:], of).origins
-    if isinstance(value, dict):
-        return Part(value, {**(spread(part.origins, value) or {}), step: inner})
-    return Part(value, [inner if index == step else one for index, one in enumerate(each(part.origins, len(value)))])
 
 
 def _remade_map(before: Part, value: dict[Any, Any], source: int | At) -> Part:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodeattrs.core.folding import NOTHING, Folding, Step, again
+from nodeattrs.core.here import Here, Loss, Waiting, is_from_the_start
 from nodeattrs.core.made import LOWER, UPPER, Made, MadeOf
 from nodeattrs.core.next_in_line import next_first
-from nodeattrs.core.origins import At, Origins, origins_at, sources, wholes
+from nodeattrs.core.origins import At, Origins, origins_at, pieces, sources, wholes
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ANY, DROP, KEEP, SAID, TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Absent, Path, dig, left_without
@@ -40,90 +41,7 @@ def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None) -
     replaced = all(lost.line.rule is TAKE and lost.setting.path == path and not lost.further_up for lost in waiting)
     if replaced and len(waiting) < 2 and not walker.has_made:
         return found
-    return next_first(found, lambda gone: _Walker(trees, gone).walk(folding, path))
-
-
-# --- what stands at a prefix of the path
-
-
-class _Here:
-    """What stands at a prefix of the path.
-
-    value, origins: a source's word, or what was made; ABSENT where nothing stands, None where maps wait
-    kind:    the type of the value
-    row:     maps that wait to meet, in the order in which they were laid
-    source:  what the value, or what holds it, was made of
-    rest:    the steps from what was made to here
-    ways:    where this has stood before: its origins in what was made
-    losses:  who was overridden here, the next in line first; earlier: who was so in what it was made of
-    unknown: sources that might decide
-    """
-
-    __slots__ = ("earlier", "kind", "losses", "origins", "rest", "row", "source", "unknown", "value", "ways")
-
-    def __init__(self, value: Any, origins: Origins) -> None:
-        self.value = value
-        self.origins = origins
-        self.kind: type = type(value)
-        self.row: tuple[_Waiting, ...] = ()
-        self.source: MadeOf | None = None
-        self.rest: Path = ()
-        self.ways: Origins = ()
-        self.losses: list[_Loss] = []
-        self.earlier: list[Later] = []
-        self.unknown: tuple[int, ...] = ()
-
-    @property
-    def stands(self) -> bool:
-        return self.kind is not Absent
-
-    @property
-    def has_something(self) -> bool:
-        return bool(self.kind is not Absent or self.losses or self.unknown)
-
-    def covers(self, key: Any) -> bool:
-        """Whether nothing can lie below at a key: a scalar has none, and a list has no names."""
-        if not self.stands or self.row or isinstance(self.value, dict):
-            return False
-        return not isinstance(self.value, (list, tuple)) or type(key) is not int
-
-    def with_losses(self, losses: Iterable[_Loss], unknown: tuple[int, ...] = ()) -> _Here:
-        """The same, with further losses."""
-        losses = list(losses)
-        if not losses and not unknown:
-            return self
-        here = _Here(self.value, self.origins)
-        here.kind, here.row, here.source, here.rest, here.ways = self.kind, self.row, self.source, self.rest, self.ways
-        here.losses, here.earlier = [*self.losses, *losses], self.earlier
-        here.unknown = tuple(dict.fromkeys((*self.unknown, *unknown)))
-        return here
-
-    def all_losses(self) -> Iterator[_Loss]:
-        """Its own, and those of all that it was made of, the last one's first."""
-        waiting = [self]
-        while waiting:
-            here = waiting.pop()
-            yield from here.losses
-            yield from here.earlier
-            waiting += [one.here for one in here.row]
-            if here.source is not None and not here.rest:
-                waiting += here.source.members.values()
-
-
-class _Waiting(NamedTuple):
-    """A map of a row, and how it meets those before it.
-
-    from_top: whether it is the lower one
-    meets:    False where one of them cannot be read, and would
-    """
-
-    here: _Here
-    policy: Policy
-    from_top: bool
-    meets: bool
-
-
-_Loss = Overridden | Later
+    return next_first(found, path, lambda gone: _Walker(trees, gone).walk(folding, path))
 
 
 class _Walker:
@@ -137,7 +55,7 @@ class _Walker:
     def __init__(self, trees: Mapping[int, Any] | None, gone: Iterable[At] = ()) -> None:
         self.given = trees
         self.trees: dict[int, Any] = {}
-        self.gone = tuple(gone)
+        self.gone = sorted(gone, key=_from_the_end, reverse=True)
         self.has_made = False
 
     def walk(self, folding: Folding, path: Path) -> Walk:
@@ -147,7 +65,7 @@ class _Walker:
         overridden = tuple(_once(self.looked_up(losses)))
         return Walk(self.standing(here, at), overridden, here.unknown, value, origins, cover)
 
-    def found(self, here: _Here, keys: Path, path: Path) -> tuple[_Here, Path, list[_Loss]]:
+    def found(self, here: Here, keys: Path, path: Path) -> tuple[Here, Path, list[Loss]]:
         """What stands some steps down, or in the way of that; at which path; and who was overridden there.
 
         path: in the merged tree, of the last step
@@ -160,7 +78,7 @@ class _Walker:
             losses = _relevant(losses, keys[deeper], _label(keys, deeper + 1, path))
         return here, at, losses
 
-    def reached(self, here: _Here, keys: Path, path: Path) -> tuple[_Here, int]:
+    def reached(self, here: Here, keys: Path, path: Path) -> tuple[Here, int]:
         """Some steps down, and how many: no further than to what stands in the way."""
         for depth, key in enumerate(keys):
             if here.covers(key):
@@ -169,7 +87,7 @@ class _Walker:
                 here = self.below(here, key, _label(keys, depth + 1, path))
         return here, len(keys)
 
-    def looked_up(self, losses: Iterable[_Loss]) -> Iterator[Overridden]:
+    def looked_up(self, losses: Iterable[Loss]) -> Iterator[Overridden]:
         """The losses; not by recursion, since there may be as many as parts, and each place once."""
         waiting = [*losses][::-1]
         seen: dict[Any, Later] = {}
@@ -185,16 +103,16 @@ class _Walker:
 
     # --- what stands at the root
 
-    def laid(self, folding: Folding) -> _Here:
-        here = _Here(ABSENT, ()) if folding.start is None else self.leaf(folding.start)
+    def laid(self, folding: Folding) -> Here:
+        here = Here(ABSENT, ()) if folding.start is None else self.leaf(folding.start)
         begun = here.stands
         for step in folding.steps:
             here = self.step(folding, step, here, begun)
             begun = begun or here.stands
         return here
 
-    def step(self, folding: Folding, step: Step, here: _Here, begun: bool) -> _Here:
-        part, nothing = step.part, _Here(ABSENT, ())
+    def step(self, folding: Folding, step: Step, here: Here, begun: bool) -> Here:
+        part, nothing = step.part, Here(ABSENT, ())
         if step.policy is None:
             return self.changed(here, step)
         if part is NOTHING:
@@ -210,34 +128,45 @@ class _Walker:
             new = self.joined(folding.opening, nothing, new, ())
         return self.beside(step.policy, here, new, (), folding.from_top)
 
-    def leaf(self, part: Part) -> _Here:
+    def leaf(self, part: Part) -> Here:
         value, origins = part.value, part.origins
         if type(value) is Unknown:
-            here = _Here(ABSENT, ())
+            here = Here(ABSENT, ())
             here.unknown = sources(origins)
             return here
         if type(origins) is int:
             value = self.trees[origins] = value if self.given is None else self.given[origins]
-            for place in self.gone:
-                value = left_without(value, place.path) if place.source == origins else value
             origins = At(origins, ())
-        return _Here(value, origins)
+        return Here(self.left(value, origins) if self.gone else value, origins)
 
-    def changed(self, before: _Here, step: Step) -> _Here:
+    def left(self, value: Any, origins: Origins) -> Any:
+        """What is left of what a source says, without what is taken to be empty."""
+        for place in self.gone if type(origins) is At else ():
+            depth = len(origins.path)
+            if place.source == origins.source and place.path[:depth] == origins.path[: len(place.path)]:
+                value = left_without(value, place.path[depth:])
+        return value
+
+    def changed(self, before: Here, step: Step) -> Here:
         """What a change makes of the result."""
         assert step.change is not None
         assert isinstance(step.part, Part)
-        if type(step.part.origins) is int:
-            self.trees[step.part.origins] = step.part.value
-        made = Made(self.part(before), step.part).by_change(step.change)
-        rule = CHANGED, CHANGED.line(int, int)
-        here = self.made(MadeOf({LOWER: before, UPPER: _Here(ABSENT, ())}, made, rule), ())
+        said = step.part
+        if type(said.origins) is At:
+            self.trees[said.origins.source] = said.value
+            said = Part(self.left(said.value, said.origins), said.origins)
+            if said.value is ABSENT and step.part.value is not ABSENT:
+                return before
+        made = Made(self.part(before), Part(ABSENT, said.origins)).by_change(step.change, said)
+        policy: Policy = getattr(step.change, "policy", CHANGED)
+        rule = policy, policy.line(int, int)
+        here = self.made(MadeOf({LOWER: before, UPPER: Here(ABSENT, ())}, made, rule), ())
         here.unknown = before.unknown
         return here
 
     # --- two that meet
 
-    def joined(self, policy: Policy, so_far: _Here, new: _Here, path: Path, from_top: bool = False) -> _Here:
+    def joined(self, policy: Policy, so_far: Here, new: Here, path: Path, from_top: bool = False) -> Here:
         lower, upper = (new, so_far) if from_top else (so_far, new)
         if not upper.has_something:
             return lower
@@ -254,19 +183,19 @@ class _Walker:
             here = self.met(policy, lower, upper, path, from_top)
         return self.unread(policy, lower, upper, here, path) if lower.unknown or upper.unknown else here
 
-    def unread(self, policy: Policy, lower: _Here, upper: _Here, here: _Here, path: Path) -> _Here:
+    def unread(self, policy: Policy, lower: Here, upper: Here, here: Here, path: Path) -> Here:
         """What cannot be read beside a scalar that has lost to a map may be a map, too, and meet that key by key."""
         here.unknown = unknown = may_decide(policy, lower, upper)
         is_over = issubclass(upper.kind, dict)
         lost = lower if is_over else upper
         if lost.unknown and lost.stands and issubclass(here.kind, dict) and not issubclass(lost.kind, dict):
-            might = _Here(ABSENT, ())
+            might = Here(ABSENT, ())
             might.unknown = lost.unknown
             here = self.beside(policy, here, might, path, is_over)
             here.unknown = unknown
         return here
 
-    def beside(self, policy: Policy, so_far: _Here, new: _Here, path: Path, from_top: bool) -> _Here:
+    def beside(self, policy: Policy, so_far: Here, new: Here, path: Path, from_top: bool) -> Here:
         """One of the two was never laid, or cannot be read: nothing meets, and no absent row is asked."""
         lower, upper = (new, so_far) if from_top else (so_far, new)
         doubtful = bool(lower.unknown or upper.unknown)
@@ -278,7 +207,7 @@ class _Walker:
             here.unknown = may_decide(policy, lower, upper)
         return here
 
-    def met(self, policy: Policy, lower: _Here, upper: _Here, path: Path, from_top: bool) -> _Here:
+    def met(self, policy: Policy, lower: Here, upper: Here, path: Path, from_top: bool) -> Here:
         """What stands where two meet, or where the upper one meets nothing: that is a line of the table, too."""
         verdict = policy.verdict(lower.kind, upper.kind)
         if type(verdict) is Meet:
@@ -293,23 +222,23 @@ class _Walker:
             return self.gone_both(lower, upper, rule, path)
         return self.made(MadeOf({LOWER: lower, UPPER: upper}, made, rule), path)
 
-    def waiting(self, verdict: Any, so_far: _Here, new: _Here, from_top: bool, meets: bool = True) -> _Here:
-        here = _Here(None, None)
+    def waiting(self, verdict: Any, so_far: Here, new: Here, from_top: bool, meets: bool = True) -> Here:
+        here = Here(None, None)
         here.kind, here.losses = dict, so_far.losses if so_far.row else []
-        row = so_far.row or (_Waiting(so_far, verdict.policy, False, True),)
-        here.row = (*row, _Waiting(new, verdict.policy, from_top, meets))
+        row = so_far.row or (Waiting(so_far, verdict.policy, False, True),)
+        here.row = (*row, Waiting(new, verdict.policy, from_top, meets))
         return here
 
-    def settled(self, here: _Here, path: Path) -> _Here:
+    def settled(self, here: Here, path: Path) -> Here:
         """Maps that wait merged, where nobody goes further down: whoever has nothing left in them is overridden."""
         if not here.row:
             return here
         part = self.part(here)
-        merged = _Here(part.value, part.origins)
+        merged = Here(part.value, part.origins)
         merged.unknown, merged.losses = here.unknown, [*self.left_nothing(here, path), *here.all_losses()]
         return merged
 
-    def left_nothing(self, here: _Here, path: Path) -> Iterator[Overridden]:
+    def left_nothing(self, here: Here, path: Path) -> Iterator[Overridden]:
         """Those of whom nothing is left in maps that wait."""
         if here.row:
             part, policy = self.part(here), here.row[-1].policy
@@ -317,17 +246,19 @@ class _Walker:
                 yield from self.nothing_left(self.part(one.here), part, (policy, policy.line(dict, dict)), path)
                 yield from self.left_nothing(one.here, path)
 
-    def over(self, winner: _Here, loser: _Here, rule: Rule, path: Path) -> _Here:
+    def over(self, winner: Here, loser: Here, rule: Rule, path: Path) -> Here:
         """One side is read whole. The next in line: whom it has overridden itself, then the other side."""
-        by = () if _is_from_the_start(winner) else self.numbers(winner)
+        by = () if is_from_the_start(winner) else self.numbers(winner)
         return winner.with_losses(self.lost(loser, by, rule, path))
 
-    def gone_both(self, lower: _Here, upper: _Here, rule: Rule, path: Path) -> _Here:
-        """Nothing is left of either side."""
-        by = self.numbers(upper)
-        return _Here(ABSENT, ()).with_losses([*self.lost(upper, (), rule, path), *self.lost(lower, by, rule, path)])
+    def gone_both(self, lower: Here, upper: Here, rule: Rule, path: Path) -> Here:
+        """Nothing is left of either side: each is not read because of the other."""
+        below, above = self.numbers(lower), self.numbers(upper)
+        return Here(ABSENT, ()).with_losses(
+            [*self.lost(upper, below, rule, path), *self.lost(lower, above, rule, path)]
+        )
 
-    def lost(self, here: _Here, by: tuple[int, ...], rule: Rule, path: Path) -> Iterator[_Loss]:
+    def lost(self, here: Here, by: tuple[int, ...], rule: Rule, path: Path) -> Iterator[Loss]:
         """Whoever stands here was overridden, and whom those had overridden before."""
         if here.row or here.source is not None:
             yield Later(here, (), path, by, rule)
@@ -335,10 +266,10 @@ class _Walker:
         yield from (_lost(setting, by, rule) for setting in reversed(self.standing(here, path)))
         yield from here.losses
 
-    def made(self, source: MadeOf, path: Path) -> _Here:
+    def made(self, source: MadeOf, path: Path) -> Here:
         """What a handler or a change has made; whoever has nothing left in it is overridden."""
         made = source.made
-        here = _Here(made.part.value, made.part.origins)
+        here = Here(made.part.value, made.part.origins)
         here.source, here.ways = source, made.ways.origins
         self.has_made = True
         for side, part in made.inputs.items():
@@ -356,9 +287,9 @@ class _Walker:
 
     # --- one step down
 
-    def below(self, here: _Here, key: Any, path: Path) -> _Here:
+    def below(self, here: Here, key: Any, path: Path) -> Here:
         """One step down; through what was made, on to where it stood before."""
-        passed: list[_Loss] = []
+        passed: list[Loss] = []
         unknown: tuple[int, ...] = ()
         while here.source is not None:
             child, way = self.made_entry(here, here.source, key, path)
@@ -374,15 +305,15 @@ class _Walker:
         child = self.row_entry(here, key, path) if here.row else self.entry(here, key)
         return child.with_losses([*_relevant(here.losses, key, path), *passed], unknown)
 
-    def entry(self, here: _Here, key: Any) -> _Here:
+    def entry(self, here: Here, key: Any) -> Here:
         holder, origins = here.value, here.origins
         value = holder.get(key, ABSENT) if isinstance(holder, dict) else dig(holder, (key,))
         among = At(origins.source, (*origins.path, key)) if type(origins) is At else origins_at(origins, key)
-        child = _Here(value, () if value is ABSENT else among)
+        child = Here(value, () if value is ABSENT else among)
         child.unknown = here.unknown
         return child
 
-    def row_entry(self, here: _Here, key: Any, path: Path) -> _Here:
+    def row_entry(self, here: Here, key: Any, path: Path) -> Here:
         first, *others = here.row
         so_far = self.below(first.here, key, path)
         for one in others:
@@ -391,7 +322,7 @@ class _Walker:
             so_far = meeting(policy, so_far, self.below(one.here, key, path), path, one.from_top)
         return so_far
 
-    def made_entry(self, here: _Here, source: MadeOf, key: Any, path: Path) -> tuple[_Here, At | None]:
+    def made_entry(self, here: Here, source: MadeOf, key: Any, path: Path) -> tuple[Here, At | None]:
         """An entry of what was made, and where it was taken from if it was taken as it is."""
         child = self.entry(here, key)
         child.source, child.rest = source, (*here.rest, key)
@@ -407,7 +338,7 @@ class _Walker:
         child.losses += [*passed, *_relevant(here.losses, key, path)]
         return child, only
 
-    def noted(self, source: MadeOf, ways: list[At], path: Path) -> Iterator[_Loss]:
+    def noted(self, source: MadeOf, ways: list[At], path: Path) -> Iterator[Loss]:
         """Those that were overridden where a handler let parts meet."""
         made = source.made
         for way, winner, note in made.overridden(ways):
@@ -416,10 +347,11 @@ class _Walker:
                 yield _lost(setting, by, note.rule)
             yield Later(source.members[way.source], way.path, path)
 
-    def left_out(self, source: MadeOf, child: _Here, path: Path) -> Iterator[_Loss]:
+    def left_out(self, source: MadeOf, child: Here, path: Path) -> Iterator[Loss]:
         """Those of whom nothing is left in what was made, though one of the two has them below the same steps."""
         made = source.made
-        by, rule = sources(child.origins) or sources(made.inputs[UPPER].origins), source.rule
+        of, rule = sources(made.inputs[UPPER].origins), source.rule
+        by = of if made.is_change and of else sources(child.origins) or of
         for side, part, depth in made.beside(child.rest):
             settings = self.settings(part, _label(child.rest, depth, path))
             lost = [one for one in settings if not made.has(At(one.source, one.own), child.rest)]
@@ -430,17 +362,19 @@ class _Walker:
 
     # --- who sets what
 
-    def standing(self, here: _Here, path: Path) -> tuple[Setting, ...]:
+    def standing(self, here: Here, path: Path) -> tuple[Setting, ...]:
         """The settings of what stands here, in the order of their sources."""
         settings = self.settings(self.part(here) if here.row else here, path)
         return tuple(sorted(settings, key=lambda setting: setting.source))
 
-    def settings(self, part: Part | _Here, path: Path) -> Iterator[Setting]:
+    def settings(self, part: Part | Here, path: Path) -> Iterator[Setting]:
         """What each source sets of a part, as the source has it itself."""
         if part.value is ABSENT:
             return
-        found = (part.origins,) if type(part.origins) is At else wholes(part.origins, path)
-        yield from (Setting(at.source, path, self.own(at, part.value), at.path) for at in found if at.source)
+        found = ((path, part.origins),) if type(part.origins) is At else pieces(part.origins, path)
+        for now, at in found:
+            if at.source:
+                yield Setting(at.source, now, self.own(at, dig(part.value, now[len(path) :])), at.path)
 
     def own(self, at: At, otherwise: Any) -> Any:
         value: Any = self.trees.get(at.source, ABSENT)
@@ -448,13 +382,13 @@ class _Walker:
             value = value.get(step, ABSENT) if isinstance(value, dict) else dig(value, (step,))
         return otherwise if value is ABSENT else value
 
-    def numbers(self, here: _Here) -> tuple[int, ...]:
+    def numbers(self, here: Here) -> tuple[int, ...]:
         """The sources of what stands here."""
         if type(here.origins) is At:
             return (here.origins.source,)
         return sources(self.part(here).origins)
 
-    def part(self, here: _Here) -> Part:
+    def part(self, here: Here) -> Part:
         """What stands here; maps that wait are merged."""
         if not here.row:
             return Part(here.value, here.origins)
@@ -468,11 +402,9 @@ class _Walker:
         return so_far
 
 
-def _is_from_the_start(here: _Here) -> bool:
-    """Whether a value would stand there without any source: what lay there before the first part is in it."""
-    while here.row or here.source is not None:
-        here = here.row[0].here if here.row else here.source.members[LOWER]  # type: ignore[union-attr]
-    return here.origins == 0 or (type(here.origins) is At and here.origins.source == 0)
+def _from_the_end(place: At) -> tuple[int, ...]:
+    """In this order an element can be taken away, and the others stay where they are."""
+    return tuple(step if type(step) is int else -1 for step in place.path)
 
 
 def _lost(setting: Setting, by: tuple[int, ...], rule: Rule) -> Overridden:
@@ -485,7 +417,7 @@ def _label(keys: Path, depth: int, path: Path) -> Path:
     return path[: max(0, len(path) - len(keys) + depth)]
 
 
-def _relevant(losses: Iterable[_Loss], key: Any, path: Path) -> list[_Loss]:
+def _relevant(losses: Iterable[Loss], key: Any, path: Path) -> list[Loss]:
     """What the overridden ones say one step down."""
     return [found for lost in losses if (found := lost.below(key, path)) is not None]
 

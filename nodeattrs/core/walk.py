@@ -55,8 +55,10 @@ class Overridden:
         return At(self.setting.source, self.setting.own)
 
     def below(self, key: Any, path: Path) -> Overridden | None:
-        """What it says one step down, at *path*; what covers the whole path stays as it is."""
+        """What it says one step down, at *path*; what covers the whole path, or lies deeper, stays as it is."""
         setting = self.setting
+        if len(setting.path) >= len(path):
+            return self if setting.path[: len(path)] == path else None
         if len(setting.path) < len(path) - 1:
             return self
         value = dig(setting.value, (key,))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -155,6 +156,10 @@ class Case:
     def line(self, row: Row) -> str:
         """The text of the line that a row names."""
         return _line(self.input.files, row.file or "", row.line or 0)
+
+    def has_key(self, row: Row, value: Any) -> bool:
+        """Whether a value stands as a key on the line that a row names."""
+        return isinstance(value, str) and bool(re.search(rf"(?<!\w){re.escape(value)}['\"]?\s*:", self.line(row)))
 
     def touches(self, row: Row, files: Files) -> bool:
         """Whether the line that a row names is another one now."""

@@ -23,7 +23,7 @@ from typing import Any
 from tests.causality import words
 from tests.causality.case import Case, lines_of
 from tests.causality.editor import NotThere, settled
-from tests.causality.system import MARKER, Answer, Files, Input, Setting, System, shown
+from tests.causality.system import MARKER, TOKEN, Answer, Files, Input, Setting, System, shown
 from tests.causality.told import Told
 from tests.causality.values import ABSENT, Changes, Path, changes, dig, follow, leaves, same, texts
 
@@ -146,12 +146,16 @@ class _Judge:
             return None
 
     def ask_who(self, told: Told) -> None:
-        """(a) Somebody is named, and the line sets something; it is not overridden at the same time."""
+        """(a) Somebody is named, and the line sets something; it is not overridden at the same time.
+
+        What is read may be a key: that of a map which was added to a list. Its line may hold nothing else.
+        """
         if not told.winners:
             self.note("a", "nobody is named", told.path, "explain", "a winner", [row.word for row in told.rows], False)
         for row in told.winners:
             named = row.file is not None and row.line is not None
             sets = row not in told.bare or told.is_empty or self.case.is_computed(row) or self.case.is_decided(row)
+            sets |= self.case.has_key(row, told.value)
             told.is_placed &= sets
             # A marker that is read as it is had nothing to mark: what decides that is not told.
             told.is_placed &= not (self.case.is_decided(row) and str(told.value).startswith(MARKER))
@@ -292,7 +296,7 @@ class _Judge:
     def ask_left(self, told: Told, gone: set[Setting], files: Files, edit: str, what: Changes, answer: Answer) -> None:
         now = follow(self.case.value, answer.value, told.path)
         freed = told.holds_down(gone, files, self.case) if told.path in what.paths else []
-        back = (says(now, row) or says(dig(answer.value, row.path), row) for row in freed)
+        back = (says(now, row) or stands(answer.value, row) for row in freed)
         held = told.path not in what.paths or any(back) or self.comes_between(told, gone, freed)
         held = held or self.is_united(told, gone, answer)
         law, cause = "c", "a line that is not named is missed"
@@ -370,9 +374,8 @@ class _Judge:
             return
         cause = "whom nobody named is next" if coming is None else "another one is next"
         back = any(self.is_back(row, files, answer.value) for row in told.rows)
-        is_coming = coming is not None and says(
-            dig(answer.value, coming.path) if len(coming.path) <= len(at) else now, coming
-        )
+        said = dig(answer.value, coming.path) if coming is not None and len(coming.path) <= len(at) else now
+        is_coming = coming is not None and says(said, coming) and (at != told.path or is_told(said, told.rows))
         self.note("d", cause, told.path, edit, _row(coming), f"{now!r} at {_spelled(at)}", back or is_coming)
 
     def takes_next(self, told: Told, files: Files) -> bool:
@@ -387,10 +390,15 @@ class _Judge:
         return {one for one in self.case.settings if one.file == row.file and one.shown in texts(row.value)}
 
     def has_company(self, told: Told, at: Path) -> bool:
-        """Whether other lines of the winner's source set something there: more than its own would have to go."""
+        """Whether other lines of the winner's source set something there: more than its own would have to go.
+
+        That may be a line which the winner's own overrides, since its text sets the key twice.
+        """
         ranks = {row.rank for row in told.winners}
         beside = (other for path, other in self.told.items() if path[: len(at)] == at and path != told.path)
-        return any(row.rank in ranks for other in beside for row in other.winners)
+        above = (words.rows_of(self.case.base.explain(at[:depth])) for depth in range(1, len(at)))
+        twice = (row for rows in above for row in rows if row.means == words.OVERRIDDEN)
+        return any(row.rank in ranks for row in (*(row for other in beside for row in other.winners), *twice))
 
     def is_back(self, row: words.Row, files: Files, after: Any) -> bool:
         """Whether something was taken away by a line that is gone, and is read again."""
@@ -422,6 +430,11 @@ def standing(after: Any, path: Path) -> tuple[Path, Any]:
     return path, dig(after, path)
 
 
+def stands(after: Any, row: words.Row) -> bool:
+    """Whether a row's value stands at its own path, which may be above the one that was asked."""
+    return says(dig(after, row.path), row)
+
+
 def leads(value: Any, path: Path) -> bool:
     """Whether a map or list is left at the path or above."""
     return any(isinstance(dig(value, path[:depth]), (dict, list)) for depth in range(1, len(path) + 1))
@@ -430,19 +443,33 @@ def leads(value: Any, path: Path) -> bool:
 def says(now: Any, row: words.Row) -> bool:
     """Whether a row's value is read: as it is, converted to text, or as a part of what is joined.
 
-    Of a map or list that is joined others may override or knock out a part: an entry that is left is enough.
+    Of a map or list that is joined with others some entries may lose to theirs, or are knocked out: one of them is
+    read at least; `is_told` asks who has set the others. To a list a scalar was added, or a map, whole or its keys.
     """
     if same(now, row.value) or str(now) == str(row.value):
         return True
     if isinstance(now, str) and isinstance(row.value, str):
         return row.value in now
+    if isinstance(now, list) and not isinstance(row.value, list):
+        return _was_added(row.value, now)
     if type(now) is type(row.value) and isinstance(now, (dict, list)):
         said = list(leaves(row.value))
         if any(path and same(dig(now, path), value) for path, value in said):
             return True
-        found = [texts(value) in texts(now) for _, value in said]
-        return any(found) if isinstance(now, list) else all(found)
+        some = any if isinstance(now, list) or any(value for _, value in said) else all
+        return some(texts(value) in texts(now) for _, value in said)
     return False
+
+
+def _was_added(value: Any, now: list[Any]) -> bool:
+    keys = list(value) if isinstance(value, dict) else []
+    return any(same(one, value) for one in now) or (bool(keys) and all(key in now for key in keys))
+
+
+def is_told(now: Any, rows: list[words.Row]) -> bool:
+    """Whether rows say every token that is read."""
+    said = texts([row.value for row in rows])
+    return all(token in said for token in TOKEN.findall(texts(now)))
 
 
 def _row(row: words.Row | None) -> str:

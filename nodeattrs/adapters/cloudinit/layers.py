@@ -115,8 +115,8 @@ class _Fold:
                 policy = last
             said = kept(source.part, rest) if rest is not None else source.part
             if source.row is not None and rest is not None and len(rest) < len(source.part.value):
-                source.row.folding.change(partial(kept, keys=rest))
-                again = source.row.joinings[-1]
+                source.row.folding.change(partial(_kept, rest))
+                again = replace(source.row.joinings[-1], steps=1)
                 self.rows[self.rows.index(source.row)] = Row(source.row.folding, (*source.row.joinings, again))
             lay(folding, said if source.row is None else source.row.folding, policy)
             if number and rest is not None:
@@ -143,6 +143,10 @@ class _Fold:
 
 def _says_something(value: Any) -> bool:
     return type(value) is Unknown or (isinstance(value, dict) and bool(value))
+
+
+def _kept(keys: dict[Any, Any], result: Part, _: Part) -> Part:
+    return kept(result, keys)
 
 
 def _definition_in(value: Any) -> tuple[Definition | None, dict[Any, Any] | None, str | None]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.changes import PartChanges
     from nodeattrs.adapters.cloudinit.lints import Warned
     from nodeattrs.core.fold import Layer
-    from nodeattrs.core.trace import Heard, Trace
+    from nodeattrs.core.trace import Trace
     from nodeattrs.core.walk import Setting, Walk
 
 __all__ = ["Merged"]
@@ -117,10 +116,12 @@ class Merged:
         return tuple(dict.fromkeys(self._claim(setting).origin for setting in self._walk(steps).standing))
 
     def _walk(self, steps: Path) -> Walk:
+        from nodeattrs.adapters.cloudinit.twice import told_twice
         from nodeattrs.core.folding import Folding
         from nodeattrs.core.tracing import walk
 
-        return walk(self.rows[-1].folding if self.rows else Folding(), steps)
+        folding = self.rows[-1].folding if self.rows else Folding()
+        return walk(told_twice(folding, steps, self._speaker), steps)
 
     def _claim(self, setting: Setting) -> Claim:
         layer = self.unknown.get(setting.source)
@@ -177,25 +178,13 @@ class Merged:
         titles = {report.number: report.title for report in self.parts}
         # Parts without a file are all called part-001; only what lies in files can be laid twice.
         named = all(report.part.file for report in self.parts if report.part.type)
-        trace = traced(self._walk(steps), steps, dig(self.value, steps), self._claim, titles, once=named)
-        return replace(trace, heard=(*trace.heard, *self._written_twice(trace)))
+        return traced(self._walk(steps), steps, dig(self.value, steps), self._claim, titles, once=named)
 
     def causes(self, path: str | Path) -> tuple[Cause, ...]:
         """The lines that decide how those who speak about *path* are merged: headers, merge_how, merge_type."""
         numbers = dict.fromkeys(heard.claim.rank for heard in self.trace(path).heard)
         reports = [(self.parts[number - 1], self.definition_origin(number)) for number in numbers]
         return tuple(Cause(f"{one.title} joins by {one.definition}", at) for one, at in reports if at is not None)
-
-    def _written_twice(self, trace: Trace) -> Iterator[Heard]:
-        """What the very text that sets a value says there before, under a key that it writes again."""
-        from nodeattrs.adapters.cloudinit.places import YamlSpeaker
-        from nodeattrs.core.trace import Fate, Heard
-
-        for number in sorted({heard.claim.rank for heard in trace.heard}, reverse=True):
-            speaker = self._speaker(number)
-            for value, origin in speaker.earlier(trace.path) if isinstance(speaker, YamlSpeaker) else ():
-                why = "a later line of the same text sets the key again"
-                yield Heard(Claim(trace.path, value, number, origin), Fate.LOSES, why, (number,))
 
     def explain(self, path: str | Path) -> str:
         """The trace of *path* as text."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -16,7 +16,19 @@ from nodeattrs.adapters.cloudinit.loading import loader_for
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path
 
-__all__ = ["YamlSpeaker"]
+__all__ = ["Earlier", "YamlSpeaker"]
+
+
+class Earlier(NamedTuple):
+    """A step in front of a path: what the text says under a key that it writes again.
+
+    depth: of the key on the path
+    turn:  which one of its entries, the oldest first
+    """
+
+    depth: int
+    turn: int
+
 
 _MERGE = "tag:yaml.org,2002:merge"
 
@@ -48,49 +60,45 @@ class YamlSpeaker:
         return yaml.constructor.SafeConstructor()
 
     def at(self, path: Path) -> Origin:
-        """Where *path* is written, or else its nearest parent."""
+        """Where *path* is written, or else its nearest parent; an `Earlier` in front leads to what stands before."""
         node = self._root
         if node is None:
             return self._origin
-        line = node.start_mark.line
-        column = node.start_mark.column
-        for step in path:
-            found = self._step(node, step)
+        earlier, steps = (path[0], path[1:]) if path and type(path[0]) is Earlier else (None, path)
+        place = node
+        for depth, step in enumerate(steps):
+            if earlier is not None and depth == earlier.depth:
+                found: tuple[yaml.Node, yaml.Node] | None = self._again(node, step)[earlier.turn]
+            else:
+                found = self._step(node, step)
             if found is None:
                 break
             place, node = found
-            line, column = place.start_mark.line, place.start_mark.column
-        return self._place(line, column)
+        return self._place(place.start_mark.line, place.start_mark.column)
 
     def _place(self, line: int, column: int) -> Origin:
         return self._origin.moved(line + self._first, column + self._indent + 1)
 
-    def earlier(self, path: Path) -> list[tuple[Any, Origin]]:
-        """What keys on the way to *path* say there that the text writes again later, the newest first."""
-        found: list[tuple[Any, Origin]] = []
+    def earlier(self, path: Path) -> list[tuple[Earlier, Any]]:
+        """What keys on the way to *path* say that the text writes again later, the oldest first."""
+        found: list[tuple[Earlier, Any]] = []
         node = self._root
         for depth, step in enumerate(path):
-            if isinstance(node, yaml.MappingNode):
-                for key, value in [pair for pair in node.value if self._says(pair[0], step)][-2::-1]:
-                    found += self._said(key, value, path[depth + 1 :])
+            for turn, (_, said) in enumerate(self._again(node, step)):
+                try:
+                    found.append((Earlier(depth, turn), self._constructor.construct_object(said, deep=True)))
+                except (yaml.YAMLError, ValueError):
+                    continue
             entry = None if node is None else self._step(node, step)
             if entry is None:
                 break
             node = entry[1]
         return found
 
-    def _said(self, key: yaml.Node, node: yaml.Node, rest: Path) -> list[tuple[Any, Origin]]:
-        place = key
-        for step in rest:
-            entry = self._step(node, step)
-            if entry is None:
-                return []
-            place, node = entry
-        try:
-            value = self._constructor.construct_object(node, deep=True)
-        except (yaml.YAMLError, ValueError):
-            return []
-        return [(value, self._place(place.start_mark.line, place.start_mark.column))]
+    def _again(self, node: yaml.Node | None, step: Any) -> list[tuple[yaml.Node, yaml.Node]]:
+        """The entries under a key that a later one of the same mapping replaces."""
+        pairs = node.value if isinstance(node, yaml.MappingNode) else ()
+        return [pair for pair in pairs if self._says(pair[0], step)][:-1]
 
     def _step(self, node: yaml.Node, step: Any) -> tuple[yaml.Node, yaml.Node] | None:
         """The node to show for a step, and the node to go on with."""

@@ -7,10 +7,11 @@ are made anew when somebody asks.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from itertools import islice
+from typing import Any
 
 from nodeattrs.adapters.cloudinit.parts import CloudPart
-from nodeattrs.adapters.cloudinit.patching import Patch
 from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.folding import Step as FoldingStep
 from nodeattrs.core.origins import renumbered
@@ -22,12 +23,13 @@ __all__ = ["Joining", "Row", "Step", "moved", "steps_of"]
 
 @dataclass(frozen=True, slots=True)
 class Joining:
-    """Who joins at a step of a folding.
+    """Who joins at a step of a folding, or at several: a patch changes the result operation by operation.
 
     number: of the part; 0 where several sources join at once
     policy: what happens where they meet; None for a JSON patch
     said:   what the part says, its definition taken out; None for a JSON patch
     folded: whether this is a fold of conf.d files or layers, the strongest first
+    steps:  how many steps of the folding it takes
     """
 
     number: int
@@ -36,6 +38,7 @@ class Joining:
     policy: Policy | None
     said: Part | None
     folded: bool = False
+    steps: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ class Step(Joining):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A folding, and who joined at each of its steps."""
+    """A folding, and who joined at its steps."""
 
     folding: Folding
     joinings: tuple[Joining, ...]
@@ -57,17 +60,15 @@ class Row:
 def steps_of(rows: Iterable[Row]) -> Iterator[Step]:
     """Each joining with the result before and after it. cost: that of the merges"""
     for row in rows:
-        for joining, (before, _, after) in zip(row.joinings, row.folding.rounds(), strict=True):
-            yield Step(
-                joining.number,
-                joining.part,
-                joining.filename,
-                joining.policy,
-                joining.said,
-                joining.folded,
-                before,
-                after,
-            )
+        rounds, last = row.folding.rounds(), row.folding.start or NOTHING
+        for joining in row.joinings:
+            before, *results = last, *(after for _, _, after in islice(rounds, joining.steps))
+            last = results[-1] if results else before
+            yield Step(**_fields(joining), before=before, after=last)
+
+
+def _fields(joining: Joining) -> dict[str, Any]:
+    return {field.name: getattr(joining, field.name) for field in fields(joining)}
 
 
 def moved(rows: Iterable[Row], offset: int) -> list[Row]:
@@ -96,9 +97,6 @@ def _moved(folding: Folding, number: Callable[[int], int], known: dict[int, Fold
         for step in folding.steps:
             part = step.part
             laid = _moved(part, number, known) if isinstance(part, Folding) else _part(part, number)
-            change = step.change
-            if isinstance(change, Patch):
-                change = Patch(change.text, number(change.number))
-            new.steps.append(FoldingStep(laid, step.policy, change))
+            new.steps.append(FoldingStep(laid, step.policy, step.change))
         new.result = _part(folding.result, number)
     return known[id(folding)]

@@ -26,14 +26,13 @@ from nodeattrs.adapters.cloudinit.merged import Merged
 from nodeattrs.adapters.cloudinit.mergers import Mode, lay, policy_of
 from nodeattrs.adapters.cloudinit.merging import as_definition
 from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, INCLUDES, JSONP, SCRIPTS, CloudPart, PartReport, status_of
-from nodeattrs.adapters.cloudinit.patching import Patch
+from nodeattrs.adapters.cloudinit.patching import changes_in, operations_of, said_in
 from nodeattrs.adapters.cloudinit.steps import Joining, Row
 from nodeattrs.adapters.cloudinit.unfolding import unfold
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import origins_at, sources
 from nodeattrs.core.part import Part
-from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError
 
@@ -103,8 +102,9 @@ class _Run:
             self._begin_anew(self.folding)
         try:
             if part.type == JSONP:
-                self.folding.change(Patch(part.text, number), Part(ABSENT, number))
-                self.joinings.append(Joining(number, part, name, None, None))
+                operations = operations_of(part.text)
+                self.folding.change(*changes_in(operations), of=said_in(operations, number))
+                self.joinings.append(Joining(number, part, name, None, None, steps=len(operations)))
                 return PartReport(number, part, name, "merged")
             config = load_config(part.text)
             own, rest, source = _own_definition(config, part)
@@ -165,8 +165,8 @@ class _Run:
 
     def _begin_anew(self, folding: Folding) -> None:
         """A patch has put null in place of the whole config: cloud-init goes on with nothing."""
-        folding.change(lambda before: Part({}, 0))
-        self.joinings.append(replace(self.joinings[-1], policy=None, said=None))
+        folding.change(lambda before, said: Part({}, 0))
+        self.joinings.append(replace(self.joinings[-1], policy=None, said=None, steps=1))
 
     def merged(self) -> Merged:
         if self.folding is None:
