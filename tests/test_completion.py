@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,7 +31,7 @@ def completed(script: Callable[[str], str], tmp_path: Path) -> Complete:
     """What bash offers for the last of some words, in a folder with a few files."""
     for file in ("nodes.db", "nodes.jsonl", "two words.json"):
         (tmp_path / file).touch()
-    (tmp_path / "cookbooks").mkdir()
+    (tmp_path / "cookbooks").mkdir(exist_ok=True)
 
     def completed(*words: str) -> set[str]:
         asked = " ".join(f"'{word}'" for word in ("nodeattrs", *words))
@@ -106,3 +108,56 @@ def test_every_command_and_option_is_in_the_script(script: Callable[[str], str],
 
     for word in ("run", "completion", "impact", "why-run", "json-attributes", "slot", "traceback"):
         assert word in text
+
+
+class TestWhatOnlyDataKnow:
+    """Names of nodes, paths and keys: the script asks `nodeattrs complete`."""
+
+    @pytest.fixture
+    def shop(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        """The example with its nodes kept, and a program for the shell to ask."""
+        root = Path(__file__).parent.parent
+        (tmp_path / "cookbooks_example").symlink_to(root / "cookbooks_example")
+        (tmp_path / "bin").mkdir()
+        program = tmp_path / "bin" / "nodeattrs"
+        program.write_text(f'#!/bin/sh\nPYTHONPATH="{root}" exec "{sys.executable}" -m nodeattrs "$@"\n')
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+        monkeypatch.chdir(tmp_path)
+        example = "cookbooks_example"
+        assert main(["run", "--all", "--quiet", "--repo", example, "--facts", f"{example}/facts"]) == 0
+        return tmp_path
+
+    @pytest.mark.parametrize(
+        ("words", "offered"),
+        [
+            (["explain", "we"], ["web1", "web2"]),
+            (["diff", "web1", ""], ["db1", "web1", "web2"]),
+            (["run", "--repo", "cookbooks_example", "--node", "d"], ["db1"]),
+            (["explain", "web1", "apache2.mp"], ["apache2.mpm."]),
+            (["explain", "web1", "apache2.mpm.start_s"], ["apache2.mpm.start_servers"]),
+            (["diff", "web1", "web2", "--path", "apache2.mod"], ["apache2.modules"]),
+            (["hiera", "lookup", "--hiera", "cookbooks_example/hiera", "profile::us"], ["profile::users"]),
+            (["hiera", "lookup", "--hiera", "cookbooks_example/hiera", "profile", "::", "us"], ["users"]),
+            (["explain", "nobody", "a"], []),
+            (["explain", "web1", "nosuch.a"], []),
+            (["nosuch", ""], []),
+            ([], []),
+        ],
+        ids=" ".join,
+    )
+    def test_what_the_last_word_may_become(self, shop: Path, words: list[str], offered: list[str], capsys):
+        """
+        Nothing where nothing is known: no error either, which would tear the line that is being typed.
+        """
+        capsys.readouterr()
+
+        assert main(["complete", *words]) == 0
+        assert ("".join(f"{one}\n" for one in offered), "") == tuple(capsys.readouterr())
+
+    def test_bash_asks(self, shop: Path, completed: Complete, capsys: pytest.CaptureFixture[str]):
+        capsys.readouterr()
+
+        assert {"web1", "web2"} == completed("explain", "web")
+        assert {"apache2.mpm."} == completed("explain", "web1", "apache2.mp")
+        assert {"--format"} == completed("explain", "web1", "--fo")

@@ -10,12 +10,13 @@ import shlex
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from nodeattrs.cli.complete import asked_of
 from nodeattrs.cli.terminal import Terminal
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
 
 NAME = "completion"
-SUMMARY = "print what a shell needs to complete commands and options"
+SUMMARY = "print what a shell needs to complete commands, options, nodes, paths and keys"
 DESCRIPTION = "Print a script that makes a shell complete our commands, options and their values."
 EXAMPLES = """\
 examples:
@@ -40,7 +41,8 @@ class _Option(NamedTuple):
     """An option of a command: its spellings, and what may follow it.
 
     values: the words to choose from
-    names:  "file" or "directory" where it names one, "" where nothing can be guessed or follows
+    names:  "file" or "directory" where it names one, "asked" where `nodeattrs complete` knows, "" where nothing can
+            be guessed or follows
     """
 
     spellings: tuple[str, ...]
@@ -56,7 +58,7 @@ class _Command(NamedTuple):
     said:       the words before, without the program's name: (), ("run",), ("catalog", "check")
     words:      what may stand next, and what it does
     is_between: whether one of these words has to follow, and has options of its own
-    names:      "file" or "directory" where words that are no options name one
+    names:      the same for words that are no options
     """
 
     said: tuple[str, ...]
@@ -81,6 +83,7 @@ def _commands(parser: argparse.ArgumentParser, said: tuple[str, ...] = ()) -> It
     for action in parser._actions:
         values = tuple(map(str, action.choices or ()))
         named = _NAMES.get(action.metavar, "") if isinstance(action.metavar, str) else ""
+        named = "asked" if asked_of(action) else named
         if isinstance(action, argparse._SubParsersAction):
             is_between = True
             words |= {choice.dest: choice.help or "" for choice in action._choices_actions}
@@ -138,14 +141,24 @@ def _bash_words(words: Iterable[str]) -> str:
 def _bash_names(names: str) -> str:
     if not names:
         return ":"
+    if names == "asked":
+        return _BASH_ASKED
     kind = "d" if names == "directory" else "f"
     return f"compopt -o filenames; IFS=$'\\n'; COMPREPLY=($(compgen -{kind} -- \"$word\"))"
+
+
+# Bash adds a space unless more is to come, and cannot be told so for one word among others.
+_BASH_ASKED = (
+    "IFS=$'\\n'; COMPREPLY=($(nodeattrs complete \"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)); "
+    'case "${COMPREPLY[*]}" in *.) compopt -o nospace;; esac'
+)
 
 
 def _zsh(commands: list[_Command]) -> Iterator[str]:
     yield "#compdef nodeattrs"
     yield "_nodeattrs() {"
-    yield "    local -a told"
+    yield "    local -a told whole=(${words[2,CURRENT]})"
+    yield '    _nodeattrs_asked() { compadd -S "" -- ${(f)"$(nodeattrs complete "${whole[@]}" 2>/dev/null)"} }'
     yield '    case "${(j: :)words[2,CURRENT-1]} " in'
     for command in commands:
         if command.words:
@@ -164,7 +177,7 @@ def _zsh(commands: list[_Command]) -> Iterator[str]:
     yield 'if [ "$funcstack[1]" = _nodeattrs ]; then _nodeattrs "$@"; else compdef _nodeattrs nodeattrs; fi'
 
 
-_ZSH_NAMES = {"file": "_files", "directory": "_files -/", "": " "}
+_ZSH_NAMES = {"file": "_files", "directory": "_files -/", "asked": "_nodeattrs_asked", "": " "}
 
 
 def _zsh_specs(option: _Option) -> Iterator[str]:
@@ -208,8 +221,10 @@ def _fish(commands: list[_Command]) -> Iterator[str]:
             yield _fish_line(where, " ".join(parts), option.help)
 
 
-_FISH_WORDS = {"file": "-F", "directory": "-a '(__fish_complete_directories)'"}
-_FISH_VALUES = {"file": "-r -F", "directory": "-x -a '(__fish_complete_directories)'", "": "-x"}
+_FISH_ASKED = "-a '(nodeattrs complete (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)'"
+_FISH_WORDS = {"file": "-F", "directory": "-a '(__fish_complete_directories)'", "asked": _FISH_ASKED}
+_FISH_VALUES = {"file": "-r -F", "directory": "-x -a '(__fish_complete_directories)'", "asked": f"-x {_FISH_ASKED}"}
+_FISH_VALUES[""] = "-x"
 
 
 def _fish_line(where: str, what: str, told: str) -> str:

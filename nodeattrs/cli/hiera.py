@@ -160,6 +160,12 @@ def _hiera(options: argparse.Namespace, place: str | None) -> Hiera:
     )
 
 
+def keys_known(options: argparse.Namespace) -> set[str]:
+    """The keys that whoever asks may look up. raises: NodeattrsError"""
+    scopes = _scopes(options, _hiera(options, options.hiera), getattr(options, "node", None))
+    return {key for scope in scopes.values() for key in scope.known_keys()}
+
+
 # --- who asks
 
 

@@ -135,6 +135,11 @@ def run(argv: Sequence[str] | None = None) -> int:
     options = argparse.Namespace(words=words)
     terminal = Terminal()
     try:
+        if words[:1] == ["complete"]:  # asked by shells, and in no help
+            from nodeattrs.cli.complete import answers
+
+            terminal.text("".join(f"{one}\n" for one in answers(words[1:])))
+            return DONE
         try:
             with terminal.writing():
                 parser(_command_in(words)).parse_args(words, options)

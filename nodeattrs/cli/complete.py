@@ -1,0 +1,160 @@
+"""`nodeattrs complete WORDS`: what the last word may become. Shells ask it; nobody else has to know it.
+
+It offers what only a store, a repository or a tree knows: names of nodes, paths of their
+attributes, keys of Hiera. It opens what the words before name, runs nobody's code, and
+answers nothing rather than an error: a fault is told by the command itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+__all__ = ["ASKED", "NAME", "answers", "asked_of"]
+
+NAME = "complete"
+
+ASKED = ("NODE", "OTHER", "PATH", "KEY")
+"""The words, as --help has them, that are asked for here; and the NAME of --node."""
+
+
+def asked_of(action: argparse.Action) -> str:
+    """What an argument asks for: one of `ASKED`, or "" """
+    if "--node" in action.option_strings:
+        return "NODE"
+    return action.metavar if isinstance(action.metavar, str) and action.metavar in ASKED else ""
+
+
+def answers(words: Sequence[str]) -> list[str]:
+    """What the last of some words may become.
+
+    A shell that takes "profile::users" for three words is answered with what follows the last colon.
+    """
+    from nodeattrs.errors import NodeattrsError
+
+    *said, word = _joined(words) or [""]
+    if not said:
+        return []
+    cut = len(word) - len(words[-1].strip(":")) if words and word != words[-1] else 0
+    found: list[str] = []
+    with suppress(NodeattrsError, OSError, SystemExit, ValueError):
+        found = [one[cut:] for one in _Asked(said).offered(word) if one.startswith(word)]
+    return found
+
+
+def _joined(words: Sequence[str]) -> list[str]:
+    """The words, those put together that were taken apart at colons."""
+    found: list[str] = []
+    glue = False
+    for word in words:
+        colons = bool(word) and not word.strip(":")
+        if found and (colons or glue):
+            found[-1] += word
+        else:
+            found.append(word)
+        glue = colons
+    return found
+
+
+def _refused(message: str) -> None:
+    raise SystemExit(message)
+
+
+class _Asked:
+    """The words before the one in question, understood as far as they go."""
+
+    def __init__(self, said: Sequence[str]) -> None:
+        from nodeattrs.cli.program import parser
+
+        self.options = argparse.Namespace(refuse=_refused)
+        self._actions: list[argparse.Action] = []
+        self._places: list[argparse.Action] = []
+        self._waiting: argparse.Action | None = None
+        self._enter(parser(said[0]))
+        for word in said:
+            self._take(word)
+
+    def _enter(self, parser: argparse.ArgumentParser) -> None:
+        self._actions = list(parser._actions)
+        self._places = [one for one in parser._actions if not one.option_strings]
+        for action in self._actions:
+            if action.dest != argparse.SUPPRESS and not hasattr(self.options, action.dest):
+                setattr(self.options, action.dest, action.default)
+
+    def _take(self, word: str) -> None:
+        if self._waiting is not None:
+            many = isinstance(self._waiting, argparse._AppendAction)
+            setattr(self.options, self._waiting.dest, [word] if many else word)
+            self._waiting = None
+        elif word.startswith("-"):
+            name, joint, value = word.partition("=")
+            option = next((one for one in self._actions if name in one.option_strings), None)
+            if option is not None and option.nargs != 0:
+                self._waiting = option
+                if joint and value:
+                    self._take(value)
+        elif self._places:
+            place = self._places[0]
+            if isinstance(place, argparse._SubParsersAction):
+                if word in place.choices:
+                    self._enter(place.choices[word])
+                return
+            setattr(self.options, place.dest, word)
+            if place.nargs not in ("*", "+"):
+                del self._places[0]
+
+    def offered(self, word: str) -> Iterator[str]:
+        """What may stand next, of what only data know."""
+        action = self._waiting or next(iter(self._places), None)
+        asked = "" if action is None else asked_of(action)
+        if asked in ("NODE", "OTHER"):
+            yield from self._nodes()
+        elif asked == "PATH":
+            yield from self._paths(word)
+        elif asked == "KEY":
+            yield from self._keys()
+
+    # --- what is known
+
+    def _known(self, name: str) -> Any:
+        return getattr(self.options, name, None)
+
+    def _store(self) -> Any:
+        from nodeattrs.cli.options import kept_in, store_of
+        from nodeattrs.runs import Repository
+
+        self.options.store = self._known("store")
+        if self._known("repo"):
+            return store_of(self.options, Repository(self._known("repo")))
+        return kept_in(self.options)[0]
+
+    def _nodes(self) -> list[str]:
+        from nodeattrs.errors import NodeattrsError
+        from nodeattrs.runs import Repository
+
+        found: list[str] = []
+        with suppress(NodeattrsError, OSError):
+            found += self._store().names()
+        with suppress(NodeattrsError, OSError):
+            found += Repository(self._known("repo") or ".").nodes()
+        return sorted(set(found))
+
+    def _paths(self, word: str) -> Iterator[str]:
+        """The next step of the paths that begin so, with a dot where more lies below."""
+        from nodeattrs.core.tree import dig, parse, spell
+        from nodeattrs.runs.session import required
+
+        above = word.rpartition(".")[0]
+        name = str(self._known("node") or self._known("before")).partition("@")[0]
+        tree = required(self._store(), name).node.to_dict(evaluate=False)
+        path = parse(above) if above else ()
+        inner = dig(tree, path)
+        for key, value in inner.items() if isinstance(inner, dict) else ():
+            yield spell((*path, key)) + ("." if isinstance(value, dict) and value else "")
+
+    def _keys(self) -> list[str]:
+        from nodeattrs.cli.hiera import keys_known
+
+        return sorted(keys_known(self.options))
