@@ -61,6 +61,10 @@ class Here:
             return False
         return not isinstance(self.value, (list, tuple)) or type(key) is not int
 
+    def has_elements(self, key: Any) -> bool:
+        """Whether a key is that of an element here; a map may have numbers as names."""
+        return type(key) is int and not (self.row or isinstance(self.value, dict))
+
     def with_losses(self, losses: Iterable[Loss], unknown: tuple[int, ...] = ()) -> Here:
         """The same, with further losses."""
         losses = list(losses)

@@ -75,7 +75,8 @@ class _Walker:
         here = self.settled(here, at)
         losses = list(here.all_losses())
         for deeper in range(depth, len(keys)):
-            losses = _relevant(losses, keys[deeper], _label(keys, deeper + 1, path))
+            key = keys[deeper]
+            losses = _relevant(losses, key, _label(keys, deeper + 1, path), type(key) is int)
         return here, at, losses
 
     def reached(self, here: Here, keys: Path, path: Path) -> tuple[Here, int]:
@@ -303,7 +304,7 @@ class _Walker:
             here, _ = self.reached(here, way.path[:-1], path[:-1])
             key = way.path[-1]
         child = self.row_entry(here, key, path) if here.row else self.entry(here, key)
-        return child.with_losses([*_relevant(here.losses, key, path), *passed], unknown)
+        return child.with_losses([*_relevant(here.losses, key, path, here.has_elements(key)), *passed], unknown)
 
     def entry(self, here: Here, key: Any) -> Here:
         holder, origins = here.value, here.origins
@@ -335,7 +336,7 @@ class _Walker:
         child.losses = [*self.noted(source, ways, path), *self.left_out(source, child, path)]
         # Of what goes on in the same value, the earlier ones are found again one step down.
         child.earlier, passed = (earlier, []) if only is None else ([], earlier)
-        child.losses += [*passed, *_relevant(here.losses, key, path)]
+        child.losses += [*passed, *_relevant(here.losses, key, path, here.has_elements(key))]
         return child, only
 
     def noted(self, source: MadeOf, ways: list[At], path: Path) -> Iterator[Loss]:
@@ -417,9 +418,9 @@ def _label(keys: Path, depth: int, path: Path) -> Path:
     return path[: max(0, len(path) - len(keys) + depth)]
 
 
-def _relevant(losses: Iterable[Loss], key: Any, path: Path) -> list[Loss]:
+def _relevant(losses: Iterable[Loss], key: Any, path: Path, is_index: bool) -> list[Loss]:
     """What the overridden ones say one step down."""
-    return [found for lost in losses if (found := lost.below(key, path)) is not None]
+    return [found for lost in losses if (found := lost.below(key, path, is_index)) is not None]
 
 
 def _once(losses: Iterable[Overridden]) -> Iterator[Overridden]:
