@@ -76,7 +76,7 @@ class _Here:
 
     @property
     def has_something(self) -> bool:
-        return bool(self.kind is not Absent or self.losses or self.unknown)
+        return bool(self.kind is not Absent or self.losses or self.earlier or self.unknown)
 
     def covers(self, key: Any) -> bool:
         """Whether nothing can lie below at a key: a scalar has none, and a list has no names."""
