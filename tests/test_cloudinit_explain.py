@@ -312,6 +312,16 @@ class TestPatches:
         assert [(heard.claim.value, heard.by) for heard in merged.trace("t").heard] == [(2, ()), (1, (2,))]
         assert "the operation removes it (JSON patch: remove /t)" in merged.explain("t")
 
+    def test_what_was_gone_before_a_patch_is_still_told(self):
+        """
+        Though the patch touches something else, and a weaker layer is read.
+        """
+        how = "merge_how: dict(allow_delete)"
+        patch = '#cloud-config-jsonp\n[{"op": "remove", "path": "/l"}]'
+        user = merge(["#cloud-config\nt: a\nl: 0\nz: 0", f"#cloud-config\nt: null\n{how}", patch])
+
+        assert [value for _, value, _ in self.rows(merge_layers(user=user, vendor="t: b"), "t")] == ["b", None, "a"]
+
     def test_a_patch_that_needs_the_winner_does_not_hinder_an_explanation(self):
         """
         Without the first part there is nothing to copy.

@@ -423,7 +423,7 @@ class TestText:
 
         assert folded.explain("a").splitlines() == [
             "a: nothing there",
-            "  loses  2  null  web1.yaml:7 (file web1)      the key is dropped (null removes)",
+            "  loses  2  null  web1.yaml:7 (file web1)      beaten by 1: the key is dropped (null removes)",
             "  loses  1  1     common.yaml:2 (file common)  beaten by 2: the key is dropped (null removes)",
         ]
 

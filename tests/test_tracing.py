@@ -8,7 +8,22 @@ from nodeattrs.core.claim import Claim, Origin
 from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.meeting import meet, note
 from nodeattrs.core.part import Part, listed, without
-from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, LIST, MAP, MEET, NULL, SAID, SCALAR, TAKE, TEXT, Line, Policy
+from nodeattrs.core.policy import (
+    ABSENT_KIND,
+    ANY,
+    KEEP,
+    LIST,
+    MAP,
+    MEET,
+    NULL,
+    SAID,
+    SCALAR,
+    TAKE,
+    TEXT,
+    Line,
+    Meet,
+    Policy,
+)
 from nodeattrs.core.trace import traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT
@@ -86,6 +101,17 @@ class TestUnknown:
 
 
 class TestInLine:
+    def test_a_map_stands_in_the_way_of_an_element(self):
+        """
+        It has none. Where numbers are names, a map without that one is not in the way.
+        """
+        replaced = Policy(
+            "at the top", Line(MAP, MAP, Meet(Policy("taken", Line(ANY, SAID, TAKE)))), Line(ANY, SAID, TAKE)
+        )
+
+        assert [2, 1] == in_line(laid(replaced, {"a": ["x"]}, {"a": {}}), "a", 0)
+        assert [2] == in_line(laid(replaced, {"a": {0: "x"}}, {"a": {1: "x"}}), "a", 0)
+
     def test_who_would_yield_is_not_next(self):
         """
         A null above, a number below: without the winner the number is read.

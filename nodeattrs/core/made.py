@@ -12,17 +12,21 @@ from functools import cached_property
 from operator import eq
 from typing import Any, NamedTuple
 
-from nodeattrs.core.folding import Change, again
+from nodeattrs.core.folding import Step, again
 from nodeattrs.core.meeting import Encounter
 from nodeattrs.core.origins import At, Origins, origins_at, places, wholes
 from nodeattrs.core.part import Part
-from nodeattrs.core.policy import KEEP, TAKE, Line, Policy, Verdict
+from nodeattrs.core.policy import ANY, KEEP, SAID, TAKE, Line, Policy, Verdict
 from nodeattrs.core.tree import ABSENT, Path, dig
 
 __all__ = ["LOWER", "UPPER", "Made", "MadeOf"]
 
 LOWER, UPPER = -1, -2
 """The two that something was made of, as sources of its ways: no real source has these numbers."""
+
+
+CHANGED = Policy("a change", Line(ANY, SAID, TAKE, "somebody changed the result"))
+"""Named where a change does not say what it does."""
 
 
 class Made:
@@ -52,11 +56,15 @@ class Made:
         self.ways, self.notes = again(verdict, lower, upper)
         return self
 
-    def by_change(self, change: Change, said: Part) -> Made:
-        """Made by a change of the lower part. raises: whatever it raises"""
-        before, self.is_change = self.inputs[LOWER], True
-        self.part, self.ways = change(before, said), change(Part(before.value, At(LOWER, ())), said)
-        return self
+    @classmethod
+    def changed(cls, step: Step, before: Part, said: Part) -> tuple[Made, tuple[Policy, Line]]:
+        """Made by a step that is a change, and by which rule. raises: whatever it raises"""
+        assert step.change is not None
+        made = cls(before, Part(ABSENT, said.origins))
+        made.is_change = True
+        made.part, made.ways = step.change(before, said), step.change(Part(before.value, At(LOWER, ())), said)
+        policy: Policy = getattr(step.change, "policy", CHANGED)
+        return made, (policy, policy.line(int, int))
 
     def input_at(self, way: At) -> Part:
         """What one of the two has at a place, with who set it; for what a change set, its source alone."""

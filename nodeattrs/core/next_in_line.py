@@ -6,16 +6,17 @@ policy depends on what it meets, or changes from step to step, nothing but anoth
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Any
 
-from nodeattrs.core.origins import At
+from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.policy import ANY, SAID, TAKE, Line, Policy
-from nodeattrs.core.tree import Path
+from nodeattrs.core.tree import Path, left_without
 from nodeattrs.core.walk import Overridden, Walk
 from nodeattrs.errors import NodeattrsError
 
-__all__ = ["next_first"]
+__all__ = ["left_of", "next_first"]
 
 _IN_THE_WAY = Policy("what lies beside", Line(ANY, SAID, TAKE, "it would stand in the way"))
 """Named where a map that has nothing at the path would be a list or text without the winner's."""
@@ -47,6 +48,23 @@ def next_first(found: Walk, path: Path, again: Callable[[set[At]], Walk]) -> Wal
         if others.standing:
             break
     return beaten
+
+
+def left_of(value: Any, origins: Origins, gone: Iterable[At]) -> Any:
+    """What is left of what a source says, without some places; ABSENT without all of it.
+
+    origins: where the source has it
+    """
+    for place in sorted(gone, key=_from_the_end, reverse=True) if type(origins) is At else ():
+        depth = len(origins.path)
+        if place.source == origins.source and place.path[:depth] == origins.path[: len(place.path)]:
+            value = left_without(value, place.path[depth:])
+    return value
+
+
+def _from_the_end(place: At) -> tuple[int, ...]:
+    """In this order an element can be taken away, and the others stay where they are."""
+    return tuple(step if type(step) is int else -1 for step in place.path)
 
 
 def _with_first(found: Walk, coming: set[At]) -> Walk:

@@ -9,23 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs.core.folding import NOTHING, Folding, Step, again
-from nodeattrs.core.here import Here, Loss, Waiting, is_from_the_start
 from nodeattrs.core.made import LOWER, UPPER, Made, MadeOf
-from nodeattrs.core.next_in_line import next_first
+from nodeattrs.core.next_in_line import left_of, next_first
 from nodeattrs.core.origins import At, Origins, origins_at, pieces, sources, wholes
 from nodeattrs.core.part import Part
-from nodeattrs.core.policy import ANY, DROP, KEEP, SAID, TAKE, Line, Meet, Policy
-from nodeattrs.core.tree import ABSENT, Absent, Path, dig, left_without
+from nodeattrs.core.policy import DROP, KEEP, TAKE, Meet, Policy
+from nodeattrs.core.tree import ABSENT, Absent, Path, dig
 from nodeattrs.core.unknown import Unknown, may_decide, may_meet
 from nodeattrs.core.walk import Later, Overridden, Rule, Setting, Walk
 
-__all__ = ["CHANGED", "walk"]
-
-CHANGED = Policy("a change", Line(ANY, SAID, TAKE, "somebody changed the result"))
-"""Named where a step has no policy, such as a JSON patch."""
+__all__ = ["walk"]
 
 
 def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None) -> Walk:
@@ -44,6 +40,89 @@ def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None) -
     return next_first(found, path, lambda gone: _Walker(trees, gone).walk(folding, path))
 
 
+# --- what stands at a prefix of the path
+
+
+class _Here:
+    """What stands at a prefix of the path.
+
+    value, origins: a source's word, or what was made; ABSENT where nothing stands, None where maps wait
+    kind:    the type of the value
+    row:     maps that wait to meet, in the order in which they were laid
+    source:  what the value, or what holds it, was made of
+    rest:    the steps from what was made to here
+    ways:    where this has stood before: its origins in what was made
+    losses:  who was overridden here, the next in line first; earlier: who was so in what it was made of
+    unknown: sources that might decide
+    """
+
+    __slots__ = ("earlier", "kind", "losses", "origins", "rest", "row", "source", "unknown", "value", "ways")
+
+    def __init__(self, value: Any, origins: Origins) -> None:
+        self.value = value
+        self.origins = origins
+        self.kind: type = type(value)
+        self.row: tuple[_Waiting, ...] = ()
+        self.source: MadeOf | None = None
+        self.rest: Path = ()
+        self.ways: Origins = ()
+        self.losses: list[_Loss] = []
+        self.earlier: list[Later] = []
+        self.unknown: tuple[int, ...] = ()
+
+    @property
+    def stands(self) -> bool:
+        return self.kind is not Absent
+
+    @property
+    def has_something(self) -> bool:
+        return bool(self.kind is not Absent or self.losses or self.earlier or self.unknown)
+
+    def covers(self, key: Any) -> bool:
+        """Whether nothing can lie below at a key: a scalar has none, and a list has no names."""
+        if not self.stands or self.row or isinstance(self.value, dict):
+            return False
+        return not isinstance(self.value, (list, tuple)) or type(key) is not int
+
+    def with_losses(self, losses: Iterable[_Loss], unknown: tuple[int, ...] = ()) -> _Here:
+        """The same, with further losses."""
+        losses = list(losses)
+        if not losses and not unknown:
+            return self
+        here = _Here(self.value, self.origins)
+        here.kind, here.row, here.source, here.rest, here.ways = self.kind, self.row, self.source, self.rest, self.ways
+        here.losses, here.earlier = [*self.losses, *losses], self.earlier
+        here.unknown = tuple(dict.fromkeys((*self.unknown, *unknown)))
+        return here
+
+    def all_losses(self) -> Iterator[_Loss]:
+        """Its own, and those of all that it was made of, the last one's first."""
+        waiting = [self]
+        while waiting:
+            here = waiting.pop()
+            yield from here.losses
+            yield from here.earlier
+            waiting += [one.here for one in here.row]
+            if here.source is not None and not here.rest:
+                waiting += here.source.members.values()
+
+
+class _Waiting(NamedTuple):
+    """A map of a row, and how it meets those before it.
+
+    from_top: whether it is the lower one
+    meets:    False where one of them cannot be read, and would
+    """
+
+    here: _Here
+    policy: Policy
+    from_top: bool
+    meets: bool
+
+
+_Loss = Overridden | Later
+
+
 class _Walker:
     """Holds the trees of the sources while one path is walked.
 
@@ -55,7 +134,7 @@ class _Walker:
     def __init__(self, trees: Mapping[int, Any] | None, gone: Iterable[At] = ()) -> None:
         self.given = trees
         self.trees: dict[int, Any] = {}
-        self.gone = sorted(gone, key=_from_the_end, reverse=True)
+        self.gone = frozenset(gone)
         self.has_made = False
 
     def walk(self, folding: Folding, path: Path) -> Walk:
@@ -65,7 +144,7 @@ class _Walker:
         overridden = tuple(_once(self.looked_up(losses)))
         return Walk(self.standing(here, at), overridden, here.unknown, value, origins, cover)
 
-    def found(self, here: Here, keys: Path, path: Path) -> tuple[Here, Path, list[Loss]]:
+    def found(self, here: _Here, keys: Path, path: Path) -> tuple[_Here, Path, list[_Loss]]:
         """What stands some steps down, or in the way of that; at which path; and who was overridden there.
 
         path: in the merged tree, of the last step
@@ -75,10 +154,10 @@ class _Walker:
         here = self.settled(here, at)
         losses = list(here.all_losses())
         for deeper in range(depth, len(keys)):
-            losses = _relevant(losses, keys[deeper], _label(keys, deeper + 1, path))
+            losses = _relevant(losses, keys[deeper], _label(keys, deeper + 1, path), object)
         return here, at, losses
 
-    def reached(self, here: Here, keys: Path, path: Path) -> tuple[Here, int]:
+    def reached(self, here: _Here, keys: Path, path: Path) -> tuple[_Here, int]:
         """Some steps down, and how many: no further than to what stands in the way."""
         for depth, key in enumerate(keys):
             if here.covers(key):
@@ -87,7 +166,7 @@ class _Walker:
                 here = self.below(here, key, _label(keys, depth + 1, path))
         return here, len(keys)
 
-    def looked_up(self, losses: Iterable[Loss]) -> Iterator[Overridden]:
+    def looked_up(self, losses: Iterable[_Loss]) -> Iterator[Overridden]:
         """The losses; not by recursion, since there may be as many as parts, and each place once."""
         waiting = [*losses][::-1]
         seen: dict[Any, Later] = {}
@@ -103,16 +182,16 @@ class _Walker:
 
     # --- what stands at the root
 
-    def laid(self, folding: Folding) -> Here:
-        here = Here(ABSENT, ()) if folding.start is None else self.leaf(folding.start)
+    def laid(self, folding: Folding) -> _Here:
+        here = _Here(ABSENT, ()) if folding.start is None else self.leaf(folding.start)
         begun = here.stands
         for step in folding.steps:
             here = self.step(folding, step, here, begun)
             begun = begun or here.stands
         return here
 
-    def step(self, folding: Folding, step: Step, here: Here, begun: bool) -> Here:
-        part, nothing = step.part, Here(ABSENT, ())
+    def step(self, folding: Folding, step: Step, here: _Here, begun: bool) -> _Here:
+        part, nothing = step.part, _Here(ABSENT, ())
         if step.policy is None:
             return self.changed(here, step)
         if part is NOTHING:
@@ -128,45 +207,33 @@ class _Walker:
             new = self.joined(folding.opening, nothing, new, ())
         return self.beside(step.policy, here, new, (), folding.from_top)
 
-    def leaf(self, part: Part) -> Here:
+    def leaf(self, part: Part) -> _Here:
         value, origins = part.value, part.origins
         if type(value) is Unknown:
-            here = Here(ABSENT, ())
+            here = _Here(ABSENT, ())
             here.unknown = sources(origins)
             return here
         if type(origins) is int:
             value = self.trees[origins] = value if self.given is None else self.given[origins]
             origins = At(origins, ())
-        return Here(self.left(value, origins) if self.gone else value, origins)
+        return _Here(left_of(value, origins, self.gone) if self.gone else value, origins)
 
-    def left(self, value: Any, origins: Origins) -> Any:
-        """What is left of what a source says, without what is taken to be empty."""
-        for place in self.gone if type(origins) is At else ():
-            depth = len(origins.path)
-            if place.source == origins.source and place.path[:depth] == origins.path[: len(place.path)]:
-                value = left_without(value, place.path[depth:])
-        return value
-
-    def changed(self, before: Here, step: Step) -> Here:
-        """What a change makes of the result."""
-        assert step.change is not None
-        assert isinstance(step.part, Part)
+    def changed(self, before: _Here, step: Step) -> _Here:
+        """What a change makes of the result; nothing, where all that it sets is gone."""
         said = step.part
+        assert isinstance(said, Part)
         if type(said.origins) is At:
             self.trees[said.origins.source] = said.value
-            said = Part(self.left(said.value, said.origins), said.origins)
-            if said.value is ABSENT and step.part.value is not ABSENT:
-                return before
-        made = Made(self.part(before), Part(ABSENT, said.origins)).by_change(step.change, said)
-        policy: Policy = getattr(step.change, "policy", CHANGED)
-        rule = policy, policy.line(int, int)
-        here = self.made(MadeOf({LOWER: before, UPPER: Here(ABSENT, ())}, made, rule), ())
-        here.unknown = before.unknown
-        return here
+        left = left_of(said.value, said.origins, self.gone)
+        if left is ABSENT and said.value is not ABSENT:
+            return before
+        made, rule = Made.changed(step, self.part(before), Part(left, said.origins))
+        here = self.made(MadeOf({LOWER: before, UPPER: _Here(ABSENT, ())}, made, rule), ())
+        return here.with_losses((), before.unknown)
 
     # --- two that meet
 
-    def joined(self, policy: Policy, so_far: Here, new: Here, path: Path, from_top: bool = False) -> Here:
+    def joined(self, policy: Policy, so_far: _Here, new: _Here, path: Path, from_top: bool = False) -> _Here:
         lower, upper = (new, so_far) if from_top else (so_far, new)
         if not upper.has_something:
             return lower
@@ -183,19 +250,19 @@ class _Walker:
             here = self.met(policy, lower, upper, path, from_top)
         return self.unread(policy, lower, upper, here, path) if lower.unknown or upper.unknown else here
 
-    def unread(self, policy: Policy, lower: Here, upper: Here, here: Here, path: Path) -> Here:
+    def unread(self, policy: Policy, lower: _Here, upper: _Here, here: _Here, path: Path) -> _Here:
         """What cannot be read beside a scalar that has lost to a map may be a map, too, and meet that key by key."""
         here.unknown = unknown = may_decide(policy, lower, upper)
         is_over = issubclass(upper.kind, dict)
         lost = lower if is_over else upper
         if lost.unknown and lost.stands and issubclass(here.kind, dict) and not issubclass(lost.kind, dict):
-            might = Here(ABSENT, ())
+            might = _Here(ABSENT, ())
             might.unknown = lost.unknown
             here = self.beside(policy, here, might, path, is_over)
             here.unknown = unknown
         return here
 
-    def beside(self, policy: Policy, so_far: Here, new: Here, path: Path, from_top: bool) -> Here:
+    def beside(self, policy: Policy, so_far: _Here, new: _Here, path: Path, from_top: bool) -> _Here:
         """One of the two was never laid, or cannot be read: nothing meets, and no absent row is asked."""
         lower, upper = (new, so_far) if from_top else (so_far, new)
         doubtful = bool(lower.unknown or upper.unknown)
@@ -207,7 +274,7 @@ class _Walker:
             here.unknown = may_decide(policy, lower, upper)
         return here
 
-    def met(self, policy: Policy, lower: Here, upper: Here, path: Path, from_top: bool) -> Here:
+    def met(self, policy: Policy, lower: _Here, upper: _Here, path: Path, from_top: bool) -> _Here:
         """What stands where two meet, or where the upper one meets nothing: that is a line of the table, too."""
         verdict = policy.verdict(lower.kind, upper.kind)
         if type(verdict) is Meet:
@@ -222,23 +289,23 @@ class _Walker:
             return self.gone_both(lower, upper, rule, path)
         return self.made(MadeOf({LOWER: lower, UPPER: upper}, made, rule), path)
 
-    def waiting(self, verdict: Any, so_far: Here, new: Here, from_top: bool, meets: bool = True) -> Here:
-        here = Here(None, None)
+    def waiting(self, verdict: Any, so_far: _Here, new: _Here, from_top: bool, meets: bool = True) -> _Here:
+        here = _Here(None, None)
         here.kind, here.losses = dict, so_far.losses if so_far.row else []
-        row = so_far.row or (Waiting(so_far, verdict.policy, False, True),)
-        here.row = (*row, Waiting(new, verdict.policy, from_top, meets))
+        row = so_far.row or (_Waiting(so_far, verdict.policy, False, True),)
+        here.row = (*row, _Waiting(new, verdict.policy, from_top, meets))
         return here
 
-    def settled(self, here: Here, path: Path) -> Here:
+    def settled(self, here: _Here, path: Path) -> _Here:
         """Maps that wait merged, where nobody goes further down: whoever has nothing left in them is overridden."""
         if not here.row:
             return here
         part = self.part(here)
-        merged = Here(part.value, part.origins)
+        merged = _Here(part.value, part.origins)
         merged.unknown, merged.losses = here.unknown, [*self.left_nothing(here, path), *here.all_losses()]
         return merged
 
-    def left_nothing(self, here: Here, path: Path) -> Iterator[Overridden]:
+    def left_nothing(self, here: _Here, path: Path) -> Iterator[Overridden]:
         """Those of whom nothing is left in maps that wait."""
         if here.row:
             part, policy = self.part(here), here.row[-1].policy
@@ -246,19 +313,19 @@ class _Walker:
                 yield from self.nothing_left(self.part(one.here), part, (policy, policy.line(dict, dict)), path)
                 yield from self.left_nothing(one.here, path)
 
-    def over(self, winner: Here, loser: Here, rule: Rule, path: Path) -> Here:
+    def over(self, winner: _Here, loser: _Here, rule: Rule, path: Path) -> _Here:
         """One side is read whole. The next in line: whom it has overridden itself, then the other side."""
-        by = () if is_from_the_start(winner) else self.numbers(winner)
+        by = () if _is_from_the_start(winner) else self.numbers(winner)
         return winner.with_losses(self.lost(loser, by, rule, path))
 
-    def gone_both(self, lower: Here, upper: Here, rule: Rule, path: Path) -> Here:
+    def gone_both(self, lower: _Here, upper: _Here, rule: Rule, path: Path) -> _Here:
         """Nothing is left of either side: each is not read because of the other."""
         below, above = self.numbers(lower), self.numbers(upper)
-        return Here(ABSENT, ()).with_losses(
+        return _Here(ABSENT, ()).with_losses(
             [*self.lost(upper, below, rule, path), *self.lost(lower, above, rule, path)]
         )
 
-    def lost(self, here: Here, by: tuple[int, ...], rule: Rule, path: Path) -> Iterator[Loss]:
+    def lost(self, here: _Here, by: tuple[int, ...], rule: Rule, path: Path) -> Iterator[_Loss]:
         """Whoever stands here was overridden, and whom those had overridden before."""
         if here.row or here.source is not None:
             yield Later(here, (), path, by, rule)
@@ -266,10 +333,10 @@ class _Walker:
         yield from (_lost(setting, by, rule) for setting in reversed(self.standing(here, path)))
         yield from here.losses
 
-    def made(self, source: MadeOf, path: Path) -> Here:
+    def made(self, source: MadeOf, path: Path) -> _Here:
         """What a handler or a change has made; whoever has nothing left in it is overridden."""
         made = source.made
-        here = Here(made.part.value, made.part.origins)
+        here = _Here(made.part.value, made.part.origins)
         here.source, here.ways = source, made.ways.origins
         self.has_made = True
         for side, part in made.inputs.items():
@@ -287,9 +354,9 @@ class _Walker:
 
     # --- one step down
 
-    def below(self, here: Here, key: Any, path: Path) -> Here:
+    def below(self, here: _Here, key: Any, path: Path) -> _Here:
         """One step down; through what was made, on to where it stood before."""
-        passed: list[Loss] = []
+        passed: list[_Loss] = []
         unknown: tuple[int, ...] = ()
         while here.source is not None:
             child, way = self.made_entry(here, here.source, key, path)
@@ -303,17 +370,17 @@ class _Walker:
             here, _ = self.reached(here, way.path[:-1], path[:-1])
             key = way.path[-1]
         child = self.row_entry(here, key, path) if here.row else self.entry(here, key)
-        return child.with_losses([*_relevant(here.losses, key, path), *passed], unknown)
+        return child.with_losses([*_relevant(here.losses, key, path, here.kind), *passed], unknown)
 
-    def entry(self, here: Here, key: Any) -> Here:
+    def entry(self, here: _Here, key: Any) -> _Here:
         holder, origins = here.value, here.origins
         value = holder.get(key, ABSENT) if isinstance(holder, dict) else dig(holder, (key,))
         among = At(origins.source, (*origins.path, key)) if type(origins) is At else origins_at(origins, key)
-        child = Here(value, () if value is ABSENT else among)
+        child = _Here(value, () if value is ABSENT else among)
         child.unknown = here.unknown
         return child
 
-    def row_entry(self, here: Here, key: Any, path: Path) -> Here:
+    def row_entry(self, here: _Here, key: Any, path: Path) -> _Here:
         first, *others = here.row
         so_far = self.below(first.here, key, path)
         for one in others:
@@ -322,7 +389,7 @@ class _Walker:
             so_far = meeting(policy, so_far, self.below(one.here, key, path), path, one.from_top)
         return so_far
 
-    def made_entry(self, here: Here, source: MadeOf, key: Any, path: Path) -> tuple[Here, At | None]:
+    def made_entry(self, here: _Here, source: MadeOf, key: Any, path: Path) -> tuple[_Here, At | None]:
         """An entry of what was made, and where it was taken from if it was taken as it is."""
         child = self.entry(here, key)
         child.source, child.rest = source, (*here.rest, key)
@@ -335,10 +402,10 @@ class _Walker:
         child.losses = [*self.noted(source, ways, path), *self.left_out(source, child, path)]
         # Of what goes on in the same value, the earlier ones are found again one step down.
         child.earlier, passed = (earlier, []) if only is None else ([], earlier)
-        child.losses += [*passed, *_relevant(here.losses, key, path)]
+        child.losses += [*passed, *_relevant(here.losses, key, path, here.kind)]
         return child, only
 
-    def noted(self, source: MadeOf, ways: list[At], path: Path) -> Iterator[Loss]:
+    def noted(self, source: MadeOf, ways: list[At], path: Path) -> Iterator[_Loss]:
         """Those that were overridden where a handler let parts meet."""
         made = source.made
         for way, winner, note in made.overridden(ways):
@@ -347,7 +414,7 @@ class _Walker:
                 yield _lost(setting, by, note.rule)
             yield Later(source.members[way.source], way.path, path)
 
-    def left_out(self, source: MadeOf, child: Here, path: Path) -> Iterator[Loss]:
+    def left_out(self, source: MadeOf, child: _Here, path: Path) -> Iterator[_Loss]:
         """Those of whom nothing is left in what was made, though one of the two has them below the same steps."""
         made = source.made
         of, rule = sources(made.inputs[UPPER].origins), source.rule
@@ -362,12 +429,12 @@ class _Walker:
 
     # --- who sets what
 
-    def standing(self, here: Here, path: Path) -> tuple[Setting, ...]:
+    def standing(self, here: _Here, path: Path) -> tuple[Setting, ...]:
         """The settings of what stands here, in the order of their sources."""
         settings = self.settings(self.part(here) if here.row else here, path)
         return tuple(sorted(settings, key=lambda setting: setting.source))
 
-    def settings(self, part: Part | Here, path: Path) -> Iterator[Setting]:
+    def settings(self, part: Part | _Here, path: Path) -> Iterator[Setting]:
         """What each source sets of a part, as the source has it itself."""
         if part.value is ABSENT:
             return
@@ -382,13 +449,11 @@ class _Walker:
             value = value.get(step, ABSENT) if isinstance(value, dict) else dig(value, (step,))
         return otherwise if value is ABSENT else value
 
-    def numbers(self, here: Here) -> tuple[int, ...]:
+    def numbers(self, here: _Here) -> tuple[int, ...]:
         """The sources of what stands here."""
-        if type(here.origins) is At:
-            return (here.origins.source,)
-        return sources(self.part(here).origins)
+        return (here.origins.source,) if type(here.origins) is At else sources(self.part(here).origins)
 
-    def part(self, here: Here) -> Part:
+    def part(self, here: _Here) -> Part:
         """What stands here; maps that wait are merged."""
         if not here.row:
             return Part(here.value, here.origins)
@@ -402,9 +467,11 @@ class _Walker:
         return so_far
 
 
-def _from_the_end(place: At) -> tuple[int, ...]:
-    """In this order an element can be taken away, and the others stay where they are."""
-    return tuple(step if type(step) is int else -1 for step in place.path)
+def _is_from_the_start(here: _Here) -> bool:
+    """Whether a value would stand there without any source: what lay there before the first part is in it."""
+    while here.row or here.source is not None:
+        here = here.row[0].here if here.row else here.source.members[LOWER]  # type: ignore[union-attr]
+    return here.origins == 0 or (type(here.origins) is At and here.origins.source == 0)
 
 
 def _lost(setting: Setting, by: tuple[int, ...], rule: Rule) -> Overridden:
@@ -417,9 +484,10 @@ def _label(keys: Path, depth: int, path: Path) -> Path:
     return path[: max(0, len(path) - len(keys) + depth)]
 
 
-def _relevant(losses: Iterable[Loss], key: Any, path: Path) -> list[Loss]:
-    """What the overridden ones say one step down."""
-    return [found for lost in losses if (found := lost.below(key, path)) is not None]
+def _relevant(losses: Iterable[_Loss], key: Any, path: Path, of: type) -> list[_Loss]:
+    """What the overridden ones say one step down; *of* is the type of what is read there: numbers may be names."""
+    is_index = type(key) is int and not issubclass(of, dict)
+    return [found for lost in losses if (found := lost.below(key, path, is_index)) is not None]
 
 
 def _once(losses: Iterable[Overridden]) -> Iterator[Overridden]:

@@ -54,16 +54,19 @@ class Overridden:
         """Where its source has it."""
         return At(self.setting.source, self.setting.own)
 
-    def below(self, key: Any, path: Path) -> Overridden | None:
-        """What it says one step down, at *path*; what covers the whole path, or lies deeper, stays as it is."""
+    def below(self, key: Any, path: Path, is_index: bool) -> Overridden | None:
+        """What it says one step down, at *path*; what covers the whole path, or lies deeper, stays as it is.
+
+        is_index: whether the key is that of an element: a map has none, and stands in the way of it
+        """
         setting = self.setting
         if len(setting.path) >= len(path):
             return self if setting.path[: len(path)] == path else None
         if len(setting.path) < len(path) - 1:
             return self
-        value = dig(setting.value, (key,))
+        value = ABSENT if is_index and isinstance(setting.value, dict) else dig(setting.value, (key,))
         if value is ABSENT:
-            return None if isinstance(setting.value, dict) else self
+            return None if isinstance(setting.value, dict) and not is_index else self
         return replace(self, setting=Setting(setting.source, path, value, (*setting.own, key)), further_up=True)
 
 
@@ -81,7 +84,7 @@ class Later(NamedTuple):
     by: tuple[int, ...] = ()
     rule: Rule | None = None
 
-    def below(self, key: Any, path: Path) -> Later:
+    def below(self, key: Any, path: Path, is_index: bool) -> Later:
         """The same one step down, at *path*."""
         return self._replace(keys=(*self.keys, key), path=path)
 

@@ -298,7 +298,7 @@ class _Judge:
         freed = told.holds_down(gone, files, self.case) if told.path in what.paths else []
         back = (says(now, row) or stands(answer.value, row) for row in freed)
         held = told.path not in what.paths or any(back) or self.comes_between(told, gone, freed)
-        held = held or self.is_united(told, gone, answer)
+        held = held or self.is_united(told, gone, answer) or is_key(answer.value, told.path, told.value)
         law, cause = "c", "a line that is not named is missed"
         if gone & told.overridden:
             law, cause = "b", "an overridden line is missed"
@@ -435,6 +435,16 @@ def stands(after: Any, row: words.Row) -> bool:
     return says(dig(after, row.path), row)
 
 
+def is_key(after: Any, path: Path, value: Any) -> bool:
+    """Whether an element of a list is a key there now: its map was added to an empty list, which is gone."""
+    return isinstance(value, str) and isinstance(path[-1], int) and value in keys_of(dig(after, path[:-1]))
+
+
+def keys_of(value: Any) -> list[Any]:
+    """The keys of a map; none of anything else."""
+    return list(value) if isinstance(value, dict) else []
+
+
 def leads(value: Any, path: Path) -> bool:
     """Whether a map or list is left at the path or above."""
     return any(isinstance(dig(value, path[:depth]), (dict, list)) for depth in range(1, len(path) + 1))
@@ -462,7 +472,7 @@ def says(now: Any, row: words.Row) -> bool:
 
 
 def _was_added(value: Any, now: list[Any]) -> bool:
-    keys = list(value) if isinstance(value, dict) else []
+    keys = keys_of(value)
     return any(same(one, value) for one in now) or (bool(keys) and all(key in now for key in keys))
 
 
