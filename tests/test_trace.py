@@ -384,27 +384,6 @@ class TestText:
             f"  loses  1  80     common.yaml:2 (file common)  beaten by 2: {REPLACED}",
         ]
 
-    def test_a_map_that_goes_on_beside_the_path_holds_a_scalar_down(self):
-        """
-        It sets nothing at the path and has no row: its place stands where it overrides.
-        """
-        host, group = {"web": {"name": "one"}}, {"web": "off"}
-        folded = fold(
-            [
-                Layer(host, said_at("web1", 7)),
-                Layer(group, said_at("staging", 12)),
-                Layer({"web": {"port": 80}}, said_at("common", 2)),
-            ],
-            from_top=True,
-        )
-
-        assert folded.explain("web.port").splitlines() == [
-            "web.port = 80",
-            "  wins   3  80     common.yaml:2 (file common)",
-            f'  loses  2  "off"  staging.yaml:12 (file staging)  said at web; beaten by 1 (web1.yaml:7): {REPLACED}',
-        ]
-        assert [7] == [one["line"] for one in folded.trace("web.port").to_dict()["claims"][1]["beaten_at"]]
-
     def test_a_map(self):
         folded = fold([Layer({"web": {"port": 80}}, said_at("common", 2)), Layer({"web": {}}, said_at("web1", 7))])
 

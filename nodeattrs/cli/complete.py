@@ -8,7 +8,7 @@ answers nothing rather than an error: a fault is told by the command itself.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -27,9 +27,10 @@ def asked_of(action: argparse.Action) -> str:
     return action.metavar if isinstance(action.metavar, str) and action.metavar in ASKED else ""
 
 
-def answers(words: Sequence[str]) -> list[str]:
+def answers(words: Sequence[str], parser: Callable[[str], argparse.ArgumentParser]) -> list[str]:
     """What the last of some words may become.
 
+    parser: makes the parser of a command
     A shell that takes "profile::users" for three words is answered with what follows the last colon.
     """
     from nodeattrs.errors import NodeattrsError
@@ -40,7 +41,7 @@ def answers(words: Sequence[str]) -> list[str]:
     cut = len(word) - len(words[-1].strip(":")) if words and word != words[-1] else 0
     found: list[str] = []
     with suppress(NodeattrsError, OSError, SystemExit, ValueError):
-        found = [one[cut:] for one in _Asked(said).offered(word) if one.startswith(word)]
+        found = [one[cut:] for one in _Asked(said, parser(said[0])).offered(word) if one.startswith(word)]
     return found
 
 
@@ -65,14 +66,12 @@ def _refused(message: str) -> None:
 class _Asked:
     """The words before the one in question, understood as far as they go."""
 
-    def __init__(self, said: Sequence[str]) -> None:
-        from nodeattrs.cli.program import parser
-
+    def __init__(self, said: Sequence[str], parser: argparse.ArgumentParser) -> None:
         self.options = argparse.Namespace(refuse=_refused)
         self._actions: list[argparse.Action] = []
         self._places: list[argparse.Action] = []
         self._waiting: argparse.Action | None = None
-        self._enter(parser(said[0]))
+        self._enter(parser)
         for word in said:
             self._take(word)
 

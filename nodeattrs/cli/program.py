@@ -138,7 +138,7 @@ def run(argv: Sequence[str] | None = None) -> int:
         if words[:1] == ["complete"]:  # asked by shells, and in no help
             from nodeattrs.cli.complete import answers
 
-            terminal.text("".join(f"{one}\n" for one in answers(words[1:])))
+            terminal.text("".join(f"{one}\n" for one in answers(words[1:], parser)))
             return DONE
         try:
             with terminal.writing():

@@ -56,7 +56,6 @@ class Heard:
     fate:  what became of it
     why:   the rule that decided
     by:    the ranks that beat it, strongest first; its own where it would be beaten without the others, too
-    beaten_at: where those of them are that have no row of their own, since they set nothing at the path
     then:  who took it over and went on with it in place, such as a recipe with a list; it lives on
     """
 
@@ -65,7 +64,6 @@ class Heard:
     why: str = ""
     by: tuple[int, ...] = ()
     then: tuple[Claim, ...] = ()
-    beaten_at: tuple[Claim, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +169,6 @@ class Trace:
                     "fate": heard.fate.value,
                     "why": heard.why,
                     "beaten_by": list(heard.by),
-                    "beaten_at": [_claim_dict(claim, self) for claim in heard.beaten_at],
                     "continued_by": [_claim_dict(claim, self) for claim in heard.then],
                 }
                 for heard in self.heard
@@ -219,12 +216,10 @@ def traced(
     why = "stands in the way" if walk.cover is not None else "joined" if fate is Fate.JOINS else ""
     heard = [Heard(said, fate, why) for said in standing]
     heard += [_unknown(claim, source, path) for source in reversed(walk.unknown)]
-    with_row = {one.claim.rank for one in heard} | {lost.setting.source for lost in walk.overridden}
     for lost in walk.overridden:
         if _is_new(said := claim(lost.setting), once, seen):
             by = tuple(sorted(lost.by, reverse=True))
-            places = tuple(_beaters(claim, lost.setting, [source for source in by if source not in with_row]))
-            heard.append(Heard(said, Fate.LOSES, _rule(lost.policy, lost.line), by, beaten_at=places))
+            heard.append(Heard(said, Fate.LOSES, _rule(lost.policy, lost.line), by))
     elements = tuple(_elements(walk, path, value, claim))
     return Trace(path, value, tuple(heard), elements, tuple(past), walk.cover, titles)
 
@@ -238,12 +233,6 @@ def _is_new(claim: Claim, once: bool, seen: set[Any]) -> bool:
     known = key in seen
     seen.add(key)
     return not known
-
-
-def _beaters(claim: Callable[[Setting], Claim], lost: Setting, sources: Iterable[int]) -> Iterator[Claim]:
-    """What sources set where they override another one and say nothing at the path itself: a map, at its key."""
-    if lost.own == lost.path:  # what stands in a list elsewhere has its place elsewhere, too
-        yield from (claim(Setting(source, lost.path, ABSENT, lost.path)) for source in sources)
 
 
 UNREAD = Unknown("", "it cannot be read")
@@ -352,7 +341,7 @@ class Row:
     value:   what was set
     origin:  who set it, and where
     how:     where else than at the path it was set, with which verb, and who went on with it
-    by:      the ranks of others that have overridden it, strongest first; one without a row has its place beside it
+    by:      the ranks of others that have overridden it, strongest first
     rule:    what decided, in words
     """
 
@@ -362,13 +351,13 @@ class Row:
     value: Any
     origin: Origin
     how: str
-    by: tuple[str, ...]
+    by: tuple[int, ...]
     rule: str
 
     @property
     def note(self) -> str:
         """All that there is to say besides who set what and where."""
-        rule = f"beaten by {', '.join(self.by)}: {self.rule}" if self.by else self.rule
+        rule = f"beaten by {', '.join(map(str, self.by))}: {self.rule}" if self.by else self.rule
         return "; ".join(filter(None, (self.how, rule)))
 
 
@@ -384,14 +373,9 @@ def rows(trace: Trace) -> Iterator[Row]:
             claim.value,
             claim.origin,
             _how(claim, heard.then, trace),
-            () if heard.by == (claim.rank,) else tuple(_beaten_by(heard)),
+            () if heard.by == (claim.rank,) else heard.by,
             _RULES.get(heard.fate, "").format(heard.why),
         )
-
-
-def _beaten_by(heard: Heard) -> Iterator[str]:
-    places = {claim.rank: f" ({claim.origin.place or claim.origin.who})" for claim in heard.beaten_at}
-    return (f"{rank}{places.get(rank, '')}" for rank in heard.by)
 
 
 _RULES = {

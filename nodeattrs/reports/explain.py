@@ -335,7 +335,7 @@ def _rules(trace: Trace, screen: Screen) -> Iterator[str]:
     for row in rows(trace):
         if row.by:
             verb = "beats" if len(row.by) == 1 else "beat"
-            pairs.setdefault(row.rule, []).append(f"{' and '.join(map(printable, row.by))} {verb} {row.rank}")
+            pairs.setdefault(row.rule, []).append(f"{' and '.join(map(str, row.by))} {verb} {row.rank}")
         elif row.rule:
             pairs.setdefault(row.rule, []).append(str(row.rank))
     for rule, who in pairs.items():

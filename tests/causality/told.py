@@ -95,9 +95,7 @@ class Told:
         """The rows that are said to be overridden by what is gone, or by a map that has lost its last entry."""
         beaten = self._meaning(words.OVERRIDDEN)
         ranks = {row.rank for row in beaten if gone.intersection(case.named(row))}
-        return [
-            row for row in beaten if ranks.intersection(row.by) or any(case.touches(one, files) for one in row.beaters)
-        ]
+        return [row for row in beaten if ranks.intersection(row.by)]
 
     def __repr__(self) -> Any:
         return f"<Told of {'.'.join(map(str, self.path))}: {self.rows}>"

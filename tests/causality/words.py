@@ -53,7 +53,6 @@ class Row:
 
     word:    the outcome as it is written; `means` is what that means
     by:      the ranks that it says it is overridden by
-    beaters: where those of these are that have no row of their own
     eraser:  what took it away, where that is told
     earlier: whether it tells of what the same source said before
     """
@@ -68,7 +67,6 @@ class Row:
     by: tuple[int, ...] = ()
     earlier: bool = False
     eraser: Row | None = None
-    beaters: tuple[Row, ...] = ()
 
     @property
     def means(self) -> str:
@@ -95,10 +93,7 @@ def _row(one: Mapping[str, Any], word: str, asked: Path, earlier: bool = False) 
     by = () if earlier else tuple(one.get("beaten_by") or ())
     eraser = one.get("by") if earlier else None
     who = None if eraser is None else _place("erased", path, eraser)
-    beaters = tuple(_place("wins", path, beater) for beater in one.get("beaten_at", ()))
-    return Row(
-        word, path, one["value"], one["rank"], one["file"], one["line"], one["column"], by, earlier, who, beaters
-    )
+    return Row(word, path, one["value"], one["rank"], one["file"], one["line"], one["column"], by, earlier, who)
 
 
 def _place(word: str, path: Path, one: Mapping[str, Any]) -> Row:
