@@ -399,6 +399,25 @@ class TestTheCommands:
         )
         assert 1 == len(say("history", "web1", "--limit", "1")[1].splitlines())
 
+    def test_history_tells_what_cannot_be_read_and_what_is_gone(self, say, desk):
+        for _ in range(3):
+            say("run", "--repo", "repo", "--node", "web1", "--facts", "repo/facts.json", "--store", "kept")
+        log = desk / "kept" / ".history" / "web1.log"
+        first, one, _, _ = log.read_bytes().splitlines(keepends=True)
+        log.write_bytes(first + one + b"?\n")
+        _, out, err = say("history", "web1", "--store", "kept")
+
+        assert ["3", "1"] == [line.split()[0] for line in out.splitlines()]
+        assert "warning: the history of web1 is damaged: line 3 of kept/.history/web1.log cannot be read\n" == err
+        log.write_bytes(first + one)
+        _, out, err = say("history", "web1", "--store", "kept", "--format", "json")
+        assert ["the history of web1 is damaged: revisions 2 to 3 are gone from kept/.history/web1.log"] == json.loads(
+            out
+        )["unreadable"]
+        code, _, err = say("show", "web1", "--at", "2", "--store", "kept")
+        assert (1, True) == (code, "2 may have been there" in err)
+        assert 1 == say("store", "check", "--store", "kept")[0]
+
     def test_show_and_explain_look_back(self, say):
         assert "1\n" == say("show", "web1", "runs", "--at", "1")[1]
         assert "2\n" == say("show", "web1", "runs")[1]

@@ -27,7 +27,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -77,8 +77,12 @@ class FileStore:
         found = self._look(checked_name(name, "node"))
         if found.document is None:
             return None
+        saved = self._at(name, found, found.document, at)
+        return saved and replace(saved, note="\n".join(filter(None, [saved.note, found.history.cut])))
+
+    def _at(self, name: str, found: _Found, document: bytes, at: int | datetime | None) -> Saved | None:
         if at is None or (found.head is not None and _is_at(found.head.revision, at)):
-            return self._saved(name, found.document, found)
+            return self._saved(name, document, found)
         kept = found.history.at(at)
         if kept is None:
             return None
@@ -126,6 +130,9 @@ class FileStore:
         if others and sealed is None:
             reason = f"{name}.json was changed after it was saved"
         history = History(name, f"{self._folder.shown}/{_log(name)}", content(_log(name)) or b"")
+        for one in [told] if told else others:
+            if one and one.head and one.logged:
+                history.promise(one.head.number)
         heads = [one.head for one in ([told] if told else others) if one and one.head]
         # A document that was edited has no snapshot; the one it had still tells of the last revision.
         last = max(heads, key=lambda head: head.revision.number, default=None)
@@ -219,6 +226,7 @@ class FileStore:
             ) from error
         # Last of all: until the new pair is on disk, a power cut may bring the old one back.
         self._tidy(name, [file for file in listing if file != bound])
+        folder.overwrite(log, found.history.begin(head.number))
 
     def _keep(self, log: str, content: bytes, begin: int) -> None:
         self._folder.make(_HISTORY)
@@ -263,6 +271,17 @@ class FileStore:
 
     def history(self, name: str) -> list[Revision]:
         return self._look(checked_name(name, "node")).revisions
+
+    def unreadable(self, name: str) -> list[str]:
+        return self._judged(checked_name(name, "node"), History.unreadable)
+
+    def _judged(self, name: str, faults_of: Callable[[History], Iterator[str]]) -> list[str]:
+        """What is wrong with a history; what is, is looked at again: somebody may have written there meanwhile."""
+        faults = list(faults_of(self._look(name).history))
+        if faults:
+            with contextlib.suppress(OSError), self._folder.locked(exclusive=False):
+                faults = list(faults_of(self._found(name).history))
+        return faults
 
     def latest(self) -> Iterator[tuple[str, Revision | None]]:
         for name in self.names():
@@ -321,8 +340,8 @@ class FileStore:
 
     def _faults(self, name: str) -> Iterator[str]:
         try:
+            yield from self._judged(name, History.faults)
             found = self._look(name)
-            yield from found.history.faults()
             saved = self._saved(name, found.document, found) if found.document is not None else None
         except NodeattrsError as error:
             yield error.message
@@ -457,12 +476,16 @@ class _Unusable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What the first line of a snapshot tells: its document and itself by their hashes, and of the run."""
+    """What the first line of a snapshot tells: its document and itself by their hashes, and of the run.
+
+    logged: whoever wrote it had written the revision to the history
+    """
 
     document: str
     snapshot: str
     revision: Revision | None
     noted: Noted
+    logged: bool
 
     @property
     def head(self) -> Head | None:
@@ -481,6 +504,7 @@ def _sealed(name: str, head: Head, body: bytes) -> bytes:
         "revision": head.revision.number,
         "at": head.revision.at.isoformat(),
         "noted": head.revision.noted.to_dict(),
+        "history": True,
     }
     return json.dumps(told, allow_nan=False).encode() + b"\n" + body + b"\n"
 
@@ -507,7 +531,7 @@ def _told(name: str, line: bytes) -> _Told:
         # Earlier heads had no revisions.
         number = head.get("revision")
         revision = Revision(int(number), datetime.fromisoformat(head["at"]).astimezone(UTC), noted) if number else None
-        return _Told(head["document"], head["snapshot"], revision, noted)
+        return _Told(head["document"], head["snapshot"], revision, noted, head.get("history") is True)
     except (ValueError, LookupError, TypeError, OverflowError, AttributeError, RecursionError) as error:
         raise _Unusable("is damaged: it cannot be read") from error
 

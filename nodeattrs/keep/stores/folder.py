@@ -83,6 +83,15 @@ class Folder:
         finally:
             os.close(handle)
 
+    def overwrite(self, file: str, content: bytes) -> None:
+        """Write over the beginning of a file that is there, as far as that can be done; nothing is flushed."""
+        with contextlib.suppress(OSError):
+            handle = os.open(self.path(file), os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                os.pwrite(handle, content, 0)
+            finally:
+                os.close(handle)
+
     def replace(self, old: str, new: str) -> None:
         os.replace(self.path(old), self.path(new))
 

@@ -263,6 +263,13 @@ class SqlStore(ABC):
             )
         return [_revision(name, row) for row in rows]
 
+    def unreadable(self, name: str) -> list[str]:
+        try:
+            self.history(name)
+        except DocumentError as error:
+            return [error.message]
+        return []
+
     def latest(self) -> Iterator[tuple[str, Revision | None]]:
         with self._reading("list the nodes") as talk:
             rows = (
