@@ -7,7 +7,7 @@ import sys
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import add_at, add_output, add_store, kept_in, moment
+from nodeattrs.cli.options import add_at, add_output, add_settings_from, add_store, kept_in, moment
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--node", metavar="NAME", action="append", help="for export: only these; may be repeated")
     parser.add_argument("--snapshots", action="store_true", help="for export: with slots and origins")
     add_at(parser)
+    add_settings_from(parser)
     add_store(parser)
     add_output(parser)
 

@@ -15,13 +15,23 @@ from typing import Any
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NodeNotFound
-from nodeattrs.keep.filters import saved_document
+from nodeattrs.keep.filters import LEVELS, saved_document
 from nodeattrs.keep.revisions import JsonMap, Noted, Revision, Saved, Store, checked_name, retried
 from nodeattrs.keep.stores.pieces import written
 from nodeattrs.node.node import Node
-from nodeattrs.node.values import Sensitive
+from nodeattrs.node.values import MARKER, Sensitive, Withheld
 
-__all__ = ["exported", "import_nodes", "last_runs", "node_of", "remove_normal", "restore", "set_normal"]
+__all__ = [
+    "exported",
+    "import_nodes",
+    "last_runs",
+    "node_of",
+    "remove_normal",
+    "restore",
+    "set_normal",
+    "withheld_in",
+    "withheld_of",
+]
 
 
 def node_of(saved: Saved, sensitive: Iterable[Path] = ()) -> Node:
@@ -33,6 +43,45 @@ def node_of(saved: Saved, sensitive: Iterable[Path] = ()) -> Node:
     if saved.snapshot is None:
         return Node.from_chef(saved.document, sensitive=sensitive)
     return Node.restore(saved.snapshot, sensitive=sensitive)
+
+
+def withheld_in(saved: Saved) -> frozenset[Path]:
+    """Where a saved node, or what was saved beside it, holds a marker in the place of a secret.
+
+    raises: DocumentError
+    """
+    slots = node_of(saved).slots.values() if saved.snapshot is not None else ()
+    trees = [*(slot.to_dict() for slot in slots), *(saved.document.get(level) for level in LEVELS)]
+    return frozenset(path for tree in trees for path in _markers(tree, ()))
+
+
+def _markers(tree: Any, path: Path) -> Iterator[Path]:
+    if isinstance(tree, Withheld) or tree == MARKER:
+        yield path
+    elif isinstance(tree, dict | list):
+        for step, inner in tree.items() if isinstance(tree, dict) else enumerate(tree):
+            yield from _markers(inner, (*path, step))
+
+
+def withheld_of(store: Store, name: str) -> frozenset[Path]:
+    """Where a node held a secret when it was last saved, and when it was last run, for who knows of no list.
+
+    raises: DocumentError, where one of the two cannot be read
+    """
+    latest = store.load(name)
+    if latest is None:
+        return frozenset()
+    paths = withheld_in(latest)
+    if latest.revision is not None and not latest.noted.is_run:
+        run = next((one for one in store.history(name) if one.noted.is_run), None)
+        saved = store.load(name, run.number) if run else None
+        paths |= withheld_in(saved) if saved else frozenset()
+    return paths
+
+
+def _any_element(path: Path) -> Path:
+    """The path with "*" for each index: in another list the secret may stand elsewhere."""
+    return tuple("*" if isinstance(step, int) else step for step in path)
 
 
 def restore(store: Store, name: str, at: int | datetime) -> Revision:
@@ -66,12 +115,14 @@ def last_runs(store: Store) -> Iterator[tuple[str, Revision | None, Revision | N
 def set_normal(store: Store, name: str, path: Path, value: Any, sensitive: Iterable[Path] = ()) -> Revision:
     """Store a normal attribute of a node, as `knife node` does. Maps on the way are made.
 
-    sensitive: paths whose values are never stored
+    sensitive: paths whose values are never stored; so are those at which the store holds a marker
     raises:    NodeNotFound; TypeConflict, where something that is no map stands in the way;
                BadArgument, where the value, or a part of it, is not to be stored
     """
     if not path:
         raise BadArgument("a normal attribute has a path", hint="nodeattrs node set NODE tier gold")
+
+    sensitive = (*sensitive, *map(_any_element, withheld_of(store, name)))
 
     def change(node: Node) -> None:
         node.normal.write_strict(*path, value)
@@ -151,11 +202,12 @@ def import_nodes(
     Everything is read, and understood, before the first one is saved. What is noted of a run comes along,
     but the revision is the import's: nothing ran at that time.
 
-    sensitive: paths whose values are not stored: a marker takes their place
+    sensitive: paths whose values are not stored: a marker takes their place, and that of what the store, or
+               another part of the same node, has a marker for
     on_saved:  called with the name of each node that is saved
     raises:    DocumentError with file and line; as `Store.save`
     """
-    nodes = list(_read(lines, file, tuple(sensitive)))
+    nodes = list(_read(store, lines, file, tuple(sensitive)))
     for saved in nodes:
         store.save(replace(saved, noted=replace(saved.noted, by="import")))
         if on_saved is not None:
@@ -163,7 +215,7 @@ def import_nodes(
     return [saved.name for saved in nodes]
 
 
-def _read(lines: Iterable[str], file: str, sensitive: tuple[Path, ...]) -> Iterator[Saved]:
+def _read(store: Store, lines: Iterable[str], file: str, sensitive: tuple[Path, ...]) -> Iterator[Saved]:
     for number, line in _documents(list(lines)):
         try:
             told = json.loads(line)
@@ -174,14 +226,15 @@ def _read(lines: Iterable[str], file: str, sensitive: tuple[Path, ...]) -> Itera
                 saved = Saved(told["document"].get("name"), told["document"], told.get("snapshot"), noted=noted)
             else:
                 saved = Saved(told.get("name", ""), told)
-            node = node_of(saved, sensitive)
-            described = Node.from_chef(saved.document, sensitive=sensitive)
+            node = node_of(saved)
+            Node.from_chef(saved.document)
             # What a store would refuse is refused before anything is saved.
             written(saved.document, f"the document of the node {checked_name(saved.name, 'node')!r}")
             written(saved.snapshot, f"the snapshot of the node {saved.name!r}")
             written(saved.noted.to_dict(), f"what is noted of the node {saved.name!r}")
             if node.name != saved.name:
                 raise DocumentError(f"the snapshot is of the node {node.name!r}, the document of {saved.name!r}")
+            saved = _withheld(saved, (*sensitive, *withheld_in(saved), *_known_secrets(store, saved.name)))
         except NodeattrsError as error:
             raise DocumentError(error.message, file=file, line=number, hint=error.hint) from error
         except json.JSONDecodeError as error:
@@ -190,10 +243,26 @@ def _read(lines: Iterable[str], file: str, sensitive: tuple[Path, ...]) -> Itera
             ) from None
         except (ValueError, TypeError, RecursionError) as error:
             raise DocumentError(f"this is no node: {error}", file=file, line=number) from None
-        if sensitive:
-            snapshot = None if saved.snapshot is None else node.snapshot()
-            saved = replace(saved, document=saved_document(described), snapshot=snapshot)
         yield saved
+
+
+def _known_secrets(store: Store, name: str) -> frozenset[Path]:
+    with contextlib.suppress(DocumentError):  # an import may be what mends it
+        return withheld_of(store, name)
+    return frozenset()
+
+
+def _withheld(saved: Saved, sensitive: tuple[Path, ...]) -> Saved:
+    """*saved* with markers in the place of secrets; each part as it is where there was nothing to hide."""
+    if not sensitive:
+        return saved
+    document, snapshot = saved.document, saved.snapshot
+    shown, hidden = (saved_document(Node.from_chef(document, sensitive=paths)) for paths in ((), sensitive))
+    document = document if shown == hidden else hidden
+    if snapshot is not None:
+        shown, hidden = (Node.restore(snapshot, sensitive=paths).snapshot() for paths in ((), sensitive))
+        snapshot = snapshot if shown == hidden else hidden
+    return replace(saved, document=document, snapshot=snapshot)
 
 
 def _documents(lines: list[str]) -> Iterator[tuple[int, str]]:
