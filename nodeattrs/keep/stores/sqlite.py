@@ -20,6 +20,7 @@ import weakref
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
+from nodeattrs.disk import open_unfollowed
 from nodeattrs.errors import StoreError
 from nodeattrs.keep.revisions import OnNode
 from nodeattrs.keep.stores.sql import VERSION, SqlStore, Talk
@@ -158,8 +159,13 @@ class SqliteStore(SqlStore):
     def _made(self) -> None:
         """The file, empty; SQLite gives what it puts beside it the same rights."""
         os.makedirs(os.path.dirname(self._file), mode=0o700, exist_ok=True)
+        if os.path.islink(self._file) and not self._is_there():
+            raise StoreError(
+                f"{self._shown} is a symbolic link to no store, and none is made where it leads",
+                hint="name the file itself",
+            )
         with _OPENING, contextlib.suppress(FileExistsError):
-            os.close(os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+            os.close(open_unfollowed(self._file, os.O_RDWR | os.O_CREAT | os.O_EXCL))
 
     def _version(self, connection: sqlite3.Connection) -> int:
         """0 where nobody has made the store yet; asked inside of a transaction, since all answers are of one moment.
