@@ -647,7 +647,7 @@ class TestTheCommands:
             {"nodes": 2, "faults": []},
             {"forgotten": 1},
             {"done": "made the index again"},
-            {"saved": ["web9", "web8"]},
+            {"saved": ["web9", "web8"], "revisions": 2},
         ] == [{key: value for key, value in one.items() if key not in ("version", "store")} for one in told]
         assert {(1, ".nodeattrs/nodes.db")} == {(one["version"], one["store"]) for one in told}
 

@@ -10,7 +10,7 @@ are about to become file names: one rule for all of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
@@ -34,6 +34,7 @@ __all__ = [
     "now",
     "retried",
     "stale",
+    "taken",
 ]
 
 JsonMap = dict[str, Any]
@@ -164,6 +165,14 @@ class Store(Protocol):
         """
         ...
 
+    def adopt(self, name: str, revisions: Sequence[Saved]) -> None:
+        """Keep revisions of one node as another store had them, all of them or none: number, time and notes are theirs.
+
+        revisions: in the order of their numbers; each has its `revision`
+        raises:    StoreError, where the node has one of these numbers here, or a later one; BadValue as `save`
+        """
+        ...
+
     def delete(self, name: str) -> bool:
         """Forget a node with all its revisions; whether there was one."""
         ...
@@ -249,6 +258,14 @@ def stale(name: str, after: int, found: Revision | None, where: str) -> NewerRev
     )
     error.expected, error.found = after, found
     return error
+
+
+def taken(name: str, number: int, where: str) -> StoreError:
+    """The error for a revision from elsewhere whose number the node has, or has had, in a store."""
+    return StoreError(
+        f"revision {number} of the node {name!r} cannot be kept in {where}: the node has another history there",
+        hint="keep it in another store, or forget the node there first: nodeattrs node delete",
+    )
 
 
 # --- names, so that none can point out of its directory

@@ -27,13 +27,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from nodeattrs.errors import BadArgument, BadName, BadValue, DocumentError, NodeattrsError, StoreError
-from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, checked_name, now, stale
+from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, checked_name, now, stale, taken
 from nodeattrs.keep.search.memory import names_found
 from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.stores.folder import Folder
@@ -175,6 +175,24 @@ class FileStore:
                 self._save(name, found, head, texts)
         return revision
 
+    def adopt(self, name: str, revisions: Sequence[Saved]) -> None:
+        checked_name(name, "node")
+        heads = []
+        for saved in revisions:
+            assert saved.revision is not None
+            json_text(saved.revision.noted.to_dict(), f"what is noted of the node {name!r}")
+            form, texts = _form(saved), self._texts(saved)
+            heads.append((Head(saved.revision, (named(texts[0]), named(texts[1])), form), texts))
+        with self._folder.failing(f"save the node {name!r}", "what was saved before is still there"):
+            self._folder.make()
+            with self._folder.locked(exclusive=True):
+                found = self._found(name)
+                heads_there = [*found.history.kept, *([found.head] if found.head else [])]
+                latest = max((head.number for head in heads_there), default=0)
+                if heads[0][0].number <= latest or (found.document is not None and found.head is None):
+                    raise taken(name, heads[0][0].number, self.describe())
+                self._save(name, found, *heads[-1], heads[:-1])
+
     def _texts(self, saved: Saved) -> Texts:
         """A document and a snapshot as they are written; they were read back before anybody relies on them."""
         document = self._written(saved.name, saved.document)
@@ -182,8 +200,13 @@ class FileStore:
             return document, _NO_SNAPSHOT
         return document, json_text(saved.snapshot, f"the snapshot of the node {saved.name!r}").encode()
 
-    def _save(self, name: str, found: _Found, head: Head, texts: Texts) -> None:
-        """Write a revision: to the history, and unless nothing changed, as the pair."""
+    def _save(
+        self, name: str, found: _Found, head: Head, texts: Texts, before: Sequence[tuple[Head, Texts]] = ()
+    ) -> None:
+        """Write a revision: to the history, and unless nothing changed, as the pair.
+
+        before: others that come before it, in the history alone
+        """
         folder, log, begin = self._folder, _log(name), found.history.end
         target, bound = f"{name}.json", _snapshot_file(name, texts[0])
         listing = folder.listing()
@@ -192,12 +215,12 @@ class FileStore:
         if found.head and found.texts and not isinstance(found.head, Kept):
             # An older program saved it.
             added = found.history.add(found.head, found.texts)
-        added += found.history.add(head, texts)
+        added += b"".join(found.history.add(*one) for one in [*before, (head, texts)])
         # What takes its place, in order; only the last of these turns the old pair into the new one.
         steps = [(bound, _sealed(name, head, texts[1])), (target, texts[0])]
         if texts[0] == found.document:
             steps.pop()
-        if texts == found.texts and head.number % _SELDOM:
+        if texts == found.texts and head.number % _SELDOM and not before:
             steps.clear()
         temporary = [f"{name}@{number}.tmp" for number in range(len(steps))]
         try:

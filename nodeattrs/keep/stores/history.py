@@ -107,7 +107,7 @@ class History:
         self._read: dict[bytes, Kept | None] = {}
         self._brought: dict[int, bytes] = {}
         self._first, self.promised = self._opened(self._lines[0]) if self._lines else (0, 0)
-        self.last = max(self._last(), self.promised)
+        self.last = max(self._last(), self.promised, self._first)
 
     def _opened(self, line: bytes) -> tuple[int, int]:
         """The last number when the file was written, and the last one promised; 0 for what cannot be read."""
@@ -183,7 +183,7 @@ class History:
         if promised < len(rest):
             self.end -= sum(len(line) + 1 for line in self._lines[promised - len(rest) :])
             del self._lines[promised - len(rest) :]
-            self.last = max(self._last(), self.promised)
+            self.last = max(self._last(), self.promised, self._first)
         return found
 
     # --- what is gone ---------------------------------------------------------------

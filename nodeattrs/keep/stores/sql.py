@@ -30,7 +30,7 @@ from operator import itemgetter
 from typing import Any, Protocol
 
 from nodeattrs.errors import BadArgument, BadValue, DocumentError, StoreError
-from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, checked_name, now, stale
+from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, checked_name, now, stale, taken
 from nodeattrs.keep.search.answer import Found, Index, Shown, answer
 from nodeattrs.keep.search.fields import Entry, IndexPart, Steps, index_parts, names_of
 from nodeattrs.keep.search.memory import names_found
@@ -191,23 +191,43 @@ class SqlStore(ABC):
         except RecursionError:
             raise BadValue(f"the document of the node {name!r} cannot be kept: it is nested too deeply") from None
 
+    def adopt(self, name: str, revisions: Sequence[Saved]) -> None:
+        checked_name(name, "node")
+        texts = [_texts_of(name, saved) for saved in revisions]
+        parts = _Parts(revisions[-1].document)
+        with self._writing(f"save the node {name!r}") as talk:
+            for each in texts:
+                for text in each:
+                    if not _was_seen(talk, text):
+                        text.check()
+            talk.all("INSERT INTO node (name, last) VALUES (?, 0) ON CONFLICT DO NOTHING", name)
+            # The row is locked by writing to it, as in a save.
+            talk.all("UPDATE node SET last = last WHERE name = ?", name)
+            ((node, last),) = talk.all("SELECT id, last FROM node WHERE name = ?", name)
+            ((latest,),) = talk.all("SELECT max(number) FROM revision WHERE node = ?", node)
+            for saved, each in zip(revisions, texts, strict=True):
+                revision = saved.revision
+                assert revision is not None
+                if revision.number <= (latest or 0):
+                    raise taken(name, revision.number, self.describe())
+                _put(talk, node, name, revision, each)
+                latest = revision.number
+            talk.all("UPDATE node SET last = ? WHERE id = ?", max(last, latest), node)
+            _index(talk, node, parts)
+
     def _save(self, name: str, saved: Saved, after: int | None) -> Revision:
-        if not isinstance(saved.document, dict) or saved.document.get("name") != name:
-            raise BadValue(f"the document of the node {name!r} does not name it")
-        texts = {"document": _Text(saved.document, f"the document of the node {name!r}")}
-        if saved.snapshot is not None:
-            texts["snapshot"] = _Text(saved.snapshot, f"the snapshot of the node {name!r}")
+        texts = _texts_of(name, saved)
         parts = _Parts(saved.document)
         task = f"save the node {name!r}"
         # Most of the work is done before anybody is kept waiting; it is looked at again below.
         with self._reading(task) as talk:
-            for text in texts.values():
+            for text in texts:
                 if talk is None or not _was_seen(talk, text):
                     text.check()
             if talk is not None:
-                for text in texts.values():
+                for text in texts:
                     _unknown(talk, text)
-                if _document_of(talk, name) != texts["document"].hash:
+                if _document_of(talk, name) != texts[0].hash:
                     for part in _unknown_parts(talk, parts, _secret(talk)):
                         parts.entries(part)
         with self._writing(task) as talk:
@@ -220,20 +240,9 @@ class SqlStore(ABC):
             )
             if after is not None and after != (before[0][0] if before else 0):
                 raise stale(name, after, _revision(name, before[0][:3]) if before else None, self.describe())
-            for text in texts.values():
-                _write(talk, text)
             revision = Revision(number, now(), saved.noted)
-            hashes = [text.hash for text in texts.values()]
-            talk.all(
-                "INSERT INTO revision (node, number, at, noted, document, snapshot) VALUES (?, ?, ?, ?, ?, ?)",
-                node,
-                number,
-                _spelled(revision.at),
-                json_text(saved.noted.to_dict(), f"what is noted of the node {name!r}"),
-                hashes[0],
-                hashes[1] if len(hashes) > 1 else None,
-            )
-            if not before or bytes(before[0][3]) != hashes[0]:
+            _put(talk, node, name, revision, texts)
+            if not before or bytes(before[0][3]) != texts[0].hash:
                 _index(talk, node, parts)
         return revision
 
@@ -477,6 +486,31 @@ class _Text:
             pieces = [(hashed(piece), packed(piece)) for piece in pieces_of(self._text.encode("utf-8"))]
             self.names, self._pieces = b"".join(name for name, _ in pieces), dict(pieces)
         return self._pieces
+
+
+def _texts_of(name: str, saved: Saved) -> list[_Text]:
+    """The document, and the snapshot if there is one. raises: BadValue"""
+    if not isinstance(saved.document, dict) or saved.document.get("name") != name:
+        raise BadValue(f"the document of the node {name!r} does not name it")
+    texts = [_Text(saved.document, f"the document of the node {name!r}")]
+    if saved.snapshot is not None:
+        texts.append(_Text(saved.snapshot, f"the snapshot of the node {name!r}"))
+    return texts
+
+
+def _put(talk: Talk, node: int, name: str, revision: Revision, texts: Sequence[_Text]) -> None:
+    """Write a revision and its texts."""
+    for text in texts:
+        _write(talk, text)
+    talk.all(
+        "INSERT INTO revision (node, number, at, noted, document, snapshot) VALUES (?, ?, ?, ?, ?, ?)",
+        node,
+        revision.number,
+        _spelled(revision.at),
+        json_text(revision.noted.to_dict(), f"what is noted of the node {name!r}"),
+        texts[0].hash,
+        texts[1].hash if len(texts) > 1 else None,
+    )
 
 
 def _was_seen(talk: Talk, text: _Text) -> bool:
