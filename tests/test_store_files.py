@@ -172,7 +172,7 @@ class TestDamage:
                 "half": content[: len(content) // 2],
                 "empty": b"",
                 "another file": other.read_bytes(),
-                "another version": content.replace(b'"version": 1', b'"version": 2'),
+                "another version": content.replace(b'"version": 1', b'"version": 0'),
                 "a list": b"[]\n[]\n",
                 "a number": content.replace(b'"revision": 1', b'"revision": 1e400'),
                 "a time": content.replace(b'"at": "20', b'"at": "0001-01-01T00:00:00+14:00", "was": "20'),
@@ -182,6 +182,24 @@ class TestDamage:
         loaded = store.load("web1")
         assert (pair(1).document, None) == (loaded.document, loaded.snapshot)
         assert loaded.note.startswith(f"saved, origin unknown: {snapshot.name} ")
+
+    def test_what_a_newer_program_saved_is_refused_and_left_alone(self, store, nodes):
+        store.save(pair(1))
+        [snapshot] = nodes.glob("*.snapshot")
+        snapshot.write_bytes(snapshot.read_bytes().replace(b'"version": 1', b'"version": 2'))
+        was = {file: file.read_bytes() for file in nodes.rglob("*") if file.is_file()}
+
+        for task in (
+            lambda: store.load("web1"),
+            lambda: store.save(pair(2)),
+            lambda: store.history("web1"),
+            lambda: store.prune(1),
+            lambda: store.delete("web1"),
+        ):
+            with pytest.raises(StoreError, match=r"newer nodeattrs: its version is 2, ours 1\n.*upgrade nodeattrs"):
+                task()
+        assert ["the node 'web1' was saved by a newer nodeattrs: its version is 2, ours 1"] == store.check()
+        assert was == {file: file.read_bytes() for file in nodes.rglob("*") if file.is_file()}
 
     @pytest.mark.parametrize(
         ("content", "line"),

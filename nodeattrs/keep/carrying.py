@@ -19,7 +19,7 @@ from itertools import groupby, islice
 from typing import Any
 
 from nodeattrs.core.tree import Path
-from nodeattrs.errors import DocumentError, NodeattrsError, NodeNotFound
+from nodeattrs.errors import DocumentError, NodeattrsError, NodeNotFound, StoreError
 from nodeattrs.keep.filters import saved_document
 from nodeattrs.keep.nodes import node_of, withheld_in, withheld_of
 from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, Store, checked_name, taken
@@ -182,6 +182,8 @@ def _read(store: Store, lines: Iterable[str], file: str, sensitive: tuple[Path, 
             if saved.name not in known:
                 known[saved.name] = _known_secrets(store, saved.name)
             saved = _withheld(saved, (*sensitive, *withheld_in(saved), *known[saved.name]))
+        except StoreError:
+            raise
         except NodeattrsError as error:
             raise DocumentError(error.message, file=file, line=number, hint=error.hint) from error
         except json.JSONDecodeError as error:

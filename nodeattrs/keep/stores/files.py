@@ -43,7 +43,8 @@ from nodeattrs.texts import documents
 
 __all__ = ["FileStore"]
 
-_FORMAT = {"format": "nodeattrs-kept-snapshot", "version": 1}
+_VERSION = 1
+_FORMAT = {"format": "nodeattrs-kept-snapshot", "version": _VERSION}
 
 _HISTORY = ".history"
 
@@ -546,6 +547,11 @@ def _unsealed(name: str, document: bytes, content: bytes) -> tuple[_Told, bytes]
 def _told(name: str, line: bytes) -> _Told:
     try:
         head: Any = json.loads(line)
+        if head["format"] == _FORMAT["format"] and type(head["version"]) is int and head["version"] > _VERSION:
+            raise StoreError(
+                f"the node {name!r} was saved by a newer nodeattrs: its version is {head['version']}, ours {_VERSION}",
+                hint="upgrade nodeattrs, or name another place for the store",
+            )
         if {key: head[key] for key in _FORMAT} != _FORMAT:
             raise _Unusable(f"was written by another version of nodeattrs ({head['format']} {head['version']})")
         if head["node"] != name:

@@ -178,11 +178,13 @@ class SqliteStore(SqlStore):
             "SELECT count(*), count(*) FILTER (WHERE type NOT IN ('table', 'index')) FROM sqlite_master"
         ).fetchall()
         if application != _APPLICATION and (application or version or tables):
-            raise StoreError(f"{self._shown} is a SQLite file of another program", hint="name another place")
+            raise StoreError(
+                f"{self._shown} is a SQLite file of another program", hint="name another place for the store"
+            )
         if application == _APPLICATION and version < 1:
             raise StoreError(
                 f"{self._shown} is damaged: it has lost the number of its version",
-                hint="bring a copy of the store back",
+                hint="bring a copy of the store back, or name another place for the store",
             )
         if others:
             # A trigger would be carried out with each save.
