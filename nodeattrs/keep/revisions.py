@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
@@ -165,6 +166,13 @@ class Store(Protocol):
         """
         ...
 
+    def turn(self, name: str) -> AbstractContextManager[None]:
+        """While it lasts, others who ask for a turn on the node wait, for some seconds at most.
+
+        Who loads, changes and saves in it is not overtaken by them. It keeps nobody from saving.
+        """
+        ...
+
     def adopt(self, name: str, revisions: Sequence[Saved]) -> None:
         """Keep revisions of one node as another store had them, all of them or none: number, time and notes are theirs.
 
@@ -226,20 +234,23 @@ class Store(Protocol):
 def retried(store: Store, name: str, change: Callable[[Saved], Saved], times: int = 1_000) -> Revision:
     """Load a node, change it and save it; again where somebody else was faster.
 
+    Those who do it at once take turns; somebody else is who saves without.
+
     change: is given the node as it is saved, and gives what to save; asked again each time
     raises: NewerRevision, after so many *times*; NodeNotFound
     """
-    while True:
-        times -= 1
-        saved = store.load(name)
-        if saved is None:
-            raise NodeNotFound(f"there is no saved node {name} in {store.describe()}")
-        after = saved.revision.number if saved.revision else 0
-        try:
-            return store.save(change(saved), after=after)
-        except NewerRevision:
-            if not times:
-                raise
+    with store.turn(checked_name(name, "node")):
+        while True:
+            times -= 1
+            saved = store.load(name)
+            if saved is None:
+                raise NodeNotFound(f"there is no saved node {name} in {store.describe()}")
+            after = saved.revision.number if saved.revision else 0
+            try:
+                return store.save(change(saved), after=after)
+            except NewerRevision:
+                if not times:
+                    raise
 
 
 def now() -> datetime:

@@ -28,6 +28,7 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -39,6 +40,7 @@ from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.stores.folder import Folder
 from nodeattrs.keep.stores.history import Head, History, Kept, Texts, named
 from nodeattrs.keep.stores.pieces import form_of, hashed, json_text, written
+from nodeattrs.keep.stores.turns import Turns, folder_turn
 from nodeattrs.texts import documents
 
 __all__ = ["FileStore"]
@@ -66,6 +68,13 @@ class FileStore:
 
     def __init__(self, directory: str) -> None:
         self._folder = Folder(directory)
+        self._turns = Turns()
+
+    def __getstate__(self) -> Folder:
+        return self._folder
+
+    def __setstate__(self, folder: Folder) -> None:
+        self._folder, self._turns = folder, Turns()
 
     def describe(self) -> str:
         return f"files in {self._folder.shown}"
@@ -154,6 +163,10 @@ class FileStore:
         return told
 
     # --- saving ---------------------------------------------------------------------
+
+    def turn(self, name: str) -> AbstractContextManager[None]:
+        # The lock of who writes is on the directory itself.
+        return self._turns.taken(lambda: folder_turn(self._folder.path(_HISTORY)))
 
     def save(self, saved: Saved, after: int | None = None) -> Revision:
         name = checked_name(saved.name, "node")

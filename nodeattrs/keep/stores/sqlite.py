@@ -18,12 +18,14 @@ import threading
 import time
 import weakref
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from nodeattrs.disk import open_unfollowed
 from nodeattrs.errors import StoreError
 from nodeattrs.keep.revisions import OnNode
 from nodeattrs.keep.stores.sql import VERSION, SqlStore, Talk
+from nodeattrs.keep.stores.turns import folder_turn
 
 __all__ = ["SqliteStore"]
 
@@ -146,6 +148,10 @@ class SqliteStore(SqlStore):
             with contextlib.suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
             raise
+
+    def _turn(self, name: str) -> AbstractContextManager[None]:
+        # Not on the file: who closes it would let go of SQLite's own locks.
+        return folder_turn(os.path.dirname(self._file))
 
     def _is_there(self) -> bool:
         try:
