@@ -34,6 +34,9 @@ _OPTIONS = f"-c search_path={_SCHEMA} -c enable_seqscan=off -c jit=off"
 """Most values are one node's, a few are everybody's. The planner thinks of the mean, and would read whole tables, or
 compile a program, for a handful of rows that their indexes lead to."""
 
+_VERSION = f"SELECT v.number, s.value FROM {_SCHEMA}.version v LEFT JOIN {_SCHEMA}.secret s ON true"
+"""Both of the tables that have one row, at once."""
+
 POOL_SIZE = 4
 PATIENCE_SECONDS = 60.0
 """How long to wait for a connection."""
@@ -146,7 +149,7 @@ class PostgresqlStore(SqlStore):
             elif alone:
                 self._alone(talk)
             else:
-                talk.all("SELECT pg_advisory_xact_lock_shared(?)", _LOCK)
+                connection.execute("SELECT pg_advisory_xact_lock_shared(%s)", (_LOCK,))
             version = self._version(talk)
             assert version is not None
             self._refuse_other_version(version)
@@ -157,7 +160,7 @@ class PostgresqlStore(SqlStore):
         number = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=4).digest(), signed=True)
         with self._failing(f"wait for the others who change the node {name!r}"), self._connected() as connection:
             # Somebody who has it for long may hang: then it goes on without.
-            with contextlib.suppress(self._psycopg.errors.LockNotAvailable):
+            with contextlib.suppress(self._psycopg.errors.LockNotAvailable), _without_waiting(connection):
                 connection.execute(f"SET LOCAL lock_timeout = {int(turns.PATIENCE_SECONDS * 1000)}")
                 connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", (_TURNS, number))
             yield
@@ -180,7 +183,11 @@ class PostgresqlStore(SqlStore):
         ):
             return None
         # With the schema's name, so that who may not use the schema is told so.
-        version = int(only(talk, "number", f"{_SCHEMA}.version"))
+        rows = talk.all(_VERSION) if self._is_made else []
+        if len(rows) == 1 and rows[0][1] is not None:
+            version, talk.secret = int(rows[0][0]), bytes(rows[0][1])
+        else:
+            version = int(only(talk, "number", f"{_SCHEMA}.version"))
         # Whoever asked once goes on without: who takes a store away that is in use is told by an error, once.
         self._is_made = True
         return version

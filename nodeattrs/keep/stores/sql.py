@@ -246,7 +246,8 @@ class SqlStore(ABC):
             for text in texts:
                 if text.form is None or known.get(text.hash) != text.form:
                     text.check()
-                if text.hash not in known:
+                text.is_new = text.hash not in known
+                if text.is_new:
                     text.pieces()
             if talk is not None and (texts[0].hash not in known or _document_of(talk, name) != texts[0].hash):
                 for part in _unknown_parts(talk, parts, _secret(talk)):
@@ -492,6 +493,7 @@ class _Text:
         self._text = written(value, what)
         self._pieces: dict[bytes, bytes] | None = None
         self.names = b""
+        self.is_new = False
         self.hash = hashed(self._text.encode("utf-8"))
         self.form = form_of(value)
 
@@ -537,7 +539,8 @@ def _forms(talk: Talk, texts: Sequence[_Text]) -> dict[bytes, bytes | None]:
 
 
 def _write(talk: Talk, texts: Sequence[_Text]) -> None:
-    known = _forms(talk, texts)
+    # One that was new a moment ago is written without asking, and does no harm if it is there now.
+    known = _forms(talk, [text for text in texts if not text.is_new])
     unknown = {text.hash: text for text in texts if text.hash not in known}
     # In one order for all who write, so that no two of them wait for each other.
     pieces = {name: body for text in unknown.values() for name, body in text.pieces().items()}
