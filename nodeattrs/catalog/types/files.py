@@ -35,7 +35,7 @@ _MOST_DIFF_BYTES = 200_000
 class _Placed(ResourceType):
     """Something at a path, with mode and owners.
 
-    ensure: "present", "absent", or None for what goes without saying
+    ensure: "present" (whatever is there will do), "absent", or None for what goes without saying
     """
 
     path: str
@@ -152,9 +152,10 @@ class File(_Placed):
             return self._differing(entry, found, wanted)
 
     def _differing(self, entry: Entry, found: os.stat_result, wanted: bytes | None) -> list[Change]:
-        if wanted is None:
+        regular = stat.S_ISREG(found.st_mode)
+        if wanted is None or (self.ensure == "present" and not regular):
             return [] if stat.S_ISLNK(found.st_mode) else self._held(found)
-        if not stat.S_ISREG(found.st_mode):
+        if not regular:
             return [Change("ensure", "replaced by a file", self._diff(b"", wanted))]
         now = entry.content()
         if now == wanted:
