@@ -28,6 +28,7 @@ from nodeattrs.errors import BadArgument, BadName, BadValue, DocumentError
 from nodeattrs.keep import NewerRevision, Noted, Saved, open_store, retried, saved_document
 from nodeattrs.keep.care import exported, import_nodes, restore
 from nodeattrs.keep.search import parse_query
+from nodeattrs.keep.stores import turns
 
 ROOT = pathlib.Path(__file__).parent.parent
 
@@ -596,6 +597,32 @@ class TwoAtOnceExam:
         assert 1_000 == store.load("web1").document["normal"]["count"]
         assert [] == store.check()
 
+    def test_those_who_change_a_node_at_once_take_turns(self, place):
+        """
+        So nobody's work is for nothing, as it would be for all but one of them each time.
+        """
+        store = open_store(place)
+        store.save(Saved("web1", {"name": "web1", "normal": {"count": 0}}, {}))
+        store.close()
+        changers = [other_process("counter", place, 25) for _ in range(4)]
+        for changer in changers:
+            told, complaint = changer.communicate()
+            assert (0, "25 saved, 25 tried") == (changer.returncode, told.strip()), complaint
+
+    def test_a_turn_keeps_nobody_from_saving(self, place, monkeypatch):
+        """
+        Nor from changing, once it was long enough; whoever changes something while it has the turn goes on.
+        """
+        store, other = open_store(place), open_store(place)
+        store.save(Saved("web1", {"name": "web1", "normal": {"count": 0}}, {}))
+        monkeypatch.setattr(turns, "PATIENCE_SECONDS", 0.05)
+        with store.turn("web1"):
+            assert 2 == retried(store, "web1", one_more).number
+            assert 3 == other.save(pair(1)).number
+            other.save(Saved("web1", {"name": "web1", "normal": {"count": 7}}, {}))
+            assert 5 == retried(other, "web1", one_more).number
+        assert 8 == store.load("web1").document["normal"]["count"]
+
     def test_two_threads_may_save_one_node(self, place):
         store = open_store(place)
         store.save(pair(["nobody", 0]))
@@ -628,9 +655,17 @@ def write(store, who, count):
 
 
 def count_up(store, times):
+    tried = 0
+
+    def more(saved):
+        nonlocal tried
+        tried += 1
+        return one_more(saved)
+
     for _ in range(times):
-        saved = retried(store, "web1", one_more)
+        saved = retried(store, "web1", more)
         assert saved.number
+    print(f"{times} saved, {tried} tried")
 
 
 def one_more(saved):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -139,7 +140,8 @@ class TestCommand:
 
         assert main(["catalog", "apply", "--root", "scratch", "--from", write({"resources": rows})]) == 1
         said = capsys.readouterr().out
-        assert "failed: ran exit 3: exit 3 ended with 3" in said
+        assert "failed: run: exit 3 ended with 3" in said
+        assert "ran exit 3" not in said
         assert "skipped because of Execute[exit 3]" in said
 
     @pytest.mark.parametrize(
@@ -247,6 +249,43 @@ class TestJournal:
             read_journal(tmp_path / "none.jsonl")
         with pytest.raises(BadName):
             report_place("../x")
+
+    @pytest.mark.parametrize("content", ["theirs", None])
+    def test_a_link_in_its_place_is_not_followed(self, tmp_path, content):
+        """
+        Whoever put it there: nothing is written to where it leads, and nothing is applied.
+        """
+        victim, file = tmp_path / "victim", tmp_path / "r.jsonl"
+        if content:
+            victim.write_text(content)
+        file.symlink_to(victim)
+        with pytest.raises(StoreError, match=r"r\.jsonl is a symbolic link, and nothing is written to where it leads"):
+            apply_catalog(self.catalog(), Site(tmp_path), journal=file)
+
+        assert content == (victim.read_text() if victim.exists() else None)
+        assert not (tmp_path / "a").exists()
+
+    def test_a_new_report_takes_the_place_of_the_old_one(self, tmp_path):
+        """
+        Readable by its owner only, whatever the old one was; another name of that one keeps what it had.
+        """
+        other, file = tmp_path / "other", tmp_path / "r.jsonl"
+        file.write_text("old")
+        file.chmod(0o666)
+        os.link(file, other)
+        apply_catalog(self.catalog(), Site(tmp_path), journal=file)
+
+        assert read_journal(file).complete
+        assert ("old", 0o600) == (other.read_text(), stat.S_IMODE(file.stat().st_mode))
+        assert {"a", "b", "other", "r.jsonl"} == {path.name for path in tmp_path.iterdir()}
+
+    def test_a_device_can_take_it(self, tmp_path):
+        """
+        It stays what it is.
+        """
+        apply_catalog(self.catalog(), Site(tmp_path), journal=Path(os.devnull))
+
+        assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
 
     def test_a_report_that_cannot_be_written_stops_the_run_before_it_begins(self, tmp_path):
         """

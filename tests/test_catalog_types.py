@@ -20,6 +20,7 @@ from nodeattrs.catalog.types.files import Directory, File, Link
 from nodeattrs.catalog.types.messages import Log
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.errors import BadArgument, BadName, MissingExtra
+from nodeattrs.runs.applying import noted_report
 
 
 @pytest.fixture
@@ -49,7 +50,8 @@ class TestAll:
         "made",
         [
             lambda: [File("/motd", content="hello\n", mode="0640")],
-            lambda: [File("/empty")],
+            lambda: [File("/empty", content="")],
+            lambda: [File("/empty", ensure="present")],
             lambda: [File("/bytes", content=b"\x00\xff")],
             lambda: [Directory("/a/b/c", mode="0750")],
             lambda: [Directory("/d"), Link("/d/link", to="target")],
@@ -87,6 +89,139 @@ class TestAll:
 
         assert "leads out of" in errors(report)
         assert [] == list((tmp_path / "outside").iterdir())
+
+    def test_links_below_the_root_are_followed(self, site):
+        """
+        However they are written; one that leads up too far, or round, leads nowhere.
+        """
+        (site.root / "usr" / "etc").mkdir(parents=True)
+        (site.root / "etc").symlink_to("usr/etc")
+        (site.root / "usr" / "up").symlink_to("../etc")
+        (site.root / "whole").symlink_to(site.root / "usr")
+        (site.root / "round").symlink_to("round")
+        (site.root / "above").symlink_to("usr/../../x")
+        names = ["/etc/a", "/usr/up/b", "/whole/etc/c", "/round/d", "/above/e"]
+        report = run(site, *(File(name, content="x") for name in names))
+
+        assert {"a", "b", "c"} == {path.name for path in (site.root / "usr" / "etc").iterdir()}
+        assert "Too many levels of symbolic links" in errors(report)
+        assert "/above/e leads out of" in errors(report)
+
+    def test_a_folder_that_is_swapped_for_a_link_does_not_lead_out_of_the_root(self, site, tmp_path):
+        """
+        Somebody does it all the while. What is made, removed, replaced or given rights is so below the root, or not.
+        """
+        outside, real, folder = tmp_path / "outside", site.root / "real", site.root / "d"
+        for place in (outside, real):
+            place.mkdir()
+        (outside / "gone").write_text("theirs")
+        (outside / "mode").write_text("theirs")
+        child = os.fork()
+        if not child:
+            try:
+                while True:
+                    real.rename(folder)
+                    time.sleep(0.0005)
+                    folder.rename(real)
+                    folder.symlink_to(outside)
+                    time.sleep(0.0005)
+                    folder.unlink()
+            finally:
+                os._exit(1)
+        ends: set[bool] = set()
+        try:
+            for number in range(2_000):
+                made = File("/d/made", content=str(number)), Link("/d/link", to=str(number))
+                report = run(site, *made, File("/d/gone", ensure="absent"), File("/d/mode", mode="0666"))
+                ends.add(report.ok)
+                if number > 300 and len(ends) == 2:
+                    break
+        finally:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+
+        assert {"gone", "mode"} == {path.name for path in outside.iterdir()}
+        assert stat.S_IMODE((outside / "mode").stat().st_mode) != 0o666
+        assert {True, False} == ends, "some went in, some found a link"
+
+    def test_a_root_that_is_not_there_is_made_for_a_directory_only(self, tmp_path):
+        """
+        As every folder above one is.
+        """
+        site = Site(tmp_path / "no" / "root")
+
+        assert f"the folder {tmp_path}/no/root is missing" in errors(run(site, File("/a", content="x")))
+        assert run(site, Directory("/d"), File("/d/a", content="x")).ok
+
+    @pytest.mark.parametrize(
+        "made",
+        [
+            lambda: File("/no/such/a", content="x"),
+            lambda: File("/no/such/a", ensure="present"),
+            lambda: Link("/no/such/a", to="x"),
+        ],
+    )
+    def test_a_missing_folder_is_named_and_foreseen(self, site, made):
+        """
+        A failure is a failure: nothing is said to be done.
+        """
+        for noop in (True, False):
+            report = run(site, made(), noop=noop)
+
+            assert "Could not evaluate: the folder /no is missing" == errors(report)
+            assert ([], False) == (told(report), report.ok)
+
+    @pytest.mark.parametrize(
+        "before",
+        [
+            lambda: Directory("/no/such"),
+            lambda: Execute("mkdir -p $NODEATTRS_ROOT/no/such"),
+            lambda: Link("/no", to="x"),
+        ],
+    )
+    def test_a_folder_that_would_be_there_is_not_missed_in_no_op_mode(self, site, before):
+        """
+        Nobody knows what a command makes.
+        """
+        name = "/no/a" if isinstance(before(), Link) else "/no/such/a"
+
+        assert run(site, before(), File(name, content="x"), noop=True).ok
+        assert [] == list(site.root.iterdir())
+
+    def test_what_could_not_be_changed_is_not_said_to_be(self, site, monkeypatch):
+        """
+        What could be, is.
+        """
+        (site.root / "a").write_text("x")
+
+        def fails(*_: Any, **__: Any) -> None:
+            raise PermissionError(1, "Operation not permitted", "a")
+
+        monkeypatch.setattr(os, "chown", fails)
+        report = run(site, File("/a", owner=12345, mode="0604"))
+        outcome = report.outcomes["File[0]"]
+
+        assert (["mode 0644 -> 0604"], ["owner"]) == (told(report), [change.what for change in outcome.unmade])
+        assert "owner: Operation not permitted" == errors(report)
+        assert ["mode", "owner"] == noted_report(report)["resources"][0]["changes"]
+
+    def test_what_a_killed_run_left_goes_with_the_next_one(self, site):
+        """
+        Even where that changes nothing, and at once. What somebody is writing just now stays, and all in no-op mode.
+        """
+        with site.entry("/a") as entry:
+            entry.replace(b"x", 0o644)
+            name, _ = entry._beside()
+            os.symlink("x", site.root / f"{name}.link")
+            dead, handle = entry._beside()
+            os.symlink("x", site.root / f"{dead}.link")
+            os.close(handle)
+        run(site, File("/a", content="x"), noop=True)
+        assert (site.root / dead).exists()
+        report = run(Site(site.root), File("/a", content="x"))
+
+        assert [] == told(report)
+        assert {"a", name, f"{name}.link"} == set(os.listdir(site.root))
 
     def test_an_unknown_parameter_is_named_with_near_misses(self):
         """
@@ -183,6 +318,31 @@ class TestFiles:
 
         assert ("theirs", "ours") == ((site.root / "other").read_text(), (site.root / "a").read_text())
         assert not (site.root / "a").is_symlink()
+
+    @pytest.mark.parametrize("to", ["other", "nowhere", "/etc/passwd"])
+    def test_without_content_a_link_in_its_place_is_left_alone(self, site, to):
+        """
+        And what it leads to: `file("/etc/x", mode=...)` destroys nothing. As Puppet 7.23 does.
+        """
+        (site.root / "other").write_text("theirs")
+        (site.root / "other").chmod(0o600)
+        (site.root / "a").symlink_to(to)
+        for subject in (File("/a", mode="0644"), File("/a", ensure="present", mode="0644"), File("/a")):
+            report = run(site, subject)
+
+            assert (True, []) == (report.ok, told(report))
+        assert to == os.readlink(site.root / "a")
+        assert ("theirs", 0o600) == ((site.root / "other").read_text(), (site.root / "other").stat().st_mode & 0o777)
+
+    def test_without_content_it_is_made_only_where_ensure_says_so(self, site):
+        """
+        As Puppet 7.23 does. What is there keeps its content, and has the mode.
+        """
+        (site.root / "there").write_text("theirs")
+        report = run(site, File("/a", mode="0600"), File("/b", ensure="present"), File("/there", mode="0600"))
+
+        assert ["created", "mode 0644 -> 0600"] == told(report)
+        assert {"b": "", "there": "theirs"} == {path.name: path.read_text() for path in site.root.iterdir()}
 
     def test_absent_means_gone(self, site):
         """
@@ -299,7 +459,7 @@ class TestSecrets:
         report = run(site, subject)
 
         assert self.SECRET not in repr(report) + repr(subject) + errors(report)
-        assert told(report)
+        assert told(report) or errors(report)
 
     def test_it_is_written_all_the_same_and_nobody_else_may_read_it(self, site):
         """

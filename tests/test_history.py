@@ -28,7 +28,7 @@ from nodeattrs.keep import NewerRevision, Noted, Saved, open_store, saved_docume
 from nodeattrs.keep.care import exported, import_nodes, last_runs, node_of, remove_normal, restore, set_normal
 from nodeattrs.runs import Repository
 from nodeattrs.runs.facts import load_facts
-from nodeattrs.runs.session import perform, search_word
+from nodeattrs.runs.session import perform, remembered, search_word
 from tests.on_disk import repository
 
 FILES = {
@@ -324,6 +324,66 @@ class TestCare:
         assert "s3cret" not in "".join(exported(store, store.names(), snapshots=True))
         assert {"$sensitive": "withheld"} == store.load("web9").document["normal"]["secret"]
 
+    def test_what_was_withheld_stays_secret_for_who_knows_no_list(self, store):
+        """
+        A marker says so: in a map, in a list, below another level, and where a command took it away.
+        """
+        node = Node("web1", sensitive=["db.password", "keys.*", "over.ridden"])
+        node.default["db"] = {"password": "s3cret", "host": "h"}
+        node.normal["keys"] = ["s3cret", "s3cret"]
+        node.default["over"]["ridden"] = "s3cret"
+        node.normal["typed"]["one"] = Sensitive("s3cret")
+        store.save(Saved("web1", saved_document(node), node.snapshot()))
+        remove_normal(store, "web1", ("typed",))
+
+        for path, value in (
+            (("db", "password"), "s3cret"),
+            (("db",), {"password": "s3cret"}),
+            (("db", "password", "deeper"), "s3cret"),
+            (("keys",), ["a", "b", "s3cret"]),
+            (("over",), {"ridden": "s3cret"}),
+            (("typed", "one"), "s3cret"),
+        ):
+            with pytest.raises(BadArgument, match="is sensitive, and what is sensitive is not stored"):
+                set_normal(store, "web1", path, value)
+        set_normal(store, "web1", ("db", "host"), "other")
+        line = {
+            "name": "web1",
+            "normal": {"db": {"password": "s3cret"}, "keys": ["s3cret"], "typed": {"one": "s3cret"}},
+        }
+        import_nodes(store, [json.dumps(line)], "web1.json")
+
+        assert "s3cret" not in "".join(exported(store, ["web1"], snapshots=True))
+        assert {"$sensitive": "withheld"} == store.load("web1").document["normal"]["db"]["password"]
+
+    def test_a_marker_in_one_part_of_an_import_counts_for_the_other(self, store):
+        node = Node("web1", sensitive=["db.password"])
+        node.default["db"]["password"] = "s3cret"
+        document = {"name": "web1", "default": {"db": {"password": "s3cret"}}, "odd": {"order": 1}}
+        import_nodes(store, [json.dumps({"document": document, "snapshot": node.snapshot()})], "nodes.jsonl")
+
+        assert "s3cret" not in "".join(exported(store, ["web1"], snapshots=True))
+
+    def test_an_import_without_secrets_changes_nothing(self, store):
+        """
+        Not even where the node has markers, which are those that are there already.
+        """
+        node = Node("web1", sensitive=["db.password"])
+        node.default["db"]["password"] = "s3cret"
+        saved = Saved("web1", {**saved_document(node), "more": {"of": "Chef"}}, node.snapshot())
+        store.save(saved)
+        import_nodes(store, list(exported(store, ["web1"], snapshots=True)), "nodes.jsonl", [("db", "password")])
+
+        assert (saved.document, saved.snapshot) == (store.load("web1").document, store.load("web1").snapshot)
+
+    def test_what_is_withheld_today_is_not_shown_of_the_time_when_it_was_not(self, store):
+        for sensitive in ((), ("db.password",)):
+            node = Node("web1", sensitive=sensitive)
+            node.default["db"]["password"] = "s3cret"
+            store.save(Saved("web1", saved_document(node), node.snapshot()))
+
+        assert "s3cret" not in repr(remembered(store, "web1", at=1).node.to_dict())
+
     def test_a_secret_changes_no_content_hash(self, tmp_path):
         """
         Two values of a secret are kept as one text, so that nothing can be told from it.
@@ -398,6 +458,38 @@ class TestTheCommands:
             [one["ok"] for one in told["revisions"]],
         )
         assert 1 == len(say("history", "web1", "--limit", "1")[1].splitlines())
+
+    def test_history_tells_what_cannot_be_read_and_what_is_gone(self, say, desk):
+        for _ in range(3):
+            say("run", "--repo", "repo", "--node", "web1", "--facts", "repo/facts.json", "--store", "kept")
+        log = desk / "kept" / ".history" / "web1.log"
+        first, one, _, _ = log.read_bytes().splitlines(keepends=True)
+        log.write_bytes(first + one + b"?\n")
+        _, out, err = say("history", "web1", "--store", "kept")
+
+        assert ["3", "1"] == [line.split()[0] for line in out.splitlines()]
+        assert "warning: the history of web1 is damaged: line 3 of kept/.history/web1.log cannot be read\n" == err
+        log.write_bytes(first + one)
+        _, out, err = say("history", "web1", "--store", "kept", "--format", "json")
+        assert ["the history of web1 is damaged: revisions 2 to 3 are gone from kept/.history/web1.log"] == json.loads(
+            out
+        )["unreadable"]
+        code, _, err = say("show", "web1", "--at", "2", "--store", "kept")
+        assert (1, True) == (code, "2 may have been there" in err)
+        assert 1 == say("store", "check", "--store", "kept")[0]
+
+    def test_settings_come_from_the_repository_that_is_named(self, say, desk, monkeypatch):
+        (desk / "repo" / "nodeattrs.toml").write_text('sensitive = ["app.key"]\nstore = "kept.db"\n')
+        say("run", "--repo", "repo", "--node", "web1", "--facts", "repo/facts.json")
+        (desk / "elsewhere").mkdir()
+        monkeypatch.chdir(desk / "elsewhere")
+        (desk / "elsewhere" / "web9.json").write_text('{"name": "web9", "normal": {"app": {"key": "s3cret"}}}')
+
+        code, _, err = say("node", "set", "web1", "app.key", "s3cret", "--repo", "../repo")
+        assert (1, True) == (code, "app.key is sensitive" in err)
+        assert 0 == say("store", "import", "web9.json", "--repo", "../repo")[0]
+        code, out, _ = say("store", "export", "--repo", "../repo", "--snapshots")
+        assert (0, True, False) == (code, "web9" in out, "s3cret" in out)
 
     def test_show_and_explain_look_back(self, say):
         assert "1\n" == say("show", "web1", "runs", "--at", "1")[1]
@@ -555,7 +647,7 @@ class TestTheCommands:
             {"nodes": 2, "faults": []},
             {"forgotten": 1},
             {"done": "made the index again"},
-            {"saved": ["web9", "web8"]},
+            {"saved": ["web9", "web8"], "revisions": 2},
         ] == [{key: value for key, value in one.items() if key not in ("version", "store")} for one in told]
         assert {(1, ".nodeattrs/nodes.db")} == {(one["version"], one["store"]) for one in told}
 

@@ -21,6 +21,7 @@ FACE = ""
 RANKS = {
     "errors": 0,
     "core": 1,
+    "disk": 1,
     "texts": 2,
     "node": 3,
     "keep": 4,

@@ -117,7 +117,13 @@ class TestTheFiles:
 
         assert [nodes / ".history" / "web1.log"] == [path for path in nodes.rglob("*") if path.is_file()]
         [line] = (nodes / ".history" / "web1.log").read_text().splitlines()
-        assert {"format": "nodeattrs-history", "version": 1, "node": "web1", "last": 7} == json.loads(line[9:])
+        assert {
+            "format": "nodeattrs-history",
+            "version": 1,
+            "node": "web1",
+            "last": 7,
+            "end": "0000000000",
+        } == json.loads(line[9:])
 
     def test_a_document_of_chefs_own_has_an_unknown_origin(self, store, nodes):
         nodes.mkdir()
@@ -166,7 +172,7 @@ class TestDamage:
                 "half": content[: len(content) // 2],
                 "empty": b"",
                 "another file": other.read_bytes(),
-                "another version": content.replace(b'"version": 1', b'"version": 2'),
+                "another version": content.replace(b'"version": 1', b'"version": 0'),
                 "a list": b"[]\n[]\n",
                 "a number": content.replace(b'"revision": 1', b'"revision": 1e400'),
                 "a time": content.replace(b'"at": "20', b'"at": "0001-01-01T00:00:00+14:00", "was": "20'),
@@ -176,6 +182,24 @@ class TestDamage:
         loaded = store.load("web1")
         assert (pair(1).document, None) == (loaded.document, loaded.snapshot)
         assert loaded.note.startswith(f"saved, origin unknown: {snapshot.name} ")
+
+    def test_what_a_newer_program_saved_is_refused_and_left_alone(self, store, nodes):
+        store.save(pair(1))
+        [snapshot] = nodes.glob("*.snapshot")
+        snapshot.write_bytes(snapshot.read_bytes().replace(b'"version": 1', b'"version": 2'))
+        was = {file: file.read_bytes() for file in nodes.rglob("*") if file.is_file()}
+
+        for task in (
+            lambda: store.load("web1"),
+            lambda: store.save(pair(2)),
+            lambda: store.history("web1"),
+            lambda: store.prune(1),
+            lambda: store.delete("web1"),
+        ):
+            with pytest.raises(StoreError, match=r"newer nodeattrs: its version is 2, ours 1\n.*upgrade nodeattrs"):
+                task()
+        assert ["the node 'web1' was saved by a newer nodeattrs: its version is 2, ours 1"] == store.check()
+        assert was == {file: file.read_bytes() for file in nodes.rglob("*") if file.is_file()}
 
     @pytest.mark.parametrize(
         ("content", "line"),
@@ -255,7 +279,7 @@ def tells_capitals_apart(directory):
     return not (directory / "CAPITALS").exists()
 
 
-CALLS = ("open", "write", "fsync", "close", "replace", "unlink", "listdir", "makedirs", "ftruncate", "lseek")
+CALLS = ("open", "write", "fsync", "close", "replace", "unlink", "listdir", "makedirs", "ftruncate", "lseek", "pwrite")
 """What a save asks of the system."""
 
 
@@ -377,9 +401,12 @@ class TestEachCallOfASaveFails:
                     failed = None
 
             if failed is None:
-                # What may fail unheard is removing leftovers, and closing what was only read.
+                # What may fail unheard is removing leftovers, closing what was only read, and what comes last of all:
+                # noting in the history that the revision was promised.
                 assert after == seen(store)
-                assert at >= len(faults.seen) or faults.seen[at] in ("unlink", "close")
+                assert (
+                    at >= len(faults.seen) or faults.seen[at] in ("unlink", "close") or "fsync" not in faults.seen[at:]
+                )
             elif failed.startswith("saved the node 'web1'"):
                 assert after == seen(store)
                 assert faults.seen[at] in ("open", "fsync")
@@ -517,6 +544,13 @@ def size_of(nodes):
     return sum(file.stat().st_size for file in nodes.rglob("*") if file.is_file())
 
 
+def made_older(nodes):
+    """As a program leaves a directory that knows no history."""
+    shutil.rmtree(nodes / ".history")
+    for snapshot in nodes.glob("*.snapshot"):
+        snapshot.write_bytes(snapshot.read_bytes().replace(b', "history": true}\n', b"}\n", 1))
+
+
 class TestEdits:
     """What becomes of the history when people, Chef or an older program write."""
 
@@ -584,7 +618,7 @@ class TestEdits:
     def test_an_older_store_has_one_revision_and_goes_on_from_there(self, store, nodes):
         for mark in (1, 2, 3):
             store.save(pair(mark))
-        shutil.rmtree(nodes / ".history")
+        made_older(nodes)
 
         assert 3 == mark_of(store.load("web1"))
         assert [3] == list(seen(store))
@@ -596,7 +630,7 @@ class TestEdits:
     def test_an_older_store_forgets_no_number(self, store, nodes):
         for mark in (1, 2, 3):
             store.save(pair(mark))
-        shutil.rmtree(nodes / ".history")
+        made_older(nodes)
         store.delete("web1")
 
         assert 4 == store.save(pair(4)).number
@@ -614,7 +648,7 @@ class TestEdits:
         # It writes the number into each snapshot.
         [snapshot] = (tmp_path / "older").glob("*.snapshot")
         snapshot.write_bytes(snapshot.read_bytes().replace(b'"revision": 1', b'"revision": %d' % number))
-        shutil.rmtree(tmp_path / "older" / ".history")
+        made_older(tmp_path / "older")
         [was] = nodes.glob("*.snapshot")
         was.unlink()
         for file in (tmp_path / "older").iterdir():
@@ -624,6 +658,97 @@ class TestEdits:
         assert "older" == mark_of(store.load("web1"))
         assert becomes + 1 == store.save(pair(5)).number
         assert [becomes + 1, becomes, 3, 2, 1] == list(seen(store))
+
+
+class TestAHistoryWithoutItsEnd:
+    """What was promised is missed, wherever the file ends too early."""
+
+    @pytest.fixture
+    def log(self, store, nodes):
+        for mark in (1, 2, 2, 3, 3):
+            store.save(pair(mark, size=50))
+        return nodes / ".history" / "web1.log"
+
+    def cut(self, log, lines):
+        log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:lines]))
+
+    @pytest.mark.parametrize(("lines", "gone"), [(0, "1 to 5 are"), (1, "1 to 5 are"), (2, "2 to 5 are"), (5, "5 is")])
+    def test_the_revisions_that_are_gone_are_told(self, store, log, lines, gone):
+        """
+        Where only the last is gone, in which nothing changed, the first line alone knows of it.
+        """
+        self.cut(log, lines)
+        told = f"the history of web1 is damaged: revision{'s' * (' to ' in gone)} {gone} gone from {log}"
+
+        if lines == 0:
+            told = told.replace("1 to 5", "1 to 4")  # nothing that is left has heard of the fifth
+        assert told in store.check()
+        assert [told] == store.unreadable("web1")
+        assert told == store.load("web1").note
+
+    def test_a_cut_within_a_line_is_one(self, store, log):
+        os.truncate(log, log.stat().st_size - 10)
+
+        assert [f"the history of web1 is damaged: revision 5 is gone from {log}"] == store.check()
+
+    def test_a_file_that_is_gone_is_missed(self, store, log):
+        log.unlink()
+
+        assert [f"the history of web1 is damaged: revisions 1 to 4 are gone from {log}"] == store.check()
+
+    def test_what_is_gone_is_no_revision_that_never_was(self, store, log):
+        times = {one.number: one.at for one in store.history("web1")}
+        self.cut(log, 2)
+
+        for at in (2, 3, 5, times[1], times[3]):
+            with pytest.raises(DocumentError, match=r"is damaged in .*, and .* may have been there"):
+                store.load("web1", at)
+        assert store.load("web1", 6) is None
+        assert 1 == mark_of_damaged(store.load("web1", 1))
+        assert 3 == mark_of_damaged(store.load("web1")) == mark_of_damaged(store.load("web1", 4))
+
+    def test_it_is_told_until_it_is_pruned_and_no_number_is_given_twice(self, store, log):
+        self.cut(log, 3)
+
+        assert 6 == store.save(pair(6)).number
+        gone = [f"the history of web1 is damaged: revision {number} is gone from {log}" for number in (3, 5)]
+        assert gone == store.check() == open_store(str(log.parent.parent)).check()
+        assert [6, 4, 2, 1] == [one.number for one in store.history("web1")]
+        store.prune(1)
+        assert [6] == list(seen(store))
+
+    @pytest.mark.parametrize("line", [1, 2, 3])
+    def test_a_line_that_somebody_took_out_is_missed(self, store, log, line):
+        lines = log.read_bytes().splitlines(keepends=True)
+        log.write_bytes(b"".join(lines[:line] + lines[line + 1 :]))
+
+        assert f"the history of web1 is damaged: revision {line} is gone from {log}" in store.check()
+        with pytest.raises(DocumentError, match="may have been there"):
+            store.load("web1", line)
+
+    def test_what_was_pruned_or_forgotten_is_not_missed(self, store, log):
+        store.prune(2)
+        assert [5, 4] == list(seen(store))
+        store.delete("web1")
+        store.save(pair(1))
+        assert [6] == list(seen(store))
+
+    def test_a_pair_that_was_put_back_takes_nothing_from_the_history(self, store, nodes, log):
+        before = {file: file.read_bytes() for file in nodes.glob("web1*")}
+        store.save(pair(6))
+        for file in nodes.glob("web1*"):
+            file.unlink()
+        for file, content in before.items():
+            file.write_bytes(content)
+
+        assert (3, 5) == (mark_of(store.load("web1")), store.load("web1").revision.number)
+        assert 7 == store.save(pair(7)).number
+        assert [7, 6, 5, 4, 3, 2, 1] == list(seen(store))
+
+
+def mark_of_damaged(saved):
+    assert "is damaged" in saved.note
+    return saved.document["normal"]["mark"]
 
 
 class TestADamagedHistory:

@@ -104,6 +104,24 @@ def change(file, statement, *values):
 
 
 class TestOpening:
+    @pytest.mark.parametrize("content", [b"", None])
+    def test_none_is_made_where_a_link_leads(self, tmp_path, content):
+        """
+        A store that is there may be reached by one.
+        """
+        if content is not None:
+            (tmp_path / "victim").write_bytes(content)
+        (tmp_path / "nodes.db").symlink_to("victim")
+        with pytest.raises(StoreError, match="is a symbolic link to no store"):
+            open_store(tmp_path / "nodes.db").save(pair(1))
+
+        assert content == ((tmp_path / "victim").read_bytes() if content is not None else None)
+        assert content is not None or not (tmp_path / "victim").exists()
+        (tmp_path / "nodes.db").unlink()
+        open_store(tmp_path / "there.db").save(pair(1))
+        (tmp_path / "nodes.db").symlink_to("there.db")
+        assert 2 == open_store(tmp_path / "nodes.db").save(pair(2)).number
+
     def test_nothing_is_made_before_the_first_save(self, place, file):
         assert [] == open_store(place).names()
         assert [] == open_store(place).check()

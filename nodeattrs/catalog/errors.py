@@ -79,6 +79,10 @@ class ResourceFailed(NodeattrsError):
     """A resource that cannot be read, or cannot be brought into the state that was asked for."""
 
 
+class FolderMissing(ResourceFailed):
+    """The folder that something is to stand in is not there."""
+
+
 class RefreshComesLater(NodeattrsError):
     """A timing such as `:immediately` that was asked for; a refresh comes when its target's turn comes."""
 

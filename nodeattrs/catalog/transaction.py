@@ -39,6 +39,7 @@ class Subject(Protocol):
 
     `check` says what differs and changes nothing; `apply` makes one of these changes; `refresh` is the
     second action, for those that have one. All may raise: that is a failure of this resource alone.
+    One may have `tidy(site)`, before it is asked, and `foresee(site)`, where it would change in no-op mode.
     """
 
     refreshable: bool
@@ -79,7 +80,8 @@ class Received(NamedTuple):
 class Outcome:
     """What became of one resource.
 
-    changes:   what differed
+    changes:   what was changed, or would be
+    unmade:    what differed and could not be changed
     errors:    what went wrong, in words
     because:   the failed resources for which it was skipped
     from_refs: whose events it was refreshed for, or would have been
@@ -95,6 +97,7 @@ class Outcome:
     would_change: bool = False
     would_refresh: bool = False
     changes: tuple[Change, ...] = ()
+    unmade: tuple[Change, ...] = ()
     errors: tuple[str, ...] = ()
     because: tuple[str, ...] = ()
     from_refs: tuple[str, ...] = ()
@@ -255,27 +258,37 @@ class _Transaction:
         subject = self._subjects[vertex >> 1]
         events: list[_Event] = []
         try:
-            changes = tuple(subject.check(self._site)) if subject is not None else ()
+            changes = self._differing(subject, outcome.noop) if subject is not None else ()
         except Exception as error:
             self._fail(outcome, f"Could not evaluate: {_first_line(error)}")
             changes = ()
-        outcome.changes = changes
         for change in changes:
-            if outcome.noop:
-                outcome.would_change = True
-                events.append(_Event(outcome.ref, True))
+            if not outcome.noop and not self._applied(subject, change, outcome):
                 continue
-            try:
-                subject.apply(change, self._site)
-            except Exception as error:
-                told = f"{change.told or change.what}: {_first_line(error)}"
-                self._fail(outcome, told, "property")
-            else:
-                outcome.changed = True
-                events.append(_Event(outcome.ref, False))
+            outcome.would_change, outcome.changed = outcome.noop, not outcome.noop
+            outcome.changes = (*outcome.changes, change)
+            events.append(_Event(outcome.ref, outcome.noop))
         if not outcome.failed:
             self._send(vertex, events)
         self._receive(vertex, outcome)
+
+    def _differing(self, subject: Any, noop: bool) -> Sequence[Change]:
+        """What a subject says that differs; the two that a subject may leave out are asked where it has them."""
+        if not noop and hasattr(subject, "tidy"):
+            subject.tidy(self._site)
+        changes = tuple(subject.check(self._site))
+        if noop and changes and hasattr(subject, "foresee"):
+            subject.foresee(self._site)
+        return changes
+
+    def _applied(self, subject: Any, change: Change, outcome: Outcome) -> bool:
+        try:
+            subject.apply(change, self._site)
+        except Exception as error:
+            outcome.unmade = (*outcome.unmade, change)
+            self._fail(outcome, f"{change.what}: {_first_line(error)}", "property")
+            return False
+        return True
 
     def _fail(self, outcome: Outcome, text: str, kind: str = "engine") -> None:
         outcome.failed = True
@@ -350,4 +363,8 @@ class _Transaction:
 
 
 def _first_line(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        # A name without its folder says less than the resource's own.
+        place = error.filename if isinstance(error.filename, str) and "/" in error.filename else ""
+        return f"{place}: {error.strerror}" if place else error.strerror
     return next(iter(str(error).splitlines()), "") or type(error).__name__

@@ -40,8 +40,9 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     if options.limit is not None and options.limit < 1:
         options.refuse("--limit is at least 1")
     store, sensitive = kept_in(options)
-    revisions = store.history(options.node)
+    revisions, unreadable = store.history(options.node), store.unreadable(options.node)
+    terminal.warn(unreadable)
     if not revisions:
         terminal.warn(filter(None, [required(store, options.node, sensitive).note]))
-    terminal.report(History(options.node, revisions[: options.limit]))
+    terminal.report(History(options.node, revisions[: options.limit], unreadable))
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from nodeattrs.cli.options import add_output, add_store, kept_in, moment, path_of
+from nodeattrs.cli.options import add_output, add_settings_from, add_store, kept_in, moment, path_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import BadArgument
 
@@ -37,6 +37,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("node", metavar="NODE", help="its name")
     parser.add_argument("what", metavar="PATH|WHICH", nargs="?", help="the attribute; for restore the revision")
     parser.add_argument("value", metavar="VALUE", nargs="?", help="for set: what it is to be")
+    add_settings_from(parser)
     add_store(parser)
     add_output(parser)
 

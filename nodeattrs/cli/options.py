@@ -28,6 +28,7 @@ __all__ = [
     "add_at",
     "add_output",
     "add_run_options",
+    "add_settings_from",
     "add_store",
     "add_strict",
     "check_facts",
@@ -146,9 +147,26 @@ def moment(text: str | None) -> int | datetime | None:
 
 
 def kept_in(options: argparse.Namespace) -> tuple[Store, Any]:
-    """The store that a command without --repo means, and the sensitive paths of the repository here."""
-    repository = _here()
+    """The store that is meant, and the sensitive paths: of `add_settings_from`, else of the repository here."""
+    repository = _named(options)
     return store_of(options, repository), _sensitive(repository)
+
+
+def add_settings_from(parser: argparse.ArgumentParser) -> None:
+    """Whose settings count for a command that runs nothing."""
+    parser.add_argument(
+        "--repo",
+        metavar="DIR",
+        help="the repository whose nodeattrs.toml says where nodes are kept and which paths are sensitive "
+        "(default: the current directory)",
+    )
+
+
+def _named(options: argparse.Namespace) -> Repository | None:
+    from nodeattrs.runs import Repository
+
+    place = getattr(options, "repo", None)
+    return _here() if place is None else Repository(place)
 
 
 def sensitive_here() -> Any:

@@ -7,7 +7,7 @@ import sys
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import add_at, add_output, add_store, kept_in, moment
+from nodeattrs.cli.options import add_at, add_output, add_settings_from, add_store, kept_in, moment
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -21,15 +21,19 @@ SUMMARY = "check, prune, export, import or migrate the store"
 DESCRIPTION = """\
 check:    read everything, and say what is damaged
 prune:    forget all but the latest revisions of each node: --keep N
-export:   write nodes to stdout as JSON Lines: Chef's node JSON, or with --snapshots all of it
-import:   save the nodes of a FILE: JSON Lines from export, or one node as Chef writes it; - is stdin
-migrate:  bring the store of an older nodeattrs up to date, and make the index for search again"""
+export:   write nodes to stdout as JSON Lines: Chef's node JSON, or with --snapshots every revision,
+          with slots, origins and notes (--latest: only the latest one of each node)
+import:   save the nodes of a FILE: JSON Lines from export, or one node as Chef writes it; - is stdin.
+          A revision of an export keeps its number, its time and who made it
+migrate:  bring the store of an older nodeattrs up to date, and make the index for search again;
+          or with --to PLACE keep all of it, every revision, in another store as well"""
 EXAMPLES = """\
 examples:
   nodeattrs store check
   nodeattrs store prune --keep 30
   nodeattrs store export --snapshots > nodes.jsonl
   nodeattrs store import nodes.jsonl --store postgresql://nodeattrs@db/nodes
+  nodeattrs store migrate --to postgresql://nodeattrs@db/nodes
 """
 
 
@@ -39,13 +43,24 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", nargs="?", help="for import: what to read")
     parser.add_argument("--keep", metavar="N", type=int, help="for prune: how many revisions of each node stay")
     parser.add_argument("--node", metavar="NAME", action="append", help="for export: only these; may be repeated")
-    parser.add_argument("--snapshots", action="store_true", help="for export: with slots and origins")
+    parser.add_argument("--snapshots", action="store_true", help="for export: every revision, with slots and origins")
+    parser.add_argument("--latest", action="store_true", help="for export --snapshots: only the latest revisions")
+    parser.add_argument("--to", metavar="PLACE", help="for migrate: another store, which is to have it all as well")
     add_at(parser)
+    add_settings_from(parser)
     add_store(parser)
     add_output(parser)
 
 
-_BELONG = {"file": "import", "keep": "prune", "node": "export", "at": "export", "snapshots": "export"}
+_BELONG = {
+    "file": "import",
+    "keep": "prune",
+    "node": "export",
+    "at": "export",
+    "snapshots": "export",
+    "latest": "export",
+    "to": "migrate",
+}
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -77,34 +92,57 @@ def _tended(store: Store, options: argparse.Namespace, sensitive: Any, terminal:
         return TendedStore.checked(place, count, faults), 1 if faults else 0
     if options.task == "prune":
         return TendedStore.pruned(place, store.prune(options.keep)), 0
+    if options.task == "migrate" and options.to is not None:
+        return _moved(store, options.to, terminal), 0
     if options.task == "migrate":
         with terminal.counting() as tick:
             return TendedStore.migrated(place, store.migrate(tick)), 0
-    return TendedStore.imported(place, _import(store, options.file, sensitive, terminal)), 0
+    return TendedStore.imported(place, *_import(store, options.file, sensitive, terminal)), 0
+
+
+def _moved(store: Store, place: str, terminal: Terminal) -> TendedStore:
+    from nodeattrs.errors import BadArgument
+    from nodeattrs.keep import open_store
+    from nodeattrs.keep.carrying import move
+    from nodeattrs.reports.store import TendedStore
+
+    target = open_store(place)
+    if target.describe() == store.describe():
+        raise BadArgument(f"{place} is the store itself", hint="name another place: --to PLACE")
+    names = store.names()
+    terminal.warn(fault for name in names for fault in store.unreadable(name))
+    with terminal.counting(len(names)) as tick:
+        return TendedStore.moved(store.describe(), target.describe(), *move(store, target, tick))
 
 
 def _export(store: Store, options: argparse.Namespace, terminal: Terminal) -> None:
-    from nodeattrs.keep.care import exported
+    from nodeattrs.keep.carrying import exported
 
     at = moment(options.at)
     if at is not None and not isinstance(at, datetime) and len(options.node or ()) != 1:
         options.refuse("--at with the number of a revision means one node: --node NAME")
     names = options.node or store.names()
+    history = options.snapshots and not options.latest and at is None
+    terminal.warn(fault for name in names if history for fault in store.unreadable(name))
     with terminal.counting(len(names)) as tick:
-        for line in exported(store, names, at, snapshots=options.snapshots):
-            terminal.text(line)
-            tick("")
+        for name in names:
+            for line in exported(store, [name], at, snapshots=options.snapshots, history=history):
+                terminal.text(line)
+            tick(name)
 
 
-def _import(store: Store, file: str, sensitive: Any, terminal: Terminal) -> list[str]:
+def _import(store: Store, file: str, sensitive: Any, terminal: Terminal) -> tuple[list[str], int]:
+    """The names of the nodes, and how many revisions of them were saved."""
     from nodeattrs.errors import DocumentError
-    from nodeattrs.keep.care import import_nodes
+    from nodeattrs.keep.carrying import read_nodes, save_nodes
 
     try:
-        with terminal.counting() as tick:
-            if file == "-":
-                return import_nodes(store, sys.stdin, "stdin", sensitive, tick)
+        if file == "-":
+            nodes = read_nodes(store, sys.stdin, "stdin", sensitive)
+        else:
             with open(file, encoding="utf-8") as lines:
-                return import_nodes(store, lines, file, sensitive, tick)
+                nodes = read_nodes(store, lines, file, sensitive)
     except UnicodeDecodeError as error:
         raise DocumentError("is not UTF-8 text", file=file, hint="save the file as UTF-8") from error
+    with terminal.counting(len(nodes), "revision") as tick:
+        return save_nodes(store, nodes, tick), len(nodes)

@@ -195,7 +195,17 @@ def _bar(total: int | None, what: str) -> Any:
     # Nobody else writes here: no thread that looks after bars, and no lock between processes.
     tqdm.monitor_interval = 0
     tqdm.set_lock(threading.RLock())
-    return tqdm(total=total, unit=what, file=sys.stderr, dynamic_ncols=True, leave=False, delay=_NO_BAR)
+    # A terminal that does not say how wide it is has room for nothing, if tqdm is asked.
+    says = os.get_terminal_size(sys.stderr.fileno()).columns
+    return tqdm(
+        total=total,
+        unit=what,
+        file=sys.stderr,
+        ncols=None if says else 79,
+        dynamic_ncols=bool(says),
+        leave=False,
+        delay=_NO_BAR,
+    )
 
 
 def _json(data: dict[str, Any]) -> str:

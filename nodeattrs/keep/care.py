@@ -1,4 +1,4 @@
-"""What people do with kept nodes: go back, change a stored attribute, take nodes out and bring them in.
+"""What people do with kept nodes: go back, change a stored attribute; `carrying` takes nodes out and brings them in.
 
 It knows stores and nodes, and no repository.
 """
@@ -6,33 +6,36 @@ It knows stores and nodes, and no repository.
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
-from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NodeNotFound
+from nodeattrs.errors import BadArgument, DocumentError, NodeNotFound
+from nodeattrs.keep.carrying import exported, import_nodes
 from nodeattrs.keep.filters import saved_document
-from nodeattrs.keep.revisions import JsonMap, Noted, Revision, Saved, Store, checked_name, retried
-from nodeattrs.keep.stores.pieces import written
+from nodeattrs.keep.nodes import node_of, withheld_in, withheld_of
+from nodeattrs.keep.revisions import Noted, Revision, Saved, Store, retried
 from nodeattrs.node.node import Node
 from nodeattrs.node.values import Sensitive
 
-__all__ = ["exported", "import_nodes", "last_runs", "node_of", "remove_normal", "restore", "set_normal"]
+__all__ = [
+    "exported",
+    "import_nodes",
+    "last_runs",
+    "node_of",
+    "remove_normal",
+    "restore",
+    "set_normal",
+    "withheld_in",
+    "withheld_of",
+]
 
 
-def node_of(saved: Saved, sensitive: Iterable[Path] = ()) -> Node:
-    """The node as it was saved: from its snapshot, else from Chef's document.
-
-    sensitive: paths whose values are never shown or stored
-    raises:    DocumentError
-    """
-    if saved.snapshot is None:
-        return Node.from_chef(saved.document, sensitive=sensitive)
-    return Node.restore(saved.snapshot, sensitive=sensitive)
+def _any_element(path: Path) -> Path:
+    """The path with "*" for each index: in another list the secret may stand elsewhere."""
+    return tuple("*" if isinstance(step, int) else step for step in path)
 
 
 def restore(store: Store, name: str, at: int | datetime) -> Revision:
@@ -66,12 +69,14 @@ def last_runs(store: Store) -> Iterator[tuple[str, Revision | None, Revision | N
 def set_normal(store: Store, name: str, path: Path, value: Any, sensitive: Iterable[Path] = ()) -> Revision:
     """Store a normal attribute of a node, as `knife node` does. Maps on the way are made.
 
-    sensitive: paths whose values are never stored
+    sensitive: paths whose values are never stored; so are those at which the store holds a marker
     raises:    NodeNotFound; TypeConflict, where something that is no map stands in the way;
                BadArgument, where the value, or a part of it, is not to be stored
     """
     if not path:
         raise BadArgument("a normal attribute has a path", hint="nodeattrs node set NODE tier gold")
+
+    sensitive = (*sensitive, *map(_any_element, withheld_of(store, name)))
 
     def change(node: Node) -> None:
         node.normal.write_strict(*path, value)
@@ -118,90 +123,3 @@ def _changed(
         return Saved(name, saved_document(node), node.snapshot(), noted=Noted(by=command))
 
     return retried(store, name, changed)
-
-
-def exported(
-    store: Store, names: Iterable[str], at: int | datetime | None = None, *, snapshots: bool = False
-) -> Iterator[str]:
-    """The nodes as JSON Lines: Chef's node JSON, or with *snapshots* all that is kept of them.
-
-    raises: NodeNotFound
-    """
-    for name in names:
-        saved = store.load(name, at)
-        if saved is None:
-            if at is None:
-                raise NodeNotFound(f"there is no saved node {name} in {store.describe()}")
-            continue  # it was not there yet
-        told: JsonMap = saved.document
-        if snapshots:
-            told = {"document": saved.document, "snapshot": saved.snapshot, "noted": saved.noted.to_dict()}
-        yield json.dumps(told, ensure_ascii=False) + "\n"
-
-
-def import_nodes(
-    store: Store,
-    lines: Iterable[str],
-    file: str,
-    sensitive: Iterable[Path] = (),
-    on_saved: Callable[[str], None] | None = None,
-) -> list[str]:
-    """Save the nodes of JSON Lines, or of one JSON document; the names, in their order.
-
-    Everything is read, and understood, before the first one is saved. What is noted of a run comes along,
-    but the revision is the import's: nothing ran at that time.
-
-    sensitive: paths whose values are not stored: a marker takes their place
-    on_saved:  called with the name of each node that is saved
-    raises:    DocumentError with file and line; as `Store.save`
-    """
-    nodes = list(_read(lines, file, tuple(sensitive)))
-    for saved in nodes:
-        store.save(replace(saved, noted=replace(saved.noted, by="import")))
-        if on_saved is not None:
-            on_saved(saved.name)
-    return [saved.name for saved in nodes]
-
-
-def _read(lines: Iterable[str], file: str, sensitive: tuple[Path, ...]) -> Iterator[Saved]:
-    for number, line in _documents(list(lines)):
-        try:
-            told = json.loads(line)
-            if not isinstance(told, dict):
-                raise DocumentError("a node is a map")
-            if isinstance(told.get("document"), dict):
-                noted = Noted.from_dict(told.get("noted") or {})
-                saved = Saved(told["document"].get("name"), told["document"], told.get("snapshot"), noted=noted)
-            else:
-                saved = Saved(told.get("name", ""), told)
-            node = node_of(saved, sensitive)
-            described = Node.from_chef(saved.document, sensitive=sensitive)
-            # What a store would refuse is refused before anything is saved.
-            written(saved.document, f"the document of the node {checked_name(saved.name, 'node')!r}")
-            written(saved.snapshot, f"the snapshot of the node {saved.name!r}")
-            written(saved.noted.to_dict(), f"what is noted of the node {saved.name!r}")
-            if node.name != saved.name:
-                raise DocumentError(f"the snapshot is of the node {node.name!r}, the document of {saved.name!r}")
-        except NodeattrsError as error:
-            raise DocumentError(error.message, file=file, line=number, hint=error.hint) from error
-        except json.JSONDecodeError as error:
-            raise DocumentError(
-                f"this is no node: {error.msg}", file=file, line=number + error.lineno - 1, column=error.colno
-            ) from None
-        except (ValueError, TypeError, RecursionError) as error:
-            raise DocumentError(f"this is no node: {error}", file=file, line=number) from None
-        if sensitive:
-            snapshot = None if saved.snapshot is None else node.snapshot()
-            saved = replace(saved, document=saved_document(described), snapshot=snapshot)
-        yield saved
-
-
-def _documents(lines: list[str]) -> Iterator[tuple[int, str]]:
-    lines[:1] = [first.removeprefix("\ufeff") for first in lines[:1]]
-    whole = "".join(lines)
-    try:
-        json.loads(whole)
-    except (ValueError, RecursionError):
-        yield from ((number, line.rstrip()) for number, line in enumerate(lines, 1) if line.strip())
-    else:
-        yield 1, whole  # one document, which may have lines of its own

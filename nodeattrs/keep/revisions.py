@@ -10,7 +10,8 @@ are about to become file names: one rule for all of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
@@ -34,6 +35,7 @@ __all__ = [
     "now",
     "retried",
     "stale",
+    "taken",
 ]
 
 JsonMap = dict[str, Any]
@@ -164,12 +166,34 @@ class Store(Protocol):
         """
         ...
 
+    def turn(self, name: str) -> AbstractContextManager[None]:
+        """While it lasts, others who ask for a turn on the node wait, for some seconds at most.
+
+        Who loads, changes and saves in it is not overtaken by them. It keeps nobody from saving.
+        """
+        ...
+
+    def adopt(self, name: str, revisions: Sequence[Saved]) -> None:
+        """Keep revisions of one node as another store had them, all of them or none: number, time and notes are theirs.
+
+        revisions: in the order of their numbers; each has its `revision`
+        raises:    StoreError, where the node has one of these numbers here, or a later one; BadValue as `save`
+        """
+        ...
+
     def delete(self, name: str) -> bool:
         """Forget a node with all its revisions; whether there was one."""
         ...
 
     def history(self, name: str) -> list[Revision]:
-        """The revisions that are kept, the latest first."""
+        """The revisions that are kept and can be read, the latest first; `unreadable` tells of others."""
+        ...
+
+    def unreadable(self, name: str) -> list[str]:
+        """What of a node's history is gone or cannot be read, in words; nothing where it is whole.
+
+        A look at the notes alone, as `history` takes it; `check` reads the texts too.
+        """
         ...
 
     def latest(self) -> Iterator[tuple[str, Revision | None]]:
@@ -210,20 +234,23 @@ class Store(Protocol):
 def retried(store: Store, name: str, change: Callable[[Saved], Saved], times: int = 1_000) -> Revision:
     """Load a node, change it and save it; again where somebody else was faster.
 
+    Those who do it at once take turns; somebody else is who saves without.
+
     change: is given the node as it is saved, and gives what to save; asked again each time
     raises: NewerRevision, after so many *times*; NodeNotFound
     """
-    while True:
-        times -= 1
-        saved = store.load(name)
-        if saved is None:
-            raise NodeNotFound(f"there is no saved node {name} in {store.describe()}")
-        after = saved.revision.number if saved.revision else 0
-        try:
-            return store.save(change(saved), after=after)
-        except NewerRevision:
-            if not times:
-                raise
+    with store.turn(checked_name(name, "node")):
+        while True:
+            times -= 1
+            saved = store.load(name)
+            if saved is None:
+                raise NodeNotFound(f"there is no saved node {name} in {store.describe()}")
+            after = saved.revision.number if saved.revision else 0
+            try:
+                return store.save(change(saved), after=after)
+            except NewerRevision:
+                if not times:
+                    raise
 
 
 def now() -> datetime:
@@ -242,6 +269,14 @@ def stale(name: str, after: int, found: Revision | None, where: str) -> NewerRev
     )
     error.expected, error.found = after, found
     return error
+
+
+def taken(name: str, number: int, where: str) -> StoreError:
+    """The error for a revision from elsewhere whose number the node has, or has had, in a store."""
+    return StoreError(
+        f"revision {number} of the node {name!r} cannot be kept in {where}: the node has another history there",
+        hint="keep it in another store, or forget the node there first: nodeattrs node delete",
+    )
 
 
 # --- names, so that none can point out of its directory

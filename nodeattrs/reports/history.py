@@ -76,14 +76,23 @@ class ChangedNode:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Revisions, the latest first."""
+    """Revisions, the latest first.
+
+    unreadable: what of them is gone or cannot be read, in words
+    """
 
     node: str
     revisions: Sequence[Revision]
+    unreadable: Sequence[str] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """All of them as data."""
-        return {"version": 1, "node": self.node, "revisions": [revision_dict(one) for one in self.revisions]}
+        return {
+            "version": 1,
+            "node": self.node,
+            "revisions": [revision_dict(one) for one in self.revisions],
+            "unreadable": list(self.unreadable),
+        }
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """One line each: number, time, how it went or who else made it, and the commit of the repository."""

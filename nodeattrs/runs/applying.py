@@ -8,8 +8,10 @@ beside the node, is short: `noted_report`.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
+import stat
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,6 +21,7 @@ from typing import Any, TextIO
 
 from nodeattrs.catalog import Catalog, LogLine, Outcome, Plan, Report, apply_plan
 from nodeattrs.catalog.types import Site
+from nodeattrs.disk import Entry, folder_below, open_unfollowed, write_all
 from nodeattrs.errors import DocumentError, StoreError
 from nodeattrs.keep.revisions import checked_name
 
@@ -113,7 +116,11 @@ def noted_report(report: Report, *, noop: bool = False) -> dict[str, Any]:
     if report.interrupted:
         noted |= {"interrupted": True, "not_visited": len(report.left)}
     told = [
-        {"resource": _in_utf8(str(one.ref)), "status": sorted(one.status), "changes": [it.what for it in one.changes]}
+        {
+            "resource": _in_utf8(str(one.ref)),
+            "status": sorted(one.status),
+            "changes": [it.what for it in (*one.changes, *one.unmade)],
+        }
         for one in report.outcomes.values()
         if one.status
     ]
@@ -129,16 +136,15 @@ class Journal:
     """A report that is being written. raises: StoreError, where it cannot be"""
 
     def __init__(self, file: Path, node: str, noop: bool) -> None:
+        head = _line({"version": VERSION, "node": node, "noop": noop, "began": _now()})
         try:
             os.makedirs(file.parent, mode=0o700, exist_ok=True)
-            # For its owner only: what a command printed, or a file was to hold, may be told there.
-            handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-            # Half of a sign, which UTF-8 has no way to write, becomes what JSON calls it.
-            self._file: TextIO = os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace")
+            handle = _begun(file, head.encode("utf-8", "backslashreplace"))
         except OSError as error:
             raise _unwritable(file, error) from error
         self._place = file
-        self._write({"version": VERSION, "node": node, "noop": noop, "began": _now()})
+        # Half of a sign, which UTF-8 has no way to write, becomes what JSON calls it.
+        self._file: TextIO = os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace")
 
     def __enter__(self) -> Journal:
         return self
@@ -165,7 +171,7 @@ class Journal:
 
     def _write(self, data: dict[str, Any]) -> None:
         try:
-            self._file.write(json.dumps(data, ensure_ascii=False) + "\n")
+            self._file.write(_line(data))
             self._file.flush()
         except OSError as error:
             with contextlib.suppress(OSError):  # it would try again
@@ -173,7 +179,33 @@ class Journal:
             raise _unwritable(self._place, error) from error
 
 
+def _line(data: dict[str, Any]) -> str:
+    return json.dumps(data, ensure_ascii=False) + "\n"
+
+
+def _begun(file: Path, head: bytes) -> int:
+    """A new report in the place of the old one, for its owner only: it may tell what a command printed.
+
+    A link is not followed, whoever put it there, nor is another name of the old file written to. What is no
+    file, such as a pipe, is written to as it is.
+    """
+    with folder_below(file.parent, ()) as folder:
+        entry = Entry(folder, file.name)
+        found = entry.status()
+        if found is None or stat.S_ISREG(found.st_mode):
+            entry.sweep()
+            return entry.begin(head, 0o600)
+        handle = open_unfollowed(file.name, os.O_WRONLY | os.O_NOCTTY, folder)
+        write_all(handle, head)
+        return handle
+
+
 def _unwritable(file: Path, error: OSError) -> StoreError:
+    if error.errno == errno.ELOOP:
+        return StoreError(
+            f"the report {file} is a symbolic link, and nothing is written to where it leads",
+            hint="take it away, or name another place: --report FILE",
+        )
     return StoreError(f"the report {file} cannot be written: {error.strerror}")
 
 

@@ -20,7 +20,7 @@ from nodeattrs.catalog import Catalog, Report
 from nodeattrs.core.tree import ABSENT, Path, copied, dig, near, parse
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NodeNotFound
 from nodeattrs.keep import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
-from nodeattrs.keep.care import node_of
+from nodeattrs.keep.care import node_of, withheld_of
 from nodeattrs.keep.search import parse_query, read_tree
 from nodeattrs.node.node import Node
 from nodeattrs.runs.applying import noted_report
@@ -138,6 +138,9 @@ def remembered(
     if saved is None:
         return None
     try:
+        if at is not None:
+            # It may be older than the list: what is withheld today was in clear then.
+            sensitive = (*sensitive, *withheld_of(store, name))
         return Remembered(node_of(saved, sensitive), saved.note, saved)
     except DocumentError as error:
         error.said = (*error.said, f"it was read from the node {name!r} in {store.describe()}")

@@ -5,16 +5,17 @@ It knows no type.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from nodeattrs.catalog.errors import ResourceFailed
+from nodeattrs.catalog.errors import FolderMissing, ResourceFailed
 from nodeattrs.catalog.resources import FirstOf
 from nodeattrs.catalog.transaction import Change
 from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.disk import Entry, LeadsOut, folder_below
 from nodeattrs.errors import BadName
 
 __all__ = ["Acting", "ResourceType", "Site", "is_secret", "revealed"]
@@ -30,23 +31,87 @@ class Site:
 
     root: Path = Path("/")
     backups: Path | None = None
+    _foreseen: _Foreseen = field(default_factory=lambda: _Foreseen(), init=False, repr=False, compare=False)
 
     def path(self, name: str) -> Path:
-        """Where *name* lies below the root. raises: BadName, ResourceFailed
+        """Where *name* lies below the root, to be shown: `entry` is what reads and writes there. raises: BadName
 
         >>> Site(Path("/srv/scratch")).path("/etc/motd").as_posix()
         '/srv/scratch/etc/motd'
         """
-        if not name.startswith("/") or "\0" in name or ".." in name.split("/"):
-            raise BadName(f"{name!r} cannot be managed", hint="write an absolute path without ..")
-        inside = self.root / name.lstrip("/")
-        if self.root != Path("/"):
-            root, real = os.path.realpath(self.root), os.path.realpath(inside.parent)
-            if real != root and not real.startswith(root.rstrip("/") + "/"):
-                raise ResourceFailed(
-                    f"{name} leads out of {self.root}, to {real}", hint="a link on the way points outside"
-                )
-        return inside
+        return self.root / "/".join(_steps(name))
+
+    @contextlib.contextmanager
+    def entry(self, name: str, *, make: bool = False) -> Iterator[Entry]:
+        """What stands at *name*, in its folder, which stays the same whatever others do meanwhile.
+
+        make:   folders above it that are missing are made
+        raises: BadName; ResourceFailed, where a link leads out of the root; FolderMissing
+        """
+        *above, last = _steps(name) or ["."]
+        with self._folder(name, above, make) as folder:
+            yield Entry(folder, last)
+
+    @contextlib.contextmanager
+    def folder(self, name: str) -> Iterator[int]:
+        """The descriptor of the folder *name*. raises: as `entry`"""
+        with self._folder(name, _steps(name), make=False) as folder:
+            yield folder
+
+    @contextlib.contextmanager
+    def _folder(self, name: str, steps: Sequence[str], make: bool) -> Iterator[int]:
+        if make:
+            self.root.mkdir(parents=True, exist_ok=True)
+        with contextlib.ExitStack() as stack:
+            try:
+                folder = stack.enter_context(folder_below(self.root, steps, make=make))
+            except LeadsOut as error:
+                raise ResourceFailed(f"{name} leads out of {self.root}: on the way is {error.strerror}") from None
+            except FileNotFoundError as error:
+                raise FolderMissing(f"the folder {error.filename} is missing") from None
+            except NotADirectoryError as error:
+                raise ResourceFailed(f"{error.filename} is no folder, so nothing can stand in it") from None
+            yield folder
+
+    def tidy(self, name: str) -> None:
+        """Remove what runs that were killed have left beside *name*; once for a folder."""
+        folder = "/".join(_steps(name)[:-1])
+        if folder not in self._foreseen.swept:
+            self._foreseen.swept.add(folder)
+            with contextlib.suppress(ResourceFailed, OSError), self.entry(name) as entry:  # who applies it says so
+                entry.sweep()
+
+    # --- in no-op mode, what an earlier resource would have done
+
+    def foresee_folder(self, name: str) -> None:
+        """A folder would be there, and those above it."""
+        steps = _steps(name)
+        self._foreseen.folders |= {"/".join(steps[:count]) for count in range(1, len(steps) + 1)}
+
+    def foresee_anything(self) -> None:
+        """Nobody knows what would be there: a command would have run."""
+        self._foreseen.anything = True
+
+    def is_foreseen(self, name: str) -> bool:
+        """Whether the folder in which *name* stands would be there, as far as anybody knows."""
+        return self._foreseen.anything or "/".join(_steps(name)[:-1]) in self._foreseen.folders
+
+
+@dataclass
+class _Foreseen:
+    """What a site remembers of one run."""
+
+    folders: set[str] = field(default_factory=set)
+    swept: set[str] = field(default_factory=set)
+    anything: bool = False
+
+
+def _steps(name: str) -> list[str]:
+    """The steps of an absolute path. raises: BadName"""
+    steps = name.split("/")
+    if not name.startswith("/") or "\0" in name or ".." in steps:
+        raise BadName(f"{name!r} cannot be managed", hint="write an absolute path without ..")
+    return [step for step in steps if step not in ("", ".")]
 
 
 class ResourceType:
@@ -66,6 +131,13 @@ class ResourceType:
 
     def refresh(self, site: Site) -> None:
         """React to a change elsewhere."""
+
+    def tidy(self, site: Site) -> None:
+        """Before it is asked what differs, unless in no-op mode: remove what a run that was killed has left."""
+
+    def foresee(self, site: Site) -> None:
+        """In no-op mode, where something differs: say what would be there for those that come later."""
+        site.foresee_anything()
 
     def automatic(self) -> Mapping[str, tuple[str | FirstOf, ...]]:
         """Candidates of automatic relations, under require, subscribe, before and notify."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from nodeattrs.catalog.documents import nearest_first
-from nodeattrs.catalog.errors import ResourceFailed
+from nodeattrs.catalog.errors import FolderMissing, ResourceFailed
 from nodeattrs.catalog.resources import FirstOf
 from nodeattrs.catalog.transaction import Change
 from nodeattrs.catalog.types.acting import ResourceType, Site, is_secret, revealed
@@ -92,7 +92,7 @@ class Execute(ResourceType):
             self._run(site)
 
     def _is_asked_for(self, site: Site) -> bool:
-        if self.creates is not None and os.path.lexists(site.path(self.creates)):
+        if self.creates is not None and _is_there(site, self.creates):
             return False
         if self.unless is not None and self._ended(self.unless, site)[0] == 0:
             return False
@@ -114,15 +114,16 @@ class Execute(ResourceType):
         environment |= {_MARK: mark, "NODEATTRS_ROOT": str(site.root)}
         with tempfile.TemporaryFile() as output:  # not a pipe: one that a child keeps open would keep us waiting
             try:
-                child = subprocess.Popen(
-                    words,
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    cwd=site.path(self.cwd) if self.cwd else None,
-                    env=environment,
-                    start_new_session=True,
-                )
+                with _folder(site, self.cwd) as folder:
+                    child = subprocess.Popen(
+                        words,
+                        stdin=subprocess.DEVNULL,
+                        stdout=output,
+                        stderr=subprocess.STDOUT,
+                        cwd=folder,
+                        env=environment,
+                        start_new_session=True,
+                    )
             except (OSError, ValueError) as error:
                 reason = (error.strerror if isinstance(error, OSError) else None) or "it cannot be started"
                 what = "the command" if self.sensitive else _shown(words)
@@ -139,6 +140,25 @@ class Execute(ResourceType):
             size = output.seek(0, os.SEEK_END)
             output.seek(max(0, size - 4 * _MOST_SHOWN))
             return child.returncode, output.read().decode("utf-8", "replace")
+
+
+def _is_there(site: Site, name: str) -> bool:
+    try:
+        with site.entry(name) as entry:
+            return entry.status() is not None
+    except FolderMissing:
+        return False
+
+
+@contextlib.contextmanager
+def _folder(site: Site, name: str | None) -> Iterator[str | None]:
+    """Where a command runs: the very folder that was found below the root."""
+    if name is None:
+        yield None
+        return
+    with site.folder(name) as folder:
+        known = f"/proc/self/fd/{folder}"
+        yield known if os.path.isdir(known) else str(site.path(name))
 
 
 def _end(child: subprocess.Popen[bytes], mark: str) -> None:

@@ -1,8 +1,8 @@
 """The types `File`, `Directory` and `Link`.
 
-A file is replaced as a whole: written beside its place, flushed, and renamed over it, so that a
-power cut leaves the old one or the new one. What may be secret is never shown, not as a diff and
-not in an error.
+A file is replaced as a whole, so that a power cut leaves the old one or the new one. What nobody asked
+for is not touched: a `File` without content is made only where `ensure` says so, and a link in its place
+stays. What may be secret is never shown, not as a diff and not in an error.
 """
 
 from __future__ import annotations
@@ -11,41 +11,41 @@ import contextlib
 import difflib
 import hashlib
 import os
-import secrets
 import stat
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
 from nodeattrs.catalog.documents import nearest_first
-from nodeattrs.catalog.errors import ResourceFailed
+from nodeattrs.catalog.errors import FolderMissing, ResourceFailed
 from nodeattrs.catalog.resources import FirstOf
 from nodeattrs.catalog.transaction import Change
 from nodeattrs.catalog.types.acting import ResourceType, Site, is_secret, revealed
 from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.disk import Entry, folder_below
 from nodeattrs.errors import BadArgument, missing_extra
 
-__all__ = ["Directory", "File", "Link", "replace_file"]
+__all__ = ["Directory", "File", "Link"]
 
 _MOST_DIFF_BYTES = 200_000
-_STALE_SECONDS = 3600
-_MARK = ".nodeattrs-"
 
 
 @dataclass
 class _Placed(ResourceType):
-    """Something at a path, with mode and owners."""
+    """Something at a path, with mode and owners.
+
+    ensure: "present" (whatever is there will do), "absent", or None for what goes without saying
+    """
 
     path: str
-    ensure: str = "present"
+    ensure: str | None = None
     mode: str | int | None = None
     owner: str | int | None = None
     group: str | int | None = None
 
     def __post_init__(self) -> None:
-        if self.ensure not in ("present", "absent"):
+        if self.ensure not in (None, "present", "absent"):
             raise BadArgument(f"{self.path}: ensure is present or absent, not {self.ensure!r}")
         self._mode()
         Site().path(self.path)
@@ -59,13 +59,19 @@ class _Placed(ResourceType):
         """Whatever manages the nearest directory above it comes first."""
         return {"require": (nearest_first(self.path),)}
 
-    def apply(self, change: Change, site: Site) -> None:
+    def tidy(self, site: Site) -> None:
+        """Remove what a killed run has left beside it."""
+        site.tidy(self.path)
+
+    def foresee(self, site: Site) -> None:
+        """Nothing that anybody could stand in."""
+
+    def _hold(self, change: Change, entry: Entry) -> None:
         """Mode and owners; the rest is for those who know more."""
-        path = site.path(self.path)
         if change.what == "mode":
-            os.chmod(path, _required(self._mode()))
+            entry.chmod(_required(self._mode()))
         elif change.what in ("owner", "group"):
-            os.chown(path, self._uid(), self._gid(), follow_symlinks=False)
+            entry.chown(self._uid(), self._gid())
 
     def _mode(self) -> int | None:
         if self.mode is None or (isinstance(self.mode, int) and not isinstance(self.mode, bool)):
@@ -130,41 +136,54 @@ class File(_Placed):
 
     def check(self, site: Site) -> Sequence[Change]:
         """Whether it is there, its content, mode and owners."""
-        path, found = _found(site, self.path)
-        if found is not None and stat.S_ISDIR(found.st_mode):
-            raise ResourceFailed(f"{self.path} is a directory", hint="take it away first; a file never replaces one")
-        if self.ensure == "absent":
-            return [] if found is None else [Change("ensure", "removed")]
-        wanted = self._wanted()
-        if found is None or not stat.S_ISREG(found.st_mode):
-            told = "created" if found is None else "replaced by a file"
-            return [Change("ensure", told, self._diff(b"", wanted or b""))]
-        changes = []
-        if wanted is not None:
-            now = path.read_bytes()
-            if now != wanted:
-                digests = "" if self.sensitive else f" {_digest(now)} -> {_digest(wanted)}"
-                changes.append(Change("content", f"content{digests}", self._diff(now, wanted)))
-        return [*changes, *self._held(found)]
+        with _found(site, self.path) as (entry, found):
+            if found is not None and stat.S_ISDIR(found.st_mode):
+                raise ResourceFailed(
+                    f"{self.path} is a directory", hint="take it away first; a file never replaces one"
+                )
+            if self.ensure == "absent":
+                return [] if found is None else [Change("ensure", "removed")]
+            wanted = self._wanted()
+            if entry is None or found is None:
+                if wanted is None and self.ensure is None:
+                    return []
+                _require_folder(site, self.path)
+                return [Change("ensure", "created", self._diff(b"", wanted or b""))]
+            return self._differing(entry, found, wanted)
+
+    def _differing(self, entry: Entry, found: os.stat_result, wanted: bytes | None) -> list[Change]:
+        regular = stat.S_ISREG(found.st_mode)
+        if wanted is None or (self.ensure == "present" and not regular):
+            return [] if stat.S_ISLNK(found.st_mode) else self._held(found)
+        if not regular:
+            return [Change("ensure", "replaced by a file", self._diff(b"", wanted))]
+        now = entry.content()
+        if now == wanted:
+            return self._held(found)
+        digests = "" if self.sensitive else f" {_digest(now)} -> {_digest(wanted)}"
+        return [Change("content", f"content{digests}", self._diff(now, wanted)), *self._held(found)]
 
     def apply(self, change: Change, site: Site) -> None:
         """Remove it, write all of it, or set its mode and owners."""
-        path, found = _found(site, self.path)
-        if change.what == "ensure" and self.ensure == "absent":
-            self._keep(path, found, site)
-            path.unlink(missing_ok=True)
-        elif change.what in ("ensure", "content"):
-            self._keep(path, found, site)
-            mode = self._mode()
-            if mode is None:
-                regular = found is not None and stat.S_ISREG(found.st_mode)
-                mode = stat.S_IMODE(found.st_mode) if found and regular else 0o600 if self.sensitive else 0o644
-            uid, gid = self._uid(), self._gid()
-            if found is not None:
-                uid, gid = found.st_uid if uid < 0 else uid, found.st_gid if gid < 0 else gid
-            replace_file(path, self._wanted() or b"", mode, uid, gid)
-        else:
-            super().apply(change, site)
+        with site.entry(self.path) as entry:
+            found = entry.status()
+            if change.what == "ensure" and self.ensure == "absent":
+                self._keep(entry, found, site)
+                entry.remove()
+            elif change.what in ("ensure", "content"):
+                self._keep(entry, found, site)
+                self._write(entry, found)
+            else:
+                self._hold(change, entry)
+
+    def _write(self, entry: Entry, found: os.stat_result | None) -> None:
+        mode, uid, gid = self._mode(), self._uid(), self._gid()
+        if mode is None:
+            regular = found is not None and stat.S_ISREG(found.st_mode)
+            mode = stat.S_IMODE(found.st_mode) if found and regular else 0o600 if self.sensitive else 0o644
+        if found is not None:
+            uid, gid = found.st_uid if uid < 0 else uid, found.st_gid if gid < 0 else gid
+        entry.replace(self._wanted() or b"", mode, uid, gid)
 
     def _wanted(self) -> bytes | None:
         if self.source is not None:
@@ -201,14 +220,16 @@ class File(_Placed):
             return None
         return "\n".join(list(difflib.unified_diff(old, new, self.path, self.path, lineterm="", n=2))) or None
 
-    def _keep(self, path: Path, found: os.stat_result | None, site: Site) -> None:
+    def _keep(self, entry: Entry, found: os.stat_result | None, site: Site) -> None:
         if not self.backup or site.backups is None or found is None or not stat.S_ISREG(found.st_mode):
             return
-        content = path.read_bytes()
+        content = entry.content()
         site.backups.mkdir(mode=0o700, parents=True, exist_ok=True)
-        kept = site.backups / f"{hashlib.sha256(self.path.encode()).hexdigest()[:16]}-{_digest(content)}"
-        if not kept.exists():
-            replace_file(kept, content, 0o600, -1, -1)
+        with folder_below(site.backups, ()) as folder:
+            name = f"{hashlib.sha256(self.path.encode()).hexdigest()[:16]}-{_digest(content)}"
+            kept = Entry(folder, name)
+            if kept.status() is None:
+                kept.replace(content, 0o600)
 
 
 @dataclass
@@ -217,29 +238,38 @@ class Directory(_Placed):
 
     def check(self, site: Site) -> Sequence[Change]:
         """Whether it is there, its mode and owners."""
-        _, found = _found(site, self.path)
-        if self.ensure == "absent":
-            return [] if found is None else [Change("ensure", "removed")]
-        if found is None:
-            return [Change("ensure", "created")]
-        if not stat.S_ISDIR(found.st_mode):
-            raise ResourceFailed(f"{self.path} is there, and it is no directory")
-        return self._held(found)
+        with _found(site, self.path) as (_, found):
+            if self.ensure == "absent":
+                return [] if found is None else [Change("ensure", "removed")]
+            if found is None:
+                return [Change("ensure", "created")]
+            if not stat.S_ISDIR(found.st_mode):
+                raise ResourceFailed(f"{self.path} is there, and it is no directory")
+            return self._held(found)
+
+    def foresee(self, site: Site) -> None:
+        """It would be there."""
+        if self.ensure != "absent":
+            site.foresee_folder(self.path)
 
     def apply(self, change: Change, site: Site) -> None:
         """Make or remove it, or set its mode and owners."""
-        path = site.path(self.path)
-        if change.what == "ensure" and self.ensure == "absent":
-            path.rmdir()
-        elif change.what == "ensure":
-            path.mkdir(parents=True)
-            mode = self._mode()
-            if mode is not None:
-                path.chmod(mode)
-            if (self._uid(), self._gid()) != (-1, -1):
-                os.chown(path, self._uid(), self._gid())
-        else:
-            super().apply(change, site)
+        is_made = change.what == "ensure" and self.ensure != "absent"
+        with site.entry(self.path, make=is_made) as entry:
+            if is_made:
+                self._make(entry)
+            elif change.what == "ensure":
+                entry.remove_folder()
+            else:
+                self._hold(change, entry)
+
+    def _make(self, entry: Entry) -> None:
+        entry.make_folder()
+        mode, owners = self._mode(), (self._uid(), self._gid())
+        if owners != (-1, -1):
+            entry.chown(*owners)
+        if mode is not None:
+            entry.chmod(mode)
 
 
 @dataclass
@@ -271,81 +301,52 @@ class Link(ResourceType):
 
     def check(self, site: Site) -> Sequence[Change]:
         """Whether it is there and leads where it should."""
-        path, found = _found(site, self.path)
-        if found is not None and not stat.S_ISLNK(found.st_mode):
-            raise ResourceFailed(f"{self.path} is there, and it is no link", hint="take it away first")
-        if self.ensure == "absent":
-            return [] if found is None else [Change("ensure", "removed")]
-        if found is None:
-            return [Change("ensure", f"created, leads to {self.to}")]
-        now = os.readlink(path)
-        return [] if now == self.to else [Change("to", f"to {now} -> {self.to}")]
+        with _found(site, self.path) as (entry, found):
+            if found is not None and not stat.S_ISLNK(found.st_mode):
+                raise ResourceFailed(f"{self.path} is there, and it is no link", hint="take it away first")
+            if self.ensure == "absent":
+                return [] if found is None else [Change("ensure", "removed")]
+            if entry is None or found is None:
+                _require_folder(site, self.path)
+                return [Change("ensure", f"created, leads to {self.to}")]
+            now = entry.target()
+            return [] if now == self.to else [Change("to", f"to {now} -> {self.to}")]
+
+    def tidy(self, site: Site) -> None:
+        """Remove what a killed run has left beside it."""
+        site.tidy(self.path)
+
+    def foresee(self, site: Site) -> None:
+        """Something may stand where it leads."""
+        if self.ensure != "absent":
+            site.foresee_folder(self.path)
 
     def apply(self, change: Change, site: Site) -> None:
         """Make, replace or remove it."""
-        path = site.path(self.path)
-        if self.ensure == "absent":
-            path.unlink(missing_ok=True)
-            return
-        beside = _beside(path)
-        os.symlink(self.to, beside)
-        _rename(beside, path)
+        with site.entry(self.path) as entry:
+            if self.ensure == "absent":
+                entry.remove()
+            else:
+                entry.link(self.to)
 
 
-def replace_file(path: Path, content: bytes, mode: int, uid: int, gid: int) -> None:
-    """Put a file in its place, whole: whoever looks, now or after a power cut, sees the old one or the new one.
-
-    uid, gid: -1 leaves them to the system
-    """
-    _sweep(path)
-    beside = _beside(path)
-    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            if (uid, gid) != (-1, -1):
-                now = os.fstat(file.fileno())
-                if (uid, gid) != (now.st_uid, now.st_gid):
-                    os.fchown(file.fileno(), uid, gid)
-            os.fchmod(file.fileno(), mode)
-            file.flush()
-            os.fsync(file.fileno())
-        _rename(beside, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            beside.unlink()
-        raise
+@contextlib.contextmanager
+def _found(site: Site, name: str) -> Iterator[tuple[Entry | None, os.stat_result | None]]:
+    """What stands at a place; twice None where its folder is not there."""
+    with contextlib.ExitStack() as stack:
+        try:
+            entry = stack.enter_context(site.entry(name))
+        except FolderMissing:
+            yield None, None
+        else:
+            yield entry, entry.status()
 
 
-def _rename(beside: Path, path: Path) -> None:
-    os.replace(beside, path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
-def _beside(path: Path) -> Path:
-    return path.with_name(f".{path.name[:200]}{_MARK}{secrets.token_hex(6)}")
-
-
-def _sweep(path: Path) -> None:
-    """Remove what runs that were killed have left beside the file, an hour later."""
-    prefix = f".{path.name[:200]}{_MARK}"
-    before = time.time() - _STALE_SECONDS
-    with contextlib.suppress(OSError), os.scandir(path.parent) as entries:
-        for entry in entries:
-            if entry.name.startswith(prefix) and entry.stat(follow_symlinks=False).st_mtime < before:
-                os.unlink(entry.path)
-
-
-def _found(site: Site, name: str) -> tuple[Path, os.stat_result | None]:
-    path = site.path(name)
-    try:
-        return path, path.lstat()
-    except FileNotFoundError:
-        return path, None
+def _require_folder(site: Site, name: str) -> None:
+    """raises: FolderMissing, where a place has no folder, and nothing before it would make one"""
+    if not site.is_foreseen(name):
+        with site.entry(name):
+            pass
 
 
 def _number(name: str | int | None, find: Callable[[str], int], kind: str) -> int:

@@ -27,23 +27,26 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from nodeattrs.errors import BadArgument, BadName, BadValue, DocumentError, NodeattrsError, StoreError
-from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, checked_name, now, stale
+from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, checked_name, now, stale, taken
 from nodeattrs.keep.search.memory import names_found
 from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.stores.folder import Folder
 from nodeattrs.keep.stores.history import Head, History, Kept, Texts, named
 from nodeattrs.keep.stores.pieces import form_of, hashed, json_text, written
+from nodeattrs.keep.stores.turns import Turns, folder_turn
 from nodeattrs.texts import documents
 
 __all__ = ["FileStore"]
 
-_FORMAT = {"format": "nodeattrs-kept-snapshot", "version": 1}
+_VERSION = 1
+_FORMAT = {"format": "nodeattrs-kept-snapshot", "version": _VERSION}
 
 _HISTORY = ".history"
 
@@ -65,6 +68,13 @@ class FileStore:
 
     def __init__(self, directory: str) -> None:
         self._folder = Folder(directory)
+        self._turns = Turns()
+
+    def __getstate__(self) -> Folder:
+        return self._folder
+
+    def __setstate__(self, folder: Folder) -> None:
+        self._folder, self._turns = folder, Turns()
 
     def describe(self) -> str:
         return f"files in {self._folder.shown}"
@@ -77,8 +87,12 @@ class FileStore:
         found = self._look(checked_name(name, "node"))
         if found.document is None:
             return None
+        saved = self._at(name, found, found.document, at)
+        return saved and replace(saved, note="\n".join(filter(None, [saved.note, found.history.cut])))
+
+    def _at(self, name: str, found: _Found, document: bytes, at: int | datetime | None) -> Saved | None:
         if at is None or (found.head is not None and _is_at(found.head.revision, at)):
-            return self._saved(name, found.document, found)
+            return self._saved(name, document, found)
         kept = found.history.at(at)
         if kept is None:
             return None
@@ -126,6 +140,9 @@ class FileStore:
         if others and sealed is None:
             reason = f"{name}.json was changed after it was saved"
         history = History(name, f"{self._folder.shown}/{_log(name)}", content(_log(name)) or b"")
+        for one in [told] if told else others:
+            if one and one.head and one.logged:
+                history.promise(one.head.number)
         heads = [one.head for one in ([told] if told else others) if one and one.head]
         # A document that was edited has no snapshot; the one it had still tells of the last revision.
         last = max(heads, key=lambda head: head.revision.number, default=None)
@@ -146,6 +163,10 @@ class FileStore:
         return told
 
     # --- saving ---------------------------------------------------------------------
+
+    def turn(self, name: str) -> AbstractContextManager[None]:
+        # The lock of who writes is on the directory itself.
+        return self._turns.taken(lambda: folder_turn(self._folder.path(_HISTORY)))
 
     def save(self, saved: Saved, after: int | None = None) -> Revision:
         name = checked_name(saved.name, "node")
@@ -168,6 +189,24 @@ class FileStore:
                 self._save(name, found, head, texts)
         return revision
 
+    def adopt(self, name: str, revisions: Sequence[Saved]) -> None:
+        checked_name(name, "node")
+        heads = []
+        for saved in revisions:
+            assert saved.revision is not None
+            json_text(saved.revision.noted.to_dict(), f"what is noted of the node {name!r}")
+            form, texts = _form(saved), self._texts(saved)
+            heads.append((Head(saved.revision, (named(texts[0]), named(texts[1])), form), texts))
+        with self._folder.failing(f"save the node {name!r}", "what was saved before is still there"):
+            self._folder.make()
+            with self._folder.locked(exclusive=True):
+                found = self._found(name)
+                heads_there = [*found.history.kept, *([found.head] if found.head else [])]
+                latest = max((head.number for head in heads_there), default=0)
+                if heads[0][0].number <= latest or (found.document is not None and found.head is None):
+                    raise taken(name, heads[0][0].number, self.describe())
+                self._save(name, found, *heads[-1], heads[:-1])
+
     def _texts(self, saved: Saved) -> Texts:
         """A document and a snapshot as they are written; they were read back before anybody relies on them."""
         document = self._written(saved.name, saved.document)
@@ -175,8 +214,13 @@ class FileStore:
             return document, _NO_SNAPSHOT
         return document, json_text(saved.snapshot, f"the snapshot of the node {saved.name!r}").encode()
 
-    def _save(self, name: str, found: _Found, head: Head, texts: Texts) -> None:
-        """Write a revision: to the history, and unless nothing changed, as the pair."""
+    def _save(
+        self, name: str, found: _Found, head: Head, texts: Texts, before: Sequence[tuple[Head, Texts]] = ()
+    ) -> None:
+        """Write a revision: to the history, and unless nothing changed, as the pair.
+
+        before: others that come before it, in the history alone
+        """
         folder, log, begin = self._folder, _log(name), found.history.end
         target, bound = f"{name}.json", _snapshot_file(name, texts[0])
         listing = folder.listing()
@@ -185,12 +229,12 @@ class FileStore:
         if found.head and found.texts and not isinstance(found.head, Kept):
             # An older program saved it.
             added = found.history.add(found.head, found.texts)
-        added += found.history.add(head, texts)
+        added += b"".join(found.history.add(*one) for one in [*before, (head, texts)])
         # What takes its place, in order; only the last of these turns the old pair into the new one.
         steps = [(bound, _sealed(name, head, texts[1])), (target, texts[0])]
         if texts[0] == found.document:
             steps.pop()
-        if texts == found.texts and head.number % _SELDOM:
+        if texts == found.texts and head.number % _SELDOM and not before:
             steps.clear()
         temporary = [f"{name}@{number}.tmp" for number in range(len(steps))]
         try:
@@ -219,6 +263,7 @@ class FileStore:
             ) from error
         # Last of all: until the new pair is on disk, a power cut may bring the old one back.
         self._tidy(name, [file for file in listing if file != bound])
+        folder.overwrite(log, found.history.begin(head.number))
 
     def _keep(self, log: str, content: bytes, begin: int) -> None:
         self._folder.make(_HISTORY)
@@ -263,6 +308,17 @@ class FileStore:
 
     def history(self, name: str) -> list[Revision]:
         return self._look(checked_name(name, "node")).revisions
+
+    def unreadable(self, name: str) -> list[str]:
+        return self._judged(checked_name(name, "node"), History.unreadable)
+
+    def _judged(self, name: str, faults_of: Callable[[History], Iterator[str]]) -> list[str]:
+        """What is wrong with a history; what is, is looked at again: somebody may have written there meanwhile."""
+        faults = list(faults_of(self._look(name).history))
+        if faults:
+            with contextlib.suppress(OSError), self._folder.locked(exclusive=False):
+                faults = list(faults_of(self._found(name).history))
+        return faults
 
     def latest(self) -> Iterator[tuple[str, Revision | None]]:
         for name in self.names():
@@ -321,8 +377,8 @@ class FileStore:
 
     def _faults(self, name: str) -> Iterator[str]:
         try:
+            yield from self._judged(name, History.faults)
             found = self._look(name)
-            yield from found.history.faults()
             saved = self._saved(name, found.document, found) if found.document is not None else None
         except NodeattrsError as error:
             yield error.message
@@ -457,12 +513,16 @@ class _Unusable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What the first line of a snapshot tells: its document and itself by their hashes, and of the run."""
+    """What the first line of a snapshot tells: its document and itself by their hashes, and of the run.
+
+    logged: whoever wrote it had written the revision to the history
+    """
 
     document: str
     snapshot: str
     revision: Revision | None
     noted: Noted
+    logged: bool
 
     @property
     def head(self) -> Head | None:
@@ -481,6 +541,7 @@ def _sealed(name: str, head: Head, body: bytes) -> bytes:
         "revision": head.revision.number,
         "at": head.revision.at.isoformat(),
         "noted": head.revision.noted.to_dict(),
+        "history": True,
     }
     return json.dumps(told, allow_nan=False).encode() + b"\n" + body + b"\n"
 
@@ -499,6 +560,11 @@ def _unsealed(name: str, document: bytes, content: bytes) -> tuple[_Told, bytes]
 def _told(name: str, line: bytes) -> _Told:
     try:
         head: Any = json.loads(line)
+        if head["format"] == _FORMAT["format"] and type(head["version"]) is int and head["version"] > _VERSION:
+            raise StoreError(
+                f"the node {name!r} was saved by a newer nodeattrs: its version is {head['version']}, ours {_VERSION}",
+                hint="upgrade nodeattrs, or name another place for the store",
+            )
         if {key: head[key] for key in _FORMAT} != _FORMAT:
             raise _Unusable(f"was written by another version of nodeattrs ({head['format']} {head['version']})")
         if head["node"] != name:
@@ -507,7 +573,7 @@ def _told(name: str, line: bytes) -> _Told:
         # Earlier heads had no revisions.
         number = head.get("revision")
         revision = Revision(int(number), datetime.fromisoformat(head["at"]).astimezone(UTC), noted) if number else None
-        return _Told(head["document"], head["snapshot"], revision, noted)
+        return _Told(head["document"], head["snapshot"], revision, noted, head.get("history") is True)
     except (ValueError, LookupError, TypeError, OverflowError, AttributeError, RecursionError) as error:
         raise _Unusable("is damaged: it cannot be read") from error
 

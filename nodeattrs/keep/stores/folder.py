@@ -11,6 +11,7 @@ import os
 import stat
 from collections.abc import Iterator
 
+from nodeattrs.disk import open_unfollowed, write_all
 from nodeattrs.errors import StoreError
 
 __all__ = ["Folder"]
@@ -72,16 +73,23 @@ class Folder:
 
     def put(self, file: str, content: bytes, after: int = 0) -> None:
         """Write the content of a file from a place on, to the disk; nothing comes after it."""
-        handle = os.open(self.path(file), os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        handle = open_unfollowed(self.path(file), os.O_WRONLY | os.O_CREAT)
         try:
             os.ftruncate(handle, after)
             os.lseek(handle, after, os.SEEK_SET)
-            rest = memoryview(content)
-            while rest:
-                rest = rest[os.write(handle, rest) :]
+            write_all(handle, content)
             os.fsync(handle)
         finally:
             os.close(handle)
+
+    def overwrite(self, file: str, content: bytes) -> None:
+        """Write over the beginning of a file that is there, as far as that can be done; nothing is flushed."""
+        with contextlib.suppress(OSError):
+            handle = open_unfollowed(self.path(file), os.O_WRONLY)
+            try:
+                os.pwrite(handle, content, 0)
+            finally:
+                os.close(handle)
 
     def replace(self, old: str, new: str) -> None:
         os.replace(self.path(old), self.path(new))

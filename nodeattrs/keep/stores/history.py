@@ -1,17 +1,19 @@
 """The revisions of one node in one file: what the directory store keeps beside its documents.
 
-    5f0c21aa {"format": "nodeattrs-history", "version": 1, "node": "web1", "last": 0}
-    c7be0d13 1 9f86… 60c1… {"at": …, "noted": {…}, "form": "03ac…", "spans": {…}}    eJzT0yMA…
-    02d1e76b 2 9f86… 60c1… {"at": …, "noted": {…}, "form": "03ac…", "spans": {}}
+    5f0c21aa {"format": "nodeattrs-history", "version": 1, "node": "web1", "last": 0, "end": "0000000002"}
+    c7be0d13 1 9f86… 60c1… {"at": …, "noted": {…}, "form": "03ac…", "spans": {…}, "after": 0}    eJzT0yMA…
+    02d1e76b 2 9f86… 60c1… {"at": …, "noted": {…}, "form": "03ac…", "spans": {}, "after": 1}
 
 A line is a revision: a checksum, the number, the names of document and snapshot, the rest as JSON;
 and after a tab what this revision brought, packed. A text is named by its hash. The line that has
 it first says of which spans it is made; a span is a part of what one revision brought: its number,
 where the part starts, and how long it is. So a revision in which nothing changed is a short line.
 
-Lines are added at the end; to change anything else, the file is written anew. An end that is no
-whole line was never promised to anybody. A line that cannot be read is passed over and told; only
-the revisions that need it are lost.
+Lines are added at the end; to change anything else, the file is written anew, but for the number of
+the last revision that was promised, which the first line has in a fixed width. An end that is no
+whole line was never promised to anybody; so was what follows that number. Where the lines end before
+it, or one says that it came after a revision that is not there, revisions are gone, and that is told.
+A line that cannot be read is passed over and told; only the revisions that need it are lost.
 
 It knows revisions and bytes; no node documents, no files, no locks.
 """
@@ -73,9 +75,11 @@ class Kept(Head):
     """A revision that is in the file.
 
     spans: of the texts that it was the first to have
+    after: the number of the revision before it, 0 for none; None where an older program wrote the line
     """
 
     spans: _Spans = field(default_factory=dict)
+    after: int | None = None
 
 
 class _Damaged(Exception):
@@ -88,8 +92,9 @@ class History:
     node, where: whose it is, and how people call the file, for messages
     content:     of the file; empty where there is none
 
-    end:    how many bytes of it are whole
-    last:   the greatest number that was ever given, as far as the file can tell
+    end:      how many bytes of it are whole
+    last:     the greatest number that was ever given, as far as the file can tell
+    promised: the number of the last revision that should be in it; 0 where that is not known
 
     cost:   a line is read when it is asked for, the last ones first
     raises: StoreError, for the file of another node, or of a newer version
@@ -101,16 +106,17 @@ class History:
         self.end = len(content) - len(torn)
         self._read: dict[bytes, Kept | None] = {}
         self._brought: dict[int, bytes] = {}
-        self._first = self._opened(self._lines[0]) if self._lines else 0
-        self.last = self._last()
+        self._first, self.promised = self._opened(self._lines[0]) if self._lines else (0, 0)
+        self.last = max(self._last(), self.promised, self._first)
 
-    def _opened(self, line: bytes) -> int:
-        """The last number, as the first line tells it; 0 where it cannot be read."""
+    def _opened(self, line: bytes) -> tuple[int, int]:
+        """The last number when the file was written, and the last one promised; 0 for what cannot be read."""
         try:
             told = json.loads(_said(line) or b"")
             node, kind, version, last = told["node"], told["format"], int(told["version"]), int(told["last"])
+            promised = int(told.get("end", 0))
         except (LookupError, TypeError, ValueError, OverflowError, RecursionError):
-            return 0
+            return 0, 0
         if kind != _FORMAT or version > _VERSION:
             raise StoreError(
                 f"{self._where} was written by a newer nodeattrs: it is {kind} {version}, ours is {_FORMAT} {_VERSION}",
@@ -121,7 +127,13 @@ class History:
                 f"{self._where} is the history of the node {node!r}, not of {self._node!r}",
                 hint="move it away, or choose another name: the file system there may not tell capitals apart",
             )
-        return last
+        return last, promised
+
+    def promise(self, number: int) -> None:
+        """Somebody else knows that this revision was written here; what was forgotten since is not missed."""
+        if number > self._first:
+            self.promised = max(self.promised, number)
+            self.last = max(self.last, number)
 
     def _kept(self, line: bytes) -> Kept | None:
         if line not in self._read:
@@ -152,16 +164,18 @@ class History:
         """The revision that stands beside this file, as far as *head* knows it; what follows it is forgotten.
 
         A save writes here first, and then what stands beside; so a line after the one of *head* was
-        promised only if it has the same texts, so that there was nothing else to write.
+        promised only if it has the same texts, so that there was nothing else to write, or if the first line
+        says so: then somebody has saved since *head* was read, or has put back what stood beside.
 
         returns: a revision of this file, if it is there
         """
         rest = list(takewhile(lambda kept: kept is None or kept.number >= head.number, self._backwards()))
-        found, promised = None, 0
+        found, promised, is_same = None, 0, True
         for count, kept in enumerate(reversed(rest), 1):
-            if kept and kept.texts != head.texts:
+            is_same = is_same and (kept is None or kept.texts == head.texts)
+            if not is_same and kept and kept.number > self.promised:
                 break
-            found, promised = kept or found, count
+            found, promised = kept if is_same and kept else found, count
         if found is None:
             # Saved by a program that knows no history. It may have given a number for the second time.
             number = self.last + 1 if any(rest) else head.number
@@ -169,8 +183,43 @@ class History:
         if promised < len(rest):
             self.end -= sum(len(line) + 1 for line in self._lines[promised - len(rest) :])
             del self._lines[promised - len(rest) :]
-            self.last = self._last()
+            self.last = max(self._last(), self.promised, self._first)
         return found
+
+    # --- what is gone ---------------------------------------------------------------
+
+    @property
+    def cut(self) -> str:
+        """What is said where the lines end before the last revision that was promised; else nothing.
+
+        cost: one line is read
+        """
+        missing = self._missing
+        return self._gone(missing) if missing else ""
+
+    @property
+    def _missing(self) -> range:
+        """The numbers that were promised and are not there, at the end."""
+        if len(self._lines) <= 1:
+            if not self.promised:
+                return range(0)
+            return range(min(self._first, self.promised - 1) + 1, self.promised + 1)
+        last = next(self._backwards())
+        # Of an end that cannot be read nobody knows which revision it was.
+        return range(last.number + 1, self.promised + 1) if last else range(0)
+
+    def _gaps(self) -> Iterator[range]:
+        """The numbers of what was written before one of the lines and is not there."""
+        before: int | None = 0
+        for line in self._lines[1:]:
+            kept = self._kept(line)
+            if kept and before is not None and kept.after is not None and kept.after > before:
+                yield range(before + 1, kept.after + 1)
+            before = kept.number if kept else None
+
+    def _gone(self, numbers: range) -> str:
+        which = f"revisions {numbers[0]} to {numbers[-1]} are" if numbers[1:] else f"revision {numbers[0]} is"
+        return f"the history of {self._node} is damaged: {which} gone from {self._where}"
 
     def at(self, when: int | datetime) -> Kept | None:
         """The revision with a number, or the latest one at a time.
@@ -180,22 +229,31 @@ class History:
         line = self._line(when) if isinstance(when, int) else None
         if line is not None:
             return self._kept(line)
-        found, passed = None, False
-        for kept in self._backwards():
-            if kept is None:
-                passed = True
-            elif isinstance(when, int):
-                if kept.number < when:
-                    break
-            elif kept.revision.at <= when:
-                found = kept
-                break
+        found, passed = self._numbered(when) if isinstance(when, int) else self._at_time(when)
         if passed:
             raise DocumentError(
                 f"the history of the node {self._node!r} is damaged in {self._where}, and {when} may have been there",
                 hint=f"nodeattrs history {self._node} shows what can be read",
             )
         return found
+
+    def _numbered(self, number: int) -> tuple[None, bool]:
+        """Whether a number that no line has may have been in one that is lost."""
+        later = takewhile(lambda kept: kept is None or kept.number > number, self._backwards())
+        return None, None in later or number in self._missing or any(number in gap for gap in self._gaps())
+
+    def _at_time(self, when: datetime) -> tuple[Kept | None, bool]:
+        """The latest revision at a time that can be read, and whether a later one of that time may be lost."""
+        passed, later = bool(self.cut), None
+        for kept in self._backwards():
+            if kept is None:
+                passed = True
+            else:
+                passed = passed or (later is not None and later > kept.number)
+                if kept.revision.at <= when:
+                    return kept, passed
+            later = kept.after if kept else None
+        return None, passed or bool(later)
 
     # --- texts ----------------------------------------------------------------------
 
@@ -213,11 +271,16 @@ class History:
                 ) from None
         return found[0], found[1]
 
-    def faults(self) -> Iterator[str]:
-        """What is wrong with the file, in words."""
+    def unreadable(self) -> Iterator[str]:
+        """Which lines cannot be read, and which revisions are gone, in words. cost: one look at each line"""
         for number, line in enumerate(self._lines, 1):
             if (_said(line) if number == 1 else self._kept(line)) is None:
                 yield f"the history of {self._node} is damaged: line {number} of {self._where} cannot be read"
+        yield from map(self._gone, filter(None, [*self._gaps(), self._missing]))
+
+    def faults(self) -> Iterator[str]:
+        """What is wrong with the file, in words. cost: all texts are put together"""
+        yield from self.unreadable()
         reasons: dict[str, str] = {}
         for kept in self.kept:
             for what, name in zip(_WHAT, kept.texts, strict=True):
@@ -290,18 +353,29 @@ class History:
         fresh = bytearray()
         spans: _Spans = {}
         before = next(filter(None, self._backwards()), None)
+        after = max(before.number if before else 0, min(self.promised, head.number - 1))
         for text, name, old in zip(texts, head.texts, before.texts if before else ("", ""), strict=True):
             # A text that is damaged here is written again, and so made whole for all revisions that have it.
             if self._fault(name):
                 spans[name] = self._cut(text, self._pieces(old), head.number, fresh)
-        lines = [] if self._lines else [self._first_line()]
-        lines.append(_line(head, spans, _packed(bytes(fresh))))
+        lines = [] if self._lines else [self._first_line(0, self._first)]
+        lines.append(_line(head, spans, after, _packed(bytes(fresh))))
         self._lines += lines
         self.last = head.number
         return b"".join(b"%s\n" % line for line in lines)
 
-    def _first_line(self) -> bytes:
-        return _checked({"format": _FORMAT, "version": _VERSION, "node": self._node, "last": self.last})
+    def begin(self, number: int) -> bytes:
+        """The first line, once this revision is promised, to be written over the one there is.
+
+        Its length stays; empty where that cannot be. It needs no flush: who loses it knows less, nothing wrong.
+        """
+        line = self._first_line(number, self._first)
+        old = self._lines[0] if self._lines else b""
+        return line if len(line) == len(old) and _said(old) else b""
+
+    def _first_line(self, promised: int, last: int) -> bytes:
+        told = {"format": _FORMAT, "version": _VERSION, "node": self._node, "last": last, "end": f"{promised:010}"}
+        return _checked(told)
 
     def _pieces(self, name: str) -> dict[bytes, _Span]:
         """The pieces of a text, and where they stand."""
@@ -336,7 +410,7 @@ class History:
 
         raises: DocumentError, where not all of them can be read
         """
-        lines = [self._first_line()]
+        lines = [self._first_line(max(self.promised, latest[-1].number) if latest else 0, self.last)]
         if latest:
             try:
                 lines += self._moved(latest)
@@ -358,7 +432,7 @@ class History:
         bodies[base] = _packed(fresh + self._joined(moves.parts))
         for kept in latest:
             its = {name: moves.of(spans.pop(name)) for name in kept.texts if name in spans}
-            yield _line(kept, its, bodies[kept.number])
+            yield _line(kept, its, 0 if kept.number == base else kept.after, bodies[kept.number])
 
 
 class _Moves:
@@ -404,13 +478,15 @@ def _as_one(spans: Iterable[_Span]) -> list[_Span]:
 # --- lines --------------------------------------------------------------------------
 
 
-def _line(head: Head, spans: _Spans, body: bytes) -> bytes:
-    told = {
+def _line(head: Head, spans: _Spans, after: int | None, body: bytes) -> bytes:
+    told: JsonMap = {
         "at": head.revision.at.isoformat(),
         "noted": head.revision.noted.to_dict(),
         "form": head.form,
         "spans": spans,
     }
+    if after is not None:
+        told["after"] = after
     return _checked(told, f"{head.number} {' '.join(head.texts)} ") + b"\t" + body
 
 
@@ -422,7 +498,8 @@ def _kept(line: bytes) -> Kept | None:
         at = datetime.fromisoformat(told["at"]).astimezone(UTC)
         revision = Revision(int(number), at, Noted.from_dict(told["noted"]))
         spans = {name: [(int(a), int(b), int(c)) for a, b, c in its] for name, its in told["spans"].items()}
-        return Kept(revision, (document.decode(), snapshot.decode()), told["form"], spans)
+        after = int(told["after"]) if "after" in told else None
+        return Kept(revision, (document.decode(), snapshot.decode()), told["form"], spans, after)
     except (LookupError, TypeError, ValueError, OverflowError, AttributeError, RecursionError):
         return None
 

@@ -7,8 +7,11 @@ process has a pool of connections. Those who save different nodes do not wait fo
 from __future__ import annotations
 
 import contextlib
+import functools
+import hashlib
 import logging
 import os
+import re
 import secrets
 import weakref
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -16,6 +19,7 @@ from typing import Any
 
 from nodeattrs.errors import StoreError, missing_extra
 from nodeattrs.keep.revisions import OnNode
+from nodeattrs.keep.stores import turns
 from nodeattrs.keep.stores.sql import VERSION, SqlStore, Talk, only
 
 __all__ = ["PostgresqlStore"]
@@ -23,6 +27,15 @@ __all__ = ["PostgresqlStore"]
 _SCHEMA = "nodeattrs"
 _LOCK = 0x6E617474
 """The number of our advisory lock. Savers share it; pruning and migrating have it alone."""
+_TURNS = 0x6E617475
+"""The first number of the locks of turns, of which each node has one; they are none of those above."""
+
+_OPTIONS = f"-c search_path={_SCHEMA} -c enable_seqscan=off -c jit=off"
+"""Most values are one node's, a few are everybody's. The planner thinks of the mean, and would read whole tables, or
+compile a program, for a handful of rows that their indexes lead to."""
+
+_VERSION = f"SELECT v.number, s.value FROM {_SCHEMA}.version v LEFT JOIN {_SCHEMA}.secret s ON true"
+"""Both of the tables that have one row, at once."""
 
 POOL_SIZE = 4
 PATIENCE_SECONDS = 60.0
@@ -61,6 +74,7 @@ class PostgresqlStore(SqlStore):
         self._url = url
         self._psycopg = psycopg
         self._pools: dict[int, Any] = {}
+        self._is_made = False
         try:
             told = psycopg.conninfo.conninfo_to_dict(url)
         except psycopg.Error:
@@ -111,12 +125,7 @@ class PostgresqlStore(SqlStore):
 
     @contextlib.contextmanager
     def _reading(self, task: str) -> Iterator[Talk | None]:
-        with self._failing(task), self._connected() as connection:
-            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            # Most values are one node's, a few are everybody's. The planner thinks of the mean, and would read whole
-            # tables, or compile a program, for a handful of rows that their indexes lead to.
-            connection.execute("SET LOCAL enable_seqscan = off")
-            connection.execute("SET LOCAL jit = off")
+        with self._failing(task), self._connected(looking=True) as connection:
             talk = _PostgresqlTalk(connection)
             version = self._version(talk)
             if version is None:
@@ -127,20 +136,34 @@ class PostgresqlStore(SqlStore):
 
     @contextlib.contextmanager
     def _writing(self, task: str, alone: bool = False) -> Iterator[Talk]:
-        with self._failing(task, "what was saved before is still there"), self._connected() as connection:
+        with (
+            self._failing(task, "what was saved before is still there"),
+            self._connected() as connection,
+            _without_waiting(connection),
+        ):
             talk = _PostgresqlTalk(connection)
-            if self._version(talk) is None:
+            if not self._is_made and self._version(talk) is None:
                 self._alone(talk)
                 if self._version(talk) is None:
                     self._made(talk)
             elif alone:
                 self._alone(talk)
             else:
-                talk.all("SELECT pg_advisory_xact_lock_shared(?)", _LOCK)
+                connection.execute("SELECT pg_advisory_xact_lock_shared(%s)", (_LOCK,))
             version = self._version(talk)
             assert version is not None
             self._refuse_other_version(version)
             yield talk
+
+    @contextlib.contextmanager
+    def _turn(self, name: str) -> Iterator[None]:
+        number = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=4).digest(), signed=True)
+        with self._failing(f"wait for the others who change the node {name!r}"), self._connected() as connection:
+            # Somebody who has it for long may hang: then it goes on without.
+            with contextlib.suppress(self._psycopg.errors.LockNotAvailable), _without_waiting(connection):
+                connection.execute(f"SET LOCAL lock_timeout = {int(turns.PATIENCE_SECONDS * 1000)}")
+                connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", (_TURNS, number))
+            yield
 
     def _alone(self, talk: Talk) -> None:
         talk.all("SELECT pg_advisory_xact_lock(?)", _LOCK)
@@ -153,19 +176,28 @@ class PostgresqlStore(SqlStore):
 
     def _version(self, talk: Talk) -> int | None:
         # Not with to_regclass: it may know less than the transaction, after a wait for the lock, or more.
-        if not talk.all(
+        if not self._is_made and not talk.all(
             "SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
             "WHERE n.nspname = ? AND c.relname = 'version'",
             _SCHEMA,
         ):
             return None
         # With the schema's name, so that who may not use the schema is told so.
-        return int(only(talk, "number", f"{_SCHEMA}.version"))
+        rows = talk.all(_VERSION) if self._is_made else []
+        if len(rows) == 1 and rows[0][1] is not None:
+            version, talk.secret = int(rows[0][0]), bytes(rows[0][1])
+        else:
+            version = int(only(talk, "number", f"{_SCHEMA}.version"))
+        # Whoever asked once goes on without: who takes a store away that is in use is told by an error, once.
+        self._is_made = True
+        return version
 
     @contextlib.contextmanager
-    def _connected(self) -> Iterator[Any]:
-        """A connection, inside of one transaction."""
+    def _connected(self, *, looking: bool = False) -> Iterator[Any]:
+        """A connection, inside of one transaction. looking: at one moment, without a change"""
         with self._pool().connection() as connection:
+            connection.isolation_level = self._psycopg.IsolationLevel.REPEATABLE_READ if looking else None
+            connection.read_only = looking or None
             yield connection
 
     def _pool(self) -> Any:
@@ -181,7 +213,7 @@ class PostgresqlStore(SqlStore):
                     min_size=0,
                     max_size=POOL_SIZE,
                     timeout=PATIENCE_SECONDS,
-                    kwargs={"options": f"-c search_path={_SCHEMA}"},
+                    kwargs={"options": _OPTIONS},
                     open=False,
                 )
                 self._reached()
@@ -202,6 +234,7 @@ class PostgresqlStore(SqlStore):
         except StoreError:
             raise
         except (self._psycopg.Error, PoolTimeout) as error:
+            self._is_made = False
             if isinstance(error, self._psycopg.OperationalError) and (error.sqlstate or "08")[:2] in _LOST:
                 # Its other connections are lost too. The next who comes asks for the server, and is told at once.
                 self.close()
@@ -217,18 +250,75 @@ class _PostgresqlTalk(Talk):
 
     def all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         cursor = self._connection.execute(sql.replace("?", "%s"), values)
-        return cursor.fetchall() if cursor.description else []
+        # Asked whether there is an answer, it would wait for one.
+        return cursor.fetchall() if sql.startswith("SELECT") or " RETURNING " in sql else []
 
     def each(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         rows = list(rows)
         if rows:
-            with self._connection.cursor() as cursor:
-                cursor.executemany(sql.replace("?", "%s"), rows)
+            self._connection.execute(_in_one(sql), [list(column) for column in zip(*rows, strict=True)])
+
+    def found(self, sql: str, hashes: Collection[bytes]) -> list[tuple[Any, ...]]:
+        return self.all(sql.replace("= ?", "= ANY(?::bytea[])"), list(hashes)) if hashes else []
+
+    def raised(self, name: str) -> tuple[int, int]:
+        ((node, number),) = self.all(
+            "INSERT INTO node (name, last) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET last = node.last + 1 "
+            "RETURNING id, last",
+            name,
+        )
+        return node, number
 
     def among(self, column: str, numbers: Collection[Any]) -> tuple[str, Any]:
         numbers = list(numbers)
         kind = "text" if numbers and isinstance(numbers[0], str) else "bigint"
         return f"{column} = ANY(?::{kind}[])", numbers
+
+
+@contextlib.contextmanager
+def _without_waiting(connection: Any) -> Iterator[None]:
+    """Statements are sent one after the other, and only one that has an answer is waited for; as libpq 14 can."""
+    import psycopg
+
+    with connection.pipeline() if psycopg.Pipeline.is_supported() else contextlib.nullcontext():
+        yield
+
+
+@functools.cache
+def _in_one(sql: str) -> str:
+    """A statement for one row, as one for all of them, which come as a list for each column: one way, there and back.
+
+    >>> _in_one("INSERT INTO part (id) VALUES (?) ON CONFLICT DO NOTHING")
+    'INSERT INTO part (id) SELECT * FROM unnest(%s::bigint[]) ON CONFLICT DO NOTHING'
+    >>> _in_one("DELETE FROM piece WHERE hash = ?")
+    'DELETE FROM piece USING unnest(%s::bytea[]) AS row (hash) WHERE piece.hash = row.hash'
+    """
+    if inserted := _INSERT.fullmatch(sql):
+        table, columns, conflict = inserted.groups()
+        names = columns.split(", ")
+        return f"INSERT INTO {table} ({columns}) SELECT * FROM {_unnested(names)}{conflict}"
+    deleted = _DELETE.fullmatch(sql)
+    assert deleted is not None, sql
+    table, conditions = deleted.groups()
+    names = [condition.removesuffix(" = ?") for condition in conditions.split(" AND ")]
+    where = " AND ".join(f"{table}.{name} = row.{name}" for name in names)
+    return f"DELETE FROM {table} USING {_unnested(names)} AS row ({', '.join(names)}) WHERE {where}"
+
+
+_INSERT = re.compile(r"INSERT INTO (\w+) \(([\w, ]+)\) VALUES \([?, ]+\)(| ON CONFLICT DO NOTHING)")
+_DELETE = re.compile(r"DELETE FROM (\w+) WHERE (\w+ = \?(?: AND \w+ = \?)*)")
+
+_KINDS = {
+    **dict.fromkeys(("hash", "body", "pieces", "form"), "bytea"),
+    **dict.fromkeys(("id", "path", "entry", "part", "node"), "bigint"),
+    **dict.fromkeys(("steps", "name", "kind", "text", "folded"), "text"),
+    **dict.fromkeys(("depth", "view", "number"), "integer"),
+}
+"""The type of a column, by its name."""
+
+
+def _unnested(names: Sequence[str]) -> str:
+    return f"unnest({', '.join(f'%s::{_KINDS[name]}[]' for name in names)})"
 
 
 def _close(pools: dict[int, Any]) -> None:

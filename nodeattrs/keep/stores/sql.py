@@ -27,10 +27,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from operator import itemgetter
-from typing import Any, Protocol
+from typing import Any
 
 from nodeattrs.errors import BadArgument, BadValue, DocumentError, StoreError
-from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, checked_name, now, stale
+from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, checked_name, now, stale, taken
 from nodeattrs.keep.search.answer import Found, Index, Shown, answer
 from nodeattrs.keep.search.fields import Entry, IndexPart, Steps, index_parts, names_of
 from nodeattrs.keep.search.memory import names_found
@@ -47,6 +47,7 @@ from nodeattrs.keep.stores.pieces import (
     pieces_of,
     written,
 )
+from nodeattrs.keep.stores.turns import Turns
 
 __all__ = ["MIGRATIONS", "VERSION", "SqlStore", "Talk", "only"]
 
@@ -95,20 +96,35 @@ _LOST = (
 """Columns whose values are to be found elsewhere, where that is, and what is said where they are not."""
 
 
-class Talk(Protocol):
+class Talk(ABC):
     """A conversation with the database, inside of one transaction."""
 
+    secret: bytes | None = None
+    """The key of the store's numbers, once it was asked for."""
+
+    @abstractmethod
     def all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """The rows of a query; none of a statement that gives none."""
-        ...
 
+    @abstractmethod
     def each(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """One statement for each of the rows."""
-        ...
 
+    @abstractmethod
     def among(self, column: str, numbers: Collection[Any]) -> tuple[str, Any]:
         """A condition that a column is one of these, and its value."""
-        ...
+
+    def found(self, sql: str, hashes: Collection[bytes]) -> list[tuple[Any, ...]]:
+        """The rows of a query that ends in "hash = ?", for each of the hashes."""
+        return [row for one in hashes for row in self.all(sql, one)]
+
+    def raised(self, name: str) -> tuple[int, int]:
+        """A node, which is made unless it is there, and its next number. Of two who ask at once one waits."""
+        self.all("INSERT INTO node (name, last) VALUES (?, 0) ON CONFLICT DO NOTHING", name)
+        # The row is locked by writing to it.
+        self.all("UPDATE node SET last = last + 1 WHERE name = ?", name)
+        ((node, number),) = self.all("SELECT id, last FROM node WHERE name = ?", name)
+        return node, number
 
 
 class SqlStore(ABC):
@@ -119,6 +135,7 @@ class SqlStore(ABC):
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._turns = Turns()
 
     # --- of the database ------------------------------------------------------------
 
@@ -135,6 +152,10 @@ class SqlStore(ABC):
 
         alone: nobody else writes meanwhile
         """
+
+    @abstractmethod
+    def _turn(self, name: str) -> AbstractContextManager[None]:
+        """A turn among processes."""
 
     @abstractmethod
     def migrate(self, on_node: OnNode | None = None) -> str: ...
@@ -168,14 +189,14 @@ class SqlStore(ABC):
             return None
         *told, document, snapshot = rows[0]
         revision = _revision(name, told)
-        tree = self._read(talk, document, name, "document")
-        kept = None if snapshot is None else self._read(talk, snapshot, name, "snapshot")
+        texts = _Stored(talk, [bytes(text) for text in (document, snapshot) if text is not None])
+        tree = self._read(texts, document, name, "document")
+        kept = None if snapshot is None else self._read(texts, snapshot, name, "snapshot")
         return Saved(name, tree, kept, NO_SNAPSHOT if kept is None else "", revision.noted, revision)
 
-    def _read(self, talk: Talk, name_of_text: bytes, node: str, what: str) -> JsonMap:
+    def _read(self, texts: _Stored, name_of_text: bytes, node: str, what: str) -> JsonMap:
         try:
-            text = _text(talk, bytes(name_of_text))
-            tree = json.loads(text)
+            tree = json.loads(texts.text(bytes(name_of_text)))
         except (LookupError, ValueError, zlib.error, RecursionError) as error:
             raise DocumentError(
                 f"the {what} of the node {node!r} is damaged in {self.describe()}",
@@ -191,49 +212,56 @@ class SqlStore(ABC):
         except RecursionError:
             raise BadValue(f"the document of the node {name!r} cannot be kept: it is nested too deeply") from None
 
+    def turn(self, name: str) -> AbstractContextManager[None]:
+        return self._turns.taken(lambda: self._turn(name))
+
+    def adopt(self, name: str, revisions: Sequence[Saved]) -> None:
+        checked_name(name, "node")
+        texts = [_texts_of(name, saved) for saved in revisions]
+        parts = _Parts(revisions[-1].document)
+        for each in texts:
+            for text in each:
+                text.check()
+                text.pieces()
+        with self._writing(f"save the node {name!r}") as talk:
+            node, following = talk.raised(name)
+            ((latest,),) = talk.all("SELECT max(number) FROM revision WHERE node = ?", node)
+            for saved, each in zip(revisions, texts, strict=True):
+                revision = saved.revision
+                assert revision is not None
+                if revision.number <= (latest or 0):
+                    raise taken(name, revision.number, self.describe())
+                _put(talk, node, name, revision, each)
+                latest = revision.number
+            talk.all("UPDATE node SET last = ? WHERE id = ?", max(following - 1, latest), node)
+            _index(talk, node, parts)
+
     def _save(self, name: str, saved: Saved, after: int | None) -> Revision:
-        if not isinstance(saved.document, dict) or saved.document.get("name") != name:
-            raise BadValue(f"the document of the node {name!r} does not name it")
-        texts = {"document": _Text(saved.document, f"the document of the node {name!r}")}
-        if saved.snapshot is not None:
-            texts["snapshot"] = _Text(saved.snapshot, f"the snapshot of the node {name!r}")
+        texts = _texts_of(name, saved)
         parts = _Parts(saved.document)
         task = f"save the node {name!r}"
         # Most of the work is done before anybody is kept waiting; it is looked at again below.
         with self._reading(task) as talk:
-            for text in texts.values():
-                if talk is None or not _was_seen(talk, text):
+            known = {} if talk is None else _forms(talk, texts)
+            for text in texts:
+                if text.form is None or known.get(text.hash) != text.form:
                     text.check()
-            if talk is not None:
-                for text in texts.values():
-                    _unknown(talk, text)
-                if _document_of(talk, name) != texts["document"].hash:
-                    for part in _unknown_parts(talk, parts, _secret(talk)):
-                        parts.entries(part)
+                text.is_new = text.hash not in known
+                if text.is_new:
+                    text.pieces()
+            if talk is not None and (texts[0].hash not in known or _document_of(talk, name) != texts[0].hash):
+                for part in _unknown_parts(talk, parts, _secret(talk)):
+                    parts.entries(part)
         with self._writing(task) as talk:
-            talk.all("INSERT INTO node (name, last) VALUES (?, 0) ON CONFLICT DO NOTHING", name)
-            # The row is locked by writing to it, so that of two who save at once one waits.
-            talk.all("UPDATE node SET last = last + 1 WHERE name = ?", name)
-            ((node, number),) = talk.all("SELECT id, last FROM node WHERE name = ?", name)
+            node, number = talk.raised(name)
             before = talk.all(
                 "SELECT number, at, noted, document FROM revision WHERE node = ? ORDER BY number DESC LIMIT 1", node
             )
             if after is not None and after != (before[0][0] if before else 0):
                 raise stale(name, after, _revision(name, before[0][:3]) if before else None, self.describe())
-            for text in texts.values():
-                _write(talk, text)
             revision = Revision(number, now(), saved.noted)
-            hashes = [text.hash for text in texts.values()]
-            talk.all(
-                "INSERT INTO revision (node, number, at, noted, document, snapshot) VALUES (?, ?, ?, ?, ?, ?)",
-                node,
-                number,
-                _spelled(revision.at),
-                json_text(saved.noted.to_dict(), f"what is noted of the node {name!r}"),
-                hashes[0],
-                hashes[1] if len(hashes) > 1 else None,
-            )
-            if not before or bytes(before[0][3]) != hashes[0]:
+            _put(talk, node, name, revision, texts)
+            if not before or bytes(before[0][3]) != texts[0].hash:
                 _index(talk, node, parts)
         return revision
 
@@ -262,6 +290,13 @@ class SqlStore(ABC):
                 name,
             )
         return [_revision(name, row) for row in rows]
+
+    def unreadable(self, name: str) -> list[str]:
+        try:
+            self.history(name)
+        except DocumentError as error:
+            return [error.message]
+        return []
 
     def latest(self) -> Iterator[tuple[str, Revision | None]]:
         with self._reading("list the nodes") as talk:
@@ -458,6 +493,7 @@ class _Text:
         self._text = written(value, what)
         self._pieces: dict[bytes, bytes] | None = None
         self.names = b""
+        self.is_new = False
         self.hash = hashed(self._text.encode("utf-8"))
         self.form = form_of(value)
 
@@ -472,44 +508,72 @@ class _Text:
         return self._pieces
 
 
-def _was_seen(talk: Talk, text: _Text) -> bool:
-    values = text.hash, text.form
-    return text.form is not None and bool(talk.all("SELECT 1 FROM text WHERE hash = ? AND form = ?", *values))
+def _texts_of(name: str, saved: Saved) -> list[_Text]:
+    """The document, and the snapshot if there is one. raises: BadValue"""
+    if not isinstance(saved.document, dict) or saved.document.get("name") != name:
+        raise BadValue(f"the document of the node {name!r} does not name it")
+    texts = [_Text(saved.document, f"the document of the node {name!r}")]
+    if saved.snapshot is not None:
+        texts.append(_Text(saved.snapshot, f"the snapshot of the node {name!r}"))
+    return texts
 
 
-def _unknown(talk: Talk, text: _Text) -> bool:
-    if talk.all("SELECT 1 FROM text WHERE hash = ?", text.hash):
-        return False
-    text.pieces()
-    return True
+def _put(talk: Talk, node: int, name: str, revision: Revision, texts: Sequence[_Text]) -> None:
+    """Write a revision and its texts."""
+    _write(talk, texts)
+    talk.all(
+        "INSERT INTO revision (node, number, at, noted, document, snapshot) VALUES (?, ?, ?, ?, ?, ?)",
+        node,
+        revision.number,
+        _spelled(revision.at),
+        json_text(revision.noted.to_dict(), f"what is noted of the node {name!r}"),
+        texts[0].hash,
+        texts[1].hash if len(texts) > 1 else None,
+    )
 
 
-def _write(talk: Talk, text: _Text) -> None:
-    if _unknown(talk, text):
-        talk.each("INSERT INTO piece (hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING", sorted(text.pieces().items()))
-        talk.all(
-            "INSERT INTO text (hash, pieces, form) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-            text.hash,
-            text.names,
-            text.form,
-        )
+def _forms(talk: Talk, texts: Sequence[_Text]) -> dict[bytes, bytes | None]:
+    """Those of the texts that are there, and the hash of the value that each was made of, where that is known."""
+    rows = talk.found("SELECT hash, form FROM text WHERE hash = ?", [text.hash for text in texts])
+    return {bytes(name): None if form is None else bytes(form) for name, form in rows}
+
+
+def _write(talk: Talk, texts: Sequence[_Text]) -> None:
+    # One that was new a moment ago is written without asking, and does no harm if it is there now.
+    known = _forms(talk, [text for text in texts if not text.is_new])
+    unknown = {text.hash: text for text in texts if text.hash not in known}
+    # In one order for all who write, so that no two of them wait for each other.
+    pieces = {name: body for text in unknown.values() for name, body in text.pieces().items()}
+    talk.each("INSERT INTO piece (hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING", sorted(pieces.items()))
+    rows = [(name, unknown[name].names, unknown[name].form) for name in sorted(unknown)]
+    talk.each("INSERT INTO text (hash, pieces, form) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rows)
+
+
+class _Stored:
+    """Texts as they are stored, and their pieces, which are read together."""
+
+    def __init__(self, talk: Talk, names: Collection[bytes]) -> None:
+        rows = talk.found("SELECT hash, pieces FROM text WHERE hash = ?", set(names))
+        self._pieces = {bytes(name): bytes(pieces) for name, pieces in rows}
+        wanted = {
+            pieces[at : at + HASH] for pieces in self._pieces.values() for at in range(0, len(pieces), HASH)
+        }  # a piece may stand there twice
+        bodies = talk.found("SELECT hash, body FROM piece WHERE hash = ?", wanted)
+        self._bodies = {bytes(name): bytes(body) for name, body in bodies}
+
+    def text(self, name: bytes) -> bytes:
+        """raises: LookupError, zlib.error, ValueError, where it is damaged"""
+        if name not in self._pieces:
+            raise LookupError("its text is gone")
+        text = joined(self._pieces[name], self._bodies)
+        if hashed(text) != name:
+            raise ValueError("its checksum does not fit")
+        return text
 
 
 def _text(talk: Talk, name: bytes) -> bytes:
     """raises: LookupError, zlib.error, ValueError, where it is damaged"""
-    ((names,),) = talk.all("SELECT pieces FROM text WHERE hash = ?", name) or [(None,)]
-    if names is None:
-        raise LookupError("its text is gone")
-    names = bytes(names)
-    bodies: dict[bytes, bytes] = {}
-    for at in range(0, len(names), HASH):
-        piece = names[at : at + HASH]
-        for (body,) in talk.all("SELECT body FROM piece WHERE hash = ?", piece) if piece not in bodies else ():
-            bodies[piece] = bytes(body)
-    text = joined(names, bodies)
-    if hashed(text) != name:
-        raise ValueError("its checksum does not fit")
-    return text
+    return _Stored(talk, [name]).text(name)
 
 
 def _fault_of(talk: Talk, name: bytes) -> str:
@@ -577,7 +641,9 @@ class _Parts:
 
 
 def _secret(talk: Talk) -> bytes:
-    return bytes(only(talk, "value", "secret"))
+    if talk.secret is None:
+        talk.secret = bytes(only(talk, "value", "secret"))
+    return talk.secret
 
 
 def _number(secret: bytes, kind: bytes, content: bytes) -> int:
@@ -616,7 +682,7 @@ def _index(talk: Talk, node: int, parts: _Parts) -> None:
             entry_rows.append((its, path, entry.kind, entry.text, None if folded == entry.text else folded))
             said_rows.append((its, number, view))
     condition, numbers = talk.among("id", [path for path, _ in paths.values()])
-    old = {path for (path,) in talk.all(f"SELECT id FROM path WHERE {condition}", numbers)}
+    old = {path for (path,) in talk.all(f"SELECT id FROM path WHERE {condition}", numbers)} if paths else set()
     new = {steps: path for steps, (path, _) in paths.items() if path not in old}
     path_rows = [(path, paths[steps][1]) for steps, path in new.items()]
     field_rows = [

@@ -18,11 +18,14 @@ import threading
 import time
 import weakref
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
+from nodeattrs.disk import open_unfollowed
 from nodeattrs.errors import StoreError
 from nodeattrs.keep.revisions import OnNode
 from nodeattrs.keep.stores.sql import VERSION, SqlStore, Talk
+from nodeattrs.keep.stores.turns import folder_turn
 
 __all__ = ["SqliteStore"]
 
@@ -146,6 +149,10 @@ class SqliteStore(SqlStore):
                 connection.execute("ROLLBACK")
             raise
 
+    def _turn(self, name: str) -> AbstractContextManager[None]:
+        # Not on the file: who closes it would let go of SQLite's own locks.
+        return folder_turn(os.path.dirname(self._file))
+
     def _is_there(self) -> bool:
         try:
             status = os.stat(self._file)
@@ -158,8 +165,13 @@ class SqliteStore(SqlStore):
     def _made(self) -> None:
         """The file, empty; SQLite gives what it puts beside it the same rights."""
         os.makedirs(os.path.dirname(self._file), mode=0o700, exist_ok=True)
+        if os.path.islink(self._file) and not self._is_there():
+            raise StoreError(
+                f"{self._shown} is a symbolic link to no store, and none is made where it leads",
+                hint="name the file itself",
+            )
         with _OPENING, contextlib.suppress(FileExistsError):
-            os.close(os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+            os.close(open_unfollowed(self._file, os.O_RDWR | os.O_CREAT | os.O_EXCL))
 
     def _version(self, connection: sqlite3.Connection) -> int:
         """0 where nobody has made the store yet; asked inside of a transaction, since all answers are of one moment.
@@ -172,11 +184,13 @@ class SqliteStore(SqlStore):
             "SELECT count(*), count(*) FILTER (WHERE type NOT IN ('table', 'index')) FROM sqlite_master"
         ).fetchall()
         if application != _APPLICATION and (application or version or tables):
-            raise StoreError(f"{self._shown} is a SQLite file of another program", hint="name another place")
+            raise StoreError(
+                f"{self._shown} is a SQLite file of another program", hint="name another place for the store"
+            )
         if application == _APPLICATION and version < 1:
             raise StoreError(
                 f"{self._shown} is damaged: it has lost the number of its version",
-                hint="bring a copy of the store back",
+                hint="bring a copy of the store back, or name another place for the store",
             )
         if others:
             # A trigger would be carried out with each save.

@@ -1,0 +1,314 @@
+"""Writing so that nobody is led astray: no link is followed, and whoever looks sees the old file or the new one.
+
+A folder is reached from one that is open already, step by step, so that a folder which somebody puts
+a link in the place of meanwhile leads nowhere else. A file is written beside its place, under a lock
+that ends with the process, and renamed over it; so what a killed process left is known from what a
+living one writes, and is swept at any time.
+
+It knows names, descriptors and modes, and nothing of what stands in a file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import secrets
+import stat
+import time
+from collections.abc import Iterator, Sequence
+
+__all__ = ["Entry", "LeadsOut", "folder_below", "open_unfollowed", "write_all"]
+
+_PATH = getattr(os, "O_PATH", os.O_RDONLY)
+_FOLDER = _PATH | os.O_DIRECTORY | os.O_CLOEXEC
+_MOST_LINKS = 40
+
+_MARK = ".nodeattrs-"
+_LEFT = re.compile(r"\..*\.nodeattrs-[0-9a-f]{12}(?:\.link)?", re.DOTALL)
+_LONGEST = 48
+"""Characters that a temporary file has of the name of its place; a name may have 255 bytes."""
+
+_STALE_SECONDS = 3600
+"""Where a file system has no locks, what is older is left over."""
+
+
+class LeadsOut(OSError):
+    """A link on the way leads out of the folder that is not to be left."""
+
+
+def open_unfollowed(file: str, flags: int, folder: int | None = None) -> int:
+    """A descriptor of a file that is no link; a new one is its owner's alone. raises: OSError"""
+    return os.open(file, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
+
+
+def write_all(handle: int, content: bytes) -> None:
+    """Write all of it: a single write may take less. raises: OSError"""
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(handle, rest) :]
+
+
+# --- folders ------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def folder_below(root: str | os.PathLike[str], steps: Sequence[str], *, make: bool = False) -> Iterator[int]:
+    """The descriptor of a folder below *root*, which itself may be reached by links.
+
+    A link on the way is followed as far as it stays below the root; no other program can change that in between.
+
+    make:   folders that are missing are made
+    raises: FileNotFoundError and NotADirectoryError, with the path below the root; LeadsOut; OSError
+    """
+    walk = _Walk(os.fspath(root))
+    try:
+        walk.go(steps, make)
+        yield walk.folder
+    finally:
+        walk.close()
+
+
+class _Walk:
+    """The way from a root down, with every folder on it open."""
+
+    def __init__(self, root: str) -> None:
+        self._root = os.path.realpath(root)
+        self._open = [(os.open(root, _FOLDER), "")]
+        self._links, self._link = 0, ""
+
+    @property
+    def folder(self) -> int:
+        return self._open[-1][0]
+
+    def close(self) -> None:
+        while self._open:
+            os.close(self._open.pop()[0])
+
+    def go(self, steps: Sequence[str], make: bool) -> None:
+        left = [*reversed(steps)]
+        while left:
+            step = left.pop()
+            if step == "..":
+                self._up()
+            elif step not in ("", "."):
+                left += reversed(self._into(step, make))
+
+    def _up(self) -> None:
+        if len(self._open) > 1:
+            os.close(self._open.pop()[0])
+        elif self._root != os.sep:
+            raise LeadsOut(errno.EXDEV, self._link)
+
+    def _into(self, step: str, make: bool) -> list[str]:
+        """Into a folder; or, where it is a link, the steps that it stands for."""
+        shown = f"{self._open[-1][1]}/{step}"
+        try:
+            self._open.append((os.open(step, _FOLDER | os.O_NOFOLLOW, dir_fd=self.folder), shown))
+        except FileNotFoundError:
+            if not make:
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), shown) from None
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(step, dir_fd=self.folder)
+            return [step]
+        except OSError as error:
+            if error.errno not in (errno.ELOOP, errno.ENOTDIR):
+                raise
+            return self._followed(step, shown)
+        return []
+
+    def _followed(self, step: str, shown: str) -> list[str]:
+        try:
+            target = os.readlink(step, dir_fd=self.folder)
+        except OSError:
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), shown) from None
+        self._links, self._link = self._links + 1, f"{shown} -> {target}"
+        if self._links > _MOST_LINKS:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), shown)
+        return self._from_root(target) if target.startswith("/") else target.split("/")
+
+    def _from_root(self, target: str) -> list[str]:
+        root = self._root.rstrip("/") + "/"
+        if not f"{target}/".startswith(root):
+            raise LeadsOut(errno.EXDEV, self._link)
+        while len(self._open) > 1:
+            os.close(self._open.pop()[0])
+        return target[len(root) :].split("/")
+
+
+# --- what stands in a folder --------------------------------------------------------
+
+
+class Entry:
+    """A name in an open folder, whatever stands there. The methods follow no link, and raise OSError."""
+
+    __slots__ = ("folder", "name")
+
+    def __init__(self, folder: int, name: str) -> None:
+        self.folder, self.name = folder, name
+
+    def status(self) -> os.stat_result | None:
+        """What stands there; None where nothing does."""
+        try:
+            return os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+
+    def content(self) -> bytes:
+        """Of a file."""
+        with open(open_unfollowed(self.name, os.O_RDONLY | os.O_NONBLOCK, self.folder), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise OSError(errno.EINVAL, "it is no file")
+            return file.read()
+
+    def target(self) -> str:
+        """Where a link leads."""
+        return os.readlink(self.name, dir_fd=self.folder)
+
+    def replace(self, content: bytes, mode: int, uid: int = -1, gid: int = -1) -> None:
+        """Put a file there, whole: whoever looks, now or after a power cut, sees what was there or this one.
+
+        uid, gid: -1 leaves them to the system
+        """
+        os.close(self.begin(content, mode, uid, gid))
+
+    def begin(self, content: bytes, mode: int, uid: int = -1, gid: int = -1) -> int:
+        """As `replace`; a descriptor to go on writing with."""
+        temporary, handle = self._beside()
+        try:
+            write_all(handle, content)
+            _own(handle, uid, gid)
+            os.fchmod(handle, mode)
+            os.fsync(handle)
+            self._take(temporary)
+        except BaseException:
+            os.close(handle)
+            with contextlib.suppress(OSError):
+                os.unlink(temporary, dir_fd=self.folder)
+            raise
+        return handle
+
+    def link(self, to: str) -> None:
+        """Put a link there, in the place of nothing or of another one."""
+        temporary, handle = self._beside()
+        try:
+            os.symlink(to, f"{temporary}.link", dir_fd=self.folder)
+            self._take(f"{temporary}.link")
+        finally:
+            for name in (f"{temporary}.link", temporary):
+                with contextlib.suppress(OSError):
+                    os.unlink(name, dir_fd=self.folder)
+            os.close(handle)
+
+    def remove(self) -> None:
+        """A file or a link; nothing where it is gone."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.name, dir_fd=self.folder)
+
+    def make_folder(self) -> None:
+        """A folder."""
+        os.mkdir(self.name, dir_fd=self.folder)
+
+    def remove_folder(self) -> None:
+        """An empty one."""
+        os.rmdir(self.name, dir_fd=self.folder)
+
+    def chmod(self, mode: int) -> None:
+        """Of what is no link."""
+        handle = open_unfollowed(self.name, _PATH | os.O_NONBLOCK, self.folder)
+        try:
+            if stat.S_ISLNK(os.fstat(handle).st_mode):
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+            if os.path.exists(known := f"/proc/self/fd/{handle}"):
+                os.chmod(known, mode)  # needs no right to read what it is
+            else:
+                self._chmod_opened(mode)
+        finally:
+            os.close(handle)
+
+    def _chmod_opened(self, mode: int) -> None:
+        handle = open_unfollowed(self.name, os.O_RDONLY | os.O_NONBLOCK, self.folder)
+        try:
+            os.fchmod(handle, mode)
+        finally:
+            os.close(handle)
+
+    def chown(self, uid: int, gid: int) -> None:
+        """Of whatever it is, a link too. -1 leaves one of them as it is."""
+        os.chown(self.name, uid, gid, dir_fd=self.folder, follow_symlinks=False)
+
+    # --- what is under way ----------------------------------------------------------
+
+    def _beside(self) -> tuple[str, int]:
+        """A new file beside it, under a lock that tells everybody that we live."""
+        while True:
+            temporary = f".{self.name[:_LONGEST]}{_MARK}{secrets.token_hex(6)}"
+            handle = open_unfollowed(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, self.folder)
+            _lock(handle)
+            if os.fstat(handle).st_nlink:
+                return temporary, handle
+            os.close(handle)  # somebody swept before it was locked
+
+    def _take(self, temporary: str) -> None:
+        os.replace(temporary, self.name, src_dir_fd=self.folder, dst_dir_fd=self.folder)
+        with _listed(self.folder) as listed:
+            if listed is not None:
+                os.fsync(listed)
+
+    def sweep(self) -> None:
+        """Remove what killed processes have left in the folder, of whatever file."""
+        with contextlib.suppress(OSError), _listed(self.folder) as listed:
+            for name in os.listdir(listed) if listed is not None else ():
+                if _LEFT.fullmatch(name):
+                    _sweep(self.folder, name)
+
+
+def _own(handle: int, uid: int, gid: int) -> None:
+    now = os.fstat(handle)
+    if (uid, gid) != (-1, -1) and (uid, gid) != (now.st_uid, now.st_gid):
+        os.fchown(handle, uid, gid)
+
+
+@contextlib.contextmanager
+def _listed(folder: int) -> Iterator[int | None]:
+    """The folder once more, to be flushed or listed; None where that is not allowed, though writing there is."""
+    try:
+        handle = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
+    except PermissionError:
+        yield None
+        return
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int, *, wait: bool = True) -> bool:
+    """Whether it is ours now, as far as the file system has locks. raises: BlockingIOError, without *wait*"""
+    try:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        raise
+    except (ImportError, OSError):
+        return False
+    return True
+
+
+def _sweep(folder: int, name: str) -> None:
+    """Remove a temporary file, unless who writes it lives; a link goes by the file that was made with it."""
+    with contextlib.suppress(OSError):
+        keeper = name.removesuffix(".link")
+        try:
+            handle = open_unfollowed(keeper, os.O_RDONLY | os.O_NONBLOCK, folder)
+        except FileNotFoundError:
+            os.unlink(name, dir_fd=folder)
+            return
+        try:
+            age = time.time() - os.fstat(handle).st_mtime
+            if _lock(handle, wait=False) or age > _STALE_SECONDS:
+                os.unlink(name, dir_fd=folder)
+        finally:
+            os.close(handle)

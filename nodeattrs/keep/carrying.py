@@ -1,0 +1,265 @@
+"""Nodes as JSON Lines, out of a store and into another one, with all their revisions or the latest alone.
+
+    {"document": {…}, "snapshot": {…}, "noted": {…}, "revision": 3, "at": "2030-01-31T12:00:00+00:00"}
+
+A line with a number is a revision as it was kept: it keeps its number, its time and who made it. One
+without is what a node is now, and becomes a revision of the import's own.
+
+It knows stores and nodes, and no file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import groupby, islice
+from typing import Any
+
+from nodeattrs.core.tree import Path
+from nodeattrs.errors import DocumentError, NodeattrsError, NodeNotFound, StoreError
+from nodeattrs.keep.filters import saved_document
+from nodeattrs.keep.nodes import node_of, withheld_in, withheld_of
+from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, Store, checked_name, taken
+from nodeattrs.keep.stores.pieces import written
+from nodeattrs.node.node import Node
+
+__all__ = ["exported", "import_nodes", "move", "read_nodes", "save_nodes"]
+
+_MOST = 2**31
+
+_AT_ONCE = 50
+"""Revisions of a node that are kept in one step: nobody waits longer than for these."""
+
+
+# --- out ----------------------------------------------------------------------------
+
+
+def exported(
+    store: Store,
+    names: Iterable[str],
+    at: int | datetime | None = None,
+    *,
+    snapshots: bool = False,
+    history: bool = False,
+) -> Iterator[str]:
+    """The nodes as JSON Lines: Chef's node JSON, or with *snapshots* all that is kept of them.
+
+    history: every revision, the oldest first, and not the latest alone
+    raises:  NodeNotFound; DocumentError, where one of them cannot be read
+    """
+    for name in names:
+        is_there = False
+        for saved in _all_of(store, name) if history else filter(None, [store.load(name, at)]):
+            is_there = True
+            told = _told(saved, history) if snapshots or history else saved.document
+            yield json.dumps(told, ensure_ascii=False) + "\n"
+        if not is_there and at is None:  # else it was not there yet
+            raise NodeNotFound(f"there is no saved node {name} in {store.describe()}")
+
+
+def _told(saved: Saved, history: bool) -> JsonMap:
+    told: JsonMap = {"document": saved.document, "snapshot": saved.snapshot, "noted": saved.noted.to_dict()}
+    if history and saved.revision is not None:
+        told |= {"revision": saved.revision.number, "at": saved.revision.at.isoformat()}
+    return told
+
+
+def _all_of(store: Store, name: str) -> Iterator[Saved]:
+    """The revisions of a node, the oldest first; last what it is now, where that is no revision."""
+    for revision in reversed(store.history(name)):
+        saved = store.load(name, revision.number)
+        if saved is not None:  # unless somebody pruned meanwhile
+            yield saved
+    latest = store.load(name)
+    if latest is not None and latest.revision is None:
+        yield latest
+
+
+# --- in -----------------------------------------------------------------------------
+
+
+def import_nodes(
+    store: Store,
+    lines: Iterable[str],
+    file: str,
+    sensitive: Iterable[Path] = (),
+    on_saved: OnNode | None = None,
+) -> list[str]:
+    """Save the nodes of a file: what `exported` gives, or one document as Chef writes it; their names.
+
+    Everything is read, and understood, before the first one is saved.
+
+    sensitive: paths whose values are not stored: a marker takes their place, and that of what the store, or
+               another part of the same node, has a marker for
+    on_saved:  called with the name of the node for each revision that is saved
+    raises:    DocumentError with file and line; as `save_nodes`
+    """
+    return save_nodes(store, read_nodes(store, lines, file, sensitive), on_saved)
+
+
+def read_nodes(store: Store, lines: Iterable[str], file: str, sensitive: Iterable[Path] = ()) -> list[Saved]:
+    """What a file has for *store*. raises: DocumentError with file and line; see `import_nodes`"""
+    return list(_read(store, lines, file, tuple(sensitive)))
+
+
+def save_nodes(store: Store, nodes: Iterable[Saved], on_saved: OnNode | None = None) -> list[str]:
+    """Keep what `read_nodes` gave; the names.
+
+    A revision that has a number is kept under it, with its time and its notes; one that is there already is passed
+    over, so that what was interrupted can be done again. Of one without a number what is noted comes along, but it
+    is the import's: nothing ran at that time.
+
+    raises: StoreError, where a node has other revisions there; as `Store.save`
+    """
+    names = []
+    for name, group in groupby(nodes, key=lambda saved: saved.name):
+        revisions = list(group)
+        names.append(name)
+        numbered = [saved for saved in revisions if saved.revision is not None]
+        for begin in range(0, len(numbered), _AT_ONCE):
+            _adopt(store, name, numbered[begin : begin + _AT_ONCE], on_saved)
+        for saved in revisions:
+            if saved.revision is None:
+                store.save(replace(saved, noted=replace(saved.noted, by="import")))
+                _tell(on_saved, name)
+    return list(dict.fromkeys(names))
+
+
+def move(source: Store, target: Store, on_node: OnNode | None = None) -> tuple[int, int]:
+    """Keep in *target* all that *source* has, every revision under its own number; how many nodes and revisions.
+
+    The source stays as it is. What was interrupted can be done again.
+
+    raises: DocumentError, where a revision cannot be read; StoreError, where a node has other revisions there
+    """
+    nodes = revisions = 0
+    for name in source.names():
+        kept = _all_of(source, name)
+        while part := list(islice(kept, _AT_ONCE)):
+            save_nodes(target, part)
+            revisions += len(part)
+        nodes += 1
+        _tell(on_node, name)
+    return nodes, revisions
+
+
+def _adopt(store: Store, name: str, revisions: list[Saved], on_saved: OnNode | None) -> None:
+    there = {revision.number: revision for revision in store.history(name)}
+    missing = [saved for saved in revisions if not _is_there(store, saved, there)]
+    if missing:
+        store.adopt(name, missing)
+    for _ in revisions:
+        _tell(on_saved, name)
+
+
+def _is_there(store: Store, saved: Saved, there: dict[int, Revision]) -> bool:
+    """Whether a revision is there as it is. raises: StoreError, where another one has its number"""
+    wanted = saved.revision
+    assert wanted is not None
+    if wanted.number not in there:
+        return False
+    found = store.load(saved.name, wanted.number)
+    if found is None or (found.revision, found.document, found.snapshot) != (wanted, saved.document, saved.snapshot):
+        raise taken(saved.name, wanted.number, store.describe())
+    return True
+
+
+def _tell(on_node: OnNode | None, name: str) -> None:
+    if on_node is not None:
+        on_node(name)
+
+
+def _read(store: Store, lines: Iterable[str], file: str, sensitive: tuple[Path, ...]) -> Iterator[Saved]:
+    known: dict[str, frozenset[Path]] = {}
+    last: dict[str, int] = {}
+    for number, line in _documents(list(lines)):
+        try:
+            saved = _understood(json.loads(line))
+            _follow(saved, last)
+            if saved.name not in known:
+                known[saved.name] = _known_secrets(store, saved.name)
+            saved = _withheld(saved, (*sensitive, *withheld_in(saved), *known[saved.name]))
+        except StoreError:
+            raise
+        except NodeattrsError as error:
+            raise DocumentError(error.message, file=file, line=number, hint=error.hint) from error
+        except json.JSONDecodeError as error:
+            raise DocumentError(
+                f"this is no node: {error.msg}", file=file, line=number + error.lineno - 1, column=error.colno
+            ) from None
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+            raise DocumentError(f"this is no node: {error}", file=file, line=number) from None
+        yield saved
+
+
+def _understood(told: Any) -> Saved:
+    """What a line says. What a store would refuse is refused before anything is saved.
+
+    raises: NodeattrsError, ValueError, TypeError, KeyError, OverflowError, RecursionError
+    """
+    if not isinstance(told, dict):
+        raise DocumentError("a node is a map")
+    saved = Saved(told.get("name", ""), told)
+    if isinstance(told.get("document"), dict):
+        document, noted = told["document"], Noted.from_dict(told.get("noted") or {})
+        revision = _revision(told, noted)
+        saved = Saved(document.get("name"), document, told.get("snapshot"), noted=noted, revision=revision)
+    node = node_of(saved)
+    Node.from_chef(saved.document)
+    written(saved.document, f"the document of the node {checked_name(saved.name, 'node')!r}")
+    written(saved.snapshot, f"the snapshot of the node {saved.name!r}")
+    written(saved.noted.to_dict(), f"what is noted of the node {saved.name!r}")
+    if node.name != saved.name:
+        raise DocumentError(f"the snapshot is of the node {node.name!r}, the document of {saved.name!r}")
+    return saved
+
+
+def _follow(saved: Saved, last: dict[str, int]) -> None:
+    """Note the number of a node's last revision. raises: DocumentError, where one comes after a later one"""
+    if saved.revision is not None:
+        if saved.revision.number <= last.get(saved.name, 0):
+            raise DocumentError(f"revision {saved.revision.number} of the node {saved.name!r} comes too late")
+        last[saved.name] = saved.revision.number
+
+
+def _revision(told: JsonMap, noted: Noted) -> Revision | None:
+    """The revision that a line says it is. raises: ValueError, TypeError"""
+    if "revision" not in told:
+        return None
+    number, at = told["revision"], datetime.fromisoformat(told["at"])
+    if type(number) is not int or not 0 < number < _MOST or at.tzinfo is None:
+        raise ValueError("a revision has a number, and a time with its zone")
+    return Revision(number, at.astimezone(UTC), noted)
+
+
+def _known_secrets(store: Store, name: str) -> frozenset[Path]:
+    with contextlib.suppress(DocumentError):  # an import may be what mends it
+        return withheld_of(store, name)
+    return frozenset()
+
+
+def _withheld(saved: Saved, sensitive: tuple[Path, ...]) -> Saved:
+    """*saved* with markers in the place of secrets; each part as it is where there was nothing to hide."""
+    if not sensitive:
+        return saved
+    document, snapshot = saved.document, saved.snapshot
+    shown, hidden = (saved_document(Node.from_chef(document, sensitive=paths)) for paths in ((), sensitive))
+    document = document if shown == hidden else hidden
+    if snapshot is not None:
+        shown, hidden = (Node.restore(snapshot, sensitive=paths).snapshot() for paths in ((), sensitive))
+        snapshot = snapshot if shown == hidden else hidden
+    return replace(saved, document=document, snapshot=snapshot)
+
+
+def _documents(lines: list[str]) -> Iterator[tuple[int, str]]:
+    lines[:1] = [first.removeprefix("\ufeff") for first in lines[:1]]
+    whole = "".join(lines)
+    try:
+        json.loads(whole)
+    except (ValueError, RecursionError):
+        yield from ((number, line.rstrip()) for number, line in enumerate(lines, 1) if line.strip())
+    else:
+        yield 1, whole  # one document, which may have lines of its own
