@@ -363,7 +363,7 @@ class _Judge:
         """
         ranks = {row.rank for row in told.winners}
         beside = (other for path, other in self.told.items() if path[: len(at)] == at and path != told.path)
-        above = (words.rows_of(self.case.base.explain(at[:depth])) for depth in range(1, len(at)))
+        above = (words.rows_of(self.case.base.explain(at[:depth])) for depth in range(1, len(at) + 1))
         twice = (row for rows in above for row in rows if row.means == words.OVERRIDDEN)
         return any(row.rank in ranks for row in (*(row for other in beside for row in other.winners), *twice))
 
@@ -420,8 +420,8 @@ def leads(value: Any, path: Path) -> bool:
 def says(now: Any, row: words.Row) -> bool:
     """Whether a row's value is read: as it is, converted to text, or as a part of what is joined.
 
-    Of a map that is joined with others some entries may lose to theirs: one of them is read at least; `is_told`
-    asks who has set the others. To a list a scalar was added, or a map, whole or its keys.
+    Of a map or list that is joined with others some entries may lose to theirs: one of them is read at least;
+    `is_told` asks who has set the others. To a list a scalar was added, or a map, whole or its keys.
     """
     if same(now, row.value) or str(now) == str(row.value):
         return True
@@ -430,8 +430,7 @@ def says(now: Any, row: words.Row) -> bool:
     if isinstance(now, list) and not isinstance(row.value, list):
         return _was_added(row.value, now)
     if type(now) is type(row.value) and isinstance(now, (dict, list)):
-        some = any if isinstance(now, dict) else all
-        return some(texts(value) in texts(now) for _, value in leaves(row.value))
+        return any(texts(value) in texts(now) for _, value in leaves(row.value))
     return False
 
 
