@@ -312,6 +312,16 @@ class TestPatches:
         assert [(heard.claim.value, heard.by) for heard in merged.trace("t").heard] == [(2, ()), (1, (2,))]
         assert "the operation removes it (JSON patch: remove /t)" in merged.explain("t")
 
+    def test_what_would_lose_to_others_behind_a_patch_is_not_next(self):
+        """
+        The map below the patch replaces the earlier line, too.
+        """
+        how = "merge_how: list()+dict(no_replace,recurse_list)"
+        patch = '#cloud-config-jsonp\n[{"op": "remove", "path": "/n"}]'
+        merged = merge(["#cloud-config\ne: {e: 0}\nn: 1", patch, f"#cloud-config\n{how}\ne: []\ne: {{n: 2}}"])
+
+        assert [(heard.claim.value, heard.by) for heard in merged.trace("e.n").heard] == [(2, ()), ([], (3, 1))]
+
     def test_what_was_gone_before_a_patch_is_still_told(self):
         """
         Though the patch touches something else, and a weaker layer is read.
@@ -480,6 +490,16 @@ class TestTruth:
         merged = merge(["#cloud-config\nl: []", f"#cloud-config\nl: []\n{how}"])
 
         assert self.rows(merged, "l") == [("wins", [], "part-001:2 (part)"), ("loses", [], "part-002:2 (part)")]
+
+    def test_what_an_empty_list_has_replaced_is_told_of_what_was_added_to_it(self):
+        """
+        The number is read again once the list is gone.
+        """
+        how = "merge_how: list(append)+dict(no_replace)"
+        merged = merge(["#cloud-config\nn: 1", "#cloud-config\nn: []", f"#cloud-config\nn: {{m: 2}}\n{how}"])
+
+        assert merged.value == {"n": ["m"]}
+        assert [value for _, value, _ in self.rows(merged, "n.0")] == [2, [], 1]
 
     def test_a_null_is_overridden_by_what_it_deletes(self):
         """

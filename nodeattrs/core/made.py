@@ -157,6 +157,10 @@ class MadeOf(NamedTuple):
     made: Made
     rule: tuple[Policy, Line]
 
+    def others(self, way: At | None) -> Iterator[Any]:
+        """What stood there, but for that from which something was taken."""
+        return (member for side, member in self.members.items() if way is None or way.source != side)
+
 
 def _taken_and_left(note: Encounter) -> tuple[Part, Part]:
     """The two sides of a meeting; a handler has taken both."""

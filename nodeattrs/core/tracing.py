@@ -403,6 +403,8 @@ class _Walker:
         # Of what goes on in the same value, the earlier ones are found again one step down.
         child.earlier, passed = (earlier, []) if only is None else ([], earlier)
         child.losses += [*passed, *_relevant(here.losses, key, path, here.kind)]
+        for other in source.others(only) if not here.rest else ():
+            child.losses += [lost for lost in _relevant(other.all_losses(), key, path, here.kind) if lost.covers(path)]
         return child, only
 
     def noted(self, source: MadeOf, ways: list[At], path: Path) -> Iterator[_Loss]:
@@ -439,9 +441,8 @@ class _Walker:
         if part.value is ABSENT:
             return
         found = ((path, part.origins),) if type(part.origins) is At else pieces(part.origins, path)
-        for now, at in found:
-            if at.source:
-                yield Setting(at.source, now, self.own(at, dig(part.value, now[len(path) :])), at.path)
+        own = ((now, at, self.own(at, dig(part.value, now[len(path) :]))) for now, at in found if at.source)
+        yield from (Setting(at.source, now, value, at.path) for now, at, value in own)
 
     def own(self, at: At, otherwise: Any) -> Any:
         value: Any = self.trees.get(at.source, ABSENT)
@@ -469,7 +470,7 @@ class _Walker:
 
 def _is_from_the_start(here: _Here) -> bool:
     """Whether a value would stand there without any source: what lay there before the first part is in it."""
-    while here.row or here.source is not None:
+    while (here.row or here.source is not None) and not here.rest:
         here = here.row[0].here if here.row else here.source.members[LOWER]  # type: ignore[union-attr]
     return here.origins == 0 or (type(here.origins) is At and here.origins.source == 0)
 

@@ -54,6 +54,10 @@ class Overridden:
         """Where its source has it."""
         return At(self.setting.source, self.setting.own)
 
+    def covers(self, path: Path) -> bool:
+        """Whether it stood above a path, where that could not lie below it."""
+        return len(self.setting.path) < len(path)
+
     def below(self, key: Any, path: Path, is_index: bool) -> Overridden | None:
         """What it says one step down, at *path*; what covers the whole path, or lies deeper, stays as it is.
 
@@ -83,6 +87,10 @@ class Later(NamedTuple):
     path: Path
     by: tuple[int, ...] = ()
     rule: Rule | None = None
+
+    def covers(self, path: Path) -> bool:
+        """Nobody knows yet."""
+        return False
 
     def below(self, key: Any, path: Path, is_index: bool) -> Later:
         """The same one step down, at *path*."""

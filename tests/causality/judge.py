@@ -396,7 +396,7 @@ class _Judge:
         """
         ranks = {row.rank for row in told.winners}
         beside = (other for path, other in self.told.items() if path[: len(at)] == at and path != told.path)
-        above = (words.rows_of(self.case.base.explain(at[:depth])) for depth in range(1, len(at)))
+        above = (words.rows_of(self.case.base.explain(at[:depth])) for depth in range(1, len(at) + 1))
         twice = (row for rows in above for row in rows if row.means == words.OVERRIDDEN)
         return any(row.rank in ranks for row in (*(row for other in beside for row in other.winners), *twice))
 

@@ -34,10 +34,12 @@ class Operation:
 
     name:    of the value among those of the patch, which stand under their operations' indexes, as text
     written: as it is written
+    is_last: whether the result is to be a config, no deeper than 500 levels
     """
 
     name: str
     written: Mapping[str, Any]
+    is_last: bool = False
 
     @property
     def policy(self) -> Policy:
@@ -55,14 +57,17 @@ class Operation:
             return before
         own = said.at(self.name)
         operation = self.written if own.value is ABSENT else {**self.written, "value": own.value}
-        value = _applied(operation, before.value)
-        # What an alias shares with a place that was changed has changed along.
-        return remade(_operated(before, operation, own), value, own.origins)
+        value = _applied(operation, before.value, self.is_last)
+        made = _operated(before, operation, own)
+        if made.value == value:
+            return Part(value, made.origins)
+        return remade(made, value, own.origins)  # what an alias shares with a changed place has changed along
 
 
 def changes_in(operations: list[Any]) -> Iterator[Operation]:
     """The changes that a patch makes, one for each operation."""
-    return (Operation(str(index), operation) for index, operation in enumerate(operations))
+    last = len(operations) - 1
+    return (Operation(str(index), operation, index == last) for index, operation in enumerate(operations))
 
 
 def said_in(operations: list[Any], number: int) -> Part:
@@ -115,12 +120,13 @@ def _library() -> Any:
     return jsonpatch
 
 
-def _applied(operation: Any, before: Any) -> Any:
+def _applied(operation: Any, before: Any, is_last: bool) -> Any:
     """What an operation makes of a value, which stays as it is."""
     jsonpatch = _library()
     try:
         value = jsonpatch.JsonPatch([operation]).apply(copy.deepcopy(before), in_place=True)
-        if measured(value) > MAX_VALUES and operation.get("op") == "copy":
+        is_copy = operation.get("op") == "copy"
+        if (is_last or is_copy) and measured(value) > MAX_VALUES and is_copy:
             raise CloudConfigError("too-large", f"the patch makes more than {MAX_VALUES:,} values")
         return value
     except NodeattrsError as error:
