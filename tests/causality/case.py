@@ -160,6 +160,10 @@ class Case:
         """Whether the line that a row names is another one now."""
         return row.file is not None and _line(files, row.file, row.line or 0) != self.line(row)
 
+    def is_gone(self, row: Row, files: Files) -> bool:
+        """Whether nothing is left on the line that a row names."""
+        return self.touches(row, files) and _line(files, row.file or "", row.line or 0).strip() in ("", "pass")
+
     def is_decided(self, row: Row) -> bool:
         """Whether the line named decides."""
         return self.system.decides(row.file or "", self.line(row))

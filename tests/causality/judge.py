@@ -308,7 +308,7 @@ class _Judge:
             if not self.case.input.by_position:
                 self.ask_gone(told, lines)
             return
-        edit, last, is_clear = f"{_listed(lines)} goes", None, True
+        edit, last, at_last, is_clear = f"{_listed(lines)} goes", None, self.case.input.files, True
         for files in self.case.cuts(lines):
             if files is None or self.takes_next(told, files):
                 is_clear = False
@@ -321,12 +321,11 @@ class _Judge:
             if now is not ABSENT:
                 self.ask_read(told, files, edit, at, now, answer)
                 return
-            last = answer
-        self.ask_nothing(told, edit, last, is_clear)
+            last, at_last = answer, files
+        self.ask_nothing(told, edit, last, told.next(at_last), is_clear)
 
-    def ask_nothing(self, told: Told, edit: str, last: Answer | None, is_clear: bool) -> None:
+    def ask_nothing(self, told: Told, edit: str, last: Answer | None, coming: words.Row | None, is_clear: bool) -> None:
         """Nothing is read without the winner, and what holds it: nobody was called next."""
-        coming = told.next
         hidden = coming is not None and last is not None and leads(last.value, coming.path)
         if coming is not None and (not is_clear or last is None or (hidden and self.has_company(told, coming.path))):
             self.found.aside |= told.wins
@@ -336,7 +335,7 @@ class _Judge:
 
     def ask_read(self, told: Told, files: Files, edit: str, at: Path, now: Any, answer: Answer) -> None:
         """Something is read instead of the winner: called next, or back since nothing takes it away any more."""
-        coming = told.next
+        coming = told.next(files)
         cause = "whom nobody named is next" if coming is None else "another one is next"
         back = any(self.is_back(row, files, answer.value) for row in told.rows)
         is_coming = coming is not None and says(
@@ -346,10 +345,11 @@ class _Judge:
 
     def takes_next(self, told: Told, files: Files) -> bool:
         """Whether what goes takes the next in line along."""
-        if told.next is None:
+        coming = told.next(files)
+        if coming is None:
             return False
-        mine = {one for one in self.case.settings if one.file == told.next.file and one.shown in texts(told.next.value)}
-        return bool(self.case.gone(files, set(told.wins)) & (mine | set(self.case.named(told.next))))
+        mine = {one for one in self.case.settings if one.file == coming.file and one.shown in texts(coming.value)}
+        return bool(self.case.gone(files, set(told.wins)) & (mine | set(self.case.named(coming))))
 
     def has_company(self, told: Told, at: Path) -> bool:
         """Whether other lines of the winner's source set something there: more than its own would have to go."""

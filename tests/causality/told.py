@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.causality import words
 from tests.causality.case import Case
-from tests.causality.system import Setting
+from tests.causality.system import Files, Setting
 from tests.causality.values import Changes, Path, dig, texts
 
 __all__ = ["Told"]
@@ -27,6 +27,7 @@ class Told:
     """
 
     def __init__(self, case: Case, path: Path, rows: list[words.Row]) -> None:
+        self.case = case
         self.path = path
         self.value = dig(case.value, path)
         self.rows = rows
@@ -77,10 +78,9 @@ class Told:
         """Whether several lines set the same."""
         return len(self.wins) > 1 and len({one.old for one in self.wins}) == 1
 
-    @property
-    def next(self) -> words.Row | None:
-        """Whom the explanation calls next."""
-        return words.next_in_line(self.rows)
+    def next(self, files: Files) -> words.Row | None:
+        """Whom the explanation calls next, where of the winner what is not in some files is gone."""
+        return words.next_in_line(self.rows, lambda row: self.case.is_gone(row, files))
 
     @property
     def readings(self) -> list[Path]:

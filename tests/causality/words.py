@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,6 +52,7 @@ class Row:
     """One row of an explanation.
 
     word:    the outcome as it is written; `means` is what that means
+    slot:    what the rank is called
     by:      the ranks that it says it is overridden by
     eraser:  what took it away, where that is told
     earlier: whether it tells of what the same source said before
@@ -64,6 +65,7 @@ class Row:
     file: str | None
     line: int | None
     column: int | None
+    slot: str = ""
     by: tuple[int, ...] = ()
     earlier: bool = False
     eraser: Row | None = None
@@ -92,8 +94,11 @@ def _row(one: Mapping[str, Any], word: str, asked: Path, earlier: bool = False) 
     path = tuple(steps) if steps is not None else _steps(one["path"], asked)
     by = () if earlier else tuple(one.get("beaten_by") or ())
     eraser = one.get("by") if earlier else None
-    who = None if eraser is None else Row("erased", path, None, None, eraser["file"], eraser["line"], None)
-    return Row(word, path, one["value"], one["rank"], one["file"], one["line"], one["column"], by, earlier, who)
+    who = None
+    if eraser is not None:
+        who = Row("erased", _steps(eraser["path"], path), None, None, eraser["file"], eraser["line"], None)
+    place = one["file"], one["line"], one["column"]
+    return Row(word, path, one["value"], one["rank"], *place, one.get("slot") or "", by, earlier, who)
 
 
 def _steps(spelled: str, asked: Path) -> Path:
@@ -123,22 +128,42 @@ def _read(explained: Mapping[str, Any]) -> Iterator[Row]:
                 yield Row("seen", (), leaf["value"], None, said["file"], said["line"], said["column"])
 
 
-def next_in_line(rows: list[Row]) -> Row | None:
+def next_in_line(rows: list[Row], is_gone: Callable[[Row], bool]) -> Row | None:
     """Whom the explanation calls next: who is read once the winner is gone.
 
-    What the same source said before, then the first of the others that nobody but the winner overrides
-    (docs/merging.md, "Provenance").
+    What the same source said before, then an `unless` that finds nothing any more, then the first of the others
+    that nobody but the winner overrides (docs/merging.md, "Provenance").
+
+    is_gone: whether the line that a row names is gone, too: what a whole map has overwritten waits for that
     """
     winners = [row for row in rows if row.means == WINS]
-    ranks = {row.rank for row in winners}
-    rank = winners[0].rank if winners else None
-    own = [row for row in rows if row.earlier and row.rank == rank and row.means in (OVERRIDDEN, ERASED)]
-    at_path = [row for row in own if row.path == (winners[0].path if winners else None)]
-    overwritten = [row for row in at_path if row.word != "silent"]
-    if overwritten and overwritten[0].means == OVERRIDDEN:
-        return overwritten[0]
-    silent = [row for row in at_path if row.word == "silent"]
-    if silent and not overwritten:
-        return silent[-1]
-    others = [row for row in rows if row.means == OVERRIDDEN and not row.earlier]
-    return next((row for row in others if ranks.issuperset(row.by)), None)
+    others, ranks = [row for row in rows if row.means == OVERRIDDEN and not row.earlier], {row.rank for row in winners}
+    first = next((row for row in others if ranks.issuperset(row.by)), None)
+    if not winners:
+        return first
+    winner = winners[0]
+    before = [row for row in rows if row.earlier and row.path == winner.path and row.means in (OVERRIDDEN, ERASED)]
+    own = [row for row in before if row.rank == winner.rank and row.word != "silent"]
+    own = [row for row in own if row.eraser is None or row.eraser.path == row.path or is_gone(row.eraser)]
+    if own and own[0].means == OVERRIDDEN:
+        return own[0]
+    if not own and not any(_is_component(winner, row) for row in others):
+        # An attribute file's speaks before a recipe's, and of two the first.
+        silent = sorted((row for row in before if row.word == "silent" and _heeds(row, winner)), key=lambda row: row.rank or 0)
+        if silent:
+            return [row for row in silent if row.rank == silent[0].rank][-1]
+    return first
+
+
+LEVELS = "default", "force_default", "normal", "override", "force_override"
+PAIR = "attribute file", "recipe"
+
+
+def _is_component(one: Row, other: Row) -> bool:
+    """Whether two slots are the attribute file's and the recipe's of one component."""
+    return one.rank != other.rank and any({one.slot, other.slot} == {f"{of} / {who}" for who in PAIR} for of in LEVELS)
+
+
+def _heeds(silent: Row, winner: Row) -> bool:
+    """Whether an `unless` has looked at what won: a recipe's looks at the attribute file's, too."""
+    return silent.rank == winner.rank or (_is_component(silent, winner) and (silent.rank or 0) > (winner.rank or 0))
