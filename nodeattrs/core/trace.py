@@ -73,12 +73,14 @@ class Past:
     claim: what was said, and by whom
     event: "overwritten", "erased", "silent", "forgotten" (dropped to bound the memory; `count` of them)
     by:    the claim that did it, where one did
+    at:    where it happened: at the path of the claim, or at a map or list that held it; None where nobody knows
     """
 
     claim: Claim
     event: str
     by: Claim | None = None
     count: int = 1
+    at: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +177,7 @@ class Trace:
                     **_claim_dict(past.claim, self),
                     "event": past.event,
                     "count": past.count,
+                    "at": None if past.at is None else spell(past.at),
                     "by": _claim_dict(past.by, self) if past.by else None,
                 }
                 for past in self.past

@@ -136,7 +136,7 @@ def dig(tree: Any, path: Path) -> Any:
 
 
 def left_without(tree: Any, path: Path) -> Any:
-    """What is left of *tree* without the part at *path*; ABSENT without all of it. What is changed is copied, as its kind.
+    """What is left of *tree* without the part at *path*; ABSENT without all of it. A copy keeps its kind.
 
     >>> left_without({"a": {"b": 1}, "l": [1, 2]}, ("l", 0))
     {'a': {'b': 1}, 'l': [2]}

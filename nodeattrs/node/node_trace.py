@@ -379,18 +379,22 @@ def _chronicled(ledger: Ledger, at: Path, rest: Path, but: Collection[int], owns
 
 def _event(ledger: Ledger, slot: int, at: Path, event: Event, rest: Path, own: Path) -> Past | None:
     """own: the steps on which the slot had what stands at *rest* below *at*."""
-    path, value = (*at, *rest), dig(event.value, own)
-    if value is ABSENT:
-        if isinstance(event.value, dict):
-            return None
-        path, value, own = at, event.value, ()
+    depth = _reach(event.value, own)
+    path, own, value = (*at, *rest)[: len(at) + depth], own[:depth], dig(event.value, own[:depth])
+    if depth < len(rest) and isinstance(value, dict):
+        return None
     origin, mark = ledger.marks.place(said_in(event.value, event.told, own, at)[0])
     by = None
     if event.by:
         doer = ledger.marks[event.by]
         verb = Verb.ERASE if event.what == "erased" else doer.verb
         by = Claim(at, ABSENT, slot, doer.speaker.at(at[doer.depth :]), verb)
-    return Past(Claim(path, _shown(value), slot, origin, _verb(mark, path, value)), event.what, by)
+    return Past(Claim(path, _shown(value), slot, origin, _verb(mark, path, value)), event.what, by, at=at)
+
+
+def _reach(value: Any, path: Path) -> int:
+    """How far *path* leads: to the end of it, or to what stands in its way or has nothing there."""
+    return next(depth for depth in range(len(path), -1, -1) if dig(value, path[:depth]) is not ABSENT)
 
 
 def _verb(mark: Mark, path: Path, value: Any) -> Verb:

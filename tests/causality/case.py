@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -161,8 +162,10 @@ class Case:
         return row.file is not None and _line(files, row.file, row.line or 0) != self.line(row)
 
     def is_gone(self, row: Row, files: Files) -> bool:
-        """Whether nothing is left on the line that a row names."""
-        return self.touches(row, files) and _line(files, row.file or "", row.line or 0).strip() in ("", "pass")
+        """Whether what a row names is no longer on its line: the line is empty, or speaks no more of the last key."""
+        now = _line(files, row.file or "", row.line or 0)
+        key = rf"\b{re.escape(str(row.path[-1]))}\b" if row.path else "."
+        return self.touches(row, files) and (now.strip() in ("", "pass") or not re.search(key, now))
 
     def is_decided(self, row: Row) -> bool:
         """Whether the line named decides."""

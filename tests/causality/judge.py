@@ -338,9 +338,9 @@ class _Judge:
         coming = told.next(files)
         cause = "whom nobody named is next" if coming is None else "another one is next"
         back = any(self.is_back(row, files, answer.value) for row in told.rows)
-        is_coming = coming is not None and says(
-            dig(answer.value, coming.path) if len(coming.path) <= len(at) else now, coming
-        )
+        # Whether an `unless` that looked further up speaks depends on all that stands there.
+        possible = [one for one in (coming, told.next(files, further=True)) if one is not None]
+        is_coming = any(says(dig(answer.value, one.path) if len(one.path) <= len(at) else now, one) for one in possible)
         self.note("d", cause, told.path, edit, _row(coming), f"{now!r} at {_spelled(at)}", back or is_coming)
 
     def takes_next(self, told: Told, files: Files) -> bool:

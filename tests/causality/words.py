@@ -56,6 +56,7 @@ class Row:
     by:      the ranks that it says it is overridden by
     eraser:  what took it away, where that is told
     earlier: whether it tells of what the same source said before
+    at:      where that happened: at the path, or further up
     """
 
     word: str
@@ -69,6 +70,7 @@ class Row:
     by: tuple[int, ...] = ()
     earlier: bool = False
     eraser: Row | None = None
+    at: Path | None = None
 
     @property
     def means(self) -> str:
@@ -97,8 +99,8 @@ def _row(one: Mapping[str, Any], word: str, asked: Path, earlier: bool = False) 
     who = None
     if eraser is not None:
         who = Row("erased", _steps(eraser["path"], path), None, None, eraser["file"], eraser["line"], None)
-    place = one["file"], one["line"], one["column"]
-    return Row(word, path, one["value"], one["rank"], *place, one.get("slot") or "", by, earlier, who)
+    place, at = (one["file"], one["line"], one["column"]), None if one.get("at") is None else _steps(one["at"], asked)
+    return Row(word, path, one["value"], one["rank"], *place, one.get("slot") or "", by, earlier, who, at)
 
 
 def _steps(spelled: str, asked: Path) -> Path:
@@ -128,13 +130,14 @@ def _read(explained: Mapping[str, Any]) -> Iterator[Row]:
                 yield Row("seen", (), leaf["value"], None, said["file"], said["line"], said["column"])
 
 
-def next_in_line(rows: list[Row], is_gone: Callable[[Row], bool]) -> Row | None:
+def next_in_line(rows: list[Row], is_gone: Callable[[Row], bool], further: bool = False) -> Row | None:
     """Whom the explanation calls next: who is read once the winner is gone.
 
     What the same source said before, then an `unless` that finds nothing any more, then the first of the others
     that nobody but the winner overrides (docs/merging.md, "Provenance").
 
     is_gone: whether the line that a row names is gone, too: what a whole map has overwritten waits for that
+    further: whether an `unless` that looked at what holds the path finds nothing there either
     """
     winners = [row for row in rows if row.means == WINS]
     others, ranks = [row for row in rows if row.means == OVERRIDDEN and not row.earlier], {row.rank for row in winners}
@@ -142,17 +145,25 @@ def next_in_line(rows: list[Row], is_gone: Callable[[Row], bool]) -> Row | None:
     if not winners:
         return first
     winner = winners[0]
-    before = [row for row in rows if row.earlier and row.path == winner.path and row.means in (OVERRIDDEN, ERASED)]
+    before = [
+        row for row in rows if row.earlier and row.means in (OVERRIDDEN, ERASED) and _leads(row.path, winner.path)
+    ]
     own = [row for row in before if row.rank == winner.rank and row.word != "silent"]
-    own = [row for row in own if row.eraser is None or row.eraser.path == row.path or is_gone(row.eraser)]
+    own = [row for row in own if row.eraser is None or row.eraser.path == winner.path or is_gone(row.eraser)]
     if own and own[0].means == OVERRIDDEN:
         return own[0]
     if not own and not any(_is_component(winner, row) for row in others):
         # An attribute file's speaks before a recipe's, and of two the first.
-        silent = sorted((row for row in before if row.word == "silent" and _heeds(row, winner)), key=lambda row: row.rank or 0)
+        found = [row for row in before if row.word == "silent" and _heeds(row, winner)]
+        found = [row for row in found if further or row.at in (None, winner.path)]
+        silent = sorted(found, key=lambda row: row.rank or 0)
         if silent:
             return [row for row in silent if row.rank == silent[0].rank][-1]
     return first
+
+
+def _leads(above: Path, path: Path) -> bool:
+    return path[: len(above)] == above
 
 
 LEVELS = "default", "force_default", "normal", "override", "force_override"
