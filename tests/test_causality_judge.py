@@ -186,7 +186,7 @@ class TestTheWords:
             }
         )
 
-        coming = next_in_line(rows)
+        coming = next_in_line(rows, lambda row: False)
 
         assert expected == (coming.rank if coming else None)
 

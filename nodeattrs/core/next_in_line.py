@@ -1,4 +1,4 @@
-"""Who would be read without the winner: asked by walking again without what it sets.
+"""What would be read without one or the other: asked by walking again without what it sets.
 
 Where each source replaces the one before it, a walk knows the next in line already. Where a
 policy depends on what it meets, or changes from step to step, nothing but another walk does.
@@ -6,14 +6,46 @@ policy depends on what it meets, or changes from step to step, nothing but anoth
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from nodeattrs.core.origins import At
-from nodeattrs.core.walk import Walk
+from nodeattrs.core.tree import ABSENT, Path
+from nodeattrs.core.walk import Setting, Walk
 from nodeattrs.errors import MergeConflict
 
-__all__ = ["next_first"]
+__all__ = ["held", "next_first"]
+
+
+def held(found: Walk, path: Path, own: Callable[[At, Any], Any], again: Callable[[set[At]], Walk]) -> Walk:
+    """The same, with those who set nothing at the path, but without whose maps something else would stand in its way.
+
+    own:   what a source has at a place, or something else where it has nothing
+    again: walks without some places
+    cost:  one walk for each such map that has overridden something
+    """
+    maps = () if found.cover is not None else tuple(_maps_over_others(found, path, own))
+    holding = tuple(one for one in maps if _holds(again, At(one.source, one.own)))
+    return replace(found, holding=holding) if holding else found
+
+
+def _maps_over_others(found: Walk, path: Path, own: Callable[[At, Any], Any]) -> Iterator[Setting]:
+    named = {one.source for one in (*found.standing, *(lost.setting for lost in found.overridden))}
+    for lost in found.overridden:
+        at, is_map = lost.setting.path, isinstance(lost.setting.value, dict)
+        for source in () if is_map or len(at) >= len(path) else lost.by:
+            value = own(At(source, at), ABSENT)
+            if source not in named and isinstance(value, dict):
+                named.add(source)
+                yield Setting(source, at, value, at)
+
+
+def _holds(again: Callable[[set[At]], Walk], place: At) -> bool:
+    try:
+        return again({place}).cover is not None
+    except MergeConflict:
+        return False
 
 
 def next_first(found: Walk, again: Callable[[set[At]], Walk]) -> Walk:

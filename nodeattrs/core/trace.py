@@ -38,12 +38,14 @@ class Fate(Enum):
 
     WINS    it is what is read
     JOINS   it is a part of the map or list that is read
+    HOLDS   it has nothing there, and keeps the map above it: without that something else would stand in the way
     UNKNOWN it cannot be read, and might override what is read
     LOSES   something else replaced, hid or removed it
     """
 
     WINS = "wins"
     JOINS = "joins"
+    HOLDS = "holds"
     UNKNOWN = "unknown"
     LOSES = "loses"
 
@@ -208,6 +210,9 @@ def traced(
     why = "stands in the way" if walk.cover is not None else "joined" if fate is Fate.JOINS else ""
     heard = [Heard(said, fate, why) for said in standing]
     heard += [_unknown(claim, source, path) for source in reversed(walk.unknown)]
+    heard += [
+        Heard(said, Fate.HOLDS, _held(said, walk)) for said in map(claim, walk.holding) if _is_new(said, once, seen)
+    ]
     for lost in walk.overridden:
         if _is_new(said := claim(lost.setting), once, seen):
             by = tuple(sorted(lost.by, reverse=True))
@@ -225,6 +230,14 @@ def _is_new(claim: Claim, once: bool, seen: set[Any]) -> bool:
     known = key in seen
     seen.add(key)
     return not known
+
+
+def _held(claim: Claim, walk: Walk) -> str:
+    """What stands in nobody's way thanks to a claim: the ranks that its map has overridden."""
+    found = (
+        lost.setting.source for lost in walk.overridden if claim.rank in lost.by and lost.setting.path == claim.path
+    )
+    return f"keeps {spell(claim.path)} a map, which {_ranks(dict.fromkeys(found))} would hide"
 
 
 UNREAD = Unknown("", "it cannot be read")
@@ -327,7 +340,7 @@ _VERBS = {
 class Row:
     """One row of the table that every text of a trace is laid out from.
 
-    outcome: wins, joins, unknown or loses
+    outcome: wins, joins, holds, unknown or loses
     rank:    the number of the slot or layer
     title:   what it is called
     value:   what was set
@@ -373,6 +386,7 @@ def rows(trace: Trace) -> Iterator[Row]:
 _RULES = {
     Fate.UNKNOWN: "may be overridden by it: {}",
     Fate.LOSES: "{}",
+    Fate.HOLDS: "{}",
 }
 
 

@@ -285,7 +285,10 @@ class _Judge:
 
     def ask_left(self, told: Told, gone: set[Setting], edit: str, what: Changes, answer: Answer) -> None:
         now = follow(self.case.value, answer.value, told.path)
-        held = told.path not in what.paths or any(says(now, row) for row in told.holds_down(gone, self.case))
+        held = told.path not in what.paths or any(
+            says(now if row.path == told.path else dig(answer.value, row.path), row)
+            for row in told.holds_down(gone, self.case)
+        )
         law, cause = "c", "a line that is not named is missed"
         if gone & told.overridden:
             law, cause = "b", "an overridden line is missed"
@@ -330,6 +333,9 @@ class _Judge:
         if coming is not None and (not is_clear or last is None or (hidden and self.has_company(told, coming.path))):
             self.found.aside |= told.wins
             return
+        if hidden and coming is not None and coming.earlier and self.has_others(told, coming.path):
+            self.found.aside |= told.wins  # it stands in its source again, and the map of another one hides it there
+            return
         cause = "the next in line is hidden by a map, too" if hidden else "the next in line is never read"
         self.note("d", cause, told.path, edit, _row(coming), "nothing", coming is None)
 
@@ -350,6 +356,12 @@ class _Judge:
             return False
         mine = {one for one in self.case.settings if one.file == coming.file and one.shown in texts(coming.value)}
         return bool(self.case.gone(files, set(told.wins)) & (mine | set(self.case.named(coming))))
+
+    def has_others(self, told: Told, at: Path) -> bool:
+        """Whether another source sets something there."""
+        ranks = {row.rank for row in told.winners}
+        beside = (other for path, other in self.told.items() if path[: len(at)] == at)
+        return any(row.rank not in ranks for other in beside for row in other.winners)
 
     def has_company(self, told: Told, at: Path) -> bool:
         """Whether other lines of the winner's source set something there: more than its own would have to go."""

@@ -95,10 +95,20 @@ class Told:
         return any(self.path in members for members in what.groups)
 
     def holds_down(self, gone: set[Setting], case: Case) -> list[words.Row]:
-        """The rows that are said to be overridden by what is gone."""
-        beaten = self._meaning(words.OVERRIDDEN)
-        ranks = {row.rank for row in beaten if gone.intersection(case.named(row))}
-        return [row for row in beaten if ranks.intersection(row.by)]
+        """The rows that are said to be overridden by what is gone: by its rank, or in the history by its line.
+
+        Of what was read on the way, too: that is another value then.
+        """
+        within = [row for read in self._meaning(words.SEEN) for row in read.within]
+        return _held_down(self.rows, gone, case) + _held_down(within, gone, case)
 
     def __repr__(self) -> Any:
         return f"<Told of {'.'.join(map(str, self.path))}: {self.rows}>"
+
+
+def _held_down(rows: list[words.Row], gone: set[Setting], case: Case) -> list[words.Row]:
+    beaten = [row for row in rows if row.means == words.OVERRIDDEN]
+    holding = [*beaten, *(row for row in rows if row.means == words.HOLDS)]
+    ranks = {row.rank for row in holding if gone.intersection(case.named(row))}
+    earlier = [row for row in beaten if row.eraser is not None and gone.intersection(case.named(row.eraser))]
+    return [row for row in beaten if ranks.intersection(row.by)] + earlier

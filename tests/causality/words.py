@@ -11,7 +11,19 @@ from typing import Any
 
 from tests.causality.values import Path
 
-__all__ = ["CONTINUED", "ERASED", "OVERRIDDEN", "READ", "SEEN", "UNKNOWN", "WINS", "Row", "next_in_line", "rows_of"]
+__all__ = [
+    "CONTINUED",
+    "ERASED",
+    "HOLDS",
+    "OVERRIDDEN",
+    "READ",
+    "SEEN",
+    "UNKNOWN",
+    "WINS",
+    "Row",
+    "next_in_line",
+    "rows_of",
+]
 
 WINS = "wins"
 """It is read, alone or as a part of what is read."""
@@ -25,12 +37,15 @@ SEEN = "seen"
 """Read on the way by the line that set the value; how much of it can be seen there nobody says."""
 ERASED = "erased"
 """Taken away: nobody's next in line."""
+HOLDS = "holds"
+"""Sets nothing there, and keeps a map above over what another one sets: without it that one stands in the way."""
 UNKNOWN = "unknown"
 """It might decide, and cannot be known."""
 
 WORDS = {
     "wins": WINS,
     "joins": WINS,
+    "holds": HOLDS,
     "loses": OVERRIDDEN,
     "overridden": OVERRIDDEN,
     "overwritten": OVERRIDDEN,
@@ -57,6 +72,7 @@ class Row:
     eraser:  what took it away, where that is told
     earlier: whether it tells of what the same source said before
     at:      where that happened: at the path, or further up
+    within:  the rows of the explanation of what was read, where there is one
     """
 
     word: str
@@ -71,6 +87,7 @@ class Row:
     earlier: bool = False
     eraser: Row | None = None
     at: Path | None = None
+    within: tuple[Row, ...] = ()
 
     @property
     def means(self) -> str:
@@ -123,7 +140,8 @@ def _read(explained: Mapping[str, Any]) -> Iterator[Row]:
         trace = one.get("trace") or {}
         steps = trace.get("steps", one.get("steps"))
         if steps is not None:
-            yield Row("seen", tuple(steps), trace.get("value"), None, None, None, None)
+            within = tuple(rows_of(trace)) if "claims" in trace else ()
+            yield Row("seen", tuple(steps), trace.get("value"), None, None, None, None, within=within)
         # A key of Hiera or of bindings: every place that says something of its value.
         for leaf in trace.get("leaves", ()):
             for said in leaf["said_by"]:
