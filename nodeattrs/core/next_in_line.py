@@ -48,16 +48,19 @@ def _holds(again: Callable[[set[At]], Walk], place: At) -> bool:
         return False
 
 
-def next_first(found: Walk, again: Callable[[set[At]], Walk]) -> Walk:
+def next_first(found: Walk, again: Callable[[set[At]], Walk], along: Callable[[At], At] | None = None) -> Walk:
     """The same, whoever is read without the winners first.
 
     Without the winners' own settings, else without what holds these. Where nobody is, all that the
     winners alone have overridden is overridden by others, too.
 
     again: walks without some places
+    along: what goes with a place
     cost:  at most one walk for each step of the path
     """
     winners = {At(setting.source, setting.own) for setting in found.standing}
+    if along is not None:
+        winners = set(map(along, winners))
     highest = min((len(at.path) for at in winners), default=0)  # a source may be what stands under one key
     beaten = found
     for up in range(highest + 1 if winners and found.overridden else 0):

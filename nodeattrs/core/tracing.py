@@ -7,7 +7,7 @@ stood before (`core.made`). So it guesses nothing. It knows sources as numbers, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ANY, DROP, KEEP, SAID, TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Absent, Path, dig, left_without
 from nodeattrs.core.unknown import Unknown, may_decide, may_meet
-from nodeattrs.core.walk import Later, Overridden, Rule, Setting, Walk
+from nodeattrs.core.walk import Later, Overridden, Rule, Setting, Walk, once
 
 __all__ = ["CHANGED", "walk"]
 
@@ -27,10 +27,13 @@ CHANGED = Policy("a change", Line(ANY, SAID, TAKE, "somebody changed the result"
 """Named where a step has no policy, such as a JSON patch."""
 
 
-def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None) -> Walk:
+def walk(
+    folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, along: Callable[[At], At] | None = None
+) -> Walk:
     """Walk *path* through a folding.
 
     trees: source -> its tree, for a folding that remembers numbers only; a source without one sets nothing
+    along: what goes with a place once the line goes that set it: the place, or what holds it and no more than that
     cost:  the depth of the path times the number of parts that set something
     """
     again = lambda gone: _Walker(trees, gone).walk(folding, path)  # noqa: E731
@@ -41,7 +44,7 @@ def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None) -
     replaced = all(lost.line.rule is TAKE and lost.setting.path == path and not lost.further_up for lost in waiting)
     if replaced and len(waiting) < 2 and not walker.has_made:
         return found
-    return next_first(found, again)
+    return next_first(found, again, along)
 
 
 # --- what stands at a prefix of the path
@@ -145,7 +148,7 @@ class _Walker:
         here, at, losses = self.found(self.laid(folding), path, path)
         cover = at if at != path and here.stands else None
         value, origins = (here.value, here.origins) if cover is None else (ABSENT, ())
-        overridden = tuple(_once(self.looked_up(losses)))
+        overridden = tuple(once(self.looked_up(losses)))
         return Walk(self.standing(here, at), overridden, here.unknown, value, origins, cover)
 
     def found(self, here: _Here, keys: Path, path: Path) -> tuple[_Here, Path, list[_Loss]]:
@@ -489,12 +492,3 @@ def _label(keys: Path, depth: int, path: Path) -> Path:
 def _relevant(losses: Iterable[_Loss], key: Any, path: Path) -> list[_Loss]:
     """What the overridden ones say one step down."""
     return [found for lost in losses if (found := lost.below(key, path)) is not None]
-
-
-def _once(losses: Iterable[Overridden]) -> Iterator[Overridden]:
-    seen: set[tuple[int, Path]] = set()
-    for lost in losses:
-        key = lost.setting.source, lost.setting.own
-        if lost.setting.source and key not in seen:
-            seen.add(key)
-            yield lost

@@ -24,6 +24,7 @@ from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import (
     AssignedMap,
     ElementTold,
+    OwnedMap,
     Told,
     Worked,
     begun,
@@ -50,7 +51,7 @@ _READY = SCALARS | {Absent}
 def trace_of(ledger: Ledger, path: Path) -> Trace:
     """The trace of *path*. cost: its depth times fifteen, and the history at and above it"""
     trees = {slot: tree for slot, tree in enumerate(ledger.trees) if tree or type(tree) is AssignedMap}
-    walked = walk(_folding(ledger.plan()) if ledger.rules else _FOLDING, path, trees)
+    walked = walk(_folding(ledger.plan()) if ledger.rules else _FOLDING, path, trees, lambda at: _along(ledger, at))
 
     owns: dict[int, tuple[Claim, Path]] = {}
 
@@ -67,6 +68,21 @@ def trace_of(ledger: Ledger, path: Path) -> Trace:
     elements = walked.elements(value) if trace.elements else ()
     trace = replace(trace, elements=tuple(_element(ledger, path, entry, found) for entry, found in elements))
     return _gone_on(ledger, trace, {number: own for number, (_, own) in owns.items()})
+
+
+def _along(ledger: Ledger, at: At) -> At:
+    """What goes with the line that set a place: the maps, too, that this line alone has stepped into."""
+    tree, path = ledger.trees[at.source], at.path
+    told, _ = told_at(tree, path)
+    if not isinstance(told, int) or ledger.marks[told].depth < len(path):
+        return at
+    line = ledger.origin(at.source, path)[0].place
+    while len(path) > 1 and ledger.origin(at.source, path[:-1])[0].place == line:
+        holder = dig(tree, path[:-1])
+        if type(holder) is not OwnedMap or len(holder) > 1:
+            break
+        path = path[:-1]
+    return At(at.source, path)
 
 
 def _gone_on(ledger: Ledger, trace: Trace, owns: Mapping[int, Path]) -> Trace:

@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.causality.entries import withouts
 from tests.causality.system import Answer, Files, Input, Refused, Setting, System
-from tests.causality.values import ABSENT, leaves, texts
+from tests.causality.values import ABSENT, Path, leaves, texts
 from tests.causality.words import Row
 
 __all__ = ["Case"]
@@ -160,6 +160,14 @@ class Case:
     def touches(self, row: Row, files: Files) -> bool:
         """Whether the line that a row names is another one now."""
         return row.file is not None and _line(files, row.file, row.line or 0) != self.line(row)
+
+    def is_stepped_through(self, path: Path) -> bool:
+        """Whether a line of code that decides, such as a removal, steps through a path: it makes an empty map."""
+        steps = "".join(f'["{step}"]' for step in path)
+        lines = (
+            (file, line) for file, line in lines_of(self.input.files) if file.endswith(".py") and f"{steps}." in line
+        )
+        return any(self.system.decides(file, line) for file, line in lines)
 
     def is_gone(self, row: Row, files: Files) -> bool:
         """Whether what a row names is no longer on its line: the line is empty, or speaks no more of the last key."""

@@ -336,6 +336,9 @@ class _Judge:
         if hidden and coming is not None and coming.earlier and self.has_others(told, coming.path):
             self.found.aside |= told.wins  # it stands in its source again, and the map of another one hides it there
             return
+        if hidden and coming is not None and self.case.is_stepped_through(coming.path):
+            self.found.aside |= told.wins  # it makes the map anew
+            return
         cause = "the next in line is hidden by a map, too" if hidden else "the next in line is never read"
         self.note("d", cause, told.path, edit, _row(coming), "nothing", coming is None)
 

@@ -42,6 +42,7 @@ class Told:
         self.beside: set[Setting] = set()
         self._take_apart()
         self.part = {one for row in self._meaning(words.READ) for one in case.named(row)} - self.wins
+        self.part |= self._seen_before()
         seen = {one for row in [*continued, *self._meaning(words.SEEN)] for one in case.named(row)} - self.wins
         self.part |= {one for one in seen if one.shown in texts(self.value)}
         self.perhaps = seen - self.part
@@ -54,6 +55,12 @@ class Told:
             self.wins = {one for one in self.wins if one.shown == repr(self.value)}
         elif isinstance(self.value, str) and not any(one.shown in texts(self.value) for one in self.wins):
             self.wins, self.beside = set(), self.wins
+
+    def _seen_before(self) -> set[Setting]:
+        """What was read on the way before somebody set another value there: it is overridden there by now, and seen."""
+        then = [row for row in self._meaning(words.SEEN) if str(row.value) not in texts(self.value)]
+        rows = [one for row in then for one in row.within if one.means in (words.OVERRIDDEN, words.ERASED)]
+        return {one for row in rows for one in self.case.named(row) if one.shown in texts(self.value)} - self.wins
 
     def _meaning(self, word: str) -> list[words.Row]:
         return [row for row in self.rows if row.means == word]
