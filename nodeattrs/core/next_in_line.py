@@ -13,7 +13,7 @@ from typing import Any
 from nodeattrs.core.origins import At
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.walk import Setting, Walk
-from nodeattrs.errors import MergeConflict
+from nodeattrs.errors import NodeattrsError
 
 __all__ = ["held", "next_first"]
 
@@ -44,7 +44,7 @@ def _maps_over_others(found: Walk, path: Path, own: Callable[[At, Any], Any]) ->
 def _holds(again: Callable[[set[At]], Walk], place: At) -> bool:
     try:
         return again({place}).cover is not None
-    except MergeConflict:
+    except NodeattrsError:
         return False
 
 
@@ -66,7 +66,7 @@ def next_first(found: Walk, again: Callable[[set[At]], Walk], along: Callable[[A
     for up in range(highest + 1 if winners and found.overridden else 0):
         try:
             others = again({At(at.source, at.path[: len(at.path) - up]) for at in winners})
-        except MergeConflict:
+        except NodeattrsError:  # a change may not apply without it
             break
         coming = {At(one.source, one.own) for one in others.standing} - winners
         if any(lost.place in coming for lost in found.overridden):
