@@ -1011,6 +1011,16 @@ class TestElementsThatMoved:
 
         assert self.rows(said, "l.0") == [("wins", 2, "a", said.at["a"])]
 
+    def test_what_was_no_list_before_is_overwritten(self, said):
+        """Another kind of value lives on in no element."""
+        said.run(
+            "recipe",
+            "x",
+            "node.default['l'] = 5  #: five\nnode.default['l'] = ['a']  #: a\nnode.default['l'].push('b')",
+        )
+
+        assert self.rows(said, "l.0") == [("wins", 2, "a", said.at["a"]), ("overwritten", 2, 5, said.at["five"])]
+
     def test_an_element_that_was_taken_out_is_overridden(self, said):
         """Where it has stood, by the one that stands there now."""
         said.run("attribute file", "x", "node.default['l'] = ['a',  #: a\n 'b']  #: b")

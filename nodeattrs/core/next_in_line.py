@@ -15,10 +15,10 @@ from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.walk import Setting, Walk
 from nodeattrs.errors import NodeattrsError
 
-__all__ = ["held", "next_first"]
+__all__ = ["next_first", "with_holders"]
 
 
-def held(found: Walk, path: Path, own: Callable[[At, Any], Any], again: Callable[[set[At]], Walk]) -> Walk:
+def with_holders(found: Walk, path: Path, own: Callable[[At, Any], Any], again: Callable[[set[At]], Walk]) -> Walk:
     """The same, with those who set nothing at the path, but without whose maps something else would stand in its way.
 
     own:   what a source has at a place, or something else where it has nothing

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.folding import NOTHING, Folding, Step, again
 from nodeattrs.core.made import LOWER, UPPER, Made, MadeOf
-from nodeattrs.core.next_in_line import held, next_first
+from nodeattrs.core.next_in_line import next_first, with_holders
 from nodeattrs.core.origins import At, Origins, origins_at, sources, wholes
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ANY, DROP, KEEP, SAID, TAKE, Line, Meet, Policy
@@ -38,7 +38,7 @@ def walk(
     """
     again = lambda gone: _Walker(trees, gone).walk(folding, path)  # noqa: E731
     walker = _Walker(trees)
-    found = held(walker.walk(folding, path), path, walker.own, again)
+    found = with_holders(walker.walk(folding, path), path, walker.own, again)
     # If the winner has replaced one setting, at the path itself, that is the next one. Else only another walk can tell.
     waiting = [lost for lost in found.overridden if {one.source for one in found.standing}.issuperset(lost.by)]
     replaced = all(lost.line.rule is TAKE and lost.setting.path == path and not lost.further_up for lost in waiting)

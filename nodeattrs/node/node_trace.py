@@ -281,6 +281,8 @@ class _Work:
 
     def _lives_on(self, state: _State) -> bool:
         rest = self.path[self.depth :]
+        if not isinstance(state.value, list):
+            return False
         said = {said for one in each(state.told, self.at, len(state.value)) for said in speakers(one, ())}
         if said and said <= self._left:
             return True
