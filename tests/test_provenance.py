@@ -602,7 +602,8 @@ class TestAttributeFileAndRecipe:
         assert said.node["a"] == {"k": "recipe"}
         assert not trace.found
         assert [(one.claim.value, one.claim.origin.place, one.fate.value) for one in trace.heard] == [
-            (1, said.at["file"], "loses")
+            ({"k": "recipe"}, said.at["recipe"], "holds"),
+            (1, said.at["file"], "loses"),
         ]
         assert said.node.trace("a").winner.claim.verb is Verb.REPLACE
         assert "replaces" in said.node.explain("a")

@@ -138,7 +138,7 @@ class TestShapes:
         (held,) = [heard for heard in folded.trace("k.x").heard if heard.fate is Fate.HOLDS]
 
         assert (("k",), {"z": 1}) == (held.claim.path, held.claim.value)
-        assert "keeps k a map, which 7 would hide" in str(folded.trace("k.x"))
+        assert "its map at k overrides 7" in str(folded.trace("k.x"))
         assert chef({"default": {"k": {"x": 1}}, "role_override": {"k": 3}}).trace("k.x").cover == ("k",)
 
     def test_a_map_that_changes_nothing_is_not_named(self):

@@ -8,44 +8,46 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from nodeattrs.core.origins import At
-from nodeattrs.core.tree import ABSENT, Path
+from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.walk import Setting, Walk
 from nodeattrs.errors import NodeattrsError
 
 __all__ = ["next_first", "with_holders"]
 
 
-def with_holders(found: Walk, path: Path, own: Callable[[At, Any], Any], again: Callable[[set[At]], Walk]) -> Walk:
-    """The same, with those who set nothing at the path, but without whose maps something else would stand in its way.
+def with_holders(found: Walk, own: Callable[[At, Any], Any], again: Callable[[set[At]], Walk]) -> Walk:
+    """The same, with those who have nothing at the path, but without whose maps something else would be read there.
 
     own:   what a source has at a place, or something else where it has nothing
     again: walks without some places
     cost:  one walk for each such map that has overridden something
     """
-    maps = () if found.cover is not None else tuple(_maps_over_others(found, path, own))
-    holding = tuple(one for one in maps if _holds(again, At(one.source, one.own)))
+    holding = tuple(one for one in _maps_over_others(found, own) if _matters(found, again, At(one.source, one.own)))
     return replace(found, holding=holding) if holding else found
 
 
-def _maps_over_others(found: Walk, path: Path, own: Callable[[At, Any], Any]) -> Iterator[Setting]:
+def _maps_over_others(found: Walk, own: Callable[[At, Any], Any]) -> Iterator[Setting]:
     named = {one.source for one in (*found.standing, *(lost.setting for lost in found.overridden))}
     for lost in found.overridden:
-        at, is_map = lost.setting.path, isinstance(lost.setting.value, dict)
-        for source in () if is_map or len(at) >= len(path) else lost.by:
-            value = own(At(source, at), ABSENT)
-            if source not in named and isinstance(value, dict):
+        for source in lost.by:
+            if source not in named:
                 named.add(source)
-                yield Setting(source, at, value, at)
+                path = lost.setting.path
+                above = (path[:depth] for depth in range(len(path), 0, -1))
+                maps = ((at, value) for at in above if isinstance(value := own(At(source, at), ABSENT), dict))
+                yield from (Setting(source, at, value, at) for at, value in islice(maps, 1))
 
 
-def _holds(again: Callable[[set[At]], Walk], place: At) -> bool:
+def _matters(found: Walk, again: Callable[[set[At]], Walk], place: At) -> bool:
     try:
-        return again({place}).cover is not None
+        others = again({place})
     except NodeattrsError:
         return False
+    return others.cover != found.cover or others.standing != found.standing
 
 
 def next_first(found: Walk, again: Callable[[set[At]], Walk], along: Callable[[At], At] | None = None) -> Walk:

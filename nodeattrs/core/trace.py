@@ -38,7 +38,7 @@ class Fate(Enum):
 
     WINS    it is what is read
     JOINS   it is a part of the map or list that is read
-    HOLDS   it has nothing there, and keeps the map above it: without that something else would stand in the way
+    HOLDS   it has nothing there, and its map above overrides what would be read there, or stand in the way
     UNKNOWN it cannot be read, and might override what is read
     LOSES   something else replaced, hid or removed it
     """
@@ -233,11 +233,9 @@ def _is_new(claim: Claim, once: bool, seen: set[Any]) -> bool:
 
 
 def _held(claim: Claim, walk: Walk) -> str:
-    """What stands in nobody's way thanks to a claim: the ranks that its map has overridden."""
-    found = (
-        lost.setting.source for lost in walk.overridden if claim.rank in lost.by and lost.setting.path == claim.path
-    )
-    return f"keeps {spell(claim.path)} a map, which {_ranks(dict.fromkeys(found))} would hide"
+    """What a map that has nothing at the path has overridden, by rank."""
+    found = (lost.setting.source for lost in walk.overridden if claim.rank in lost.by)
+    return f"its map at {spell(claim.path)} overrides {_ranks(dict.fromkeys(found))}"
 
 
 UNREAD = Unknown("", "it cannot be read")

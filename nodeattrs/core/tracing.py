@@ -38,7 +38,7 @@ def walk(
     """
     again = lambda gone: _Walker(trees, gone).walk(folding, path)  # noqa: E731
     walker = _Walker(trees)
-    found = with_holders(walker.walk(folding, path), path, walker.own, again)
+    found = with_holders(walker.walk(folding, path), walker.own, again)
     # If the winner has replaced one setting, at the path itself, that is the next one. Else only another walk can tell.
     waiting = [lost for lost in found.overridden if {one.source for one in found.standing}.issuperset(lost.by)]
     replaced = all(lost.line.rule is TAKE and lost.setting.path == path and not lost.further_up for lost in waiting)

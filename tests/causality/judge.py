@@ -286,8 +286,7 @@ class _Judge:
     def ask_left(self, told: Told, gone: set[Setting], edit: str, what: Changes, answer: Answer) -> None:
         now = follow(self.case.value, answer.value, told.path)
         held = told.path not in what.paths or any(
-            says(now if row.path == told.path else dig(answer.value, row.path), row)
-            for row in told.holds_down(gone, self.case)
+            says(value, row) for row in told.holds_down(gone, self.case) for value in (now, dig(answer.value, row.path))
         )
         law, cause = "c", "a line that is not named is missed"
         if gone & told.overridden:
