@@ -285,13 +285,17 @@ class _Judge:
 
     def ask_left(self, told: Told, gone: set[Setting], edit: str, what: Changes, answer: Answer) -> None:
         now = follow(self.case.value, answer.value, told.path)
-        held = told.path not in what.paths or any(
-            says(value, row) for row in told.holds_down(gone, self.case) for value in (now, dig(answer.value, row.path))
-        )
+        held = told.path not in what.paths or told.is_held(gone)
+        held = held or any(self.is_let_go(row, told, now, answer) for row in told.holds_down(gone))
         law, cause = "c", "a line that is not named is missed"
         if gone & told.overridden:
             law, cause = "b", "an overridden line is missed"
         self.note(law, cause, told.path, edit, told.value, now, held)
+
+    def is_let_go(self, row: words.Row, told: Told, now: Any, answer: Answer) -> bool:
+        """Whether what a row sets is read, or has hidden or cut what lies below it."""
+        is_above = row.word != "silent" and len(row.path) < len(told.path) and not isinstance(row.value, dict)
+        return (is_above and now is ABSENT) or says(now, row) or says(dig(answer.value, row.path), row)
 
     def is_in_list(self, one: Setting) -> bool:
         """Whether a setting stands in a list, as its line shows."""

@@ -44,6 +44,7 @@ class Told:
         self.part = {one for row in self._meaning(words.READ) for one in case.named(row)} - self.wins
         self.part |= self._seen_before()
         seen = {one for row in [*continued, *self._meaning(words.SEEN)] for one in case.named(row)} - self.wins
+        seen |= self._seen_in_part_before() - self.wins
         self.part |= {one for one in seen if one.shown in texts(self.value)}
         self.perhaps = seen - self.part
         self.overridden = {one for row in self._meaning(words.OVERRIDDEN) for one in case.named(row)}
@@ -58,9 +59,20 @@ class Told:
 
     def _seen_before(self) -> set[Setting]:
         """What was read on the way before somebody set another value there: it is overridden there by now, and seen."""
-        then = [row for row in self._meaning(words.SEEN) if str(row.value) not in texts(self.value)]
-        rows = [one for row in then for one in row.within if one.means in (words.OVERRIDDEN, words.ERASED)]
+        rows = (row for row in self._before() if not isinstance(row.value, (dict, list)))
         return {one for row in rows for one in self.case.named(row) if one.shown in texts(self.value)} - self.wins
+
+    def _seen_in_part_before(self) -> set[Setting]:
+        """The same of maps and lists, whose entries stand on lines of their own."""
+        rows = [row for row in self._before() if isinstance(row.value, (dict, list))]
+        mine = (
+            one for row in rows for one in self.case.settings if one.file == row.file and one.shown in texts(row.value)
+        )
+        return {one for one in mine if one.shown in texts(self.value)}
+
+    def _before(self) -> list[words.Row]:
+        then = [row for row in self._meaning(words.SEEN) if str(row.value) not in texts(self.value)]
+        return [one for row in then for one in row.within if one.means in (words.OVERRIDDEN, words.ERASED)]
 
     def _meaning(self, word: str) -> list[words.Row]:
         return [row for row in self.rows if row.means == word]
@@ -101,21 +113,25 @@ class Told:
         """Whether it is one of several equal elements."""
         return any(self.path in members for members in what.groups)
 
-    def holds_down(self, gone: set[Setting], case: Case) -> list[words.Row]:
+    def holds_down(self, gone: set[Setting]) -> list[words.Row]:
         """The rows that are said to be overridden by what is gone: by its rank, or in the history by its line.
 
-        Of what was read on the way, too: that is another value then.
+        Of what was read on the way, too: that is another value then. An `unless` that found something says of itself
+        that it speaks when it finds nothing.
         """
-        within = [row for read in self._meaning(words.SEEN) for row in read.within]
-        return _held_down(self.rows, gone, case) + _held_down(within, gone, case)
+        rows = self._all_rows()
+        beaten = [row for row in rows if row.means == words.OVERRIDDEN]
+        ranks = {row.rank for row in beaten if gone.intersection(self.case.named(row))}
+        earlier = [row for row in beaten if row.eraser is not None and gone.intersection(self.case.named(row.eraser))]
+        silent = [row for row in beaten if row.word == "silent"]
+        return [row for row in beaten if ranks.intersection(row.by)] + earlier + silent
+
+    def is_held(self, gone: set[Setting]) -> bool:
+        """Whether something of what is gone is said to hold a map here, without which it is another value."""
+        return any(gone.intersection(self.case.named(row)) for row in self._all_rows() if row.means == words.HOLDS)
+
+    def _all_rows(self) -> list[words.Row]:
+        return [*self.rows, *(row for read in self._meaning(words.SEEN) for row in read.within)]
 
     def __repr__(self) -> Any:
         return f"<Told of {'.'.join(map(str, self.path))}: {self.rows}>"
-
-
-def _held_down(rows: list[words.Row], gone: set[Setting], case: Case) -> list[words.Row]:
-    beaten = [row for row in rows if row.means == words.OVERRIDDEN]
-    holding = [*beaten, *(row for row in rows if row.means == words.HOLDS)]
-    ranks = {row.rank for row in holding if gone.intersection(case.named(row))}
-    earlier = [row for row in beaten if row.eraser is not None and gone.intersection(case.named(row.eraser))]
-    return [row for row in beaten if ranks.intersection(row.by)] + earlier
