@@ -16,6 +16,9 @@ from tests.causality.words import Row
 
 __all__ = ["Case"]
 
+SAID = re.compile(r"""[{\[(]|"[^"]*"|'[^']*'|\w+|\S""")
+"""What begins at a column: a bracket, a text, a word."""
+
 MOST_UP = 6
 """How many enclosing entries are taken away in search of the next in line."""
 
@@ -170,10 +173,17 @@ class Case:
         return any(self.system.decides(file, line) for file, line in lines)
 
     def is_gone(self, row: Row, files: Files) -> bool:
-        """Whether what a row names is no longer on its line: the line is empty, or speaks no more of the last key."""
+        """Whether what a row names is no longer on its line: the line is empty, or says something else there."""
         now = _line(files, row.file or "", row.line or 0)
-        key = rf"\b{re.escape(str(row.path[-1]))}\b" if row.path else "."
-        return self.touches(row, files) and (now.strip() in ("", "pass") or not re.search(key, now))
+        if not self.touches(row, files) or row.column is None or now.strip() in ("", "pass"):
+            return self.touches(row, files) and now.strip() in ("", "pass")
+        said = SAID.match(self.line(row), row.column - 1)
+        return said is not None and not now.startswith(said[0], row.column - 1)
+
+    def is_removed_by_value(self, one: Setting) -> bool:
+        """Whether a line of code that decides names the value: a removal, which takes no other one out."""
+        lines = ((file, line) for file, line in lines_of(self.input.files) if file.endswith(".py") and one.old in line)
+        return any(self.system.decides(file, line) for file, line in lines)
 
     def is_decided(self, row: Row) -> bool:
         """Whether the line named decides."""

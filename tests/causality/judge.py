@@ -207,6 +207,8 @@ class _Judge:
             self.note("a", "the winner's edit is not read", path, edit, one.new, now, there)
         elif one in told.part:
             self.note("b", "what was continued or read changes nothing", path, edit, "a change", now, changed)
+        elif one in told.overridden and changed and told.is_element and self.case.is_removed_by_value(one):
+            self.found.aside.add(one)  # what took it out meets it no more
         elif one in told.overridden:
             self.note("b", "an overridden line matters", path, edit, told.value, now, not changed)
         elif one not in told.known and not told.is_vague:
@@ -218,6 +220,8 @@ class _Judge:
             told = [self.told[path] for path in members if path in self.told]
             if len(told) < len(members) or any(one.is_unclear or (one.part | one.perhaps) & gone for one in told):
                 continue
+            if any(one.beats_others(gone) for one in told):
+                continue  # those unite with these now
             expected = sum(bool(one.wins) and one.wins <= gone for one in told)
             law = "a" if any(one.wins & gone for one in told) else "c"
             cause = "of equal elements the wrong number goes"

@@ -126,6 +126,11 @@ class Told:
         silent = [row for row in beaten if row.word == "silent"]
         return [row for row in beaten if ranks.intersection(row.by)] + earlier + silent
 
+    def beats_others(self, gone: set[Setting]) -> bool:
+        """Whether others are said to be overridden by what is gone, and by nobody else."""
+        ranks = {row.rank for row in self._meaning(words.OVERRIDDEN) if gone.intersection(self.case.named(row))}
+        return any(row.by and ranks.issuperset(row.by) for row in self._meaning(words.OVERRIDDEN))
+
     def is_held(self, gone: set[Setting]) -> bool:
         """Whether something of what is gone is said to hold a map here, without which it is another value."""
         return any(gone.intersection(self.case.named(row)) for row in self._all_rows() if row.means == words.HOLDS)

@@ -115,7 +115,7 @@ def _row(one: Mapping[str, Any], word: str, asked: Path, earlier: bool = False) 
     eraser = one.get("by") if earlier else None
     who = None
     if eraser is not None:
-        who = Row("erased", _steps(eraser["path"], path), None, None, eraser["file"], eraser["line"], None)
+        who = Row("erased", _steps(eraser["path"], path), None, None, eraser["file"], eraser["line"], eraser["column"])
     place, at = (one["file"], one["line"], one["column"]), None if one.get("at") is None else _steps(one["at"], asked)
     return Row(word, path, one["value"], one["rank"], *place, one.get("slot") or "", by, earlier, who, at)
 
