@@ -16,7 +16,10 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.walk import Setting, Walk
 from nodeattrs.errors import NodeattrsError
 
-__all__ = ["next_first", "with_holders"]
+__all__ = ["Along", "next_first", "with_holders"]
+
+Along = Callable[[At], At]
+"""What goes with a place."""
 
 
 def with_holders(found: Walk, own: Callable[[At, Any], Any], again: Callable[[set[At]], Walk]) -> Walk:
@@ -50,7 +53,7 @@ def _matters(found: Walk, again: Callable[[set[At]], Walk], place: At) -> bool:
     return others.cover != found.cover or others.standing != found.standing
 
 
-def next_first(found: Walk, again: Callable[[set[At]], Walk], along: Callable[[At], At] | None = None) -> Walk:
+def next_first(found: Walk, again: Callable[[set[At]], Walk], along: Along | None = None) -> Walk:
     """The same, whoever is read without the winners first.
 
     Without the winners' own settings, else without what holds these. Where nobody is, all that the

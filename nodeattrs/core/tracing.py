@@ -7,19 +7,19 @@ stood before (`core.made`). So it guesses nothing. It knows sources as numbers, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from nodeattrs.core.folding import NOTHING, Folding, Step, again
 from nodeattrs.core.made import LOWER, UPPER, Made, MadeOf
-from nodeattrs.core.next_in_line import next_first, with_holders
+from nodeattrs.core.next_in_line import Along, next_first, with_holders
 from nodeattrs.core.origins import At, Origins, origins_at, sources, wholes
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ANY, DROP, KEEP, SAID, TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Absent, Path, dig, left_without
 from nodeattrs.core.unknown import Unknown, may_decide, may_meet
-from nodeattrs.core.walk import Later, Overridden, Rule, Setting, Walk, once
+from nodeattrs.core.walk import Later, Overridden, Rule, Setting, Walk
 
 __all__ = ["CHANGED", "walk"]
 
@@ -27,9 +27,7 @@ CHANGED = Policy("a change", Line(ANY, SAID, TAKE, "somebody changed the result"
 """Named where a step has no policy, such as a JSON patch."""
 
 
-def walk(
-    folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, along: Callable[[At], At] | None = None
-) -> Walk:
+def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, along: Along | None = None) -> Walk:
     """Walk *path* through a folding.
 
     trees: source -> its tree, for a folding that remembers numbers only; a source without one sets nothing
@@ -38,9 +36,12 @@ def walk(
     """
     again = lambda gone: _Walker(trees, gone).walk(folding, path)  # noqa: E731
     walker = _Walker(trees)
-    found = with_holders(walker.walk(folding, path), walker.own, again)
+    found = walker.walk(folding, path)
+    winners = {one.source for one in found.standing}
+    waiting = [lost for lost in found.overridden if winners.issuperset(lost.by)]
+    if len(waiting) < len(found.overridden):
+        found = with_holders(found, walker.own, again)
     # If the winner has replaced one setting, at the path itself, that is the next one. Else only another walk can tell.
-    waiting = [lost for lost in found.overridden if {one.source for one in found.standing}.issuperset(lost.by)]
     replaced = all(lost.line.rule is TAKE and lost.setting.path == path and not lost.further_up for lost in waiting)
     if replaced and len(waiting) < 2 and not walker.has_made:
         return found
@@ -131,9 +132,7 @@ _Loss = Overridden | Later
 
 
 class _Walker:
-    """Holds the trees of the sources while one path is walked.
-
-    Written so that a source that sets nothing costs nothing, and that one place is looked at without a call.
+    """Holds the trees of the sources while one path is walked. A source that sets nothing costs nothing.
 
     gone: places that are taken to be empty
     """
@@ -148,7 +147,7 @@ class _Walker:
         here, at, losses = self.found(self.laid(folding), path, path)
         cover = at if at != path and here.stands else None
         value, origins = (here.value, here.origins) if cover is None else (ABSENT, ())
-        overridden = tuple(once(self.looked_up(losses)))
+        overridden = tuple(_once(self.looked_up(losses)))
         return Walk(self.standing(here, at), overridden, here.unknown, value, origins, cover)
 
     def found(self, here: _Here, keys: Path, path: Path) -> tuple[_Here, Path, list[_Loss]]:
@@ -436,8 +435,7 @@ class _Walker:
 
     def standing(self, here: _Here, path: Path) -> tuple[Setting, ...]:
         """The settings of what stands here, in the order of their sources."""
-        settings = self.settings(self.part(here) if here.row else here, path)
-        return tuple(sorted(settings, key=lambda setting: setting.source))
+        return tuple(sorted(self.settings(self.part(here) if here.row else here, path), key=lambda one: one.source))
 
     def settings(self, part: Part | _Here, path: Path) -> Iterator[Setting]:
         """What each source sets of a part, as the source has it itself."""
@@ -492,3 +490,10 @@ def _label(keys: Path, depth: int, path: Path) -> Path:
 def _relevant(losses: Iterable[_Loss], key: Any, path: Path) -> list[_Loss]:
     """What the overridden ones say one step down."""
     return [found for lost in losses if (found := lost.below(key, path)) is not None]
+
+
+def _once(losses: Iterable[Overridden]) -> Iterable[Overridden]:
+    once: dict[Any, Overridden] = {}
+    for lost in losses:
+        once.setdefault((lost.setting.source, lost.setting.own), lost)
+    return [lost for lost in once.values() if lost.setting.source]

@@ -5,7 +5,7 @@ Made by `core.tracing`, read by `core.trace`; it knows sources as numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.policy import Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
 
-__all__ = ["Later", "Overridden", "Rule", "Setting", "Walk", "once"]
+__all__ = ["Later", "Overridden", "Rule", "Setting", "Walk"]
 
 Rule = tuple[Policy, Line]
 """A policy, and the line of it that decided."""
@@ -114,13 +114,3 @@ class Walk:
         """Each element of the list that is read, and where its sources have it."""
         for index, entry in enumerate(value):
             yield entry, tuple(wholes(origins_at(self.origins, index), ()))
-
-
-def once(losses: Iterable[Overridden]) -> Iterator[Overridden]:
-    """The losses, each place of a source once; what no source has set is none."""
-    seen: set[tuple[int, Path]] = set()
-    for lost in losses:
-        key = lost.setting.source, lost.setting.own
-        if lost.setting.source and key not in seen:
-            seen.add(key)
-            yield lost
