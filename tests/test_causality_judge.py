@@ -186,7 +186,43 @@ class TestTheWords:
             }
         )
 
-        coming = next_in_line(rows)
+        coming = next_in_line(rows, lambda row: False)
+
+        assert expected == (coming.rank if coming else None)
+
+    @pytest.mark.parametrize(
+        ("claims", "past", "gone", "expected"),
+        [
+            ([("wins", "attribute file", 1), ("loses", "role", 4)], [("silent", "recipe", 2, "a", None)], False, 2),
+            ([("wins", "recipe", 2), ("loses", "attribute file", 1)], [("silent", "recipe", 2, "a", None)], False, 1),
+            ([("wins", "recipe", 2)], [("silent", "attribute file", 1, "a", None)], False, None),
+            ([("wins", "recipe", 2), ("loses", "role", 4)], [("overwritten", "recipe", 2, "a", "a")], False, 2),
+            ([("wins", "recipe", 2), ("loses", "role", 4)], [("overwritten", "recipe", 2, "", "")], False, 4),
+            ([("wins", "recipe", 2), ("loses", "role", 4)], [("overwritten", "recipe", 2, "", "")], True, 2),
+        ],
+    )
+    def test_an_unless_speaks_for_its_component_and_a_whole_map_hides_what_it_overwrote(
+        self, claims, past, gone, expected
+    ):
+        """
+        A recipe's looks at what the attribute file set, the other way round it does not; a map has to go whole.
+        """
+        place = {"path": "a", "value": 1, "file": "f", "line": 1, "column": None}
+        heard = [{**place, "fate": fate, "rank": rank, "slot": f"default / {who}"} for fate, who, rank in claims]
+        before = [
+            {
+                **place,
+                "event": event,
+                "rank": rank,
+                "slot": f"default / {who}",
+                "at": at,
+                "by": by and {**place, "path": by},
+            }
+            for event, who, rank, at, by in past
+        ]
+        if past[0][4] == "":
+            before[0]["by"] = {**place, "path": ""}
+        coming = next_in_line(rows_of({"steps": ["a"], "claims": heard, "past": before}), lambda row: gone)
 
         assert expected == (coming.rank if coming else None)
 

@@ -126,7 +126,7 @@ class TestOrigins:
         whole = merge_layers(user=sides[0], vendor=sides[1])
 
         for path, text in leaves(whole.config):
-            ranks = {heard.claim.rank for heard in whole.trace(path).heard if heard.fate is not Fate.LOSES}
+            ranks = {heard.claim.rank for heard in whole.trace(path).heard if heard.fate in (Fate.WINS, Fate.JOINS)}
             assert {rank > len(sides[0].parts) for rank in ranks} == {
                 "v" in piece for piece in text.split(">") if piece
             }
@@ -140,7 +140,7 @@ class TestTraces:
 
         for path, text in leaves(merged.config):
             trace = merged.trace(path)
-            standing = {heard.claim.origin.file for heard in trace.heard if heard.fate is not Fate.LOSES}
+            standing = {heard.claim.origin.file for heard in trace.heard if heard.fate in (Fate.WINS, Fate.JOINS)}
             assert (trace.value, standing) == (text, speakers(text))
 
     @given(bodies(), st.lists(KEYS, min_size=1, max_size=3).map(tuple))
@@ -153,7 +153,8 @@ class TestTraces:
         for heard in trace.losers:
             assert heard.why
             assert heard.claim.path == path[: len(heard.claim.path)]
-            assert heard.claim.rank not in {one.claim.rank for one in trace.heard if one.fate is not Fate.LOSES}
+            standing = {one.claim.rank for one in trace.heard if one.fate in (Fate.WINS, Fate.JOINS)}
+            assert heard.claim.rank not in standing
 
     def test_a_dropped_part_lost_to_the_missing_merger(self):
         """The reason is said in words."""

@@ -200,7 +200,7 @@ def winners_are_causes(judge: Judge, path: Path, trace: Trace) -> Iterator[str]:
     """Each standing one that is a scalar: its edit changes what is read there."""
     for heard in trace.heard:
         claim = heard.claim
-        if heard.fate is Fate.LOSES or trace.cover is not None or type(claim.value) not in (str, int):
+        if heard.fate in (Fate.LOSES, Fate.HOLDS) or trace.cover is not None or type(claim.value) not in (str, int):
             continue
         if trace.value == {} and judge.decides(judge.place(claim)):
             continue
@@ -237,7 +237,7 @@ def the_next_one_is_next(judge: Judge, path: Path, trace: Trace) -> Iterator[str
     if after is None:
         return  # what is left cannot be merged
     now = judge.trace(path, after)
-    names = [judge.place(heard.claim)[0] for heard in now.heard if heard.fate is not Fate.LOSES]
+    names = [judge.place(heard.claim)[0] for heard in now.heard if heard.fate in (Fate.WINS, Fate.JOINS)]
     if place[0] not in names:
         yield f"without {(source, own)} it is not {place} that is read, but {names}"
 

@@ -93,6 +93,21 @@ class TestExplanation:
         assert data["kiln.margin"]["claims"][0]["file"] == "cookbooks/kiln/attributes/default.py"
         assert data["kiln.margin"]["claims"][0]["line"] == 1
 
+    def test_the_keys_that_a_value_of_hiera_needed_are_listed_too(self, kiln):
+        """
+        Behind the one that needed them, each once.
+        """
+        common = (
+            FILES["data/common.yaml"]
+            + "kiln::note: \"%{lookup('kiln::sum')}\"\nkiln::sum: \"%{lookup('kiln::heat')}\"\n"
+        )
+        code = "node.default['kiln']['note'] = lookup('kiln::note')\n"
+        repo = kiln(**{"data/common.yaml": common, "cookbooks/kiln/recipes/default.py": code})
+        read = explained(run_node(repo, "kiln1", facts=FACTS).node, ("kiln", "note"), repo).readings
+
+        assert [one.what for one in read] == ["lookup(kiln::note)", "lookup(kiln::sum)", "lookup(kiln::heat)"]
+        assert [origin.place for origin in read[-1].trace.origins(())] == ["data/kiln1.yaml:1"]
+
     def test_a_value_that_no_cookbook_wrote_read_nothing(self, kiln):
         """
         A document reads nothing; neither does a node whose repository is not at hand.

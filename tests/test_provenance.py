@@ -602,7 +602,8 @@ class TestAttributeFileAndRecipe:
         assert said.node["a"] == {"k": "recipe"}
         assert not trace.found
         assert [(one.claim.value, one.claim.origin.place, one.fate.value) for one in trace.heard] == [
-            (1, said.at["file"], "loses")
+            ({"k": "recipe"}, said.at["recipe"], "holds"),
+            (1, said.at["file"], "loses"),
         ]
         assert said.node.trace("a").winner.claim.verb is Verb.REPLACE
         assert "replaces" in said.node.explain("a")
@@ -986,6 +987,107 @@ class TestListsThatSeveralWorkedOn:
         assert continued(said.node._ledger, 2, ("l",)) is None
 
 
+class TestElementsThatMoved:
+    """An element is itself wherever its list has it by now."""
+
+    def rows(self, said, path):
+        """Outcome, rank, value and place of each claim, and of what was set before."""
+        trace = said.node.trace(path)
+        heard = [(one.fate.value, one.claim.rank, one.claim.value, one.claim.origin.place) for one in trace.heard]
+        return heard + [(one.event, one.claim.rank, one.claim.value, one.claim.origin.place) for one in trace.past]
+
+    def test_an_element_that_moved_up_was_never_overwritten(self, said):
+        """By whoever put another one before it: one row, and those who went on."""
+        said.run("attribute file", "x", "node.default['l'] = []  #: set")
+        said.run("recipe", "x", "node.default['l'].push('a')  #: a\nnode.default['l'].unshift('b')  #: b")
+
+        assert self.rows(said, "l.1") == [("wins", 2, "a", said.at["a"])]
+        assert [one.origin.place for one in said.node.trace("l.1").winner.then] == [said.at["b"]]
+        assert self.rows(said, "l") == [("wins", 2, [], said.at["set"])]
+
+    def test_what_an_attribute_file_put_into_its_list_lives_on_in_the_recipes(self, said):
+        """Though nothing is left of what the list began with."""
+        said.run("attribute file", "x", "node.default['l'] = []\nnode.default['l'].insert(0, 'a')  #: a")
+        said.run("recipe", "x", "node.default['l'].push('b')")
+
+        assert self.rows(said, "l.0") == [("wins", 2, "a", said.at["a"])]
+
+    def test_what_was_no_list_before_is_overwritten(self, said):
+        """Another kind of value lives on in no element."""
+        said.run(
+            "recipe",
+            "x",
+            "node.default['l'] = 5  #: five\nnode.default['l'] = ['a']  #: a\nnode.default['l'].push('b')",
+        )
+
+        assert self.rows(said, "l.0") == [("wins", 2, "a", said.at["a"]), ("overwritten", 2, 5, said.at["five"])]
+
+    def test_an_element_that_was_taken_out_is_overridden(self, said):
+        """Where it has stood, by the one that stands there now."""
+        said.run("attribute file", "x", "node.default['l'] = ['a',  #: a\n 'b']  #: b")
+        said.run("recipe", "x", "node.default['l'].delete('a')")
+
+        assert self.rows(said, "l.0") == [("wins", 2, "b", said.at["b"]), ("loses", 1, "a", said.at["a"])]
+
+    def test_of_several_on_one_line_it_is_the_one_that_is_read(self, said):
+        """Nobody keeps a column for each of them, but the value is known."""
+        said.run("attribute file", "x", "node.default['l'] = ['a']\nnode.default['l'].push('b', 'c')  #: bc")
+        said.run("recipe", "x", "node.default['l'].unshift('d')")
+
+        assert [row[2:] for row in self.rows(said, "l.3")] == [("c", said.at["bc"])]
+
+    def test_an_element_of_a_stronger_slot_is_looked_up_where_that_slot_has_it(self, said):
+        """Its place in the whole list is another one."""
+        said.run("recipe", "x", "node.override['l'] = ['a']\nnode.force_override['l'] = ['b']  #: b")
+        said.run("recipe", "y", "node.force_override['l'].push('c')  #: c")
+
+        assert said.node["l"] == ["a", "b", "c"]
+        assert self.rows(said, "l.1") == [("wins", 14, "b", said.at["b"])]
+        assert self.rows(said, "l.2") == [("wins", 14, "c", said.at["c"])]
+
+    def test_lists_that_united_in_one_slot_have_overwritten_nothing(self, said):
+        """And who said an equal element is named beside the first one."""
+        roles = [
+            ({"l": ["a"]}, Origin("role", "one", "one.json", 1)),
+            ({"l": ["b", "a"]}, Origin("role", "two", "two.json", 1)),
+        ]
+        Intake(said.node).roles(roles, [])
+
+        assert self.rows(said, "l.0") == [("joins", 4, "a", "one.json:1"), ("joins", 4, "a", "two.json:1")]
+        assert self.rows(said, "l.1") == [("wins", 4, "b", "two.json:1")]
+        assert self.rows(said, "l") == [("wins", 4, ["a", "b"], "two.json:1")]
+
+
+class TestNextInLine:
+    def test_a_map_that_a_line_only_stepped_into_goes_with_it(self, said):
+        """So a list that this map has overridden is next, and not what lies below another one."""
+        said.run("attribute file", "x", "node.default['e']['n'] = 'd'  #: d")
+        said.run("role", "x", "node.role_override['e'] = []  #: list")
+        said.run("recipe", "x", "node.force_override['e']['n'] = 'w'")
+
+        assert [one.claim.origin.place for one in said.node.trace("e.n").losers] == [said.at["list"], said.at["d"]]
+
+    def test_a_map_that_a_recipe_assigned_hides_the_attribute_files_without_the_entry_too(self, said):
+        """What is next lies in another level."""
+        said.run(
+            "attribute file",
+            "x",
+            "node.override['d'] = {'n': 'hidden'}  #: hidden\nnode.default['d'] = {'n': 'next'}  #: next",
+        )
+        said.run("recipe", "x", "node.override['d'] = {'n': 'w'}")
+
+        assert next(one.claim.origin.place for one in said.node.trace("d.n").losers) == said.at["next"]
+
+    def test_what_stood_in_the_way_before_is_named_with_the_place_where_it_was_overwritten(self, said):
+        """A scalar where the map is now."""
+        said.run("recipe", "x", "node.default['d'] = {'k': 5}  #: five\nnode.default['d'] = {'k': {'n': 1}}  #: map")
+        (past,) = said.node.trace("d.k.n").past
+
+        assert (past.claim.path, past.claim.value, past.claim.origin.place) == (("d", "k"), 5, said.at["five"])
+        assert (past.at, past.by.origin.place) == (("d",), said.at["map"])
+        assert said.node.trace("d.k.n").to_dict()["past"][0]["at"] == "d"
+
+
 class TestAskingAnything:
     def test_an_absent_path_says_that_nothing_is_there(self, said):
         """And nobody has spoken."""
@@ -1137,8 +1239,10 @@ class TestMemory:
         """,
         )
 
-        assert len(said.node.trace("l").past) == HISTORY_BOUND + 1
-        assert sum(past.count for past in said.node.trace("l").past) == 2000
+        (chronicle,) = said.node._ledger.history["l",].values()
+
+        assert len(chronicle.events()) == HISTORY_BOUND
+        assert [past.count for past in said.node.trace("l").past] == [2000 - HISTORY_BOUND]
 
     def test_nor_does_a_block_that_is_entered_often(self, said):
         """The same line of the same speaker is one mark, however often he takes the floor."""

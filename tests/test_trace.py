@@ -128,7 +128,26 @@ class TestShapes:
         folded = chef({"default": {"k": {"x": 1}}, "role_override": {"k": 3}, "force_override": {"k": {"z": 1}}})
 
         assert [("joins", 9), ("joins", 1), ("loses", 7)] == fates(folded, "k")
-        assert [("wins", 1), ("loses", 7)] == fates(folded, "k.x")
+        assert [("wins", 1), ("holds", 9), ("loses", 7)] == fates(folded, "k.x")
+
+    def test_whoever_keeps_a_map_over_a_scalar_is_named(self):
+        """
+        It has nothing there; without it the scalar would stand in the way.
+        """
+        folded = chef({"default": {"k": {"x": 1}}, "role_override": {"k": 3}, "force_override": {"k": {"z": 1}}})
+        (held,) = [heard for heard in folded.trace("k.x").heard if heard.fate is Fate.HOLDS]
+
+        assert (("k",), {"z": 1}) == (held.claim.path, held.claim.value)
+        assert "its map at k overrides 7" in str(folded.trace("k.x"))
+        assert chef({"default": {"k": {"x": 1}}, "role_override": {"k": 3}}).trace("k.x").cover == ("k",)
+
+    def test_a_map_that_changes_nothing_is_not_named(self):
+        """
+        Where another one has overridden the scalar, too, neither of them matters.
+        """
+        folded = fold([{"k": "cut"}, {"k": {"x": 3}}, {"k": {"y": 4}}])
+
+        assert [("wins", 3), ("loses", 1)] == fates(folded, "k.y")
 
     def test_from_the_top_the_first_layer_wins(self):
         """
@@ -298,7 +317,8 @@ class TestLaws:
 
         for path, value in leaves(folded.value):
             if not isinstance(value, (dict, list)):
-                standing = [heard.claim.rank for heard in folded.trace(path).heard if heard.fate is not Fate.LOSES]
+                heard = folded.trace(path).heard
+                standing = [one.claim.rank for one in heard if one.fate in (Fate.WINS, Fate.JOINS)]
                 assert sorted(numbers(folded, path)) == sorted(standing), path
 
     @pytest.mark.parametrize("name", FOLDS)

@@ -1,4 +1,4 @@
-"""Who would be read without the winner: asked by walking again without what it sets.
+"""What would be read without one or the other: asked by walking again without what it sets.
 
 Where each source replaces the one before it, a walk knows the next in line already. Where a
 policy depends on what it meets, or changes from step to step, nothing but another walk does.
@@ -6,32 +6,70 @@ policy depends on what it meets, or changes from step to step, nothing but anoth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.policy import ANY, SAID, TAKE, Line, Policy
-from nodeattrs.core.tree import Path, left_without
-from nodeattrs.core.walk import Overridden, Walk
+from nodeattrs.core.tree import ABSENT, Path, left_without
+from nodeattrs.core.walk import Overridden, Setting, Walk
 from nodeattrs.errors import NodeattrsError
 
-__all__ = ["left_of", "next_first"]
+__all__ = ["Along", "left_of", "next_first", "with_holders"]
+
+Along = Callable[[At], At]
+"""What goes with a place."""
 
 _IN_THE_WAY = Policy("what lies beside", Line(ANY, SAID, TAKE, "it would stand in the way"))
 """Named where a map that has nothing at the path would be a list or text without the winner's."""
 
 
-def next_first(found: Walk, path: Path, again: Callable[[set[At]], Walk]) -> Walk:
+def with_holders(found: Walk, own: Callable[[At, Any], Any], again: Callable[[set[At]], Walk]) -> Walk:
+    """The same, with those who have nothing at the path, but without whose maps something else would be read there.
+
+    own:   what a source has at a place, or something else where it has nothing
+    again: walks without some places
+    cost:  one walk for each such map that has overridden something
+    """
+    holding = tuple(one for one in _maps_over_others(found, own) if _matters(found, again, At(one.source, one.own)))
+    return replace(found, holding=holding) if holding else found
+
+
+def _maps_over_others(found: Walk, own: Callable[[At, Any], Any]) -> Iterator[Setting]:
+    named = {one.source for one in (*found.standing, *(lost.setting for lost in found.overridden))}
+    for lost in found.overridden:
+        for source in lost.by:
+            if source not in named:
+                named.add(source)
+                path = lost.setting.path
+                above = (path[:depth] for depth in range(len(path), 0, -1))
+                maps = ((at, value) for at in above if isinstance(value := own(At(source, at), ABSENT), dict))
+                yield from (Setting(source, at, value, at) for at, value in islice(maps, 1))
+
+
+def _matters(found: Walk, again: Callable[[set[At]], Walk], place: At) -> bool:
+    try:
+        others = again({place})
+    except NodeattrsError:
+        return False
+    return others.cover != found.cover or others.standing != found.standing
+
+
+def next_first(found: Walk, path: Path, again: Callable[[set[At]], Walk], along: Along | None = None) -> Walk:
     """The same, whoever is read without the winners first.
 
     Without the winners' own settings, else without what holds these. Where nobody is, all that the
     winners alone have overridden is overridden by others, too.
 
     again: walks without some places
+    along: what goes with a place
     cost:  at most one walk for each step of the path
     """
     winners = {At(setting.source, setting.own) for setting in found.standing}
+    if along is not None:
+        winners = set(map(along, winners))
     highest = min((len(at.path) for at in winners), default=0)  # a source may be what stands under one key
     beaten = found
     for up in range(highest + 1 if winners and found.overridden else 0):

@@ -38,12 +38,14 @@ class Fate(Enum):
 
     WINS    it is what is read
     JOINS   it is a part of the map or list that is read
+    HOLDS   it has nothing there, and its map above overrides what would be read there, or stand in the way
     UNKNOWN it cannot be read, and might override what is read
     LOSES   something else replaced, hid or removed it
     """
 
     WINS = "wins"
     JOINS = "joins"
+    HOLDS = "holds"
     UNKNOWN = "unknown"
     LOSES = "loses"
 
@@ -73,12 +75,14 @@ class Past:
     claim: what was said, and by whom
     event: "overwritten", "erased", "silent", "forgotten" (dropped to bound the memory; `count` of them)
     by:    the claim that did it, where one did
+    at:    where it happened: at the path of the claim, or at a map or list that held it; None where nobody knows
     """
 
     claim: Claim
     event: str
     by: Claim | None = None
     count: int = 1
+    at: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +190,7 @@ class Trace:
                     **_claim_dict(past.claim, self),
                     "event": past.event,
                     "count": past.count,
+                    "at": None if past.at is None else spell(past.at),
                     "by": _claim_dict(past.by, self) if past.by else None,
                 }
                 for past in self.past
@@ -216,6 +221,9 @@ def traced(
     why = "stands in the way" if walk.cover is not None else "joined" if fate is Fate.JOINS else ""
     heard = [Heard(said, fate, why) for said in standing]
     heard += [_unknown(claim, source, path) for source in reversed(walk.unknown)]
+    heard += [
+        Heard(said, Fate.HOLDS, _held(said, walk)) for said in map(claim, walk.holding) if _is_new(said, once, seen)
+    ]
     for lost in walk.overridden:
         if _is_new(said := claim(lost.setting), once, seen):
             by = tuple(sorted(lost.by, reverse=True))
@@ -233,6 +241,12 @@ def _is_new(claim: Claim, once: bool, seen: set[Any]) -> bool:
     known = key in seen
     seen.add(key)
     return not known
+
+
+def _held(claim: Claim, walk: Walk) -> str:
+    """What a map that has nothing at the path has overridden, by rank."""
+    found = (lost.setting.source for lost in walk.overridden if claim.rank in lost.by)
+    return f"its map at {spell(claim.path)} overrides {_ranks(dict.fromkeys(found))}"
 
 
 UNREAD = Unknown("", "it cannot be read")
@@ -335,7 +349,7 @@ _VERBS = {
 class Row:
     """One row of the table that every text of a trace is laid out from.
 
-    outcome: wins, joins, unknown or loses
+    outcome: wins, joins, holds, unknown or loses
     rank:    the number of the slot or layer
     title:   what it is called
     value:   what was set
@@ -381,6 +395,7 @@ def rows(trace: Trace) -> Iterator[Row]:
 _RULES = {
     Fate.UNKNOWN: "may be overridden by it: {}",
     Fate.LOSES: "{}",
+    Fate.HOLDS: "{}",
 }
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.folding import NOTHING, Folding, Step, again
 from nodeattrs.core.made import LOWER, UPPER, Made, MadeOf
-from nodeattrs.core.next_in_line import left_of, next_first
+from nodeattrs.core.next_in_line import Along, left_of, next_first, with_holders
 from nodeattrs.core.origins import At, Origins, origins_at, pieces, sources, wholes
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import DROP, KEEP, TAKE, Meet, Policy
@@ -24,20 +24,25 @@ from nodeattrs.core.walk import Later, Overridden, Rule, Setting, Walk
 __all__ = ["walk"]
 
 
-def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None) -> Walk:
+def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, along: Along | None = None) -> Walk:
     """Walk *path* through a folding.
 
     trees: source -> its tree, for a folding that remembers numbers only; a source without one sets nothing
+    along: what goes with a place once the line goes that set it: the place, or what holds it and no more than that
     cost:  the depth of the path times the number of parts that set something
     """
+    again = lambda gone: _Walker(trees, gone).walk(folding, path)  # noqa: E731
     walker = _Walker(trees)
     found = walker.walk(folding, path)
+    winners = {one.source for one in found.standing}
+    waiting = [lost for lost in found.overridden if winners.issuperset(lost.by)]
+    if len(waiting) < len(found.overridden):
+        found = with_holders(found, walker.own, again)
     # If the winner has replaced one setting, at the path itself, that is the next one. Else only another walk can tell.
-    waiting = [lost for lost in found.overridden if {one.source for one in found.standing}.issuperset(lost.by)]
     replaced = all(lost.line.rule is TAKE and lost.setting.path == path and not lost.further_up for lost in waiting)
     if replaced and len(waiting) < 2 and not walker.has_made:
         return found
-    return next_first(found, path, lambda gone: _Walker(trees, gone).walk(folding, path))
+    return next_first(found, path, again, along)
 
 
 # --- what stands at a prefix of the path
@@ -124,9 +129,7 @@ _Loss = Overridden | Later
 
 
 class _Walker:
-    """Holds the trees of the sources while one path is walked.
-
-    Written so that a source that sets nothing costs nothing, and that one place is looked at without a call.
+    """Holds the trees of the sources while one path is walked. A source that sets nothing costs nothing.
 
     gone: places that are taken to be empty
     """
@@ -433,8 +436,7 @@ class _Walker:
 
     def standing(self, here: _Here, path: Path) -> tuple[Setting, ...]:
         """The settings of what stands here, in the order of their sources."""
-        settings = self.settings(self.part(here) if here.row else here, path)
-        return tuple(sorted(settings, key=lambda setting: setting.source))
+        return tuple(sorted(self.settings(self.part(here) if here.row else here, path), key=lambda one: one.source))
 
     def settings(self, part: Part | _Here, path: Path) -> Iterator[Setting]:
         """What each source sets of a part, as the source has it itself."""
@@ -491,10 +493,8 @@ def _relevant(losses: Iterable[_Loss], key: Any, path: Path, of: type) -> list[_
     return [found for lost in losses if (found := lost.below(key, path, is_index)) is not None]
 
 
-def _once(losses: Iterable[Overridden]) -> Iterator[Overridden]:
-    seen: set[tuple[int, Path]] = set()
+def _once(losses: Iterable[Overridden]) -> Iterable[Overridden]:
+    once: dict[Any, Overridden] = {}
     for lost in losses:
-        key = lost.setting.source, lost.setting.own
-        if lost.setting.source and key not in seen:
-            seen.add(key)
-            yield lost
+        once.setdefault((lost.setting.source, lost.setting.own), lost)
+    return [lost for lost in once.values() if lost.setting.source]

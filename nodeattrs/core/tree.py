@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from copy import copy
 from typing import Any
 
 from nodeattrs.errors import BadArgument, BadKey, BadValue, Path, TooDeep
@@ -145,7 +146,7 @@ def dig(tree: Any, path: Path) -> Any:
 
 
 def left_without(tree: Any, path: Path) -> Any:
-    """What is left of *tree* without the part at *path*; ABSENT without all of it. What is changed is copied.
+    """What is left of *tree* without the part at *path*; ABSENT without all of it. A copy keeps its kind.
 
     >>> left_without({"a": {"b": 1}, "l": [1, 2]}, ("l", 0))
     {'a': {'b': 1}, 'l': [2]}
@@ -154,7 +155,7 @@ def left_without(tree: Any, path: Path) -> Any:
         return ABSENT
     if dig(tree, path) is ABSENT:
         return tree
-    out, step = tree.copy(), path[0]
+    out, step = copy(tree), path[0]
     if len(path) > 1:
         out[step] = left_without(out[step], path[1:])
     else:

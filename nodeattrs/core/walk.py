@@ -107,6 +107,7 @@ class Walk:
     value:      what is read; ABSENT where nothing is, or something stands in the way
     origins:    where each source has it
     cover:      the path of the scalar or list that stands in the way, if one does
+    holding:    who sets nothing at the path, and keeps a map above it, over what would stand in the way
     """
 
     standing: tuple[Setting, ...]
@@ -115,6 +116,7 @@ class Walk:
     value: Any
     origins: Origins
     cover: Path | None
+    holding: tuple[Setting, ...] = ()
 
     @property
     def part(self) -> Part:

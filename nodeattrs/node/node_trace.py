@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Claim, Origin, Verb
@@ -15,13 +16,26 @@ from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part
-from nodeattrs.core.trace import Element, Fate, Past, Trace, traced
+from nodeattrs.core.trace import Element, Fate, Heard, Past, Trace, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, SCALARS, Absent, Path, dig
 from nodeattrs.core.walk import Setting
 from nodeattrs.node.history import Event
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, Told, Worked, begun, said_in, speakers, steps, told_at
+from nodeattrs.node.maps import (
+    AssignedMap,
+    ElementTold,
+    OwnedMap,
+    Told,
+    Worked,
+    begun,
+    each,
+    last_word,
+    said_in,
+    speakers,
+    steps,
+    told_at,
+)
 from nodeattrs.node.slots import COMPONENTS, PAIR, PLAN, SLOTS
 from nodeattrs.node.speech import Mark
 from nodeattrs.node.view import Branch, plain
@@ -40,50 +54,83 @@ def trace_of(ledger: Ledger, path: Path) -> Trace:
     trees = {slot: tree for slot, tree in enumerate(ledger.trees) if tree or type(tree) is AssignedMap}
     unknown = dict(enumerate(((slot, one) for slot, many in ledger.unknown.items() for one in many), len(SLOTS) + 1))
     trees |= {number: layer.value for number, (_, layer) in unknown.items()}
-    walked = walk(_folding(ledger.plan(), unknown) if ledger.rules or unknown else _FOLDING, path, trees)
+    folding = _folding(ledger.plan(), unknown) if ledger.rules or unknown else _FOLDING
+    walked = walk(folding, path, trees, lambda at: at if at.source in unknown else _along(ledger, at))
+
+    owns: dict[int, tuple[Claim, Path]] = {}
 
     def claim(setting: Setting) -> Claim:
         if setting.source in unknown:
             slot, layer = unknown[setting.source]
-            return Claim(path, layer.value, slot, layer.origin.at(()))
+            said = Claim(path, layer.value, slot, layer.origin.at(()))
+            owns[id(said)] = said, ()
+            return said
         tree = ledger.trees[setting.source]
         origin, mark = ledger.marks.place(said_in(tree, tree.origin, setting.own)[0])
         verb = _verb(mark, setting.own, dig(ledger.trees[setting.source], setting.own))
-        return Claim(setting.path, _shown(setting.value), setting.source, origin, verb)
+        said = Claim(setting.path, _shown(setting.value), setting.source, origin, verb)
+        owns[id(said)] = said, setting.own  # the claim is held, so that no other one gets its identity
+        return said
 
     value = _read(walked.value)
     trace = traced(walked, path, value, claim, _TITLES, once=False)
     elements = walked.elements(value) if trace.elements else ()
     trace = replace(trace, elements=tuple(_element(ledger, path, entry, found) for entry, found in elements))
-    return _gone_on(ledger, trace)
+    return _gone_on(ledger, trace, {number: own for number, (_, own) in owns.items()})
 
 
-def _gone_on(ledger: Ledger, trace: Trace) -> Trace:
-    """The trace with one row for what somebody set and others went on with in place; and the history, without that."""
-    found: dict[int, Continued] = {}
+def _along(ledger: Ledger, at: At) -> At:
+    """What goes with the line that set a place: the maps, too, that this line alone has stepped into."""
+    tree, path = ledger.trees[at.source], at.path
+    told, _ = told_at(tree, path)
+    if not isinstance(told, int) or ledger.marks[told].depth < len(path):
+        return at
+    line = ledger.origin(at.source, path)[0].place
+    while len(path) > 1 and ledger.origin(at.source, path[:-1])[0].place == line:
+        holder = dig(tree, path[:-1])
+        if type(holder) is not OwnedMap or len(holder) > 1:
+            break
+        path = path[:-1]
+    return At(at.source, path)
+
+
+def _gone_on(ledger: Ledger, trace: Trace, owns: Mapping[int, Path]) -> Trace:
+    """The trace with one row for what somebody set and others went on with in place; and the history, without that.
+
+    owns: claim, by its identity -> its path in its own slot
+    """
+    works: dict[int, _Work] = {}
     if trace.elements or isinstance(trace.value, list) or int in map(type, trace.path):
-        ranks = (one.claim.rank for one in trace.heard if one.claim.path == trace.path and one.fate is not Fate.UNKNOWN)
-        found = {rank: one for rank in ranks if (one := _living(ledger, rank, trace.path)) is not None}
-    taken = {one.slot for one in found.values()}
+        at_path = (one for one in trace.heard if one.claim.path == trace.path and one.fate is not Fate.UNKNOWN)
+        found = (one.claim for one in at_path)
+        works = {id(one): work for one in found if (work := _work(ledger, one.rank, owns[id(one)])) is not None}
     heard = (
-        replace(one, claim=_begun(one.claim, found[one.claim.rank]), then=found[one.claim.rank].steps)
-        if one.claim.rank in found and one.fate is not Fate.UNKNOWN
-        else one
+        row
         for one in trace.heard
-        if one.claim.rank not in taken or one.fate is not Fate.LOSES
+        for row in _each_speaker(ledger, _with_workers(one, works.get(id(one.claim))), owns.get(id(one.claim), ()))
+        if not any(work.took_over(one.claim, owns[id(one.claim)], trace.path) for work in works.values())
     )
-    steps = {id(event) for one in found.values() for event in one.events}
-    return replace(trace, heard=tuple(heard), past=tuple(_past(ledger, trace.path, steps)))
+    steps = {id(event) for work in works.values() for event in work.events}
+    there = {work.slot: work.path for work in works.values()}
+    return replace(trace, heard=tuple(heard), past=tuple(_past(ledger, trace.path, steps, there)))
 
 
-def _living(ledger: Ledger, slot: int, path: Path) -> Continued | None:
-    """As `continued`, where something of what was begun with is still there."""
-    told, _ = told_at(ledger.trees[slot], path)
-    if isinstance(told, Worked):
-        left = {said.source for one in told for said in speakers(one, path)}
-        if left.isdisjoint(told.begun):
-            return None
-    return continued(ledger, slot, path)
+def _with_workers(heard: Heard, work: _Work | None) -> Heard:
+    """The same as said by whoever began it, with those who went on, where something of it lives on."""
+    since = work.continued if work is not None and work.lives else None
+    return heard if since is None else replace(heard, claim=_begun(heard.claim, since), then=since.steps)
+
+
+def _each_speaker(ledger: Ledger, heard: Heard, own: Path) -> Iterator[Heard]:
+    """A row for each who set an element of a list that was united in its slot, the first one first."""
+    claim, tree = heard.claim, ledger.trees[heard.claim.rank]
+    said = said_in(tree, tree.origin, own) if int in map(type, own) and heard.fate is not Fate.UNKNOWN else ()
+    if len(said) < 2:
+        yield heard
+        return
+    fate, why = (heard.fate, heard.why) if heard.fate is Fate.LOSES else (Fate.JOINS, "joined")
+    for origin, mark in map(ledger.marks.place, said):
+        yield replace(heard, claim=replace(claim, origin=origin, verb=mark.verb), fate=fate, why=why)
 
 
 def _begun(claim: Claim, since: Continued) -> Claim:
@@ -175,60 +222,143 @@ def continued(ledger: Ledger, slot: int, path: Path) -> Continued | None:
     None where nobody worked on one in place, or nobody since that part was said.
     cost: the depth of the path, and the history of the list
     """
+    work = _work(ledger, slot, path)
+    return None if work is None else work.continued
+
+
+def _work(ledger: Ledger, slot: int, path: Path) -> _Work | None:
     for depth in range(len(path) + 1):
         told, value = told_at(ledger.trees[slot], path[:depth])
-        if isinstance(told, Worked) and isinstance(value, list):
-            at = path[:depth]
-            return _list(ledger, slot, path, told) if at == path else _part(ledger, slot, at, told, path)
+        if isinstance(told, list) and isinstance(value, list):
+            return _Work(ledger, slot, path, depth, told)
     return None
 
 
-def _list(ledger: Ledger, slot: int, path: Path, now: Worked) -> Continued:
-    states = [one for one in _states(ledger, slot, path) if begun(one.told) == now.begun]
-    taken = next((one for one in states if _goes_on(one, now, slot)), None)
-    first = next((one for one in states if not steps(one.told)), _State(slot, now, ABSENT, None))
-    return Continued(
-        None if taken is None or taken.event else taken.slot,
-        tuple(_claim(ledger, first.slot, At(number, path), path, first.value) for number in now.begun),
-        _workers(ledger, slot, path, now, 0, taken),
-        tuple(one.event for one in states if one.event and (one is taken or one.event.by in now.steps)),
-    )
+@dataclass(frozen=True)
+class _Work:
+    """A list that a slot has and that was united or worked on in place, and what of it a path leads to.
+
+    depth: where on the path the list stands
+    now:   who said its elements, and who worked on it
+    """
+
+    ledger: Ledger
+    slot: int
+    path: Path
+    depth: int
+    now: list[ElementTold]
+
+    @property
+    def at(self) -> Path:
+        """The path of the list."""
+        return self.path[: self.depth]
+
+    @cached_property
+    def states(self) -> list[_State]:
+        """What stands and stood there, in this slot and the weaker one; the newest first."""
+        return list(_states(self.ledger, self.slot, self.at))
+
+    @cached_property
+    def taken(self) -> _State | None:
+        """What the weaker slot has, or had, that this one went on with."""
+        if not isinstance(self.now, Worked):
+            return None
+        found = (one for one in self.states if begun(one.told) == self.now.begun)
+        return next((one for one in found if _goes_on(one, self.now, self.slot)), None)
+
+    @cached_property
+    def continued(self) -> Continued | None:
+        """Who began and who went on; None where nobody did since a part was said."""
+        if not isinstance(self.now, Worked):
+            return None
+        return self._list(self.now) if self.depth == len(self.path) else self._part(self.now)
+
+    @cached_property
+    def lives(self) -> bool:
+        """Whether a part is asked for, or something is left of what the list began with, or was taken over as.
+
+        An empty list lives on until somebody begins anew: nothing was taken out of it.
+        """
+        early = steps(self.taken.told) if self.taken is not None else ()
+        is_left = not {said.source for said in self._left}.isdisjoint((*begun(self.now), *early))
+        return is_left or self.depth < len(self.path) or self._first().value == []
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """What is no more than this work in the history: what had nothing there, or what lives on."""
+        return tuple(one.event for one in self.states if one.event is not None and self._lives_on(one))
+
+    def took_over(self, claim: Claim, own: Path, path: Path) -> bool:
+        """Whether a claim of the weaker slot lives on here: the list that was taken over, or what it has there."""
+        taken = self.taken
+        if taken is None or taken.event is not None or claim.rank != taken.slot or own[: self.depth] != self.at:
+            return False
+        rest = own[self.depth :]
+        is_part = claim.path == path and bool(rest)
+        return self._has(said_in(taken.value, taken.told, rest, self.at), rest) if is_part else self.lives
+
+    @cached_property
+    def _left(self) -> set[At]:
+        return {said for one in self.now for said in speakers(one, ())}
+
+    def _first(self) -> _State:
+        found = (one for one in self.states if begun(one.told) == begun(self.now))
+        return next((one for one in found if not steps(one.told)), _State(self.slot, self.now, ABSENT, None))
+
+    def _lives_on(self, state: _State) -> bool:
+        rest = self.path[self.depth :]
+        if not isinstance(state.value, list):
+            return False
+        said = {said for one in each(state.told, self.at, len(state.value)) for said in speakers(one, ())}
+        if said and said <= self._left:
+            return True
+        is_step = state is self.taken or (state.event is not None and state.event.by in steps(self.now))
+        if not is_step or begun(state.told) != begun(self.now):
+            return bool(rest) and said_in(state.value, state.told, rest, self.at) == self._said
+        if not rest:
+            return self.lives or last_word(state.told) in {one.source for one in self._left}
+        is_there = dig(state.value, rest) is not ABSENT
+        return not is_there or self._has(said_in(state.value, state.told, rest, self.at), rest)
+
+    @cached_property
+    def _said(self) -> list[At]:
+        tree = self.ledger.trees[self.slot]
+        return said_in(tree, tree.origin, self.path)
+
+    def _has(self, said: list[At], rest: Path) -> bool:
+        """Whether the list has what those said, there or at another index."""
+        return _said_so(self.ledger.trees[self.slot], self.at, rest[1:], said)
+
+    def _list(self, now: Worked) -> Continued:
+        taken, first = self.taken, self._first()
+        slot = None if taken is None or taken.event else taken.slot
+        claims = (_claim(self.ledger, first.slot, At(one, self.path), self.path, first.value) for one in now.begun)
+        return Continued(slot, tuple(claims), self._workers(now, 0), self.events)
+
+    def _part(self, now: Worked) -> Continued | None:
+        since = max((now.steps.index(one.source) + 1 for one in self._said if one.source in now.steps), default=0)
+        if since == len(now.steps):
+            return None
+        lower, rest = _LOWER.get(self.slot, self.slot), self.path[self.depth + 1 :]
+        is_lower = lower != self.slot and _said_so(self.ledger.trees[lower], self.at, rest, self._said)
+        value, slot = dig(self.ledger.trees[self.slot], self.path), lower if is_lower else self.slot
+        claims = (_claim(self.ledger, slot, one, self.path, value) for one in self._said)
+        return Continued(lower if is_lower else None, tuple(claims), self._workers(now, since), self.events)
+
+    def _workers(self, now: Worked, since: int) -> tuple[Claim, ...]:
+        """Those who worked on the list, each in his slot: the first of them in the one it was taken over from."""
+        early, lower = (0, 0) if self.taken is None else (len(steps(self.taken.told)), self.taken.slot)
+        return tuple(
+            _claim(self.ledger, lower if index < early else self.slot, At(number, self.at), self.at)
+            for index, number in enumerate(now.steps[since:], since)
+        )
 
 
-def _part(ledger: Ledger, slot: int, at: Path, now: Worked, path: Path) -> Continued | None:
-    tree, rest, lower = ledger.trees[slot], path[len(at) :], _LOWER.get(slot, slot)
-    said = said_in(tree, tree.origin, path)
-    since = max((now.steps.index(one.source) + 1 for one in said if one.source in now.steps), default=0)
-    if since == len(now.steps):
-        return None
-    own = None if lower == slot else _said_so(ledger.trees[lower], at, rest[1:], said)
-    began, place = (slot, path) if own is None else (lower, own)
-    states = list(_states(ledger, slot, at))
-    taken = next((one for one in states if _goes_on(one, now, slot)), None)
-    return Continued(
-        None if own is None else lower,
-        tuple(_claim(ledger, began, one, place, dig(ledger.trees[began], place)) for one in said),
-        _workers(ledger, slot, at, now, since, taken),
-        tuple(one.event for one in states if one.event and said_in(one.value, one.told, rest, at) == said),
-    )
-
-
-def _workers(ledger: Ledger, slot: int, path: Path, now: Worked, since: int, taken: _State | None) -> tuple[Claim, ...]:
-    """Those who worked on a list, each in his slot: the first of them in the one it was taken over from."""
-    early = 0 if taken is None else len(steps(taken.told))
-    return tuple(
-        _claim(ledger, taken.slot if taken and index < early else slot, At(number, path), path)
-        for index, number in enumerate(now.steps[since:], since)
-    )
-
-
-def _said_so(tree: Any, at: Path, rest: Path, said: list[At]) -> Path | None:
-    """Where the list at *at* has what those said; None where it has not."""
+def _said_so(tree: Any, at: Path, rest: Path, said: list[At]) -> bool:
+    """Whether an element of the list at *at* has what those said, *rest* of the way inside of it."""
     elements = dig(tree, at)
-    for index in range(len(elements) if isinstance(elements, list) else 0):
-        if said_in(tree, tree.origin, own := (*at, index, *rest)) == said:
-            return own
-    return None
+    count = len(elements) if isinstance(elements, list) else 0
+    return any(said_in(tree, tree.origin, (*at, index, *rest)) == said for index in range(count))
 
 
 class _State(NamedTuple):
@@ -263,20 +393,27 @@ def _claim(ledger: Ledger, slot: int, said: At, path: Path, value: Any = ABSENT)
     return Claim(path, value if value is ABSENT else _shown(value), slot, origin, mark.verb)
 
 
-def _past(ledger: Ledger, path: Path, but: Collection[int]) -> Iterator[Past]:
-    """What was said before. but: events that a row of the trace has already, by their identity"""
+def _past(ledger: Ledger, path: Path, but: Collection[int], owns: Mapping[int, Path]) -> Iterator[Past]:
+    """What was said before.
+
+    but:  events that a row of the trace has already, by their identity
+    owns: slot -> where it has what stands at the path, if that is an element
+    """
     for depth in range(len(path), -1, -1):
-        yield from _chronicled(ledger, path[:depth], path[depth:], but)
+        yield from _chronicled(ledger, path[:depth], path[depth:], but, owns)
     below = [at for at in ledger.history if len(at) > len(path) and at[: len(path)] == path]
     for at in below[:_MOST_BELOW]:
-        yield from _chronicled(ledger, at, (), but)
+        yield from _chronicled(ledger, at, (), but, {})
 
 
-def _chronicled(ledger: Ledger, at: Path, rest: Path, but: Collection[int]) -> Iterator[Past]:
+def _chronicled(ledger: Ledger, at: Path, rest: Path, but: Collection[int], owns: Mapping[int, Path]) -> Iterator[Past]:
     chronicles = ledger.history.get(at, {})
     for slot, silent in sorted(chronicles, key=lambda key: (-key[0], key[1])):
         chronicle = chronicles[slot, silent]
-        told = [None if id(event) in but else _event(ledger, slot, at, event, rest) for event in chronicle.events()]
+        own = owns.get(slot, (*at, *rest))[len(at) :]
+        told = [
+            None if id(event) in but else _event(ledger, slot, at, event, rest, own) for event in chronicle.events()
+        ]
         first, *later = told
         dropped = Past(Claim(at, ABSENT, slot, Origin("forgotten")), "forgotten", None, chronicle.dropped)
         for past in (*reversed(later), dropped if chronicle.dropped and not rest else None, first):
@@ -284,19 +421,24 @@ def _chronicled(ledger: Ledger, at: Path, rest: Path, but: Collection[int]) -> I
                 yield past
 
 
-def _event(ledger: Ledger, slot: int, at: Path, event: Event, rest: Path) -> Past | None:
-    path, value = (*at, *rest), dig(event.value, rest)
-    if value is ABSENT:
-        if isinstance(event.value, dict):
-            return None
-        path, value, rest = at, event.value, ()
-    origin, mark = ledger.marks.place(said_in(event.value, event.told, rest, at)[0])
+def _event(ledger: Ledger, slot: int, at: Path, event: Event, rest: Path, own: Path) -> Past | None:
+    """own: the steps on which the slot had what stands at *rest* below *at*."""
+    depth = _reach(event.value, own)
+    path, own, value = (*at, *rest)[: len(at) + depth], own[:depth], dig(event.value, own[:depth])
+    if depth < len(rest) and isinstance(value, dict):
+        return None
+    origin, mark = ledger.marks.place(said_in(event.value, event.told, own, at)[0])
     by = None
     if event.by:
         doer = ledger.marks[event.by]
         verb = Verb.ERASE if event.what == "erased" else doer.verb
         by = Claim(at, ABSENT, slot, doer.speaker.at(at[doer.depth :]), verb)
-    return Past(Claim(path, _shown(value), slot, origin, _verb(mark, path, value)), event.what, by)
+    return Past(Claim(path, _shown(value), slot, origin, _verb(mark, path, value)), event.what, by, at=at)
+
+
+def _reach(value: Any, path: Path) -> int:
+    """How far *path* leads: to the end of it, or to what stands in its way or has nothing there."""
+    return next(depth for depth in range(len(path), -1, -1) if dig(value, path[:depth]) is not ABSENT)
 
 
 def _verb(mark: Mark, path: Path, value: Any) -> Verb:

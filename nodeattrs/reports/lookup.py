@@ -196,7 +196,7 @@ def _other_blocks(one: Explanation) -> Iterator[Block]:
     from nodeattrs.core.trace import rows
 
     others = list(rows(one.trace()))
-    for outcome, heading in (("loses", "overridden"), ("unknown", "cannot be read")):
+    for outcome, heading in (("holds", "keeps a map there"), ("loses", "overridden"), ("unknown", "cannot be read")):
         found = [row for row in others if row.outcome == outcome]
         if found:
             yield f"  {heading}"

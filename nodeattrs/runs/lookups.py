@@ -65,12 +65,21 @@ class Reading:
 
 
 def readings(repository: Repository, node: Node, origin: Origin) -> Iterator[Reading]:
-    """What the line of a cookbook file that set a value read, each with its own trace, as far as it is written out."""
+    """What the line of a cookbook file that set a value read, each with its own trace, as far as it is written out.
+
+    What a value of Hiera needed follows it: keys that its expressions looked up, as lookups of their own.
+    """
     if origin.file is None or origin.line is None or not origin.file.endswith(".py"):
         return
     text = "".join(linecache.getlines(str(repository.root / origin.file)))
-    for what in reads_of(text, origin.line):
-        yield Reading(what, _traced(repository, node, what))
+    seen = dict.fromkeys(reads_of(text, origin.line))
+    ahead = list(seen)[::-1]
+    while ahead:
+        reading = Reading(what := ahead.pop(), _traced(repository, node, what))
+        yield reading
+        needed = [f"lookup({key})" for key in getattr(reading.trace, "needed", ())]
+        ahead += [key for key in reversed(needed) if key not in seen]
+        seen |= dict.fromkeys(needed)
 
 
 def _traced(repository: Repository, node: Node, what: str) -> Trace | Explanation | None:

@@ -11,10 +11,13 @@ from typing import Any
 
 from tests.causality.entries import withouts
 from tests.causality.system import Answer, Files, Input, Refused, Setting, System
-from tests.causality.values import ABSENT, leaves, texts
+from tests.causality.values import ABSENT, Path, leaves, texts
 from tests.causality.words import Row
 
 __all__ = ["Case"]
+
+SAID = re.compile(r"""[{\[(]|"[^"]*"|'[^']*'|\w+|\S""")
+"""What begins at a column: a bracket, a text, a word."""
 
 MOST_UP = 6
 """How many enclosing entries are taken away in search of the next in line."""
@@ -164,6 +167,27 @@ class Case:
     def touches(self, row: Row, files: Files) -> bool:
         """Whether the line that a row names is another one now."""
         return row.file is not None and _line(files, row.file, row.line or 0) != self.line(row)
+
+    def is_stepped_through(self, path: Path) -> bool:
+        """Whether a line of code that decides, such as a removal, steps through a path: it makes an empty map."""
+        steps = "".join(f'["{step}"]' for step in path)
+        lines = (
+            (file, line) for file, line in lines_of(self.input.files) if file.endswith(".py") and f"{steps}." in line
+        )
+        return any(self.system.decides(file, line) for file, line in lines)
+
+    def is_gone(self, row: Row, files: Files) -> bool:
+        """Whether what a row names is no longer on its line: the line is empty, or says something else there."""
+        now = _line(files, row.file or "", row.line or 0)
+        if not self.touches(row, files) or row.column is None or now.strip() in ("", "pass"):
+            return self.touches(row, files) and now.strip() in ("", "pass")
+        said = SAID.match(self.line(row), row.column - 1)
+        return said is not None and not now.startswith(said[0], row.column - 1)
+
+    def is_removed_by_value(self, one: Setting) -> bool:
+        """Whether a line of code that decides names the value: a removal, which takes no other one out."""
+        lines = ((file, line) for file, line in lines_of(self.input.files) if file.endswith(".py") and one.old in line)
+        return any(self.system.decides(file, line) for file, line in lines)
 
     def is_decided(self, row: Row) -> bool:
         """Whether the line named decides."""

@@ -215,6 +215,8 @@ class _Judge:
             self.note("a", "the winner's edit is not read", path, edit, one.new, now, there)
         elif one in told.part:
             self.note("b", "what was continued or read changes nothing", path, edit, "a change", now, changed)
+        elif one in told.overridden and changed and told.is_element and self.case.is_removed_by_value(one):
+            self.found.aside.add(one)  # what took it out meets it no more
         elif one in told.overridden:
             self.note("b", "an overridden line matters", path, edit, told.value, now, not changed)
         elif one not in told.known and not told.is_vague:
@@ -226,6 +228,8 @@ class _Judge:
             told = [self.told[path] for path in members if path in self.told]
             if len(told) < len(members) or any(one.is_unclear or (one.part | one.perhaps) & gone for one in told):
                 continue
+            if any(one.beats_others(gone) for one in told):
+                continue  # those unite with these now
             expected = sum(bool(one.wins) and one.wins <= gone for one in told)
             if not expected and lost < len(told) and len({said.file for one in told for said in one.wins}) == 1:
                 continue  # one source says it several times: how often that is read is not told
@@ -295,9 +299,8 @@ class _Judge:
 
     def ask_left(self, told: Told, gone: set[Setting], files: Files, edit: str, what: Changes, answer: Answer) -> None:
         now = follow(self.case.value, answer.value, told.path)
-        freed = told.holds_down(gone, files, self.case) if told.path in what.paths else []
-        back = (says(now, row) or stands(answer.value, row) for row in freed)
-        held = told.path not in what.paths or any(back) or self.comes_between(told, gone, freed)
+        held = told.path not in what.paths or told.is_held(gone, files)
+        held = held or any(self.is_let_go(row, told, now, answer) for row in told.holds_down(gone))
         held = held or self.is_united(told, gone, answer) or is_key(answer.value, told.path, told.value)
         law, cause = "c", "a line that is not named is missed"
         if gone & told.overridden:
@@ -312,16 +315,10 @@ class _Judge:
         lost = {one.shown for one in gone}
         return [entry for entry in around if str(entry) not in lost] in others
 
-    def comes_between(self, told: Told, gone: set[Setting], freed: list[words.Row]) -> bool:
-        """Whether it is what was held down that overrides the winner now: without it, too, the value stays.
-
-        What nobody can take away, such as an empty list on lines of its own, is believed to do so.
-        """
-        if any(not self.case.named(row) for row in freed):
-            return True
-        files = self.case.cut(gone | {one for row in freed for one in self.case.named(row)}) if freed else None
-        answer = None if files is None else self.case.ask(files)
-        return answer is not None and told.path not in changes(self.case.value, answer.value).paths
+    def is_let_go(self, row: words.Row, told: Told, now: Any, answer: Answer) -> bool:
+        """Whether what a row sets is read, or has hidden or cut what lies below it."""
+        is_above = row.word != "silent" and len(row.path) < len(told.path) and not isinstance(row.value, dict)
+        return (is_above and now is ABSENT) or says(now, row) or says(dig(answer.value, row.path), row)
 
     def is_in_list(self, one: Setting) -> bool:
         """Whether a setting stands in a list, as its line shows."""
@@ -340,7 +337,7 @@ class _Judge:
             if not self.case.input.by_position:
                 self.ask_gone(told, lines)
             return
-        edit, last, is_clear = f"{_listed(lines)} goes", None, True
+        edit, last, at_last, is_clear = f"{_listed(lines)} goes", None, self.case.input.files, True
         for files in self.case.cuts(lines):
             if files is None or self.takes_next(told, files):
                 is_clear = False
@@ -353,41 +350,59 @@ class _Judge:
             if now is not ABSENT:
                 self.ask_read(told, files, edit, at, now, answer)
                 return
-            last = answer
-        self.ask_nothing(told, edit, last, is_clear)
+            last, at_last = answer, files
+        self.ask_nothing(told, edit, last, told.next(at_last), is_clear)
 
-    def ask_nothing(self, told: Told, edit: str, last: Answer | None, is_clear: bool) -> None:
+    def ask_nothing(self, told: Told, edit: str, last: Answer | None, coming: words.Row | None, is_clear: bool) -> None:
         """Nothing is read without the winner, and what holds it: nobody was called next."""
-        coming = told.next
         hidden = coming is not None and last is not None and leads(last.value, coming.path)
         if coming is not None and (not is_clear or last is None or (hidden and self.has_company(told, coming.path))):
             self.found.aside |= told.wins
+            return
+        if hidden and coming is not None and coming.earlier and self.has_others(told, coming.path):
+            self.found.aside |= told.wins  # it stands in its source again, and the map of another one hides it there
+            return
+        if hidden and coming is not None and self.case.is_stepped_through(coming.path):
+            self.found.aside |= told.wins  # it makes the map anew
             return
         cause = "the next in line is hidden by a map, too" if hidden else "the next in line is never read"
         self.note("d", cause, told.path, edit, _row(coming), "nothing", coming is None)
 
     def ask_read(self, told: Told, files: Files, edit: str, at: Path, now: Any, answer: Answer) -> None:
         """Something is read instead of the winner: called next, or back since nothing takes it away any more."""
-        coming = told.next
+        coming = told.next(files)
         if coming is not None and isinstance(coming.value, list) and coming.value and not self.settings_of(coming):
             self.found.aside |= told.wins  # markers only: they are read, and nothing of them can be seen
             return
         cause = "whom nobody named is next" if coming is None else "another one is next"
         back = any(self.is_back(row, files, answer.value) for row in told.rows)
-        said = dig(answer.value, coming.path) if coming is not None and len(coming.path) <= len(at) else now
-        is_coming = coming is not None and says(said, coming) and (at != told.path or is_told(said, told.rows))
+        # Whether an `unless` that looked further up speaks depends on all that stands there.
+        possible = [one for one in (coming, told.next(files, further=True)) if one is not None]
+        is_coming = any(self.is_read(one, told, at, now, answer) for one in possible)
         self.note("d", cause, told.path, edit, _row(coming), f"{now!r} at {_spelled(at)}", back or is_coming)
+
+    def is_read(self, row: words.Row, told: Told, at: Path, now: Any, answer: Answer) -> bool:
+        """Whether what a row sets is what is read, and rows say all of that."""
+        said = dig(answer.value, row.path) if len(row.path) <= len(at) else now
+        return says(said, row) and (at != told.path or is_told(said, told.rows))
 
     def takes_next(self, told: Told, files: Files) -> bool:
         """Whether what goes takes the next in line along."""
-        if told.next is None:
+        coming = told.next(files)
+        if coming is None:
             return False
-        mine = self.settings_of(told.next) | set(self.case.named(told.next))
+        mine = self.settings_of(coming) | set(self.case.named(coming))
         return bool(self.case.gone(files, set(told.wins)) & mine)
 
     def settings_of(self, row: words.Row) -> set[Setting]:
         """The settings in a row's file that can be seen in its value."""
         return {one for one in self.case.settings if one.file == row.file and one.shown in texts(row.value)}
+
+    def has_others(self, told: Told, at: Path) -> bool:
+        """Whether another source sets something there."""
+        ranks = {row.rank for row in told.winners}
+        beside = (other for path, other in self.told.items() if path[: len(at)] == at)
+        return any(row.rank not in ranks for other in beside for row in other.winners)
 
     def has_company(self, told: Told, at: Path) -> bool:
         """Whether other lines of the winner's source set something there: more than its own would have to go.

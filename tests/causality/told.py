@@ -27,6 +27,7 @@ class Told:
     """
 
     def __init__(self, case: Case, path: Path, rows: list[words.Row]) -> None:
+        self.case = case
         self.path = path
         self.value = dig(case.value, path)
         self.rows = rows
@@ -41,7 +42,9 @@ class Told:
         self.beside: set[Setting] = set()
         self._take_apart()
         self.part = {one for row in self._meaning(words.READ) for one in case.named(row)} - self.wins
+        self.part |= self._seen_before()
         seen = {one for row in [*continued, *self._meaning(words.SEEN)] for one in case.named(row)} - self.wins
+        seen |= self._seen_in_part_before() - self.wins
         self.part |= {one for one in seen if one.shown in texts(self.value)}
         self.perhaps = seen - self.part
         self.overridden = {one for row in self._meaning(words.OVERRIDDEN) for one in case.named(row)}
@@ -53,6 +56,23 @@ class Told:
             self.wins = {one for one in self.wins if one.shown == repr(self.value)}
         elif isinstance(self.value, str) and not any(one.shown in texts(self.value) for one in self.wins):
             self.wins, self.beside = set(), self.wins
+
+    def _seen_before(self) -> set[Setting]:
+        """What was read on the way before somebody set another value there: it is overridden there by now, and seen."""
+        rows = (row for row in self._before() if not isinstance(row.value, (dict, list)))
+        return {one for row in rows for one in self.case.named(row) if one.shown in texts(self.value)} - self.wins
+
+    def _seen_in_part_before(self) -> set[Setting]:
+        """The same of maps and lists, whose entries stand on lines of their own."""
+        rows = [row for row in self._before() if isinstance(row.value, (dict, list))]
+        mine = (
+            one for row in rows for one in self.case.settings if one.file == row.file and one.shown in texts(row.value)
+        )
+        return {one for one in mine if one.shown in texts(self.value)}
+
+    def _before(self) -> list[words.Row]:
+        then = [row for row in self._meaning(words.SEEN) if str(row.value) not in texts(self.value)]
+        return [one for row in then for one in row.within if one.means in (words.OVERRIDDEN, words.ERASED)]
 
     def _meaning(self, word: str) -> list[words.Row]:
         return [row for row in self.rows if row.means == word]
@@ -77,10 +97,12 @@ class Told:
         """Whether several lines set the same."""
         return len(self.wins) > 1 and len({one.old for one in self.wins}) == 1
 
-    @property
-    def next(self) -> words.Row | None:
-        """Whom the explanation calls next."""
-        return words.next_in_line(self.rows)
+    def next(self, files: Files, further: bool = False) -> words.Row | None:
+        """Whom the explanation calls next, where of the winner what is not in some files is gone.
+
+        further: whether an `unless` that looked at what holds the path finds nothing there
+        """
+        return words.next_in_line(self.rows, lambda row: self.case.is_gone(row, files), further)
 
     @property
     def readings(self) -> list[Path]:
@@ -91,11 +113,31 @@ class Told:
         """Whether it is one of several equal elements."""
         return any(self.path in members for members in what.groups)
 
-    def holds_down(self, gone: set[Setting], files: Files, case: Case) -> list[words.Row]:
-        """The rows that are said to be overridden by what is gone, or by a map that has lost its last entry."""
-        beaten = self._meaning(words.OVERRIDDEN)
-        ranks = {row.rank for row in beaten if gone.intersection(case.named(row))}
-        return [row for row in beaten if ranks.intersection(row.by)]
+    def holds_down(self, gone: set[Setting]) -> list[words.Row]:
+        """The rows that are said to be overridden by what is gone: by its rank, or in the history by its line.
+
+        Of what was read on the way, too: that is another value then. An `unless` that found something says of itself
+        that it speaks when it finds nothing.
+        """
+        rows = self._all_rows()
+        beaten = [row for row in rows if row.means == words.OVERRIDDEN]
+        ranks = {row.rank for row in beaten if gone.intersection(self.case.named(row))}
+        earlier = [row for row in beaten if row.eraser is not None and gone.intersection(self.case.named(row.eraser))]
+        silent = [row for row in beaten if row.word == "silent"]
+        return [row for row in beaten if ranks.intersection(row.by)] + earlier + silent
+
+    def beats_others(self, gone: set[Setting]) -> bool:
+        """Whether others are said to be overridden by what is gone, and by nobody else."""
+        ranks = {row.rank for row in self._meaning(words.OVERRIDDEN) if gone.intersection(self.case.named(row))}
+        return any(row.by and ranks.issuperset(row.by) for row in self._meaning(words.OVERRIDDEN))
+
+    def is_held(self, gone: set[Setting], files: Files) -> bool:
+        """Whether something of what is gone is said to hold a map here, or was the last that this map had."""
+        holding = [row for row in self._all_rows() if row.means == words.HOLDS]
+        return any(gone.intersection(self.case.named(row)) or self.case.touches(row, files) for row in holding)
+
+    def _all_rows(self) -> list[words.Row]:
+        return [*self.rows, *(row for read in self._meaning(words.SEEN) for row in read.within)]
 
     def __repr__(self) -> Any:
         return f"<Told of {'.'.join(map(str, self.path))}: {self.rows}>"

@@ -5,13 +5,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tests.causality.values import Path
 
-__all__ = ["CONTINUED", "ERASED", "OVERRIDDEN", "READ", "SEEN", "UNKNOWN", "WINS", "Row", "next_in_line", "rows_of"]
+__all__ = [
+    "CONTINUED",
+    "ERASED",
+    "HOLDS",
+    "OVERRIDDEN",
+    "READ",
+    "SEEN",
+    "UNKNOWN",
+    "WINS",
+    "Row",
+    "next_in_line",
+    "rows_of",
+]
 
 WINS = "wins"
 """It is read, alone or as a part of what is read."""
@@ -25,12 +37,15 @@ SEEN = "seen"
 """Read on the way by the line that set the value; how much of it can be seen there nobody says."""
 ERASED = "erased"
 """Taken away: nobody's next in line."""
+HOLDS = "holds"
+"""Sets nothing there, and keeps a map above over what another one sets: without it that one stands in the way."""
 UNKNOWN = "unknown"
 """It might decide, and cannot be known."""
 
 WORDS = {
     "wins": WINS,
     "joins": WINS,
+    "holds": HOLDS,
     "loses": OVERRIDDEN,
     "overridden": OVERRIDDEN,
     "overwritten": OVERRIDDEN,
@@ -52,9 +67,12 @@ class Row:
     """One row of an explanation.
 
     word:    the outcome as it is written; `means` is what that means
+    slot:    what the rank is called
     by:      the ranks that it says it is overridden by
     eraser:  what took it away, where that is told
     earlier: whether it tells of what the same source said before
+    at:      where that happened: at the path, or further up
+    within:  the rows of the explanation of what was read, where there is one
     """
 
     word: str
@@ -64,9 +82,12 @@ class Row:
     file: str | None
     line: int | None
     column: int | None
+    slot: str = ""
     by: tuple[int, ...] = ()
     earlier: bool = False
     eraser: Row | None = None
+    at: Path | None = None
+    within: tuple[Row, ...] = ()
 
     @property
     def means(self) -> str:
@@ -92,12 +113,11 @@ def _row(one: Mapping[str, Any], word: str, asked: Path, earlier: bool = False) 
     path = tuple(steps) if steps is not None else _steps(one["path"], asked)
     by = () if earlier else tuple(one.get("beaten_by") or ())
     eraser = one.get("by") if earlier else None
-    who = None if eraser is None else _place("erased", path, eraser)
-    return Row(word, path, one["value"], one["rank"], one["file"], one["line"], one["column"], by, earlier, who)
-
-
-def _place(word: str, path: Path, one: Mapping[str, Any]) -> Row:
-    return Row(word, path, None, one["rank"], one["file"], one["line"], None)
+    who = None
+    if eraser is not None:
+        who = Row("erased", _steps(eraser["path"], path), None, None, eraser["file"], eraser["line"], eraser["column"])
+    place, at = (one["file"], one["line"], one["column"]), None if one.get("at") is None else _steps(one["at"], asked)
+    return Row(word, path, one["value"], one["rank"], *place, one.get("slot") or "", by, earlier, who, at)
 
 
 def _steps(spelled: str, asked: Path) -> Path:
@@ -120,29 +140,59 @@ def _read(explained: Mapping[str, Any]) -> Iterator[Row]:
         trace = one.get("trace") or {}
         steps = trace.get("steps", one.get("steps"))
         if steps is not None:
-            yield Row("seen", tuple(steps), trace.get("value"), None, None, None, None)
+            within = tuple(rows_of(trace)) if "claims" in trace else ()
+            yield Row("seen", tuple(steps), trace.get("value"), None, None, None, None, within=within)
         # A key of Hiera or of bindings: every place that says something of its value.
         for leaf in trace.get("leaves", ()):
             for said in leaf["said_by"]:
                 yield Row("seen", (), leaf["value"], None, said["file"], said["line"], said["column"])
 
 
-def next_in_line(rows: list[Row]) -> Row | None:
+def next_in_line(rows: list[Row], is_gone: Callable[[Row], bool], further: bool = False) -> Row | None:
     """Whom the explanation calls next: who is read once the winner is gone.
 
-    What the same source said before, then the first of the others that nobody but the winner overrides
-    (docs/merging.md, "Provenance").
+    What the same source said before, then an `unless` that finds nothing any more, then the first of the others
+    that nobody but the winner overrides (docs/merging.md, "Provenance").
+
+    is_gone: whether the line that a row names is gone, too: what a whole map has overwritten waits for that
+    further: whether an `unless` that looked at what holds the path finds nothing there either
     """
     winners = [row for row in rows if row.means == WINS]
-    ranks = {row.rank for row in winners}
-    rank = winners[0].rank if winners else None
-    own = [row for row in rows if row.earlier and row.rank == rank and row.means in (OVERRIDDEN, ERASED)]
-    at_path = [row for row in own if row.path == (winners[0].path if winners else None)]
-    overwritten = [row for row in at_path if row.word != "silent"]
-    if overwritten and overwritten[0].means == OVERRIDDEN:
-        return overwritten[0]
-    silent = [row for row in at_path if row.word == "silent"]
-    if silent and not overwritten:
-        return silent[-1]
-    others = [row for row in rows if row.means == OVERRIDDEN and not row.earlier]
-    return next((row for row in others if ranks.issuperset(row.by)), None)
+    others, ranks = [row for row in rows if row.means == OVERRIDDEN and not row.earlier], {row.rank for row in winners}
+    first = next((row for row in others if ranks.issuperset(row.by)), None)
+    if not winners:
+        return first
+    winner = winners[0]
+    before = [
+        row for row in rows if row.earlier and row.means in (OVERRIDDEN, ERASED) and _leads(row.path, winner.path)
+    ]
+    own = [row for row in before if row.rank == winner.rank and row.word != "silent"]
+    own = [row for row in own if row.eraser is None or row.eraser.path == winner.path or is_gone(row.eraser)]
+    if own and own[0].means == OVERRIDDEN:
+        return own[0]
+    if not own and not any(_is_component(winner, row) for row in others):
+        # An attribute file's speaks before a recipe's, and of two the first.
+        found = [row for row in before if row.word == "silent" and _heeds(row, winner)]
+        found = [row for row in found if further or row.at in (None, winner.path)]
+        silent = sorted(found, key=lambda row: row.rank or 0)
+        if silent:
+            return [row for row in silent if row.rank == silent[0].rank][-1]
+    return first
+
+
+def _leads(above: Path, path: Path) -> bool:
+    return path[: len(above)] == above
+
+
+LEVELS = "default", "force_default", "normal", "override", "force_override"
+PAIR = "attribute file", "recipe"
+
+
+def _is_component(one: Row, other: Row) -> bool:
+    """Whether two slots are the attribute file's and the recipe's of one component."""
+    return one.rank != other.rank and any({one.slot, other.slot} == {f"{of} / {who}" for who in PAIR} for of in LEVELS)
+
+
+def _heeds(silent: Row, winner: Row) -> bool:
+    """Whether an `unless` has looked at what won: a recipe's looks at the attribute file's, too."""
+    return silent.rank == winner.rank or (_is_component(silent, winner) and (silent.rank or 0) > (winner.rank or 0))
