@@ -246,6 +246,11 @@ class SqliteStore(SqlStore):
             yield
         except StoreError:
             raise
+        except UnicodeDecodeError as error:
+            # SQLite names what it cannot read, and the name itself is damaged.
+            raise StoreError(
+                f"cannot {task} in {self._shown}: the file is damaged", said=said, hint="bring a copy of it back"
+            ) from error
         except (sqlite3.Error, OSError) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
             hint = next((way for sign, way in _WAYS_OUT if sign in reason), None)
