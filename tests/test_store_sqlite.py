@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import stat
 import threading
+from functools import partial
 
 import pytest
 
@@ -133,7 +134,7 @@ class TestOpening:
         for at in range(len(was)):
             file.write_bytes(content.replace(was, was[:at] + b"\xf4" + was[at + 1 :]))
             store = open_store(place)
-            for task in (lambda: store.load("web1"), store.check, lambda: store.history("web1")):
+            for task in (partial(store.load, "web1"), store.check, partial(store.history, "web1")):
                 with contextlib.suppress(StoreError):
                     task()
             store.close()
