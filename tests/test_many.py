@@ -204,3 +204,17 @@ class TestTheWayOn:
         options = argparse.Namespace(since=began_now(), jobs=None)
 
         assert since_of(options).tzinfo is not None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a terminal is made as Linux makes one")
+def test_a_terminal_that_does_not_say_how_big_it_is_shows_a_bar_too(monkeypatch):
+    """As some have it that run a command for somebody else."""
+    pytest.importorskip("tqdm")
+    master, slave = os.openpty()
+    monkeypatch.setattr(terminals, "_NO_BAR", 0)
+    with os.fdopen(slave, "w") as stream:
+        monkeypatch.setattr(sys, "stderr", stream)
+        with Terminal().counting(3, "node") as tick:
+            tick("web1")
+    with os.fdopen(master, "rb", buffering=0) as screen:
+        assert b"0/3 [" in screen.read(4096)

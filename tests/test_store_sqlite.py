@@ -1,11 +1,13 @@
 """The SQLite store: the common exam, and what only it can suffer."""
 
+import contextlib
 import os
 import resource
 import signal
 import sqlite3
 import stat
 import threading
+from functools import partial
 
 import pytest
 
@@ -121,6 +123,21 @@ class TestOpening:
         open_store(tmp_path / "there.db").save(pair(1))
         (tmp_path / "nodes.db").symlink_to("there.db")
         assert 2 == open_store(tmp_path / "nodes.db").save(pair(2)).number
+
+    @pytest.mark.parametrize("was", [b"sqlite_autoindex_piece_1", b"tablerevision", b"CREATE TABLE piece (hash"])
+    def test_damage_in_a_name_of_sqlites_own_is_told_as_such(self, place, file, was):
+        """
+        Where it is no text at all, SQLite cannot even say what it is.
+        """
+        open_store(place).save(pair(1))
+        content = file.read_bytes()
+        for at in range(len(was)):
+            file.write_bytes(content.replace(was, was[:at] + b"\xf4" + was[at + 1 :]))
+            store = open_store(place)
+            for task in (partial(store.load, "web1"), store.check, partial(store.history, "web1")):
+                with contextlib.suppress(StoreError):
+                    task()
+            store.close()
 
     def test_nothing_is_made_before_the_first_save(self, place, file):
         assert [] == open_store(place).names()

@@ -189,14 +189,15 @@ class SqlStore(ABC):
             return None
         *told, document, snapshot = rows[0]
         revision = _revision(name, told)
-        texts = _Stored(talk, [bytes(text) for text in (document, snapshot) if text is not None])
+        document, snapshot = _blob(document), None if snapshot is None else _blob(snapshot)
+        texts = _Stored(talk, [text for text in (document, snapshot) if text is not None])
         tree = self._read(texts, document, name, "document")
         kept = None if snapshot is None else self._read(texts, snapshot, name, "snapshot")
         return Saved(name, tree, kept, NO_SNAPSHOT if kept is None else "", revision.noted, revision)
 
     def _read(self, texts: _Stored, name_of_text: bytes, node: str, what: str) -> JsonMap:
         try:
-            tree = json.loads(texts.text(bytes(name_of_text)))
+            tree = json.loads(texts.text(name_of_text))
         except (LookupError, ValueError, zlib.error, RecursionError) as error:
             raise DocumentError(
                 f"the {what} of the node {node!r} is damaged in {self.describe()}",
@@ -261,7 +262,7 @@ class SqlStore(ABC):
                 raise stale(name, after, _revision(name, before[0][:3]) if before else None, self.describe())
             revision = Revision(number, now(), saved.noted)
             _put(talk, node, name, revision, texts)
-            if not before or bytes(before[0][3]) != texts[0].hash:
+            if not before or _blob(before[0][3]) != texts[0].hash:
                 _index(talk, node, parts)
         return revision
 
@@ -377,7 +378,7 @@ class SqlStore(ABC):
             for what, text in zip(("document", "snapshot"), texts, strict=True):
                 if text is None:
                     continue
-                text = bytes(text)
+                text = _blob(text)
                 if text not in sound:
                     sound[text] = _fault_of(talk, text)
                 if sound[text]:
@@ -476,7 +477,7 @@ def _document_of(talk: Talk, name: str) -> bytes | None:
         "ORDER BY r.number DESC LIMIT 1",
         name,
     )
-    return bytes(rows[0][0]) if rows else None
+    return _blob(rows[0][0]) if rows else None
 
 
 # --- texts in pieces ----------------------------------------------------------------
@@ -532,10 +533,15 @@ def _put(talk: Talk, node: int, name: str, revision: Revision, texts: Sequence[_
     )
 
 
+def _blob(value: Any) -> bytes:
+    """Bytes as a database gives them; what is none, in a file that somebody damaged, is nothing."""
+    return bytes(value) if isinstance(value, bytes | bytearray | memoryview) else b""
+
+
 def _forms(talk: Talk, texts: Sequence[_Text]) -> dict[bytes, bytes | None]:
     """Those of the texts that are there, and the hash of the value that each was made of, where that is known."""
     rows = talk.found("SELECT hash, form FROM text WHERE hash = ?", [text.hash for text in texts])
-    return {bytes(name): None if form is None else bytes(form) for name, form in rows}
+    return {_blob(name): None if form is None else _blob(form) for name, form in rows}
 
 
 def _write(talk: Talk, texts: Sequence[_Text]) -> None:
@@ -554,12 +560,12 @@ class _Stored:
 
     def __init__(self, talk: Talk, names: Collection[bytes]) -> None:
         rows = talk.found("SELECT hash, pieces FROM text WHERE hash = ?", set(names))
-        self._pieces = {bytes(name): bytes(pieces) for name, pieces in rows}
+        self._pieces = {_blob(name): _blob(pieces) for name, pieces in rows}
         wanted = {
             pieces[at : at + HASH] for pieces in self._pieces.values() for at in range(0, len(pieces), HASH)
         }  # a piece may stand there twice
         bodies = talk.found("SELECT hash, body FROM piece WHERE hash = ?", wanted)
-        self._bodies = {bytes(name): bytes(body) for name, body in bodies}
+        self._bodies = {_blob(name): _blob(body) for name, body in bodies}
 
     def text(self, name: bytes) -> bytes:
         """raises: LookupError, zlib.error, ValueError, where it is damaged"""
@@ -594,11 +600,11 @@ def _sweep(talk: Talk) -> None:
     """Remove what no revision has any more."""
     _forget(talk, "text", "hash", "SELECT document FROM revision", "SELECT snapshot FROM revision")
     used = {
-        bytes(names)[at : at + HASH]
+        _blob(names)[at : at + HASH]
         for (names,) in talk.all("SELECT pieces FROM text")
         for at in range(0, len(names), HASH)
     }
-    lost = [(bytes(name),) for (name,) in talk.all("SELECT hash FROM piece") if bytes(name) not in used]
+    lost = [(_blob(name),) for (name,) in talk.all("SELECT hash FROM piece") if _blob(name) not in used]
     talk.each("DELETE FROM piece WHERE hash = ?", lost)
     _forget(talk, "part", "id", "SELECT part FROM node_part")
     _forget(talk, "part_entry", "part", "SELECT id FROM part")
@@ -642,7 +648,7 @@ class _Parts:
 
 def _secret(talk: Talk) -> bytes:
     if talk.secret is None:
-        talk.secret = bytes(only(talk, "value", "secret"))
+        talk.secret = _blob(only(talk, "value", "secret"))
     return talk.secret
 
 

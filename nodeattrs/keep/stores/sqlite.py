@@ -21,7 +21,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from nodeattrs.disk import open_unfollowed
 from nodeattrs.errors import StoreError
 from nodeattrs.keep.revisions import OnNode
 from nodeattrs.keep.stores.sql import VERSION, SqlStore, Talk
@@ -171,7 +170,7 @@ class SqliteStore(SqlStore):
                 hint="name the file itself",
             )
         with _OPENING, contextlib.suppress(FileExistsError):
-            os.close(open_unfollowed(self._file, os.O_RDWR | os.O_CREAT | os.O_EXCL))
+            os.close(os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
     def _version(self, connection: sqlite3.Connection) -> int:
         """0 where nobody has made the store yet; asked inside of a transaction, since all answers are of one moment.
@@ -247,6 +246,11 @@ class SqliteStore(SqlStore):
             yield
         except StoreError:
             raise
+        except UnicodeDecodeError as error:
+            # SQLite names what it cannot read, and the name itself is damaged.
+            raise StoreError(
+                f"cannot {task} in {self._shown}: the file is damaged", said=said, hint="bring a copy of it back"
+            ) from error
         except (sqlite3.Error, OSError) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
             hint = next((way for sign, way in _WAYS_OUT if sign in reason), None)
