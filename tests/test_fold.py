@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodeattrs import ACROSS, INSIDE, Fold, Layer, Line, Origin, Policy, fold
-from nodeattrs.core.meeting import meet
+from nodeattrs.core.folding import meet
 from nodeattrs.core.part import Part, by_position, concat, listed, made, unite
 from nodeattrs.core.policy import ABSENT_KIND, ANY, DROP, KEEP, LIST, MAP, MEET, NULL, SAID, TAKE, TEXT, Meet
 from nodeattrs.core.tree import ABSENT, MAX_DEPTH, spell

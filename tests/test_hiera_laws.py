@@ -20,8 +20,7 @@ from nodeattrs.adapters.hiera import CannotMerge
 from nodeattrs.adapters.hiera.deep import KNOCKED_OUT
 from nodeattrs.adapters.hiera.strategies import Strategy, strategy_of
 from nodeattrs.core.claim import Claim, Origin
-from nodeattrs.core.folding import Folding
-from nodeattrs.core.meeting import noting
+from nodeattrs.core.folding import Folding, noting
 from nodeattrs.core.origins import wholes
 from nodeattrs.core.part import Part
 from nodeattrs.core.trace import Fate, Trace, traced

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from nodeattrs.core.folding import Folding
-from nodeattrs.core.meeting import meet
+from nodeattrs.core.folding import Folding, meet
 from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part, by_position, entries, listed, remade
 from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, LIST, MAP, MEET, SAID, TAKE, Line, Meet, Policy

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nodeattrs.core.claim import Claim, Origin
-from nodeattrs.core.folding import NOTHING, Folding
-from nodeattrs.core.meeting import meet, note
+from nodeattrs.core.folding import NOTHING, Folding, meet, note
 from nodeattrs.core.part import Part, listed, without
 from nodeattrs.core.policy import (
     ABSENT_KIND,

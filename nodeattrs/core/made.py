@@ -12,8 +12,7 @@ from functools import cached_property
 from operator import eq
 from typing import Any, NamedTuple
 
-from nodeattrs.core.folding import Step, again
-from nodeattrs.core.meeting import Encounter
+from nodeattrs.core.folding import Encounter, Step, again
 from nodeattrs.core.origins import At, Origins, origins_at, places, wholes
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ANY, KEEP, SAID, TAKE, Line, Policy, Verdict

@@ -25,7 +25,6 @@ __all__ = [
     "At",
     "Origins",
     "Patched",
-    "each",
     "gathered",
     "origins_at",
     "pieces",
@@ -105,16 +104,6 @@ def spread(origins: Origins, entries: Iterable[Any]) -> dict[Any, Origins] | Non
     if origins is None:
         return None
     return {key: origins_at(origins, key) for key in entries}
-
-
-def each(origins: Origins, length: int) -> list[Origins]:
-    """The origins of a list element by element; not to be changed."""
-    kind = type(origins)
-    if kind is list:
-        return origins  # type: ignore[no-any-return]
-    if kind is int:
-        return [origins] * length
-    return [origins_at(origins, index) for index in range(length)]
 
 
 def united(first: Origins, second: Origins) -> Origins:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-from nodeattrs.core.origins import At, Origins, each, gathered, origins_at, spread, united
+from nodeattrs.core.origins import At, Origins, gathered, origins_at, spread, united
 from nodeattrs.core.tree import ABSENT, strict_key
 
 __all__ = [
@@ -112,12 +112,22 @@ def listed(elements: Iterable[Part], *of: Part) -> Part:
     return Part([part.value for part in parts], [part.origins for part in parts])
 
 
+def _each(origins: Origins, length: int) -> list[Origins]:
+    """The origins of a list element by element; not to be changed."""
+    kind = type(origins)
+    if kind is list:
+        return origins  # type: ignore[no-any-return]
+    if kind is int:
+        return [origins] * length
+    return [origins_at(origins, index) for index in range(length)]
+
+
 def sliced(part: Part, start: int, stop: int | None) -> Part:
     """Some elements of a list that follow each other."""
     origins, value = part.origins, part.value[start:stop]
     if origins is None or type(origins) is int:
         return Part(value, origins)
-    return Part(value, each(origins, len(part.value))[start:stop])
+    return Part(value, _each(origins, len(part.value))[start:stop])
 
 
 def concat(first: Part, second: Part) -> Part:
@@ -125,7 +135,7 @@ def concat(first: Part, second: Part) -> Part:
     value = first.value + second.value
     if first.origins is None or not value:
         return Part(value, first.origins)
-    return Part(value, each(first.origins, len(first.value)) + each(second.origins, len(second.value)))
+    return Part(value, _each(first.origins, len(first.value)) + _each(second.origins, len(second.value)))
 
 
 concat.total = True  # type: ignore[attr-defined]
@@ -154,7 +164,7 @@ def unite(lower: Part, upper: Part) -> Part:
     found: dict[Any, int] = {}
     values: list[Any] = []
     origins: list[Origins] = []
-    whole = each(lower.origins, len(lower.value)) + each(upper.origins, len(upper.value))
+    whole = _each(lower.origins, len(lower.value)) + _each(upper.origins, len(upper.value))
     for entry, who in zip(value, whole, strict=False):
         key = entry if texts else strict_key(entry)
         place = found.setdefault(key, len(values))
@@ -247,7 +257,7 @@ def _remade_map(before: Part, value: dict[Any, Any], source: int | At) -> Part:
 
 
 def _remade_list(before: Part, value: list[Any], source: int | At) -> Part:
-    who = each(source, len(value))
+    who = _each(source, len(value))
     if len(value) == len(before.value):
         pairs = zip(before.elements(), value, who, strict=True)
         return Part(value, [remade(part, entry, one).origins for part, entry, one in pairs])

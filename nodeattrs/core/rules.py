@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from nodeattrs.core.meeting import meet
+from nodeattrs.core.folding import meet
 from nodeattrs.core.part import Part, by_field, concat, unite
 from nodeattrs.core.policy import ABSENT_KIND, ANY, ANY_KEY, KEEP, LIST, SAID, TAKE, Line, Policy
 from nodeattrs.core.tree import Path, near, parse, spell

@@ -156,7 +156,7 @@ def evaluated(data: Any, odd: Iterable[Any], path: Path = ()) -> Any:
     return data
 
 
-# The eager fold of views: the core's meeting (core/meeting.py) without origins, laying maps over a copy that is ours
+# The eager fold of views: the core's meeting (core/folding.py) without origins, laying maps over a copy that is ours
 # already instead of copying each step. Two passes of a node's size are what it may cost; tests hold the two equal.
 
 

@@ -23,7 +23,7 @@ import yaml
 from nodeattrs.adapters.cloudinit import CONFIG_DEFAULT, merge, merge_values, parse_definition
 from nodeattrs.adapters.cloudinit.loading import independent
 from nodeattrs.adapters.cloudinit.mergers import policy_of
-from nodeattrs.core.meeting import meet
+from nodeattrs.core.folding import meet
 from nodeattrs.core.part import Part
 from tests.benchmarks.clock import once, seconds_each, seconds_of_python
 from tests.benchmarks.figures import Figure

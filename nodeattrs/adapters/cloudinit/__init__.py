@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.layers import config_of_cmdline, merge_confd, merge_layers, read_confd
     from nodeattrs.adapters.cloudinit.lints import WARNINGS, Warned
     from nodeattrs.adapters.cloudinit.loading import MAX_BYTES, dumped, load_config
-    from nodeattrs.adapters.cloudinit.merged import Merged
     from nodeattrs.adapters.cloudinit.mergers import (
         ENTRY_POINTS,
         Mode,
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.packing import pack
     from nodeattrs.adapters.cloudinit.parts import CloudPart, PartReport
     from nodeattrs.adapters.cloudinit.unfolding import Blob, blob_of, unfold
-    from nodeattrs.adapters.cloudinit.userdata import merge
+    from nodeattrs.adapters.cloudinit.userdata import Merged, merge
 
 _HOMES = {
     "CONFIG_DEFAULT": "definitions",
@@ -62,7 +61,7 @@ _HOMES = {
     "CloudConfigError": "faults",
     "CloudPart": "parts",
     "Definition": "definitions",
-    "Merged": "merged",
+    "Merged": "userdata",
     "MergerSpec": "definitions",
     "Mode": "mergers",
     "PartChanges": "changes",

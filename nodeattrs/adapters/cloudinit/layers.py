@@ -17,11 +17,11 @@ from typing import Any
 from nodeattrs.adapters.cloudinit.definitions import CONFIG_DEFAULT, Definition, take_definition
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.adapters.cloudinit.loading import independent, load_config
-from nodeattrs.adapters.cloudinit.merged import Merged
 from nodeattrs.adapters.cloudinit.mergers import Mode, lay, policy_of
 from nodeattrs.adapters.cloudinit.parts import CloudPart, PartReport
 from nodeattrs.adapters.cloudinit.steps import Joining, Row, moved
 from nodeattrs.adapters.cloudinit.unfolding import read_bytes
+from nodeattrs.adapters.cloudinit.userdata import Merged
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import sources as numbers_in

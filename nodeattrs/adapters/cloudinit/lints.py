@@ -14,7 +14,7 @@ from nodeattrs.adapters.cloudinit.definitions import Definition
 from nodeattrs.adapters.cloudinit.loading import same
 from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, PartReport
 from nodeattrs.adapters.cloudinit.steps import Step
-from nodeattrs.core.meeting import Encounter, encounters
+from nodeattrs.core.folding import Encounter, encounters
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import TAKE, Policy
 from nodeattrs.core.tree import ABSENT, Path, spell, strict_key

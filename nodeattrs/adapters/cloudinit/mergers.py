@@ -18,8 +18,7 @@ from typing import Any, Literal
 from nodeattrs.adapters.cloudinit.definitions import Definition, MergerSpec
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.adapters.cloudinit.loading import independent
-from nodeattrs.core.folding import Folding
-from nodeattrs.core.meeting import meet, note
+from nodeattrs.core.folding import Folding, meet, note
 from nodeattrs.core.part import Part, concat, kept, listed, made, recast, sliced
 from nodeattrs.core.policy import (
     ABSENT_KIND,

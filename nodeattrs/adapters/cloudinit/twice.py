@@ -12,8 +12,7 @@ from typing import Any
 
 from nodeattrs.adapters.cloudinit.places import YamlSpeaker
 from nodeattrs.core.claim import Speaker
-from nodeattrs.core.folding import Folding, Step
-from nodeattrs.core.meeting import meet
+from nodeattrs.core.folding import Folding, Step, meet
 from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part, listed
 from nodeattrs.core.policy import ANY, ANY_KEY, LIST, MAP, MEET, SAID, TAKE, Line, Policy

@@ -1,4 +1,4 @@
-"""The parts of user-data joined to one config, each by its own definition.
+"""The parts of user-data joined to one config, each by its own definition; and what came of it.
 
 `merge` is the handler of cloud-init for a whole user-data; nothing is run, fetched or
 written. A part that cannot be merged leaves the result as it was. The folding keeps its steps,
@@ -8,10 +8,11 @@ so that what each part did, and who has set what, can be told.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.cloudinit.definitions import (
     CONFIG_DEFAULT,
@@ -21,22 +22,31 @@ from nodeattrs.adapters.cloudinit.definitions import (
     take_definition,
 )
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
-from nodeattrs.adapters.cloudinit.loading import load_config
-from nodeattrs.adapters.cloudinit.merged import Merged
+from nodeattrs.adapters.cloudinit.loading import dumped, independent, load_config
 from nodeattrs.adapters.cloudinit.mergers import Mode, lay, policy_of
 from nodeattrs.adapters.cloudinit.merging import as_definition
 from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, INCLUDES, JSONP, SCRIPTS, CloudPart, PartReport, status_of
 from nodeattrs.adapters.cloudinit.patching import changes_in, operations_of, said_in
-from nodeattrs.adapters.cloudinit.steps import Joining, Row
+from nodeattrs.adapters.cloudinit.steps import Joining, Row, Step, steps_of
 from nodeattrs.adapters.cloudinit.unfolding import unfold
-from nodeattrs.core.claim import Origin
+from nodeattrs.core.claim import Cause, Claim, Origin, Speaker
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import origins_at, sources
 from nodeattrs.core.part import Part
+from nodeattrs.core.tree import ABSENT, as_path, dig
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError
 
-__all__ = ["HEADERS", "merge"]
+if TYPE_CHECKING:
+    from nodeattrs.adapters.cloudinit.changes import PartChanges
+    from nodeattrs.adapters.cloudinit.lints import Warned
+    from nodeattrs.core.fold import Layer
+    from nodeattrs.core.trace import Trace
+    from nodeattrs.core.walk import Setting, Walk
+
+__all__ = ["HEADERS", "Merged", "merge"]
+
+# Explanations, differences and warnings are imported when one is asked for: a merge needs none of them.
 
 HEADERS = ("Merge-Type", "X-Merge-Type")
 _WRITTEN = re.compile(r"^(merge_how|merge_type)\s*:", re.MULTILINE)
@@ -187,3 +197,175 @@ def _own_definition(config: dict[Any, Any], part: CloudPart) -> tuple[Definition
         raise CloudConfigError("format", f"in the header {name}: {error.reason}", hint=error.hint) from error
     sources = [f"body {key}"] * bool(body) + [f"header {name}"] * bool(header)
     return body + header, rest, " and ".join(sources)
+
+
+class Merged:
+    """A merged config that can say where each part of it came from.
+
+    parts:   what became of each part or source, in order
+    rows:    how they were merged; the last row gave the result
+    unknown: the layers that cannot be read, by their number
+
+    >>> from nodeattrs.adapters.cloudinit import merge
+    >>> merged = merge(["#cloud-config\\nhostname: a", "#cloud-config\\nhostname: b"])
+    >>> for heard in merged.trace("hostname").heard:
+    ...     print(heard.fate.value, heard.claim.value, heard.claim.origin, heard.why or "-")
+    wins b part-002:2 (part) -
+    loses a part-001:2 (part) dict(replace): the new value replaces the old one (dict(replace)+list()+str())
+    """
+
+    def __init__(
+        self,
+        result: Part | None,
+        parts: tuple[PartReport, ...],
+        rows: tuple[Row, ...] = (),
+        unknown: Mapping[int, Layer] | None = None,
+    ) -> None:
+        self.parts = parts
+        self.rows = rows
+        self.unknown = dict(unknown or {})
+        self._result = result
+        self._speakers: dict[int, Speaker] = {}
+
+    @cached_property
+    def config(self) -> dict[Any, Any] | None:
+        """The merged config; {} if parts came and none was merged, None if no cloud-config came at all."""
+        return None if self._result is None else independent(self._result.value)
+
+    @property
+    def text(self) -> str:
+        """The file that cloud-init writes, byte for byte; empty where no cloud-config came."""
+        if self._result is None or self._result.value is None:
+            return ""
+        names = [_clean(joining.filename) for row in self.rows for joining in row.joinings]
+        lines = ["#cloud-config", ""]
+        if names:
+            lines += [f"# from {len(names)} files", *(f"# {name or '?'}" for name in names), ""]
+        lines += [
+            f"# Cloud-config part ignored SCHEMA_ERROR: {_clean(report.filename)}"
+            for report in self.parts
+            if report.status == "rejected"
+        ]
+        return "\n".join([*lines, dumped(self._result.value)])
+
+    @property
+    def ok(self) -> bool:
+        """Whether no part was rejected and none failed."""
+        return all(report.ok for report in self.parts)
+
+    @cached_property
+    def warnings(self) -> tuple[Warned, ...]:
+        """The traps that these parts fall into; looked for when first asked."""
+        from nodeattrs.adapters.cloudinit.lints import warnings_of
+
+        return tuple(warnings_of(self.parts, self.steps))
+
+    @property
+    def value(self) -> dict[Any, Any]:
+        """The merged config; {} where there is none."""
+        return self.config or {}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The config, and what became of the parts, as data."""
+        return {"version": 1, "config": self.config, "parts": [report.to_dict() for report in self.parts]}
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """Each joining, in order, with the result before and after it. cost: that of the merge"""
+        return tuple(steps_of(self.rows))
+
+    # --- why ----------------------------------------------------------------------------
+
+    def changes(self) -> Iterator[PartChanges]:
+        """What each part did to the result so far, part by part."""
+        from nodeattrs.adapters.cloudinit.changes import changes_of
+
+        return changes_of(self.steps)
+
+    def origins(self, path: str | TreePath) -> tuple[Origin, ...]:
+        """Everyone who set what stands at *path*: file and line; nobody where nothing stands."""
+        steps = as_path(path)
+        if dig(self.value, steps) is ABSENT:
+            return ()
+        return tuple(dict.fromkeys(self._claim(setting).origin for setting in self._walk(steps).standing))
+
+    def _walk(self, steps: TreePath) -> Walk:
+        from nodeattrs.adapters.cloudinit.twice import told_twice
+        from nodeattrs.core.folding import Folding
+        from nodeattrs.core.tracing import walk
+
+        folding = self.rows[-1].folding if self.rows else Folding()
+        return walk(told_twice(folding, steps, self._speaker), steps)
+
+    def _claim(self, setting: Setting) -> Claim:
+        layer = self.unknown.get(setting.source)
+        value = setting.value if layer is None else layer.value
+        return Claim(setting.path, value, setting.source, self._speaker(setting.source).at(setting.own))
+
+    def definition_origin(self, number: int) -> Origin | None:
+        """Where the definition of the part *number* is written; None for a default, or where none was read."""
+        report = self.parts[number - 1]
+        if report.source.startswith("body "):
+            return self._speaker(number).at((report.source.split()[1],))
+        return self._origin_of(report) if report.source.startswith("header ") else None
+
+    def _speaker(self, number: int) -> Speaker:
+        speaker = self._speakers.get(number)
+        if speaker is None:
+            speaker = self._speakers[number] = self._speaker_of(self.parts[number - 1])
+        return speaker
+
+    def _speaker_of(self, report: PartReport) -> Speaker:
+        from nodeattrs.adapters.cloudinit.patching import PatchSpeaker
+        from nodeattrs.adapters.cloudinit.places import YamlSpeaker
+
+        part, origin = report.part, self._origin_of(report)
+        if report.number in self.unknown:
+            return self.unknown[report.number].origin
+        if part.type == JSONP:
+            return PatchSpeaker(part.text, lambda text: YamlSpeaker(text, origin, part.line, part.indent))
+        return YamlSpeaker(part.text, origin, part.line, part.indent) if part.body else origin
+
+    def _origin_of(self, report: PartReport) -> Origin:
+        """The speaker of a part as a whole. Lines of a part that was packed count in the part, not in the file."""
+        part = report.part
+        if not part.type:
+            return Origin("layer", report.filename)
+        folded = any(one.folded for row in self.rows for one in row.joinings if one.number == report.number)
+        kind = "patch" if part.type == JSONP else "file" if folded else "part"
+        if part.file is None:
+            return Origin(kind, "", report.filename, part.line)
+        if part.line is None:
+            return Origin(kind, f"of {part.file}", report.filename)
+        alone = report.title == part.file or report.filename in (part.file, part.file.rpartition("/")[2])
+        name = "" if alone else report.filename
+        return Origin(kind, name, part.file, part.line)
+
+    def trace(self, path: str | TreePath) -> Trace:
+        """Every part that spoke about *path*, the winner first, with the rule that beat each loser.
+
+        cost: the depth of the path times the number of parts
+        """
+        from nodeattrs.core.trace import traced
+
+        steps = as_path(path)
+        titles = {report.number: report.title for report in self.parts}
+        # Parts without a file are all called part-001; only what lies in files can be laid twice.
+        named = all(report.part.file for report in self.parts if report.part.type)
+        return traced(self._walk(steps), steps, dig(self.value, steps), self._claim, titles, once=named)
+
+    def causes(self, path: str | TreePath) -> tuple[Cause, ...]:
+        """The lines that decide how those who speak about *path* are merged: headers, merge_how, merge_type."""
+        numbers = dict.fromkeys(heard.claim.rank for heard in self.trace(path).heard)
+        reports = [(self.parts[number - 1], self.definition_origin(number)) for number in numbers]
+        return tuple(Cause(f"{one.title} joins by {one.definition}", at) for one, at in reports if at is not None)
+
+    def explain(self, path: str | TreePath) -> str:
+        """The trace of *path* as text."""
+        return str(self.trace(path))
+
+
+def _clean(name: str) -> str:
+    for odd in "\n\r\t":
+        name = name.replace(odd, " ")
+    return name.strip()

@@ -13,7 +13,7 @@ from functools import cmp_to_key, lru_cache
 from typing import Any
 
 from nodeattrs.adapters.hiera.errors import CannotMerge
-from nodeattrs.core.meeting import meet, note
+from nodeattrs.core.folding import meet, note
 from nodeattrs.core.part import Part, by_field, by_position, entries, listed, made, unite, without
 from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, LIST, MAP, NULL, SAID, SCALAR, TAKE, TEXT, Line, Meet, Policy
 from nodeattrs.core.tree import ABSENT, strict_key

@@ -19,8 +19,7 @@ from nodeattrs.adapters.hiera.keys import split_key
 from nodeattrs.adapters.hiera.options import NAME
 from nodeattrs.adapters.hiera.recorder import Recorder, Searched
 from nodeattrs.core.claim import Cause, Claim, Origin
-from nodeattrs.core.folding import NOTHING, Folding
-from nodeattrs.core.meeting import noting
+from nodeattrs.core.folding import NOTHING, Folding, noting
 from nodeattrs.core.origins import wholes
 from nodeattrs.core.part import Part
 from nodeattrs.core.trace import Trace, traced
