@@ -288,9 +288,13 @@ class _Judge:
         return None, None
 
     def ask_left(self, told: Told, gone: set[Setting], edit: str, what: Changes, answer: Answer) -> None:
+        """Nothing changes; but where it is said whom the line had overridden, that one may be read, or override others.
+
+        So a third row may be read then: a number that a text had replaced keeps off the map that has replaced the text.
+        """
         now = follow(self.case.value, answer.value, told.path)
-        freed = told.holds_down(gone, self.case) if told.path in what.paths else []
-        held = told.path not in what.paths or any(says(now, row) or stands(answer.value, row) for row in freed)
+        rows = told.rows if told.path in what.paths and told.holds_down(gone, self.case) else []
+        held = told.path not in what.paths or any(says(now, row) or stands(answer.value, row) for row in rows)
         held |= is_key(answer.value, told.path, told.value)
         law, cause = "c", "a line that is not named is missed"
         if gone & told.overridden:
