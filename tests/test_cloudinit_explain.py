@@ -313,6 +313,14 @@ class TestPatches:
         assert [(heard.claim.value, heard.by) for heard in merged.trace("t").heard] == [(2, ()), (1, (2,))]
         assert "the operation removes it (JSON patch: remove /t)" in merged.explain("t")
 
+    def test_what_was_written_twice_and_then_moved_is_told(self):
+        """
+        Under the key that it had.
+        """
+        merged = self.merged("n: 1\nn: 2", '{"op": "move", "from": "/n", "path": "/x"}')
+
+        assert self.rows(merged, "x") == [("wins", 2, 3), ("loses", 1, 2)]
+
     def test_what_would_lose_to_others_behind_a_patch_is_not_next(self):
         """
         The map below the patch replaces the earlier line, too.

@@ -230,7 +230,7 @@ class _Judge:
                 continue
             if any(one.beats_others(gone) for one in told):
                 continue  # those unite with these now
-            expected = sum(bool(one.wins) and one.wins <= gone for one in told)
+            expected = sum(bool(one.wins | one.beside) and one.wins | one.beside <= gone for one in told)
             if not expected and lost < len(told) and len({said.file for one in told for said in one.wins}) == 1:
                 continue  # one source says it several times: how often that is read is not told
             law = "a" if any(one.wins & gone for one in told) else "c"
@@ -300,7 +300,10 @@ class _Judge:
     def ask_left(self, told: Told, gone: set[Setting], files: Files, edit: str, what: Changes, answer: Answer) -> None:
         now = follow(self.case.value, answer.value, told.path)
         held = told.path not in what.paths or told.is_held(gone, files)
-        held = held or any(self.is_let_go(row, told, now, answer) for row in told.holds_down(gone))
+        # Who is freed may be read, or override others, so that a third one is.
+        freed = [] if held else told.holds_down(gone)
+        may_be_read = told.rows if any(row.word != "silent" for row in freed) else freed
+        held = held or any(self.is_let_go(row, told, now, answer) for row in may_be_read)
         held = held or self.is_united(told, gone, answer) or is_key(answer.value, told.path, told.value)
         law, cause = "c", "a line that is not named is missed"
         if gone & told.overridden:

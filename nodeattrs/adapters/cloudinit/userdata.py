@@ -294,8 +294,12 @@ class Merged:
         from nodeattrs.core.folding import Folding
         from nodeattrs.core.tracing import walk
 
-        folding = self.rows[-1].folding if self.rows else Folding()
-        return walk(told_twice(folding, steps, self._speaker), steps)
+        folding = told_twice(self.rows[-1].folding if self.rows else Folding(), steps, self._speaker)
+        found, told = walk(folding, steps), folding
+        for one in found.standing:  # a patch may have moved what was written under another key
+            if [step for step in one.own if type(step) is str] != [step for step in steps if type(step) is str]:
+                told = told_twice(told, one.own, self._speaker)
+        return found if told is folding else walk(told, steps)
 
     def _claim(self, setting: Setting) -> Claim:
         layer = self.unknown.get(setting.source)
