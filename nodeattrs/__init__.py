@@ -6,7 +6,7 @@
 >>> node.override["apache"]["port"] = 8080
 >>> node["apache"]["port"]
 8080
->>> [heard.claim.value for heard in node.trace("apache.port").heard]
+>>> [claim.value for claim in node.trace("apache.port").claims]
 [8080, 80]
 """
 

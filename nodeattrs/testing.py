@@ -95,7 +95,7 @@ def programs(
 ) -> SearchStrategy[list[Step]]:
     """A program on a node, as data: what attribute files and recipes might do to it.
 
-    Each step is a map with `speaker` ("attribute file" or "recipe") and `op`; the rest are its arguments.
+    Each step is a map with `locator` ("attribute file" or "recipe") and `op`; the rest are its arguments.
     Attribute files speak before recipes, unless *interleaved*.
 
     op            arguments                   the line that a cookbook would hold
@@ -119,13 +119,13 @@ def programs(
     components: only these are written, as far as the op can be had there (`default_unless` has no `role_default`)
     """
     steps = _steps(keys, scalars, verbs, components)
-    speakers = st.sampled_from(["attribute file", "recipe"])
+    setters = st.sampled_from(["attribute file", "recipe"])
 
     def told(said: list[tuple[str, Step]]) -> list[Step]:
         spoken = said if interleaved else sorted(said, key=lambda pair: pair[0])
-        return [{"speaker": speaker, **step} for speaker, step in spoken]
+        return [{"locator": locator, **step} for locator, step in spoken]
 
-    return st.lists(st.tuples(speakers, steps), min_size=min_size, max_size=max_size).map(told)
+    return st.lists(st.tuples(setters, steps), min_size=min_size, max_size=max_size).map(told)
 
 
 def _steps(

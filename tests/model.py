@@ -45,7 +45,7 @@ SLOTS = (
     ("force_override", "recipe"),
     ("automatic", None),
 )
-"""Component and speaker of slot 1, 2, … 15; None where only one speaker has a word."""
+"""Component and locator of slot 1, 2, … 15; None where only one locator has a word."""
 
 Step = Any
 Path = Sequence[Step]
@@ -627,15 +627,15 @@ class Fifteen:
     def __init__(self) -> None:
         self.slots = [Said() for _ in SLOTS]
 
-    def store(self, component: str, speaker: str, path: Path, value: Any) -> None:
-        thing = self.slots[slot_of(component, speaker)]
+    def store(self, component: str, locator: str, path: Path, value: Any) -> None:
+        thing = self.slots[slot_of(component, locator)]
         for key in path[:-1]:
             thing = thing.setdefault(key, Said())
             if not isinstance(thing, dict):
                 raise ModelError("type_conflict")
         thing[path[-1]] = what = said(value)
         if isinstance(what, Said):
-            what.replaces = (component, speaker) in SLOTS and speaker == "recipe"
+            what.replaces = (component, locator) in SLOTS and locator == "recipe"
 
     def components(self) -> list[Any]:
         """The ten components: where two speak, the recipe's tree over the attribute file's."""
@@ -648,9 +648,9 @@ class Fifteen:
         return merged(self.components())
 
 
-def slot_of(component: str, speaker: str) -> int:
-    """The index in SLOTS of what *speaker* says in a component."""
-    return SLOTS.index((component, speaker) if (component, speaker) in SLOTS else (component, None))
+def slot_of(component: str, locator: str) -> int:
+    """The index in SLOTS of what *locator* says in a component."""
+    return SLOTS.index((component, locator) if (component, locator) in SLOTS else (component, None))
 
 
 def said(value: Any) -> Any:

@@ -14,7 +14,7 @@ from nodeattrs.adapters.bindings import Layer as BindingLayer
 from nodeattrs.adapters.cloudinit import merge_layers
 from nodeattrs.adapters.hiera import Hiera, Unknown
 from nodeattrs.core.answer import Answer
-from nodeattrs.core.trace import Fate, rows
+from nodeattrs.core.trace import Outcome, rows
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import UnknownLayer
 from tests.hiera_trees import written
@@ -113,8 +113,8 @@ def test_a_scalar_has_one_winner_and_says_whom_it_overrides(ask: Ask, tmp_path):
     """The strong one, and the weak one below it."""
     trace = ask(tmp_path, WEAK, STRONG).trace("s")
 
-    assert [(heard.fate, heard.claim.value) for heard in trace.heard] == [(Fate.WINS, 2), (Fate.LOSES, 1)]
-    assert trace.losers[0].by == (trace.heard[0].claim.rank,)
+    assert [(stated.outcome, stated.claim.value) for stated in trace.claims] == [(Outcome.WINS, 2), (Outcome.LOSES, 1)]
+    assert trace.losers[0].by == (trace.claims[0].claim.rank,)
 
 
 @ALL
@@ -122,7 +122,7 @@ def test_who_cannot_be_read_is_named_where_it_might_decide(ask: Ask, tmp_path):
     """A strong one everywhere, a weak one where it may add; in one spelling."""
     above, below = (ask(tmp_path / str(len(trees)), *trees) for trees in ((WEAK, UNKNOWN), (WEAK, UNKNOWN, STRONG)))
 
-    assert [heard.why for heard in above.trace("s").unknown] == ["needs a server"]
+    assert [stated.why for stated in above.trace("s").unknown] == ["needs a server"]
     assert (above.value["s"], below.value["s"], below.trace("s").unknown) == (1, 2, ())
     with pytest.raises(UnknownLayer, match="'vault' is unknown: needs a server"):
         above.trace("s").require_known()
@@ -140,7 +140,7 @@ def test_words_come_from_the_one_table(ask: Ask, tmp_path):
     for path in (*paths(answer.value), ("nobody",)):
         trace = answer.trace(path)
         table, text = list(rows(trace)), str(trace)
-        assert [(claim["fate"], claim["rank"], claim["slot"]) for claim in trace.to_dict()["claims"]] == [
+        assert [(claim["outcome"], claim["rank"], claim["slot"]) for claim in trace.to_dict()["claims"]] == [
             (row.outcome, row.rank, row.title) for row in table
         ]
         assert all(row.outcome in text and row.note in text for row in table)

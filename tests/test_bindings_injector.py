@@ -580,7 +580,7 @@ class TestExplain:
         explanation = injector.explain("a")
 
         assert explanation.value == 5
-        assert [heard.why for heard in explanation.trace().heard] == [
+        assert [stated.why for stated in explanation.trace().claims] == [
             "",
             "a higher layer hides what lies below (bindings)",
             "more categories win over fewer (bindings)",
@@ -597,7 +597,7 @@ class TestExplain:
         explanation = Injector([Layer("site", [bound(c=1)]), Layer("modules", [bound(c=2), bound(c=3)])]).explain("c")
         told = "a higher layer hides what lies below (bindings)"
 
-        assert [(heard.claim.value, heard.by, heard.why) for heard in explanation.trace().losers] == [
+        assert [(stated.claim.value, stated.by, stated.why) for stated in explanation.trace().losers] == [
             (3, (3,), told),
             (2, (3,), told),
         ]
@@ -609,7 +609,7 @@ class TestExplain:
         demand.bind("c").abstract()
         explanation = Injector([[bound(c=1)], [bound(c=2), bound(c=3), demand]]).explain("c")
 
-        assert explanation.trace().heard[-1].why == "a higher layer hides what lies below (bindings)"
+        assert explanation.trace().claims[-1].why == "a higher layer hides what lies below (bindings)"
 
     def test_more_categories_win_where_they_begin_as_the_fewer(self):
         """Node and rack stand above rack because node does, whatever else holds."""
@@ -627,7 +627,7 @@ class TestExplain:
         explanation = Injector([[maybe], [bound(a=1)]]).explain("a")
 
         assert explanation.trace().winner.claim.value == 1
-        assert [heard.why for heard in explanation.trace().losers] == ["it is optional and gave nothing (bindings)"]
+        assert [stated.why for stated in explanation.trace().losers] == ["it is optional and gave nothing (bindings)"]
 
     def test_a_name_for_another_key_says_whose_value_it_is(self):
         """The line that sets the value is named, and the lines that its fragments read."""
@@ -689,7 +689,7 @@ class TestExplain:
         trace = Injector([[top], [middle], [low]]).explain("a").trace("k")
 
         assert trace.value == 3
-        assert [(heard.claim.value, heard.by) for heard in trace.heard] == [(3, ()), (5, (3,)), (1, (2,))]
+        assert [(stated.claim.value, stated.by) for stated in trace.claims] == [(3, ()), (5, (3,)), (1, (2,))]
 
     def test_a_path_into_a_multibind_names_the_fragment(self):
         """An element, an entry that was laid over another one, and the fragments of the whole."""
@@ -705,12 +705,12 @@ class TestExplain:
         listed, hashed = injector.explain("l"), injector.explain("h")
 
         assert [one.ranks for one in listed.trace().elements] == [(3, 1), (2,)]
-        assert [(str(one.claim.value), one.fate.value) for one in listed.trace().heard] == [
+        assert [(str(one.claim.value), one.outcome.value) for one in listed.trace().claims] == [
             ("multibind Array as 'l'", "wins"), ("['a']", "joins"), ("b", "joins"), ("['a']", "joins"),
         ]  # fmt: skip
-        assert [one.claim.value for one in listed.trace("1").heard] == ["b"]
-        assert [(one.claim.value, one.by) for one in hashed.trace("n.x").heard] == [(2, ()), (1, (2,))]
-        assert [(one.claim.value, one.by) for one in hashed.trace("n.y").heard] == [(1, ())]
+        assert [one.claim.value for one in listed.trace("1").claims] == ["b"]
+        assert [(one.claim.value, one.by) for one in hashed.trace("n.x").claims] == [(2, ()), (1, (2,))]
+        assert [(one.claim.value, one.by) for one in hashed.trace("n.y").claims] == [(1, ())]
 
     def test_what_a_transformer_made_of_fragments_is_of_all_of_them(self):
         """Nobody knows which element came of which."""
@@ -721,7 +721,7 @@ class TestExplain:
         trace = Injector([[one]], functions={"sort": sorted}).explain("l").trace("0")
 
         assert trace.value == "a"
-        assert [(heard.claim.rank, heard.fate.value) for heard in trace.heard] == [(2, "joins"), (1, "joins")]
+        assert [(stated.claim.rank, stated.outcome.value) for stated in trace.claims] == [(2, "joins"), (1, "joins")]
 
     def test_the_value_of_an_alias_is_set_by_the_line_of_its_source(self):
         """And the next one below that source is its next."""
@@ -729,7 +729,7 @@ class TestExplain:
         top.alias("a", as_="b")
         trace = Injector([[top], [bound(a=1)], [bound(a=2), bound(b=3)]]).explain("b").trace()
 
-        assert [(str(one.claim.value), one.claim.path, one.fate.value) for one in trace.heard] == [
+        assert [(str(one.claim.value), one.claim.path, one.outcome.value) for one in trace.claims] == [
             ("alias of Data, 'a'", ("b",), "wins"),
             ("1", ("a",), "wins"),
             ("2", ("a",), "loses"),
@@ -744,10 +744,10 @@ class TestExplain:
         low.exclude("ntp")
         trace = Injector([[top], [low]]).explain("/classes").trace
 
-        assert [(str(one.claim.value), one.fate.value) for one in trace().heard] == [
+        assert [(str(one.claim.value), one.outcome.value) for one in trace().claims] == [
             ("include ntp", "joins"), ("include ssh", "joins"), ("exclude ntp", "loses"),
         ]  # fmt: skip
-        assert [str(one.claim.value) for one in trace((1,)).heard] == ["include ssh"]
+        assert [str(one.claim.value) for one in trace((1,)).claims] == ["include ssh"]
         assert [one.ranks for one in trace().elements] == [(3,), (1,)]
 
     def test_the_chain_of_look_ups_is_shown(self):

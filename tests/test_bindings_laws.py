@@ -345,7 +345,7 @@ def test_each_loser_is_told_what_the_page_says_of_it(composed, name):
     where nothing abstract is.
     """
     explanation = explained(composed, name)
-    rows = explanation.trace().heard if explanation is not None else ()
+    rows = explanation.trace().claims if explanation is not None else ()
     entries = {entry[1]["line"]: entry for entry in declared(composed, name)}
     line_of = {row.claim.rank: row.claim.origin.line for row in rows}
 
@@ -381,7 +381,7 @@ def test_without_the_winner_the_next_row_speaks(composed):
     It is read then; or it ties, as it was told, and that is a conflict; or it is abstract, or there is none.
     """
     explanation = explained(composed, "a")
-    rows = explanation.trace().heard if explanation is not None else ()
+    rows = explanation.trace().claims if explanation is not None else ()
     if not rows:
         return
     lines = itertools.count()

@@ -42,7 +42,7 @@ def told(layers: list[Any], key: str, path: str = "") -> list[str]:
 
 class TestWhereItMatters:
     def test_above_the_winner_or_beside_it(self):
-        """It might bind the key again; below the winner it cannot be heard."""
+        """It might bind the key again; below the winner it cannot be stated."""
         beside = Layer("both", (bound(a=1).to_set(), BindingSet.unknown("locked", WHERE, "is encrypted")))
 
         assert told([VAULT, [bound(a=1)]], "a") == ["a: needs a server"]
@@ -120,7 +120,7 @@ class TestWhereItMatters:
             "  unknown  2 vault         (unknown)  providers.yaml:7 (provider vault)"
             f"{' ' * (len(str(explanation.origins()[0])) - 33)}  may be overridden by it: needs a server"
         )
-        assert [one["fate"] for one in explanation.to_dict()["declarations"]] == ["wins", "unknown"]
+        assert [one["outcome"] for one in explanation.to_dict()["declarations"]] == ["wins", "unknown"]
 
     def test_a_fault_that_it_might_mend_says_so(self):
         """It is a fault all the same: nobody can look."""

@@ -180,7 +180,7 @@ def read(node: Node, path: Steps) -> Any:
 def erasures(node: Node) -> dict[Steps, dict[str, Any]]:
     """What was erased, as the explanations of the maps above it tell; the newest of each path."""
     maps = {path[:depth] for path, _ in leaves(node.to_dict()) for depth in range(1, len(path))}
-    told = [past for path in sorted(maps, key=repr) for past in node.trace(path).to_dict()["past"]]
+    told = [past for path in sorted(maps, key=repr) for past in node.trace(path).to_dict()["history"]]
     return {parse(past["path"]): past for past in reversed(told) if past["event"] == "erased"}
 
 
@@ -233,8 +233,8 @@ def faults_of_changed_losers(machine: Machine, path: Steps) -> Iterator[str]:
     explained = machine.explained(path)
     winner, *others = explained["claims"]
     before = read(machine.node, path)
-    lost = [claim for claim in others if claim["fate"] == "loses"]
-    for claim in unique([*lost, *explained["past"]], but=winner):
+    lost = [claim for claim in others if claim["outcome"] == "loses"]
+    for claim in unique([*lost, *explained["history"]], but=winner):
         place, new = Place.of(claim), edit_of(claim["value"])
         if new is None or isinstance(claim["value"], (dict, list)):
             continue  # a map or list is changed at the lines of its entries, and each of those has a path
@@ -291,8 +291,8 @@ def without(elements: list[Any], machine: Machine, path: Steps) -> list[Any]:
     """The list without the elements that one line said, and nobody else."""
     gone = Place.of(machine.winners[path]).entry
     told = machine.node.trace(path[:-1]).elements
-    speakers = [{(claim.origin.file, claim.origin.line) for claim in one.claims} for one in told]
-    return [element for element, said in zip(elements, speakers, strict=True) if said != {gone}]
+    setters = [{(claim.origin.file, claim.origin.line) for claim in one.claims} for one in told]
+    return [element for element, said in zip(elements, setters, strict=True) if said != {gone}]
 
 
 def next_in(explained: dict[str, Any], path: Steps) -> Any:
@@ -302,7 +302,7 @@ def next_in(explained: dict[str, Any], path: Steps) -> Any:
         return ABSENT  # a key of an element: elements are whole
     earlier = [
         past
-        for past in explained["past"]
+        for past in explained["history"]
         if past["rank"] == winner["rank"] and past["event"] in ("overwritten", "silent")
     ]
     for claim in [*earlier, *others]:
@@ -352,7 +352,7 @@ class TestFacts:
 
     def test_a_fact_that_is_removed_is_gone(self, machine: Machine):
         """
-        Or a weaker attribute is heard.
+        Or a weaker attribute is stated.
         """
         faults = [fault for path in machine.sampled_facts for fault in faults_of_a_removed_winner(machine, path)]
 
@@ -373,7 +373,7 @@ class TestLists:
 
     def test_both_ways_name_the_same_line(self, machine: Machine):
         """
-        For the elements of every list that is no fact; every one of them has a speaker.
+        For the elements of every list that is no fact; every one of them has a locator.
         """
         lists = {path[: path.index(step)] for path in machine.attributes for step in path if type(step) is int}
 

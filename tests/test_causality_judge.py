@@ -63,11 +63,11 @@ class LastFileWins:
         if self.lie == "winner and loser":
             others = [winner, *others]
         rows = [
-            {**winner, "fate": "wins"},
-            *({**one, "fate": "loses", "beaten_by": [winner["rank"]]} for one in others),
+            {**winner, "outcome": "wins"},
+            *({**one, "outcome": "loses", "overridden_by": [winner["rank"]]} for one in others),
         ]
         if self.lie == "read":
-            rows[1:] = [{**one, "fate": "read"} for one in rows[1:]]
+            rows[1:] = [{**one, "outcome": "read"} for one in rows[1:]]
         return {"steps": path, "claims": rows}
 
 
@@ -181,8 +181,10 @@ class TestTheWords:
         rows = rows_of(
             {
                 "steps": ["a"],
-                "claims": [{**place, "fate": fate, "rank": rank, "beaten_by": by} for fate, rank, by in claims],
-                "past": [{**place, "event": event, "rank": rank, "by": None} for event, rank in past],
+                "claims": [
+                    {**place, "outcome": outcome, "rank": rank, "overridden_by": by} for outcome, rank, by in claims
+                ],
+                "history": [{**place, "event": event, "rank": rank, "by": None} for event, rank in past],
             }
         )
 
@@ -208,7 +210,9 @@ class TestTheWords:
         A recipe's looks at what the attribute file set, the other way round it does not; a map has to go whole.
         """
         place = {"path": "a", "value": 1, "file": "f", "line": 1, "column": None}
-        heard = [{**place, "fate": fate, "rank": rank, "slot": f"default / {who}"} for fate, who, rank in claims]
+        stated = [
+            {**place, "outcome": outcome, "rank": rank, "slot": f"default / {who}"} for outcome, who, rank in claims
+        ]
         before = [
             {
                 **place,
@@ -222,7 +226,7 @@ class TestTheWords:
         ]
         if past[0][4] == "":
             before[0]["by"] = {**place, "path": ""}
-        coming = next_in_line(rows_of({"steps": ["a"], "claims": heard, "past": before}), lambda row: gone)
+        coming = next_in_line(rows_of({"steps": ["a"], "claims": stated, "history": before}), lambda row: gone)
 
         assert expected == (coming.rank if coming else None)
 

@@ -252,7 +252,7 @@ class TestRun:
 
     def test_the_node_is_the_one_that_the_facts_name(self, say: Say):
         """
-        Where nobody says which: the fqdn. It was never heard of, and a warning says so.
+        Where nobody says which: the fqdn. It was never stated of, and a warning says so.
         """
         said = say(*RUN)
 
@@ -329,9 +329,9 @@ class TestExplain:
             "  loses   6 force_default / recipe    24  cookbooks/app/recipes/default.py:1",
             "  loses   1 default / attribute file   2  cookbooks/app/attributes/default.py:1",
             "",
-            "  12 beats 11, 6 beats 1: the later component replaces the earlier one (inside",
-            "    the level)",
-            "  12 beats 6: the stronger level replaces the weaker one (across levels)",
+            "  12 over 11, 6 over 1: the later component replaces the earlier one (inside the",
+            "    level)",
+            "  12 over 6: the stronger level replaces the weaker one (across levels)",
         ]
 
     def test_a_united_list_names_the_speaker_of_each_element(self, say: Say):
@@ -343,7 +343,7 @@ class TestExplain:
         lines = say("explain", "web1", "app.ports").out.splitlines()
 
         assert lines[-3:] == [
-            "  elements, and who says them",
+            "  elements, and who set them",
             "    80    1  cookbooks/app/attributes/default.py:2",
             "    8080  4  roles/web.json:9",
         ]
@@ -732,12 +732,12 @@ class TestStreams:
 
 def _read(ours: int, theirs: int) -> bytes:
     """What was written to a terminal."""
-    heard = b""
+    stated = b""
     while select.select([ours], [], [], 0.2)[0]:
-        heard += os.read(ours, 65536)
+        stated += os.read(ours, 65536)
     os.close(theirs)
     os.close(ours)
-    return heard
+    return stated
 
 
 class TestTheExample:

@@ -141,7 +141,7 @@ class TestExplain:
 
         assert code == 0
         assert "web.yaml:6" in out
-        assert "1 beats 2: dict(no_replace): the old value stays" in out
+        assert "1 over 2: dict(no_replace): the old value stays" in out
         assert 'runcmd.1 = "two"' in out
         assert "web.yaml:4" in out
 

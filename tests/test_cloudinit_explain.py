@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from nodeattrs import Layer, Origin
 from nodeattrs.adapters.cloudinit import Merged, merge, merge_layers
 from nodeattrs.core.answer import Answer
-from nodeattrs.core.trace import Fate
+from nodeattrs.core.trace import Outcome
 from nodeattrs.core.tree import Path, dig
 
 # Each value says its own part; few keys, so that they meet.
@@ -78,7 +78,7 @@ def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
         yield from leaves(entry, (*path, key))
 
 
-def speakers(text: str) -> set[str]:
+def setters(text: str) -> set[str]:
     """The parts that a leaf says it is of."""
     return {f"part-00{number}" for number in PIECE.findall(text)}
 
@@ -90,7 +90,7 @@ class TestOrigins:
         merged = merge(texts)
 
         for path, text in leaves(merged.config):
-            assert {origin.file for origin in merged.origins(path)} == speakers(text)
+            assert {origin.file for origin in merged.origins(path)} == setters(text)
 
     @given(bodies())
     def test_the_line_is_one_on_which_the_part_says_the_leaf(self, texts: list[str]):
@@ -119,14 +119,18 @@ class TestOrigins:
     @settings(max_examples=40)
     @given(bodies(), bodies())
     def test_layers_keep_them(self, user: list[str], vendor: list[str]):
-        """A leaf that comes out of one side is said by that side's parts."""
+        """A leaf that comes out of one side is set by that side's parts."""
         sides = [
             merge([text.replace("<", f"<{side}") for text in texts]) for side, texts in (("u", user), ("v", vendor))
         ]
         whole = merge_layers(user=sides[0], vendor=sides[1])
 
         for path, text in leaves(whole.config):
-            ranks = {heard.claim.rank for heard in whole.trace(path).heard if heard.fate in (Fate.WINS, Fate.JOINS)}
+            ranks = {
+                stated.claim.rank
+                for stated in whole.trace(path).claims
+                if stated.outcome in (Outcome.WINS, Outcome.JOINS)
+            }
             assert {rank > len(sides[0].parts) for rank in ranks} == {
                 "v" in piece for piece in text.split(">") if piece
             }
@@ -140,8 +144,10 @@ class TestTraces:
 
         for path, text in leaves(merged.config):
             trace = merged.trace(path)
-            standing = {heard.claim.origin.file for heard in trace.heard if heard.fate in (Fate.WINS, Fate.JOINS)}
-            assert (trace.value, standing) == (text, speakers(text))
+            standing = {
+                stated.claim.origin.file for stated in trace.claims if stated.outcome in (Outcome.WINS, Outcome.JOINS)
+            }
+            assert (trace.value, standing) == (text, setters(text))
 
     @given(bodies(), st.lists(KEYS, min_size=1, max_size=3).map(tuple))
     def test_every_loser_said_something_and_somebody_is_named(self, texts: list[str], path: Path):
@@ -150,11 +156,11 @@ class TestTraces:
         trace = merged.trace(path)
 
         assert str(trace)
-        for heard in trace.losers:
-            assert heard.why
-            assert heard.claim.path == path[: len(heard.claim.path)]
-            standing = {one.claim.rank for one in trace.heard if one.fate in (Fate.WINS, Fate.JOINS)}
-            assert heard.claim.rank not in standing
+        for stated in trace.losers:
+            assert stated.why
+            assert stated.claim.path == path[: len(stated.claim.path)]
+            standing = {one.claim.rank for one in trace.claims if one.outcome in (Outcome.WINS, Outcome.JOINS)}
+            assert stated.claim.rank not in standing
 
     def test_a_dropped_part_lost_to_the_missing_merger(self):
         """The reason is said in words."""
@@ -168,8 +174,8 @@ class TestTraces:
         merged = merge(["#cloud-config\na: 1", "#cloud-config\nmerge_how: dict(allow_delete)\na:"])
         trace = merged.trace("a")
 
-        assert (trace.found, [heard.claim.value for heard in trace.heard]) == (False, [None, 1])
-        (why,) = {heard.why for heard in trace.heard}
+        assert (trace.found, [stated.claim.value for stated in trace.claims]) == (False, [None, 1])
+        (why,) = {stated.why for stated in trace.claims}
         assert why.startswith("dict(allow_delete): a null deletes the key")
 
     def test_a_scalar_in_the_way_is_told(self):
@@ -254,7 +260,7 @@ class TestPatches:
         return merge_layers(user=user, **layers) if layers else user
 
     def rows(self, merged: Merged, path: str) -> list[tuple[str, Any, int | None]]:
-        return [(one.fate.value, one.claim.value, one.claim.origin.line) for one in merged.trace(path).heard]
+        return [(one.outcome.value, one.claim.value, one.claim.origin.line) for one in merged.trace(path).claims]
 
     def test_what_a_later_operation_replaces_is_overridden_and_next(self):
         """
@@ -310,7 +316,7 @@ class TestPatches:
         """
         merged = self.merged("t: 1\nz: 0", '{"op": "remove", "path": "/t"}', vendor="t: 2")
 
-        assert [(heard.claim.value, heard.by) for heard in merged.trace("t").heard] == [(2, ()), (1, (2,))]
+        assert [(stated.claim.value, stated.by) for stated in merged.trace("t").claims] == [(2, ()), (1, (2,))]
         assert "the operation removes it (JSON patch: remove /t)" in merged.explain("t")
 
     def test_what_was_written_twice_and_then_moved_is_told(self):
@@ -329,7 +335,7 @@ class TestPatches:
         patch = '#cloud-config-jsonp\n[{"op": "remove", "path": "/n"}]'
         merged = merge(["#cloud-config\ne: {e: 0}\nn: 1", patch, f"#cloud-config\n{how}\ne: []\ne: {{n: 2}}"])
 
-        assert [(heard.claim.value, heard.by) for heard in merged.trace("e.n").heard] == [(2, ()), ([], (3, 1))]
+        assert [(stated.claim.value, stated.by) for stated in merged.trace("e.n").claims] == [(2, ()), ([], (3, 1))]
 
     def test_what_was_gone_before_a_patch_is_still_told(self):
         """
@@ -355,7 +361,7 @@ class TestPatches:
         """
         merged = self.merged("d: {a: 1}", '{"op": "add", "path": "/d/b", "value": 2}')
 
-        assert "said at d.b" in merged.explain("d")
+        assert "set at d.b" in merged.explain("d")
         assert self.rows(merged, "d.a") == [("wins", 1, 2)]
 
     def test_what_an_alias_shares_is_changed_along(self):
@@ -385,8 +391,8 @@ class TestPatches:
             assert merged.value == {"a": {"x": 11, "y": [12, 13]}, "b": 14}
             return
         for path, value in _scalars(merged.value, ()):
-            (heard,) = [one for one in merged.trace(path).heard if one.fate is not Fate.LOSES]
-            assert heard.claim.value == value
+            (stated,) = [one for one in merged.trace(path).claims if one.outcome is not Outcome.LOSES]
+            assert stated.claim.value == value
 
 
 def _scalars(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
@@ -412,7 +418,7 @@ class TestTruth:
     """Every answer to "who" is true: what other accounts left out, or placed elsewhere."""
 
     def rows(self, merged: Any, path: str) -> list[tuple[str, Any, str]]:
-        return [(one.fate.value, one.claim.value, str(one.claim.origin)) for one in merged.trace(path).heard]
+        return [(one.outcome.value, one.claim.value, str(one.claim.origin)) for one in merged.trace(path).claims]
 
     def test_a_list_that_hid_a_map_is_named(self):
         """
@@ -518,7 +524,7 @@ class TestTruth:
         user = merge(["#cloud-config\nt: a\nz: 0", f"#cloud-config\nt: null\n{how}"])
         merged = merge_layers(user=user, vendor="t: b")
 
-        rows = [(heard.claim.value, heard.by) for heard in merged.trace("t").heard]
+        rows = [(stated.claim.value, stated.by) for stated in merged.trace("t").claims]
         assert rows == [("b", ()), (None, (1,)), ("a", (2,))]
 
     def test_a_list_of_the_keys_beside_the_path_would_stand_in_the_way(self):
@@ -535,7 +541,7 @@ class TestTruth:
         text = merged.explain("e.e")
 
         assert [value for _, value, _ in self.rows(merged, "e.e")] == ["a", {"m": "b"}, []]
-        assert "said at e; beaten by 1: it would stand in the way (what lies beside)" in text
+        assert "set at e; overridden by 1: it would stand in the way (what lies beside)" in text
 
     def test_an_unknown_layer_is_told_where_it_might_decide(self):
         """
@@ -546,7 +552,7 @@ class TestTruth:
 
         assert {"a": 1, "b": 2} == merged.config
         assert [] == list(merged.trace("a").unknown)
-        assert ["vault"] == [heard.claim.origin.name for heard in merged.trace("b").unknown]
+        assert ["vault"] == [stated.claim.origin.name for stated in merged.trace("b").unknown]
 
     def test_it_is_an_answer_like_those_of_the_other_systems(self):
         """

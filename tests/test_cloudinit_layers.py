@@ -40,7 +40,7 @@ class TestConfd:
 
         assert merged.config == {"c": "twenty", "a": "ten", "b": "main"}
         assert str(merged.origins("b")[0]) == f"{etc}/cloud.cfg:2 (file)"
-        assert [heard.claim.value for heard in merged.trace("c").heard] == ["twenty", "ten"]
+        assert [stated.claim.value for stated in merged.trace("c").claims] == ["twenty", "ten"]
 
     def test_a_folder_alone_is_read_too(self, etc: Path):
         """There may be no main file."""
@@ -131,7 +131,7 @@ class TestLayers:
             "layer data source",
             "main file:1 (file)",
         ]
-        assert [(heard.claim.rank, heard.fate.value) for heard in merged.trace("n.u").heard] == [
+        assert [(stated.claim.rank, stated.outcome.value) for stated in merged.trace("n.u").claims] == [
             (1, "wins"),
             (3, "loses"),
         ]

@@ -180,7 +180,7 @@ class TestPartsThatDoNotJoin:
 
         assert str(error) == (
             f"{file.as_posix()}:5: str(append) cannot add a mapping to a text at a.t\n"
-            "  what was there is said by part-001\n"
+            "  what was there is set by part-001\n"
             "  write the value as text"
         )
 
@@ -240,7 +240,7 @@ class TestPatches:
         assert self.patch(f"[{', '.join([doubled] * 40)}]").parts[1].kind == "too-large"
 
     def test_what_a_patch_left_alone_keeps_its_origin(self):
-        """Only what it set is said by the patch."""
+        """Only what it set is set by the patch."""
         merged = self.patch(
             '[{"op": "add", "path": "/l/0", "value": "w"}, {"op": "add", "path": "/n", "value": {"k": 1}}]'
         )

@@ -54,7 +54,7 @@ class TestOrder:
     def test_a_missing_dependency_names_who_needs_it(self):
         """With the line, and what may have been meant."""
         app = Cookbook(
-            "app", depends={"apachee": ""}, speaker=Origin("cookbook", "app", "cookbooks/app/metadata.json", 4)
+            "app", depends={"apachee": ""}, locator=Origin("cookbook", "app", "cookbooks/app/metadata.json", 4)
         )
 
         with pytest.raises(CookbookNotFound) as caught:
@@ -155,11 +155,11 @@ class TestVersions:
     def test_everything_that_does_not_fit_is_said_at_once(self):
         """Who asks, where, and what was found."""
         known = {
-            "app": Cookbook("app", "1.0.0", {"apache2": "~> 2.0"}, speaker=Origin("cookbook", "app", "app.json", 4)),
-            "apache2": Cookbook("apache2", "1.9", speaker=Origin("cookbook", "apache2", "apache2.json", 2)),
+            "app": Cookbook("app", "1.0.0", {"apache2": "~> 2.0"}, locator=Origin("cookbook", "app", "app.json", 4)),
+            "apache2": Cookbook("apache2", "1.9", locator=Origin("cookbook", "apache2", "apache2.json", 2)),
         }
         prod = Environment(
-            "prod", cookbook_versions={"app": "< 1.0"}, speaker=Origin("environment", "prod", "p.json", 7)
+            "prod", cookbook_versions={"app": "< 1.0"}, locator=Origin("environment", "prod", "p.json", 7)
         )
 
         with pytest.raises(CookbookVersionConflict) as caught:

@@ -47,9 +47,9 @@ class TestSpeaker:
         """
         A role's paths begin below the field that holds its attributes.
         """
-        speaker = parse(self.TEXT, "roles/web.json", "json").speaker("role", "web", ("default_attributes",))
+        locator = parse(self.TEXT, "roles/web.json", "json").locator("role", "web", ("default_attributes",))
 
-        assert Origin("role", "web", "roles/web.json", 4, 16) == speaker.at(("apache", "port"))
+        assert Origin("role", "web", "roles/web.json", 4, 16) == locator.at(("apache", "port"))
 
     def test_a_path_that_is_not_written_stands_where_its_parent_stands(self):
         """

@@ -32,8 +32,8 @@ def on_disk(root: Path, files: dict[str, object], run_list: list[str], environme
 
 
 def places(trace: Trace) -> list[tuple[int, str | None, str]]:
-    """Slot, file and line, fate, in the order of the explanation."""
-    return [(heard.claim.rank, heard.claim.origin.place, heard.fate.value) for heard in trace.heard]
+    """Slot, file and line, outcome, in the order of the explanation."""
+    return [(stated.claim.rank, stated.claim.origin.place, stated.outcome.value) for stated in trace.claims]
 
 
 class TestWhatIsHeard:
@@ -52,7 +52,7 @@ class TestWhatIsHeard:
 
     def test_the_node_notes_what_its_run_list_came_to(self):
         """
-        Among the automatic attributes, said by the run; and it has tags from here on.
+        Among the automatic attributes, set by the run; and it has tags from here on.
         """
         roles = {"web": Role("web", ["role[base]", "kiln::fire"]), "base": Role("base", ["clay"])}
         node = expanded(roles, ["role[web]", "kiln"], Environment("prod"))
@@ -140,7 +140,7 @@ class TestWhoSaidIt:
         assert [
             ("overwritten", "inner", "roles/inner.yaml:4", "role outer"),
             ("overwritten", "core", "roles/core.yaml:4", "role inner"),
-        ] == [(one.event, one.claim.value, one.claim.origin.place, one.by.origin.who) for one in trace.past]
+        ] == [(one.event, one.claim.value, one.claim.origin.place, one.by.origin.who) for one in trace.history]
 
     def test_who_overwrote_it_is_named_with_the_line_of_that_path(self, tmp_path):
         """
@@ -150,7 +150,7 @@ class TestWhoSaidIt:
             "roles/outer.yaml": YAML_ROLE.format(name="outer", inner="'role[inner]'"),
             "roles/inner.yaml": YAML_ROLE.format(name="inner", inner=""),
         }
-        past = on_disk(tmp_path, files, ["role[outer]"]).trace("glaze").past
+        past = on_disk(tmp_path, files, ["role[outer]"]).trace("glaze").history
 
         assert ["roles/outer.yaml:4"] == [one.by.origin.place for one in past]
 

@@ -62,7 +62,7 @@ class TestThisMachine:
         assert gather({}, now=12.5).tree["ohai_time"] == 12.5
 
     def test_it_names_itself(self):
-        assert gather({}).speaker.at(("memory", "total")) == Origin("facts", "this machine")
+        assert gather({}).locator.at(("memory", "total")) == Origin("facts", "this machine")
 
     def test_no_program_is_started(self, monkeypatch):
         def started(*words: object, **more: object) -> None:
@@ -305,7 +305,7 @@ class TestDefaultRoute:
         assert default_route6([lines[2].replace(" 00 ", " 01 ", 1)], ["lo", "eth0"]) is None, "to half of all"
 
 
-def heard(family: int, address: str, netmask: str | None = None) -> SimpleNamespace:
+def stated(family: int, address: str, netmask: str | None = None) -> SimpleNamespace:
     """An address as psutil tells it."""
     return SimpleNamespace(family=family, address=address, netmask=netmask, broadcast=None, ptp=None)
 
@@ -327,10 +327,10 @@ class TestInterfaces:
 
     def test_a_tunnels_end_point_is_no_hardware_address(self, monkeypatch):
         addresses = {
-            "sit0": [heard(psutil.AF_LINK, "00:00:00:00")],
-            "lo": [heard(psutil.AF_LINK, "00:00:00:00:00:00")],
-            "eth0": [heard(psutil.AF_LINK, "02-fc-00-00-00-0a")],
-            "tun0": [heard(psutil.AF_LINK, "")],
+            "sit0": [stated(psutil.AF_LINK, "00:00:00:00")],
+            "lo": [stated(psutil.AF_LINK, "00:00:00:00:00:00")],
+            "eth0": [stated(psutil.AF_LINK, "02-fc-00-00-00-0a")],
+            "tun0": [stated(psutil.AF_LINK, "")],
         }
         monkeypatch.setattr(psutil, "net_if_addrs", lambda: addresses)
         monkeypatch.setattr(psutil, "net_if_stats", dict)
@@ -346,11 +346,11 @@ class TestInterfaces:
     def test_the_node_takes_addresses_and_hardware_address_from_one_interface(self, monkeypatch):
         mask6 = "ffff:ffff:ffff:ffff::"
         addresses = {
-            "aa0": [heard(psutil.AF_LINK, "02:00:00:00:00:aa")],
+            "aa0": [stated(psutil.AF_LINK, "02:00:00:00:00:aa")],
             "bb0": [
-                heard(socket.AF_INET6, "fe80::1%bb0", mask6),
-                heard(socket.AF_INET, "10.0.0.2", "255.255.255.0"),
-                heard(psutil.AF_LINK, "02:00:00:00:00:bb"),
+                stated(socket.AF_INET6, "fe80::1%bb0", mask6),
+                stated(socket.AF_INET, "10.0.0.2", "255.255.255.0"),
+                stated(psutil.AF_LINK, "02:00:00:00:00:bb"),
             ],
         }
         monkeypatch.setattr(psutil, "net_if_addrs", lambda: addresses)
@@ -370,8 +370,8 @@ class TestInterfaces:
     def machine_with_vpn(self, monkeypatch, tmp_path) -> pathlib.Path:
         """A machine of two interfaces, whose routes are in the file that is returned."""
         addresses = {
-            "eth0": [heard(socket.AF_INET, "10.0.0.2", "255.255.255.0")],
-            "vpn0": [heard(socket.AF_INET, "10.8.0.6", "255.255.255.255")],
+            "eth0": [stated(socket.AF_INET, "10.0.0.2", "255.255.255.0")],
+            "vpn0": [stated(socket.AF_INET, "10.8.0.6", "255.255.255.255")],
         }
         monkeypatch.setattr(psutil, "net_if_addrs", lambda: addresses)
         monkeypatch.setattr(psutil, "net_if_stats", dict)
@@ -413,18 +413,18 @@ class TestFactFunctions:
         assert facts["platform"] == "platform @vpn"
 
     def test_each_place_names_the_function_that_spoke_last(self):
-        speaker = gather(
+        locator = gather(
             {
                 "one": lambda known: {"network": {"vpn": {"a": 1, "b": 1}}, "rack": {"row": 1}},
                 "two": lambda known: {"network": {"vpn": {"b": 2}}, "rack": "r2"},
                 "three": lambda known: {"rack": {"row": 3}},
             }
-        ).speaker
+        ).locator
 
-        said = {text: speaker.at(parse(text)).name for text in ("network.vpn.a", "network.vpn.b", "rack.row", "rack")}
+        said = {text: locator.at(parse(text)).name for text in ("network.vpn.a", "network.vpn.b", "rack.row", "rack")}
         assert said == {"network.vpn.a": "one", "network.vpn.b": "two", "rack.row": "three", "rack": "three"}
-        assert speaker.at(("network", "interfaces", "lo")).name == "this machine"
-        assert speaker.at(("network",)).name == "this machine"
+        assert locator.at(("network", "interfaces", "lo")).name == "this machine"
+        assert locator.at(("network",)).name == "this machine"
 
     def test_a_later_function_sees_the_facts_of_an_earlier_one(self):
         facts = gather({"one": lambda known: {"rack": "r1"}, "two": lambda known: {"seen": known["rack"]}}).tree
@@ -483,7 +483,7 @@ class TestFactFunctions:
             "fact function absent (no_such_module_here:facts) cannot be imported",
             "fact function zone failed",
         ]
-        assert facts.speaker.at(("platform",)).name == "copy"
+        assert facts.locator.at(("platform",)).name == "copy"
 
     @pytest.mark.parametrize("library", ["psutil", "distro"])
     def test_without_the_extra_the_error_names_it(self, monkeypatch, library):
@@ -669,7 +669,7 @@ class TestFacterFile:
     )
     def test_it_is_said_by_ohais_names_and_from_its_true_line(self, facter, path, value, line):
         facts = load_facts(facter, "facts/web01.json")
-        origin = facts.speaker.at(parse(path))
+        origin = facts.locator.at(parse(path))
 
         assert dig(facts.tree, parse(path)) == value
         assert line in lines_in(facter)[origin.line - 1]
@@ -682,9 +682,9 @@ class TestFacterFile:
         assert facts["networking"]["interfaces"]["old"] is None
 
     def test_every_line_that_matters_is_the_one_to_edit(self, facter):
-        """Another value on the line that the speaker names is another value of that fact."""
+        """Another value on the line that the locator names is another value of that fact."""
         before = load_facts(facter)
-        line = before.speaker.at(("platform_version",)).line
+        line = before.locator.at(("platform_version",)).line
         text = lines_in(facter)
         text[line - 1] = text[line - 1].replace("9.4", "9.5")
         facter.write_text("\n".join(text))
@@ -796,7 +796,7 @@ class TestOhaiFile:
 
     def test_each_fact_has_its_line(self, tmp_path):
         path = self.write(tmp_path, {"platform": "ubuntu", "kernel": {"name": "Linux", "release": "5.11"}})
-        origin = load_facts(path, "ohai.json").speaker.at(("kernel", "release"))
+        origin = load_facts(path, "ohai.json").locator.at(("kernel", "release"))
 
         assert str(origin) == "ohai.json:5 (facts ohai.json)"
 
@@ -821,18 +821,18 @@ words = st.dictionaries(st.sampled_from("kl"), leaves | st.dictionaries(st.sampl
 
 @given(words, words)
 def test_what_a_function_says_is_read_back_and_is_its_own(one, two):
-    """The last to speak of a place is heard there, and named."""
+    """The last to speak of a place is stated there, and named."""
     facts = _gathered_from(one, two)
 
     for path, value in _leaves_of(two):
         assert dig(facts.tree, path) == value
-        assert facts.speaker.at(path).name == "two"
+        assert facts.locator.at(path).name == "two"
     for path, value in _leaves_of(one):
         if all(dig(two, path[:length]) is ABSENT for length in range(1, len(path) + 1)) or (
             len(path) == 2 and isinstance(two.get(path[0]), dict) and path[1] not in two[path[0]]
         ):
             assert dig(facts.tree, path) == value
-            assert facts.speaker.at(path).name == "one"
+            assert facts.locator.at(path).name == "one"
 
 
 def _gathered_from(one: dict[str, Any], two: dict[str, Any]) -> Any:

@@ -297,7 +297,7 @@ class TestFilteredSnapshot:
 
         restored = Node.restore(filtered_snapshot(node.snapshot(), allow={"default": ["a/b"]}))
 
-        assert ["unknown"] == [heard.claim.origin.who for heard in restored.trace("a").heard]
+        assert ["unknown"] == [stated.claim.origin.who for stated in restored.trace("a").claims]
 
     def test_who_said_only_what_is_blocked_is_not_mentioned(self):
         node = Node("web1")

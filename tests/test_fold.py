@@ -21,7 +21,7 @@ from tests.laws import exact, layers, numbers
 
 
 class Written:
-    """A speaker with a line for each path, as a file has."""
+    """A locator with a line for each path, as a file has."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -151,7 +151,7 @@ class TestOrigins:
 
         assert "bob" == folded["users"][1]["name"]
         assert ["web.yaml:users.0.name"] == [origin.file for origin in folded.origins("users.1.name")]
-        assert ["web.yaml:users.0.name"] == [heard.claim.origin.file for heard in folded.trace("users.1.name").heard]
+        assert ["web.yaml:users.0.name"] == [stated.claim.origin.file for stated in folded.trace("users.1.name").claims]
 
     def test_nobody_said_what_is_not_there(self):
         """
@@ -252,8 +252,8 @@ class TestFailure:
         assert ["web.yaml:a.b", "common.yaml:a.b"] == [origin.file for origin in caught.value.origins]
         assert str(caught.value).splitlines() == [
             "these two do not join at a.b",
-            "  'x' was said by web.yaml:a.b (file web)",
-            "  1 was said by common.yaml:a.b (file common)",
+            "  'x' was set by web.yaml:a.b (file web)",
+            "  1 was set by common.yaml:a.b (file common)",
             "  say it once",
         ]
 
@@ -319,7 +319,7 @@ class TestDepth:
         folded = fold(layers(nested(MAX_DEPTH, dict, 1), nested(MAX_DEPTH, dict, 2)), policy)
 
         assert (2,) == numbers(folded, path)
-        assert [2, 1] == [heard.claim.rank for heard in folded.trace(path).heard]
+        assert [2, 1] == [stated.claim.rank for stated in folded.trace(path).claims]
         assert folded.explain(path)
         assert folded.trace(()).to_dict()
 
@@ -534,7 +534,7 @@ class TestHiera:
 
     def test_origins_follow_the_elements(self):
         """
-        Also those of a list that met itself; an emptied list is said by those who made it so.
+        Also those of a list that met itself; an emptied list is set by those who made it so.
         """
         folded = hiera({"l": ["--x", "a"], "own": ["o", "o"]}, {"l": ["x", "a", "y"]})
 
@@ -585,7 +585,7 @@ class TestCombinators:
 
     def test_lists_can_be_laid_by_position(self):
         """
-        Leftovers of both sides stay; each entry keeps its own speaker.
+        Leftovers of both sides stay; each entry keeps its own locator.
         """
 
         def either(lower: Part, upper: Part) -> Part:

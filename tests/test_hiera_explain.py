@@ -196,7 +196,7 @@ class TestTheFoldingItself:
         explanation = scope.explain("k", merge="unique")
 
         assert [{"a": 1}, {"b": 1}] == scope.lookup("k", merge="unique") == explanation.value
-        assert ["joins", "joins"] == [heard.fate.value for heard in explanation.trace().heard]
+        assert ["joins", "joins"] == [stated.outcome.value for stated in explanation.trace().claims]
         assert {"0.a": ["global/data/common.yaml:1"], "1.b": ["env/data/node.yaml:1"]} == places(explanation)
 
     def test_null_alone_is_traced_under_unique(self, site: Site):
@@ -206,7 +206,7 @@ class TestTheFoldingItself:
         explanation = site({COMMON: "k: ~\n"}).explain("k", merge="unique")
 
         assert [None] == explanation.value
-        assert [f"{COMMON}:1"] == [str(heard.claim.origin.place) for heard in explanation.trace().heard]
+        assert [f"{COMMON}:1"] == [str(stated.claim.origin.place) for stated in explanation.trace().claims]
 
     def test_an_element_that_one_file_has_twice_has_both_lines(self, site: Site):
         """
@@ -237,7 +237,7 @@ class TestTheFoldingItself:
 
         trace = scope.explain("k", merge={"strategy": "deep", "knockout_prefix": "--"}).trace()
 
-        assert [("wins", "new"), ("loses", "old")] == [(one.fate.value, one.claim.value) for one in trace.heard]
+        assert [("wins", "new"), ("loses", "old")] == [(one.outcome.value, one.claim.value) for one in trace.claims]
 
     def test_a_null_that_yields_is_not_next(self, site: Site):
         """
@@ -247,7 +247,7 @@ class TestTheFoldingItself:
         scope = site({"hiera.yaml": f"version: 5\nhierarchy:\n{levels}",
                       "data/a.yaml": "k: 1\n", "data/b.yaml": "k: ~\n", "data/c.yaml": "k: 3\n"})  # fmt: skip
 
-        assert [1, 3, None] == [one.claim.value for one in scope.explain("k", merge="deep").trace().heard]
+        assert [1, 3, None] == [one.claim.value for one in scope.explain("k", merge="deep").trace().claims]
 
     def test_a_failed_dig_shows_what_stands_in_the_way(self, site: Site):
         """
@@ -255,7 +255,7 @@ class TestTheFoldingItself:
         """
         trace = site({COMMON: "k: text\n"}).explain("k.a").trace()
 
-        assert (("k",), "text", False) == (trace.cover, trace.heard[0].claim.value, trace.found)
+        assert (("k",), "text", False) == (trace.cover, trace.claims[0].claim.value, trace.found)
 
     def test_the_options_of_a_default_hierarchy_are_told_with_their_line(self, site: Site):
         """
@@ -294,7 +294,7 @@ class TestOneFileByTwoPaths:
 
         assert ["data/y.yaml:1"] == [str(one.place) for one in explanation.shadowed]
         assert [("wins", 1), ("loses", 2)] == [
-            (one.fate.value, one.claim.value[0]) for one in explanation.trace().heard
+            (one.outcome.value, one.claim.value[0]) for one in explanation.trace().claims
         ]
 
     def test_in_a_merge_it_joins_once(self, site: Site):
@@ -304,7 +304,7 @@ class TestOneFileByTwoPaths:
         explanation = site(TWICE, facts={"n": "x"}).explain("k", merge="unique")
 
         assert {"0": ["data/x.yaml:2"], "1": ["data/y.yaml:2"]} == places(explanation)
-        assert ["data/x.yaml:1", "data/y.yaml:1"] == [str(one.claim.origin.place) for one in explanation.trace().heard]
+        assert ["data/x.yaml:1", "data/y.yaml:1"] == [str(one.claim.origin.place) for one in explanation.trace().claims]
         assert [1, 1] == [len(one.claims) for one in explanation.trace("").elements]
 
 
@@ -318,9 +318,9 @@ class TestOneKeyTwice:
 
         assert 4 == explanation.value == scope.lookup("k.a")
         assert [("wins", 4, f"{COMMON}:7"), ("loses", 2, f"{COMMON}:4"), ("loses", 1, f"{COMMON}:1")] == [
-            (one.fate.value, one.claim.value, str(one.claim.origin.place)) for one in explanation.trace().heard
+            (one.outcome.value, one.claim.value, str(one.claim.origin.place)) for one in explanation.trace().claims
         ]
-        assert "a key that is written twice counts where it stands last" in explanation.trace().heard[1].why
+        assert "a key that is written twice counts where it stands last" in explanation.trace().claims[1].why
 
     def test_in_a_merge_it_takes_no_part(self, site: Site):
         """
@@ -330,7 +330,7 @@ class TestOneKeyTwice:
 
         assert ["b", "c"] == explanation.value
         assert [("joins", f"{NODE}:2"), ("joins", f"{COMMON}:1"), ("loses", f"{NODE}:1")] == [
-            (one.fate.value, str(one.claim.origin.place)) for one in explanation.trace().heard
+            (one.outcome.value, str(one.claim.origin.place)) for one in explanation.trace().claims
         ]
 
 
@@ -353,7 +353,7 @@ class TestText:
             "    k.a  1  data/nodes/web1.yaml:1",
             "  overridden",
             "    1 environment / common  2  data/common.yaml:1"
-            "  beaten by 2: the stronger source has the key (hash, below the top)",
+            "  overridden by 2: the stronger source has the key (hash, below the top)",
         ]
 
     def test_the_plain_one_is_that_of_the_trace(self, site: Site):
@@ -412,7 +412,7 @@ def test_every_leaf_stands_where_its_origin_says(tmp_path_factory, values, merge
                 assert json.dumps(value) in line, (path, value, line)
     trace = explanation.trace()
     assert trace.found
-    assert trace.heard
+    assert trace.claims
 
 
 def _lines(value, indent: int) -> str:

@@ -23,7 +23,7 @@ from nodeattrs.core.claim import Claim, Origin
 from nodeattrs.core.folding import Folding, noting
 from nodeattrs.core.origins import wholes
 from nodeattrs.core.part import Part
-from nodeattrs.core.trace import Fate, Trace, traced
+from nodeattrs.core.trace import Outcome, Trace, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, dig, strict_key
 from nodeattrs.core.walk import Setting
@@ -197,34 +197,38 @@ def paths_of(value: Any) -> Iterator[Path]:
 
 def winners_are_causes(judge: Judge, path: Path, trace: Trace) -> Iterator[str]:
     """Each standing one that is a scalar: its edit changes what is read there."""
-    for heard in trace.heard:
-        claim = heard.claim
-        if heard.fate in (Fate.LOSES, Fate.HOLDS) or trace.cover is not None or type(claim.value) not in (str, int):
+    for stated in trace.claims:
+        claim = stated.claim
+        if (
+            stated.outcome in (Outcome.LOSES, Outcome.HOLDS)
+            or trace.cover is not None
+            or type(claim.value) not in (str, int)
+        ):
             continue
         if trace.value == {} and judge.decides(judge.place(claim)):
             continue
         after = judge.again(judge.place(claim), changed("unused" if type(claim.value) is str else claim.value + 70))
         if after is not None and same(dig(after.result.value, there(path)), dig(judge.value, there(path))):
-            yield f"{heard.fate.value} {judge.place(claim)}, and its edit changes nothing"
+            yield f"{stated.outcome.value} {judge.place(claim)}, and its edit changes nothing"
 
 
 def overridden_are_none(judge: Judge, path: Path, trace: Trace) -> Iterator[str]:
     """Each overridden one: its edit, of the same kind, changes nothing there; markers and what they name aside."""
-    for heard in trace.losers:
-        place, new = judge.place(heard.claim), other(heard.claim.value)
+    for stated in trace.losers:
+        place, new = judge.place(stated.claim), other(stated.claim.value)
         if new is ABSENT or judge.decides(place):
             continue
         after = judge.again(place, changed(new))
         if after is None or not same(dig(after.result.value, path), dig(judge.value, path)):
-            yield f"{place} is overridden ({heard.why}), and its edit changes the value"
+            yield f"{place} is overridden ({stated.why}), and its edit changes the value"
 
 
 def the_next_one_is_next(judge: Judge, path: Path, trace: Trace) -> Iterator[str]:
     """Where a scalar is asked for: without the winner, the one called next is the winner."""
-    if isinstance(trace.value, (dict, list)) or int in map(type, path) or len(trace.heard) < 2:
+    if isinstance(trace.value, (dict, list)) or int in map(type, path) or len(trace.claims) < 2:
         return
-    winner, follower = trace.heard[0].claim, trace.heard[1].claim
-    if follower.path != path or set(trace.heard[1].by) != {winner.rank}:
+    winner, follower = trace.claims[0].claim, trace.claims[1].claim
+    if follower.path != path or set(trace.claims[1].by) != {winner.rank}:
         return  # cut off further up, by others: it comes back when they are gone
     source, own = judge.place(winner)
     if len(own) > {"first": 0, "hash": 1}.get(judge.case.how.name, len(own)):
@@ -236,7 +240,7 @@ def the_next_one_is_next(judge: Judge, path: Path, trace: Trace) -> Iterator[str
     if after is None:
         return  # what is left cannot be merged
     now = judge.trace(path, after)
-    names = [judge.place(heard.claim)[0] for heard in now.heard if heard.fate in (Fate.WINS, Fate.JOINS)]
+    names = [judge.place(stated.claim)[0] for stated in now.claims if stated.outcome in (Outcome.WINS, Outcome.JOINS)]
     if place[0] not in names:
         yield f"without {(source, own)} it is not {place} that is read, but {names}"
 
@@ -245,7 +249,7 @@ def nobody_is_left_out(judge: Judge, path: Path, trace: Trace) -> Iterator[str]:
     """Whatever else a source has: its edit changes nothing at a path that ends. Places in lists move: left aside."""
     if isinstance(trace.value, dict) or int in map(type, path):
         return
-    named = [judge.place(heard.claim) for heard in trace.heard]
+    named = [judge.place(stated.claim) for stated in trace.claims]
     for number, tree in judge.case.values.items():
         for own, value in leaves(tree) if tree is not ABSENT else ():
             place, new = (number, own), other(value)

@@ -50,7 +50,7 @@ def site(tmp_path: Path):
 
 def rows(explanation, path: str = "") -> list[tuple[str, str]]:
     """What became of whom, by place."""
-    return [(heard.fate.value, str(heard.claim.origin.place)) for heard in explanation.trace(path).heard]
+    return [(stated.outcome.value, str(stated.claim.origin.place)) for stated in explanation.trace(path).claims]
 
 
 class TestTheAnswer:
@@ -156,7 +156,7 @@ class TestTheTrace:
 
         for key, value in (("v::k", 1), ("v::m", [2, 3])):
             assert value == scope.lookup(key) == scope.explain(key).value
-            assert [("wins", "unknown")] == [tuple(fate for fate, _ in rows(scope.explain(key)))]
+            assert [("wins", "unknown")] == [tuple(outcome for outcome, _ in rows(scope.explain(key)))]
             assert ("Vault",) == tuple(level.name for level in scope.explain(key).unknown)
 
     def test_nothing_is_said_where_the_call_answered_before(self, site):
@@ -186,7 +186,7 @@ class TestTheTrace:
 
         assert [{"key": "v", "layer": "environment", "entry": "Vault", "file": "hiera.yaml", "line": 5,
                  "reason": "needs a server"}] == json.loads(json.dumps(data))["unknown"]  # fmt: skip
-        assert ("unknown", None) == (trace["claims"][1]["fate"], trace["claims"][1]["value"])
+        assert ("unknown", None) == (trace["claims"][1]["outcome"], trace["claims"][1]["value"])
 
 
 class TestStrict:

@@ -282,7 +282,7 @@ class TestHistory:
         node.default["a"] = {"b": {"c": 2}}
         node.default["a"]["b"]["c"] = 3
 
-        assert [past.claim.value for past in node.trace("a").past if past.claim.path == ("a",)] == [{"b": {"c": 1}}]
+        assert [past.claim.value for past in node.trace("a").history if past.claim.path == ("a",)] == [{"b": {"c": 1}}]
 
     def test_it_is_kept_for_each_path_and_slot_by_itself(self, node):
         """One slot's loop does not push out another's past."""
@@ -291,7 +291,7 @@ class TestHistory:
         for number in range(100):
             node.default["a"] = number
 
-        assert "kept" in [past.claim.value for past in node.trace("a").past]
+        assert "kept" in [past.claim.value for past in node.trace("a").history]
 
 
 class TestCheck:
@@ -342,7 +342,7 @@ class TestCheck:
         judged = Program()
         held = []
         for step in program:
-            judged.answer({name: value for name, value in step.items() if name != "speaker"}, step["speaker"])
+            judged.answer({name: value for name, value in step.items() if name != "locator"}, step["locator"])
             for path in asked:
                 view = judged.node.read(*path)
                 held.append((view, copy.deepcopy(view)))
@@ -368,4 +368,4 @@ class TestRoots:
             exec(compile(file.read_text(), str(file), "exec"), {"node": node})
 
         assert node.trace("a").winner.claim.origin.file == outside.as_posix()
-        assert node.trace("a").past[0].claim.origin.file == "a.py"
+        assert node.trace("a").history[0].claim.origin.file == "a.py"

@@ -89,7 +89,7 @@ class TestExplanation:
         data = {one["what"]: one["trace"] for one in explanation.to_dict()["read"]}
 
         assert list(data) == ["lookup(kiln::heat)", "kiln.margin"]
-        assert data["lookup(kiln::heat)"]["leaves"][0]["said_by"][0]["file"] == "data/kiln1.yaml"
+        assert data["lookup(kiln::heat)"]["leaves"][0]["set_by"][0]["file"] == "data/kiln1.yaml"
         assert data["kiln.margin"]["claims"][0]["file"] == "cookbooks/kiln/attributes/default.py"
         assert data["kiln.margin"]["claims"][0]["line"] == 1
 

@@ -180,12 +180,12 @@ class TestWriters:
         st.lists(held_steps | some_steps.map(lambda program: program[0]), min_size=5, max_size=15),
         st.sampled_from(["attribute file", "recipe"]),
     )
-    def test_a_writer_that_is_kept_is_live_until_its_place_is_replaced(self, steps, speaker):
+    def test_a_writer_that_is_kept_is_live_until_its_place_is_replaced(self, steps, locator):
         """
         It sees and changes its map or list as long as that stands where it stood; afterwards it keeps
-        the old content to itself. One speaker: no law covers writers that change hands.
+        the old content to itself. One locator: no law covers writers that change hands.
         """
-        program = [{**step, "speaker": speaker} for step in steps]
+        program = [{**step, "locator": locator} for step in steps]
         run(program, [], whole=True)
 
 
@@ -199,9 +199,9 @@ def run(program: list[dict[str, Any]], keep: list[Any], whole: bool) -> None:
     for number, step in enumerate(program):
         if step["op"].startswith("held_") and step["name"] not in judge.held:
             continue
-        operation = {name: value for name, value in step.items() if name != "speaker"}
+        operation = {name: value for name, value in step.items() if name != "locator"}
         expected = answer(judge, operation)
-        got = judged.answer(operation, step["speaker"])
+        got = judged.answer(operation, step["locator"])
         assert difference(expected, got) is None, (number, step)
         assert judged.node._check() == []
         if whole:
@@ -272,11 +272,11 @@ class TestAttributeFileAndRecipe:
         to the fold of fifteen trees, each built alone from what its own slot said.
         """
         node, alone = Node("node1"), Fifteen()
-        for component, speaker, path, value in said:
-            if not _is_within_the_law(alone, component, speaker, path):
+        for component, locator, path, value in said:
+            if not _is_within_the_law(alone, component, locator, path):
                 continue
-            alone.store(component, speaker, path, value)
-            with node.speaking(speaker, "cookbook"):
+            alone.store(component, locator, path, value)
+            with node.speaking(locator, "cookbook"):
                 writer = getattr(node, component)
                 for key in path[:-1]:
                     writer = writer[key]
@@ -292,8 +292,8 @@ class TestAttributeFileAndRecipe:
         """Law 2c: whatever was done, in whatever order, folding `node.slots` gives what is read."""
         judged = Program()
         for step in program:
-            operation = {name: value for name, value in step.items() if name != "speaker"}
-            judged.answer(operation, step["speaker"])
+            operation = {name: value for name, value in step.items() if name != "locator"}
+            judged.answer(operation, step["locator"])
 
         fifteen = Fifteen()
         fifteen.slots = [marked(judged.node.slots[number]) for number in range(1, 16)]
@@ -369,11 +369,11 @@ class TestLawsWeDoNotHave:
         assert assigned["a"] == {"y": 2}
 
 
-def _is_within_the_law(alone: Fifteen, component: str, speaker: str, path: tuple[Any, ...]) -> bool:
-    """Whether the store meets nothing but maps on its way, in its own slot and in what its speaker sees."""
+def _is_within_the_law(alone: Fifteen, component: str, locator: str, path: tuple[Any, ...]) -> bool:
+    """Whether the store meets nothing but maps on its way, in its own slot and in what its locator sees."""
     file = dict(zip(COMPONENTS, alone.components(), strict=True))[component]
-    own = alone.slots[model.slot_of(component, speaker)]
-    seen = (own, file) if speaker == "recipe" else (own,)
+    own = alone.slots[model.slot_of(component, locator)]
+    seen = (own, file) if locator == "recipe" else (own,)
     return all(
         isinstance(found(tree, path[:depth]), dict) or found(tree, path[:depth]) is model.ABSENT
         for tree in seen

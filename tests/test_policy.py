@@ -41,7 +41,7 @@ def value_of(kind: str, layer: int) -> Any:
         "null": None,
         "scalar": f"scalar @{layer}",
         "[]": [],
-        "list": ["said by all", f"element @{layer}", f"element @{layer}"],
+        "list": ["set by all", f"element @{layer}", f"element @{layer}"],
         "{}": {},
         "map": {f"key{layer}": f"alone @{layer}", "key": f"met @{layer}"},
     }[kind]
@@ -97,7 +97,7 @@ class TestTruthTable:
             for step in here if isinstance(here, dict) else ():
                 assert [int(here[step][-1])] == [*numbers(folded, ("a", step))], kinds
             for index, element in enumerate(here if isinstance(here, list) else ()):
-                if element != "said by all":
+                if element != "set by all":
                     assert [int(element[-1])] == [*numbers(folded, ("a", index))], kinds
             if isinstance(here, str):
                 assert [int(here[-1])] == [*numbers(folded, ("a",))], kinds

@@ -1,4 +1,4 @@
-"""Who wins: every set of speakers there can be, and maps and lists by Hypothesis."""
+"""Who wins: every set of setters there can be, and maps and lists by Hypothesis."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ CHUNKS = 8
 
 
 def say(node: Node, slot: int, key: str, value: Any) -> None:
-    """Let the speaker of a slot say a value at a top-level key."""
-    component, speaker = SLOTS[slot - 1]
-    with node.speaking(speaker or SPEAKERS[component], "pottery"):
+    """Let the locator of a slot say a value at a top-level key."""
+    component, locator = SLOTS[slot - 1]
+    with node.speaking(locator or SPEAKERS[component], "pottery"):
         getattr(node, component)[key] = value
 
 
@@ -49,21 +49,21 @@ def test_the_chunks_are_all_subsets_there_are():
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_the_strongest_slot_wins_whoever_speaks_and_whenever(chunk):
     """
-    For every set of speakers, in a shuffled order: the highest slot is read, and the trace lists
+    For every set of setters, in a shuffled order: the highest slot is read, and the trace lists
     the others behind it, strongest first.
     """
     node = Node("node1")
     for number, slots in enumerate(subsets(chunk)):
         key = f"k{number}"
         for slot in slots:
-            say(node, slot, key, f"said by {slot}")
+            say(node, slot, key, f"set by {slot}")
         strongest, *others = sorted(slots, reverse=True)
         trace = node.trace((key,))
 
-        assert node[key] == f"said by {strongest}", slots
+        assert node[key] == f"set by {strongest}", slots
         assert trace.winner.claim.rank == strongest, slots
         assert [loser.claim.rank for loser in trace.losers] == others, slots
-        assert [loser.claim.value for loser in trace.losers] == [f"said by {slot}" for slot in others], slots
+        assert [loser.claim.value for loser in trace.losers] == [f"set by {slot}" for slot in others], slots
 
 
 def fold(said: dict[int, Any]) -> Any:
@@ -90,14 +90,14 @@ def test_maps_and_lists_of_any_slots_merge_as_the_model_says(said, shuffled):
 @settings(max_examples=300, deadline=None)
 @given(layers())
 def test_layers_of_whole_trees_merge_as_the_model_says(said):
-    """Every top-level key of every layer, written by the speaker of its slot."""
+    """Every top-level key of every layer, written by the locator of its slot."""
     node = Node("node1")
     alone = model.Fifteen()
     for slot, tree in said.items():
-        component, speaker = SLOTS[slot - 1]
+        component, locator = SLOTS[slot - 1]
         for key, value in tree.items():
             say(node, slot, key, value)
-            alone.store(component, speaker or "", (key,), value)
+            alone.store(component, locator or "", (key,), value)
 
     assert difference(in_vectors(alone.tree()), in_vectors(plain(node))) is None
 

@@ -64,14 +64,14 @@ class Said:
 
     def winner(self, path: Any) -> str | None:
         """Where the value that is read was said."""
-        heard = self.node.trace(path).winner
-        return heard.claim.origin.place if heard else None
+        stated = self.node.trace(path).winner
+        return stated.claim.origin.place if stated else None
 
     def past(self, path: Any) -> list[tuple[str, Any, str | None, str | None]]:
         """What was said before, newest first: event, value, where it was said, where it was ended."""
         return [
             (past.event, past.claim.value, past.claim.origin.place, past.by and past.by.origin.place)
-            for past in self.node.trace(path).past
+            for past in self.node.trace(path).history
         ]
 
 
@@ -132,12 +132,12 @@ class TestTheClaim:
             node.normal['a'] = 'n'         #: n
         """,
         )
-        heard = said.node.trace("a").heard
+        stated = said.node.trace("a").claims
 
-        assert [(one.claim.value, one.claim.origin.place) for one in heard] == [(k, said.at[k]) for k in "fond"]
-        assert [one.fate.value for one in heard] == ["wins", "loses", "loses", "loses"]
-        assert [one.by for one in heard] == [(), (14,), (14,), (8,)]
-        assert all(one.why for one in heard[1:])
+        assert [(one.claim.value, one.claim.origin.place) for one in stated] == [(k, said.at[k]) for k in "fond"]
+        assert [one.outcome.value for one in stated] == ["wins", "loses", "loses", "loses"]
+        assert [one.by for one in stated] == [(), (14,), (14,), (8,)]
+        assert all(one.why for one in stated[1:])
 
     @pytest.mark.parametrize(
         "line",
@@ -327,10 +327,10 @@ class TestDocuments:
         )
         Intake(said.node).roles(
             [
-                (one.tree["default_attributes"], one.speaker("role", name, ("default_attributes",)))
+                (one.tree["default_attributes"], one.locator("role", name, ("default_attributes",)))
                 for one, name in ((base, "base"), (web, "web"))
             ],
-            [(base.tree["override_attributes"], base.speaker("role", "base", ("override_attributes",)))],
+            [(base.tree["override_attributes"], base.locator("role", "base", ("override_attributes",)))],
         )
         return said
 
@@ -379,8 +379,8 @@ class TestDocuments:
             name = "production"
             default_attributes = document.tree["default_attributes"]
             override_attributes = document.tree["override_attributes"]
-            default_speaker = document.speaker("environment", "production", ("default_attributes",))
-            override_speaker = document.speaker("environment", "production", ("override_attributes",))
+            default_locator = document.locator("environment", "production", ("default_attributes",))
+            override_locator = document.locator("environment", "production", ("override_attributes",))
 
         Intake(said.node).environment(Environment())
 
@@ -405,13 +405,13 @@ class TestDocuments:
         """,
         )
         said.node.consume_external(
-            {"platform": "ubuntu"}, given.tree, json_speaker=given.speaker("JSON attributes", "")
+            {"platform": "ubuntu"}, given.tree, json_locator=given.locator("JSON attributes", "")
         )
         trace = said.node.trace("a")
 
         assert said.node["list"] == ["old", "new"]
         assert said.winner("a") == said.at["a"]
-        assert trace.past[0].claim.origin.kind == "saved"
+        assert trace.history[0].claim.origin.kind == "saved"
         assert "saved origin unknown" in said.node.explain("a")
         assert said.node.trace("list.0").winner.claim.origin.kind == "saved"
         assert said.winner("list.1") == said.at["new"]
@@ -426,7 +426,7 @@ class TestDocuments:
                "release": "5.4"}}    #: release
         """,
         )
-        said.node.consume_facts(facts.tree, speaker=facts.speaker("facts", ""))
+        said.node.consume_facts(facts.tree, locator=facts.locator("facts", ""))
 
         assert said.winner("platform") == said.at["platform"]
         assert said.winner("kernel.release") == said.at["release"]
@@ -543,7 +543,7 @@ class TestThePast:
 
         assert said.winner("a") == said.at["a"]
         assert said.past("a") == [("silent", 2, said.at["silent"], None)]
-        assert said.node.trace("a").past[0].claim.verb is Verb.SILENT
+        assert said.node.trace("a").history[0].claim.verb is Verb.SILENT
         assert "silent" in said.node.explain("a")
 
     def test_a_full_assignment_tells_what_it_cleared(self, said):
@@ -601,13 +601,13 @@ class TestAttributeFileAndRecipe:
 
         assert said.node["a"] == {"k": "recipe"}
         assert not trace.found
-        assert [(one.claim.value, one.claim.origin.place, one.fate.value) for one in trace.heard] == [
+        assert [(one.claim.value, one.claim.origin.place, one.outcome.value) for one in trace.claims] == [
             ({"k": "recipe"}, said.at["recipe"], "holds"),
             (1, said.at["file"], "loses"),
         ]
         assert said.node.trace("a").winner.claim.verb is Verb.REPLACE
         assert "replaces" in said.node.explain("a")
-        assert [one.claim.origin.place for one in said.node.trace("a.k").heard] == [said.at["recipe"], said.at["file"]]
+        assert [one.claim.origin.place for one in said.node.trace("a.k").claims] == [said.at["recipe"], said.at["file"]]
 
     def test_walking_in_joins(self, said):
         """Both stand, and both are named for the map."""
@@ -616,7 +616,7 @@ class TestAttributeFileAndRecipe:
         trace = said.node.trace("a")
 
         assert said.node["a"] == {"f": 1, "r": 2}
-        assert [one.fate.value for one in trace.heard] == ["joins", "joins"]
+        assert [one.outcome.value for one in trace.claims] == ["joins", "joins"]
         assert (said.winner("a.f"), said.winner("a.r")) == (said.at["f"], said.at["r"])
 
     def test_the_recipe_wins_though_the_attribute_file_came_late(self, said):
@@ -756,7 +756,7 @@ class TestLists:
             [said.at["rc"], said.at["f"]],
             [said.at["f"]],
         ]
-        assert {one.fate.value for one in said.node.trace("l").heard} == {"joins"}
+        assert {one.outcome.value for one in said.node.trace("l").claims} == {"joins"}
         for name in ("d", "rb", "rc", "f"):
             assert said.at[name] in said.node.explain("l")
 
@@ -958,7 +958,7 @@ class TestListsThatSeveralWorkedOn:
         assert self.continued(listed, ("l",)) == there
 
     def test_saved_normal_attributes_remember_it(self, said):
-        """As said by those who were saved."""
+        """As set by those who were saved."""
         said.run("recipe", "x", "node.normal['l'] = ['a']  #: set\nnode.normal['l'].push('b')  #: push")
         later = Said(said.root)
         Intake(later.node).saved(said.node)
@@ -993,8 +993,8 @@ class TestElementsThatMoved:
     def rows(self, said, path):
         """Outcome, rank, value and place of each claim, and of what was set before."""
         trace = said.node.trace(path)
-        heard = [(one.fate.value, one.claim.rank, one.claim.value, one.claim.origin.place) for one in trace.heard]
-        return heard + [(one.event, one.claim.rank, one.claim.value, one.claim.origin.place) for one in trace.past]
+        stated = [(one.outcome.value, one.claim.rank, one.claim.value, one.claim.origin.place) for one in trace.claims]
+        return stated + [(one.event, one.claim.rank, one.claim.value, one.claim.origin.place) for one in trace.history]
 
     def test_an_element_that_moved_up_was_never_overwritten(self, said):
         """By whoever put another one before it: one row, and those who went on."""
@@ -1081,11 +1081,11 @@ class TestNextInLine:
     def test_what_stood_in_the_way_before_is_named_with_the_place_where_it_was_overwritten(self, said):
         """A scalar where the map is now."""
         said.run("recipe", "x", "node.default['d'] = {'k': 5}  #: five\nnode.default['d'] = {'k': {'n': 1}}  #: map")
-        (past,) = said.node.trace("d.k.n").past
+        (past,) = said.node.trace("d.k.n").history
 
         assert (past.claim.path, past.claim.value, past.claim.origin.place) == (("d", "k"), 5, said.at["five"])
         assert (past.at, past.by.origin.place) == (("d",), said.at["map"])
-        assert said.node.trace("d.k.n").to_dict()["past"][0]["at"] == "d"
+        assert said.node.trace("d.k.n").to_dict()["history"][0]["at"] == "d"
 
 
 class TestAskingAnything:
@@ -1121,7 +1121,11 @@ class TestAskingAnything:
         said.run("recipe", "x", "node.default['a']['d'] = 1\nnode.normal['a']['n'] = 1\nnode.override['a']['o'] = 1")
         trace = said.node.trace("a")
 
-        assert [(one.claim.rank, one.fate.value) for one in trace.heard] == [(10, "joins"), (8, "joins"), (2, "joins")]
+        assert [(one.claim.rank, one.outcome.value) for one in trace.claims] == [
+            (10, "joins"),
+            (8, "joins"),
+            (2, "joins"),
+        ]
         assert trace.value == {"d": 1, "n": 1, "o": 1}
 
     def test_the_root_can_be_asked(self, said):
@@ -1173,13 +1177,13 @@ class TestAskingAnything:
         data = json.loads(json.dumps(said.node.trace("a").to_dict()))
 
         assert (data["path"], data["steps"], data["found"], data["value"]) == ("a", ["a"], True, 3)
-        assert [(one["value"], one["rank"], one["slot"], one["fate"]) for one in data["claims"]] == [
+        assert [(one["value"], one["rank"], one["slot"], one["outcome"]) for one in data["claims"]] == [
             (3, 8, "normal / recipe", "wins"),
             (1, 2, "default / recipe", "loses"),
         ]
         assert [f"{one['file']}:{one['line']}" for one in data["claims"]] == [said.at["n2"], said.at["d"]]
-        assert data["past"][0]["event"] == "overwritten"
-        assert f"{data['past'][0]['by']['file']}:{data['past'][0]['by']['line']}" == said.at["n2"]
+        assert data["history"][0]["event"] == "overwritten"
+        assert f"{data['history'][0]['by']['file']}:{data['history'][0]['by']['line']}" == said.at["n2"]
 
 
 class TestDebugValue:
@@ -1215,7 +1219,7 @@ class TestMemory:
     def test_a_loop_does_not_fill_it(self, said, line, event):
         """The first and the last few are kept, and the trace says how many were dropped."""
         said.run("recipe", "x", f"node.default['a'] = 'first'\nfor n in range(10_000): {line}")
-        past = said.node.trace("a").past
+        past = said.node.trace("a").history
         forgotten = [one for one in past if one.event == "forgotten"]
 
         assert len(past) == HISTORY_BOUND + 1
@@ -1242,10 +1246,10 @@ class TestMemory:
         (chronicle,) = said.node._ledger.history["l",].values()
 
         assert len(chronicle.events()) == HISTORY_BOUND
-        assert [past.count for past in said.node.trace("l").past] == [2000 - HISTORY_BOUND]
+        assert [past.count for past in said.node.trace("l").history] == [2000 - HISTORY_BOUND]
 
     def test_nor_does_a_block_that_is_entered_often(self, said):
-        """The same line of the same speaker is one mark, however often he takes the floor."""
+        """The same line of the same locator is one mark, however often he takes the floor."""
         said.run(
             "recipe",
             "x",
@@ -1270,7 +1274,7 @@ class TestMemory:
         """,
         )
 
-        assert len(said.node.trace("a").past) < 50
+        assert len(said.node.trace("a").history) < 50
         assert said.past("a.k7")[0][:2] == ("erased", 7)
 
 
@@ -1304,9 +1308,9 @@ class TestProvenanceOff:
         """Who won is in the trees; who said it is not."""
         trace = off.trace("a.f")
 
-        assert [(one.claim.rank, one.claim.value) for one in trace.heard] == [(10, 5), (1, 1)]
-        assert {one.claim.origin.place for one in trace.heard} == {None}
-        assert trace.past == ()
+        assert [(one.claim.rank, one.claim.value) for one in trace.claims] == [(10, 5), (1, 1)]
+        assert {one.claim.origin.place for one in trace.claims} == {None}
+        assert trace.history == ()
         assert "unknown" in off.explain("a.f")
         assert [one.ranks for one in off.trace("a.l").elements] == [(2,), (2, 4), (4,)]
 
@@ -1348,7 +1352,7 @@ STORES = ("set", "set_unless", "assign", "write", "hash", "array", "replace_slot
 
 
 def cookbook(program: list[dict[str, Any]], calls: bool = False) -> list[tuple[str, str]]:
-    """A random program as cookbook texts: pairs of speaker and statement, every leaf with a value of its own.
+    """A random program as cookbook texts: pairs of locator and statement, every leaf with a value of its own.
 
     calls: each is one call, on one line
     """
@@ -1388,7 +1392,7 @@ def cookbook(program: list[dict[str, Any]], calls: bool = False) -> list[tuple[s
                 line = f"node.{step['slot']}{steps}.{step['method']}({', '.join(map(literal, arguments))})"
             case other:
                 raise ValueError(other)
-        statements.append((step["speaker"], line))
+        statements.append((step["locator"], line))
     return statements
 
 
@@ -1398,9 +1402,9 @@ def performed(node: Node, statements: list[tuple[str, str]], root: Path) -> list
     path = root / f"{len(list(root.iterdir()))}.py"  # a new name each time: Python remembers the lines of a file
     path.write_text(text, "utf-8")
     first = 0
-    for speaker, line in statements:
+    for locator, line in statements:
         refused = contextlib.suppress(NodeattrsError, TypeError, AttributeError, IndexError)  # as Chef would
-        with node.speaking(speaker, "x"), refused:
+        with node.speaking(locator, "x"), refused:
             exec(compile("\n" * first + line, str(path), "exec"), {"node": node})
         first += line.count("\n") + 1
     return text.splitlines()
@@ -1432,7 +1436,7 @@ class TestOriginsAreTrue:
                 continue
             trace = node.trace(path)
             assert trace.value == value
-            for claim in [one.claim for one in trace.heard] + [past.claim for past in trace.past]:
+            for claim in [one.claim for one in trace.claims] + [past.claim for past in trace.history]:
                 if isinstance(claim.value, str):
                     said_on = lines[claim.origin.line - 1]
                     assert claim.value in said_on.replace("'", " ").split(), (path, claim.value, said_on)
@@ -1452,7 +1456,7 @@ class TestOriginsAreTrue:
             exec(compile(line, str(path), "exec"), {"node": node, "said": suppressed})
 
         for path, _ in leaves(node.to_dict()):
-            for claim in [heard.claim for heard in node.trace(path).heard]:
+            for claim in [stated.claim for stated in node.trace(path).claims]:
                 if isinstance(claim.value, str):
                     after = line[claim.origin.column - 1 :]
                     assert re.match(rf"(['\w]+: )?'{claim.value}'|node\.[^:]*'{claim.value}'", after), (claim, after)

@@ -106,7 +106,7 @@ class TestWords:
     @pytest.mark.parametrize("imports", ["", RECIPE_IMPORTS], ids=["as they are", "imported"])
     def test_a_recipe_has_all_its_words(self, tmp_path, imports):
         """
-        With the import and without; what it writes is said by the recipe.
+        With the import and without; what it writes is set by the recipe.
         """
         cool = "cookbooks/kiln/recipes/cool.py"
         done = run(tmp_path, {RECIPE: imports + RECIPE_SPEAKS, cool: "node.override['cool'] = True", **BAG})
@@ -387,11 +387,11 @@ class TestHelpers:
         """
         Message, level and place; they come to the caller as they are said, and all of them in the end.
         """
-        heard = []
+        stated = []
         files = {ATTRIBUTES: "log('cold')", RECIPE: "\nlog(['any', 'thing'], level='warn')"}
-        done = run(tmp_path, files, log=heard.append)
+        done = run(tmp_path, files, log=stated.append)
 
-        assert heard == done.log
+        assert stated == done.log
         assert [
             f"info: cold  ({ATTRIBUTES}:1)",
             f"warn: ['any', 'thing']  ({RECIPE}:2)",
@@ -438,7 +438,7 @@ class TestFailures:
             f"{ATTRIBUTES}:2: attribute file kiln::default failed: cannot write below the value 1 at default.a"
             in str(error)
         )
-        assert f"it was said by {ATTRIBUTES}:1 (attribute file kiln::default)" in str(error)
+        assert f"it was set by {ATTRIBUTES}:1 (attribute file kiln::default)" in str(error)
         assert "write(...) replaces" in str(error)
 
     def test_it_is_wrapped_once(self, tmp_path):

@@ -68,7 +68,7 @@ class TestExplanation:
     @given(words, st.integers(40, 120))
     def test_lines_fit_the_screen(self, said: dict[str, Any], width: int):
         """
-        Whatever is said by whom, no line is wider than the screen.
+        Whatever is set by whom, no line is wider than the screen.
         """
         node = node_with(**{slot: {"k": value} for slot, value in said.items()})
 
@@ -77,14 +77,14 @@ class TestExplanation:
     @given(words)
     def test_the_text_names_every_claim(self, said: dict[str, Any]):
         """
-        Fate and slot of each, in the order of the trace.
+        Outcome and slot of each, in the order of the trace.
         """
         explanation = explained(node_with(**{slot: {"k": value} for slot, value in said.items()}), ("k",))
         fates = {"wins", "joins", "loses"}
 
         told = [line.split()[:2] for line in lines(explanation) if line.split() and line.split()[0] in fates]
 
-        assert [[heard.fate.value, str(heard.claim.rank)] for heard in explanation.trace.heard] == told
+        assert [[stated.outcome.value, str(stated.claim.rank)] for stated in explanation.trace.claims] == told
 
     def test_a_wide_screen_names_the_speakers(self):
         """
@@ -105,7 +105,7 @@ class TestExplanation:
 
         assert len(text) <= 24
         assert text[3].endswith(" …")
-        assert text[-1].startswith("  12 beats 1")
+        assert text[-1].startswith("  12 over 1")
 
     def test_what_stands_in_the_way_is_named(self):
         """
@@ -135,7 +135,7 @@ class TestExplanation:
         assert lines(explained(node, ("k",))) == [
             "web1 in _default: k: nothing there",
             "",
-            "  also said",
+            "  earlier values",
             "    erased       2 default  2  roles/b.json:2",
             "                 by roles/b.json:2",
             "    overwritten  2 default  1  roles/a.json:1",
@@ -297,7 +297,7 @@ class TestTree:
         slots = Node("web1").slots
         shown = ShownSlots("web1", "_default", ("a",), (slots[3], slots[12]))
 
-        assert ["# nothing said at a in 3 default / environment, 12 override / environment"] == lines(shown)
+        assert ["# nothing set at a in 3 default / environment, 12 override / environment"] == lines(shown)
 
 
 class TestChanges:

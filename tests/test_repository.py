@@ -204,7 +204,7 @@ class TestNodes:
 
         assert (node.environment, node.run_list) == ("prod", ("role[web]",))
         assert (node.normal, node.automatic, node.default) == ({"tags": ["blue"]}, {"platform": "ubuntu"}, {})
-        assert node.speaker_of("automatic").at(("platform",)).line == 13
+        assert node.locator_of("automatic").at(("platform",)).line == 13
 
     def test_a_node_that_has_no_document(self, site):
         """Not every node has one before its first run."""

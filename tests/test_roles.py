@@ -102,10 +102,10 @@ def test_a_role_is_the_same_in_every_syntax(tmp_path, file, text, port_line, rew
     assert role.override_attributes == {"motd": "hello"}
     assert role.description == "Serves pages"
     assert repo.warnings == []
-    port = role.default_speaker.at(("apache2", "port"))
+    port = role.default_locator.at(("apache2", "port"))
     assert (port.kind, port.name, port.file, port.line) == ("role", "web", file, port_line)
-    assert role.default_speaker.at(("apache2", "modules", 1)).line == rewrite_line
-    assert role.override_speaker.at(("motd",)).line == motd_line
+    assert role.default_locator.at(("apache2", "modules", 1)).line == rewrite_line
+    assert role.override_locator.at(("motd",)).line == motd_line
 
 
 def test_an_environment_in_python(tmp_path):
@@ -118,7 +118,7 @@ def test_an_environment_in_python(tmp_path):
         ("apache2", "~> 2.0", 2),
         ("base", "", 3),
     ]
-    assert str(prod.default_speaker.at(("motd",))) == "environments/prod.py:5 (environment prod)"
+    assert str(prod.default_locator.at(("motd",))) == "environments/prod.py:5 (environment prod)"
 
 
 def test_an_environment_in_json(tmp_path):
@@ -168,7 +168,7 @@ class TestPythonRoles:
 
         assert role.default_attributes == {"b": 2}
         assert role.run_list == ["y", "z"]
-        assert role.default_speaker.at(("b",)).line == 2
+        assert role.default_locator.at(("b",)).line == 2
 
     def test_it_is_ordinary_python(self, tmp_path):
         """Loops and functions; a computed value has the line of the call that said it."""
@@ -181,7 +181,7 @@ class TestPythonRoles:
         role = repository(tmp_path, {"roles/r.py": text}).role("r")
 
         assert role.default_attributes == {"sites": {"a": 8000, "b": 8001}, "pair": [1, 2]}
-        assert role.default_speaker.at(("sites", "b")).line == 6
+        assert role.default_locator.at(("sites", "b")).line == 6
 
     def test_what_the_script_keeps_is_not_what_the_role_holds(self, tmp_path):
         """Values are copied where they are said."""
@@ -380,7 +380,7 @@ def test_whatever_a_document_says_it_is_read_or_refused(document, how):
 
     place = None
     try:
-        thing = reader("r", Fields(said.tree, said.speaker(kind, "r"), f"{kind} r"))
+        thing = reader("r", Fields(said.tree, said.locator(kind, "r"), f"{kind} r"))
     except DocumentError as error:
         place = (error.file, bool(error.line))
 

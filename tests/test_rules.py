@@ -137,7 +137,9 @@ class TestWhy:
         """
         site = fold([{"s": [{"n": 1, "x": 1}]}, {"s": [{"n": 2}, {"n": 1, "x": 2}]}], rules={"s": {"merge_by": "n"}})
 
-        assert [("wins", 2), ("loses", 1)] == [(one.fate.value, one.claim.value) for one in site.trace("s.0.x").heard]
+        assert [("wins", 2), ("loses", 1)] == [
+            (one.outcome.value, one.claim.value) for one in site.trace("s.0.x").claims
+        ]
 
     def test_a_policy_under_rules_can_be_read_lazily(self):
         """

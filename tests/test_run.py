@@ -122,12 +122,12 @@ class TestOrder:
         """
         The run list is read as a whole.
         """
-        heard = []
+        stated = []
         files = {"cookbooks/kiln/attributes/default.py": "log('began')"}
         with pytest.raises(RecipeNotFound) as caught:
-            run(tmp_path, files, run_list=["kiln", "kiln::fire"], log=heard.append)
+            run(tmp_path, files, run_list=["kiln", "kiln::fire"], log=stated.append)
 
-        assert [] == heard
+        assert [] == stated
         assert "it is on the run-list" in str(caught.value)
 
     def test_a_ring_of_dependencies_is_cut(self, tmp_path):
@@ -234,7 +234,7 @@ class TestJsonAttributes:
         assert {"cone": 9, "racks": ["a", "b", "c"], "gas": True} == node["kiln"]
         assert "attributes.json:3 (JSON attributes)" == origin(node, "kiln.cone")
         assert [("overwritten", 6, "nodes/n1.json:5")] == [
-            (past.event, past.claim.value, past.claim.origin.place) for past in node.trace("kiln.cone").past
+            (past.event, past.claim.value, past.claim.origin.place) for past in node.trace("kiln.cone").history
         ]
         assert ["nodes/n1.json:7", "nodes/n1.json:8", "attributes.json:5"] == [
             element.claims[0].origin.place for element in node.trace("kiln.racks").elements
@@ -375,7 +375,7 @@ class TestTheNextRun:
         second = again(tmp_path, {RECIPE: text.format(9000)}, first)
 
         assert 8000 == second.node["port"]
-        assert ["silent"] == [past.event for past in second.node.trace("port").past]
+        assert ["silent"] == [past.event for past in second.node.trace("port").history]
 
     def test_what_a_recipe_removed_from_normal_stays_removed(self, tmp_path):
         """
@@ -512,15 +512,15 @@ class TestNothingLeaks:
         """
         inner = repository(tmp_path / "inner", {RECIPE: "from nodeattrs.recipe import node\nnode.default['in'] = 1"})
         text = "log('now')\nfrom nodeattrs.recipe import node\nnode.default['out'] = 1"
-        heard = []
+        stated = []
 
         def run_the_other(line: object) -> None:
-            heard.append(run_node(inner, "n2", facts=FACTS, run_list=["kiln"]).node)
+            stated.append(run_node(inner, "n2", facts=FACTS, run_list=["kiln"]).node)
 
         node = run(tmp_path / "outer", {RECIPE: text}, run_list=["kiln"], log=run_the_other).node
 
-        assert (1, 1) == (node["out"], heard[0]["in"])
-        assert ("in" in node, "out" in heard[0]) == (False, False)
+        assert (1, 1) == (node["out"], stated[0]["in"])
+        assert ("in" in node, "out" in stated[0]) == (False, False)
 
     def test_after_a_run_that_failed_the_next_one_is_like_the_first(self, tmp_path):
         """
@@ -528,7 +528,7 @@ class TestNothingLeaks:
         """
         files = {RECIPE: "node.default['a'] = 1\nif node.exist('broken'):\n    raise ValueError"}
         known = repository(tmp_path, files)
-        broken = Facts({**FACTS.tree, "broken": True}, FACTS.speaker)
+        broken = Facts({**FACTS.tree, "broken": True}, FACTS.locator)
         fresh = run_node(known, "n1", facts=FACTS, run_list=["kiln"]).node.to_dict()
         with contextlib.suppress(RecipeFailed):
             run_node(known, "n1", facts=broken, run_list=["kiln"])
@@ -540,7 +540,7 @@ class TestNothingLeaks:
         Values, origins and log of the example, to the last line.
         """
         example = Path(__file__).parents[1] / "cookbooks_example"
-        facts = Facts({**FACTS.tree, "platform_version": "1", "memory": {"total": "1024kB"}}, FACTS.speaker)
+        facts = Facts({**FACTS.tree, "platform_version": "1", "memory": {"total": "1024kB"}}, FACTS.locator)
         first, second = (run_node(Repository(example), "db1", facts=facts) for _ in range(2))
 
         assert first.node.snapshot() == second.node.snapshot()

@@ -128,7 +128,7 @@ class TestRoles:
 class TestWhoAsked:
     def test_missing_roles_are_named_with_who_asked(self):
         """All of them at once."""
-        known = {"a": Role("a", ["role[gone]"], speaker=Origin("role", "a", "roles/a.json", 3))}
+        known = {"a": Role("a", ["role[gone]"], locator=Origin("role", "a", "roles/a.json", 3))}
 
         with pytest.raises(RoleNotFound) as caught:
             expand_run_list(["role[a]", "role[lost]"], known).require_roles()
@@ -145,7 +145,7 @@ class TestWhoAsked:
 
     def test_two_versions_of_one_recipe_name_both_who_asked(self):
         """The message is enough to find both lines."""
-        known = {"a": Role("a", ["recipe[x@2.0]"], speaker=Origin("role", "a", "roles/a.json", 3))}
+        known = {"a": Role("a", ["recipe[x@2.0]"], locator=Origin("role", "a", "roles/a.json", 3))}
 
         with pytest.raises(CookbookVersionConflict) as caught:
             expand_run_list(["x@1.0", "role[a]"], known)

@@ -31,7 +31,7 @@ PATHS = ("db.password", "users.*.token", ("keys",))
 
 @pytest.fixture
 def node():
-    """Secrets by path and by type, in scalars, lists and maps; overwritten, erased, silent, beaten and united ones."""
+    """Secrets by path and by type, in scalars, lists and maps; overwritten, erased, overridden and united ones."""
     node = Node("web1", sensitive=PATHS)
     with node.speaking("recipe", "db"):
         node.default["db"] = {"password": f"{SECRET} first", "host": "h"}
@@ -68,7 +68,7 @@ SPEAKS = {
     "explain": lambda node: "\n".join(node.explain(path) for path in PLACES),
     "trace": lambda node: "\n".join(repr(node.trace(path)) for path in PLACES),
     "trace as JSON": lambda node: "\n".join(json.dumps(node.trace(path).to_dict()) for path in PLACES),
-    "claims": lambda node: "\n".join(str(heard.claim) for path in PLACES for heard in node.trace(path).heard),
+    "claims": lambda node: "\n".join(str(stated.claim) for path in PLACES for stated in node.trace(path).claims),
     "snapshot": lambda node: json.dumps(node.snapshot()) + repr(node.snapshot()),
     "Chef's JSON": lambda node: repr(node.to_chef()) + node.to_chef_json(),
     "saved document": lambda node: json.dumps(saved_document(node)),
@@ -98,7 +98,7 @@ class TestItIsNeverSaid:
 
     @pytest.mark.parametrize("way", SPEAKS)
     def test_by_whatever_prints_explains_or_saves(self, node, way):
-        """Overwritten, erased, silent and beaten ones included."""
+        """Overwritten, erased, silent and overridden ones included."""
         said = SPEAKS[way](node)
 
         assert said

@@ -53,7 +53,7 @@ class TestRoundTrip:
         """
         judged = Program()
         for step in program:
-            judged.answer({name: value for name, value in step.items() if name != "speaker"}, step["speaker"])
+            judged.answer({name: value for name, value in step.items() if name != "locator"}, step["locator"])
         node = judged.node
         again = through_json(node)
 
@@ -72,11 +72,11 @@ class TestRoundTrip:
         """The second half of a program does the same to both, later answers included."""
         one, two = Program(), Program()
         for step in first:
-            one.answer({name: value for name, value in step.items() if name != "speaker"}, step["speaker"])
+            one.answer({name: value for name, value in step.items() if name != "locator"}, step["locator"])
         two.node = through_json(one.node)
         for step in second:
-            operation = {name: value for name, value in step.items() if name != "speaker"}
-            assert one.answer(operation, step["speaker"]) == two.answer(operation, step["speaker"])
+            operation = {name: value for name, value in step.items() if name != "locator"}
+            assert one.answer(operation, step["locator"]) == two.answer(operation, step["locator"])
 
         assert spelled(one.state()) == spelled(two.state())
         assert told(one.node, (key,)) == told(two.node, (key,))
@@ -150,7 +150,7 @@ class TestRoundTrip:
 
         assert {path: told(again, path) for path in expected} == expected
         assert again.trace("sites.one.ports.1").winner.claim.origin.place == "default.py:5"
-        assert again.trace("gone.deep.er").past[0].claim.origin.place == "default.py:19"
+        assert again.trace("gone.deep.er").history[0].claim.origin.place == "default.py:19"
         assert again.trace("list.1.j").winner.claim.origin.place == "default.py:11"
 
     def test_lines_of_documents_are_known_without_the_documents(self):
@@ -160,10 +160,10 @@ class TestRoundTrip:
             ('{"a": {\n "x": 1,\n "l": ["p",\n  "q"]}}', "roles/base.json"),
             ('{"a": {\n\n "x": 2,\n "l": ["q",\n  "r"]}}', "roles/web.json"),
         ]
-        heard = [(one.tree, one.speaker("role", file)) for one, file in ((parse(t, f, "json"), f) for t, f in roles)]
+        stated = [(one.tree, one.locator("role", file)) for one, file in ((parse(t, f, "json"), f) for t, f in roles)]
         given = parse('{"n": {\n "m": [1,\n 2]}}', "given.json", "json")
-        Intake(node).roles(heard, [])
-        node.consume_external({"platform": "ubuntu"}, given.tree, json_speaker=given.speaker("JSON attributes", ""))
+        Intake(node).roles(stated, [])
+        node.consume_external({"platform": "ubuntu"}, given.tree, json_locator=given.locator("JSON attributes", ""))
         again = through_json(node)
 
         assert again.trace("a.x").winner.claim.origin.place == "roles/web.json:3"
@@ -175,7 +175,7 @@ class TestRoundTrip:
         """Lines of thousands of facts are not worth their room; then there is none, rather than the file's first."""
         node = Node("web1")
         facts = parse('{"platform": "ubuntu",\n "kernel": {\n  "release": "5.4"}}', "facts.json", "json")
-        node.consume_facts(facts.tree, speaker=facts.speaker("facts", ""))
+        node.consume_facts(facts.tree, locator=facts.locator("facts", ""))
         origin = through_json(node).trace("kernel.release").winner.claim.origin
 
         assert (origin.kind, origin.file) == ("facts", "facts.json")
@@ -305,7 +305,7 @@ class TestChefsDocument:
         """After any program, with the types of JSON."""
         judged = Program()
         for step in program:
-            judged.answer({name: value for name, value in step.items() if name != "speaker"}, step["speaker"])
+            judged.answer({name: value for name, value in step.items() if name != "locator"}, step["locator"])
         again = Node.from_chef(judged.node.to_chef())
 
         assert again.to_chef() == judged.node.to_chef()
@@ -367,7 +367,7 @@ class TestWhatANodeTakesOver:
     def test_the_node_reads_as_before(self, data):
         """
         Whatever the two had said: maps that were walked through meet, assigned ones hide, lists replace; and each
-        leaf is said by the line that said it, as one that was saved.
+        leaf is set by the line that said it, as one that was saved.
         """
         steps = data.draw(st.lists(st.tuples(st.booleans(), paths(), values(max_leaves=4)), max_size=6))
         saved = Node("web1")

@@ -681,7 +681,7 @@ class TestAHistoryWithoutItsEnd:
         told = f"the history of web1 is damaged: revision{'s' * (' to ' in gone)} {gone} gone from {log}"
 
         if lines == 0:
-            told = told.replace("1 to 5", "1 to 4")  # nothing that is left has heard of the fifth
+            told = told.replace("1 to 5", "1 to 4")  # nothing that is left has stated of the fifth
         assert told in store.check()
         assert [told] == store.unreadable("web1")
         assert told == store.load("web1").note

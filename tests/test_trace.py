@@ -13,7 +13,7 @@ from nodeattrs import ACROSS, INSIDE, Fold, Folded, Layer, Line, Origin, Policy,
 from nodeattrs.core.claim import Words
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, LIST, MAP, MEET, SAID, TAKE, TEXT
-from nodeattrs.core.trace import Fate, shown
+from nodeattrs.core.trace import Outcome, shown
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.testing import trees
 from tests.edits import leaves
@@ -36,14 +36,14 @@ def chef(said: dict[str, Any]) -> Folded:
 
 def fates(folded: Folded, path: str) -> list[tuple[str, int]]:
     """What became of whom, in the order of the trace."""
-    return [(heard.fate.value, heard.claim.rank) for heard in folded.trace(path).heard]
+    return [(stated.outcome.value, stated.claim.rank) for stated in folded.trace(path).claims]
 
 
 def group_of(rank: int) -> str:
     return next(name for name, first, last in GROUPS if first <= rank <= last)
 
 
-def beaten_by(rank: int, ranks: list[int]) -> int:
+def overridden_by(rank: int, ranks: list[int]) -> int:
     """Who replaced a scalar: the next one of its group, else what the next group that speaks has made of it."""
     stronger = [other for other in ranks if other > rank]
     inside = [other for other in stronger if group_of(other) == group_of(rank)]
@@ -56,23 +56,23 @@ class TestWhoWins:
     @pytest.mark.parametrize("chunk", range(8))
     def test_every_set_of_ten_components_is_listed_in_order(self, chunk):
         """
-        1,023 sets: the winner first, then the losers by strength, each beaten by the one that replaced it.
+        1,023 sets: the winner first, then the losers by strength, each overridden by the one that replaced it.
         """
         for bits in range(1, 2**10):
             if bits % 8 != chunk:
                 continue
             ranks = [rank for rank in range(1, 11) if bits >> (rank - 1) & 1]
-            trace = chef({TEN[rank - 1]: {"a": f"said by {rank}"} for rank in ranks}).trace("a")
-            winner, *losers = trace.heard
+            trace = chef({TEN[rank - 1]: {"a": f"set by {rank}"} for rank in ranks}).trace("a")
+            winner, *losers = trace.claims
 
-            assert trace.value == winner.claim.value == f"said by {ranks[-1]}"
+            assert trace.value == winner.claim.value == f"set by {ranks[-1]}"
             assert trace.winner == winner
-            assert (Fate.WINS, ()) == (winner.fate, winner.by)
+            assert (Outcome.WINS, ()) == (winner.outcome, winner.by)
             assert ranks[-2::-1] == [loser.claim.rank for loser in losers]
             for loser in losers:
                 rank = loser.claim.rank
-                by = beaten_by(rank, ranks)
-                assert (Fate.LOSES, f"said by {rank}", (by,)) == (loser.fate, loser.claim.value, loser.by)
+                by = overridden_by(rank, ranks)
+                assert (Outcome.LOSES, f"set by {rank}", (by,)) == (loser.outcome, loser.claim.value, loser.by)
                 assert ("inside a group" if group_of(by) == group_of(rank) else "across groups") in loser.why
 
     def test_a_layer_that_says_nothing_is_not_listed(self):
@@ -94,7 +94,7 @@ class TestWhoWins:
         trace = fold([{"a": 1}]).trace("b.c")
 
         assert not trace.found
-        assert (None, ()) == (trace.winner, trace.heard)
+        assert (None, ()) == (trace.winner, trace.claims)
 
     def test_maps_join_and_cut_off_ones_do_not(self):
         """
@@ -111,10 +111,10 @@ class TestWhoWins:
         Who said the value, who cut it off, and at which path.
         """
         folded = fold([{"k": {"x": 1}}, {"k": "cut"}])
-        cut, hidden = folded.trace("k.x").heard
+        cut, hidden = folded.trace("k.x").claims
 
         assert [("wins", ("k",), "cut"), ("loses", ("k", "x"), 1)] == [
-            (heard.fate.value, heard.claim.path, heard.claim.value) for heard in (cut, hidden)
+            (stated.outcome.value, stated.claim.path, stated.claim.value) for stated in (cut, hidden)
         ]
         assert ("k",) == folded.trace("k.x").cover
         assert not folded.trace("k.x").found
@@ -135,7 +135,7 @@ class TestShapes:
         It has nothing there; without it the scalar would stand in the way.
         """
         folded = chef({"default": {"k": {"x": 1}}, "role_override": {"k": 3}, "force_override": {"k": {"z": 1}}})
-        (held,) = [heard for heard in folded.trace("k.x").heard if heard.fate is Fate.HOLDS]
+        (held,) = [stated for stated in folded.trace("k.x").claims if stated.outcome is Outcome.HOLDS]
 
         assert (("k",), {"z": 1}) == (held.claim.path, held.claim.value)
         assert "its map at k overrides 7" in str(folded.trace("k.x"))
@@ -167,7 +167,7 @@ class TestShapes:
         inner = Fold(tuple(layers({"a": 2}, {"a": 3})), INSIDE, from_top=True)
         trace = fold([Layer({"a": 1}), inner], ACROSS).trace("a")
 
-        assert [(2, ()), (3, (2,)), (1, (2,))] == [(heard.claim.rank, heard.by) for heard in trace.heard]
+        assert [(2, ()), (3, (2,)), (1, (2,))] == [(stated.claim.rank, stated.by) for stated in trace.claims]
 
     def test_a_layer_with_its_own_policy_is_judged_by_it(self):
         """
@@ -175,7 +175,7 @@ class TestShapes:
         """
         replacing = Policy("replacing", Line(ANY, SAID, TAKE, "this part replaces everything"))
         trace = fold([{"a": {"x": 1}}, Layer({"b": 2}, policy=replacing)]).trace("a.x")
-        (loser,) = trace.heard
+        (loser,) = trace.claims
 
         assert not trace.found
         assert ("this part replaces everything (replacing)", (2,)) == (loser.why, loser.by)
@@ -184,7 +184,7 @@ class TestShapes:
 class TestElements:
     def test_each_element_of_a_united_list_names_everyone_who_said_it(self):
         """
-        Strength first in the list of claims; each element with its own speakers.
+        Strength first in the list of claims; each element with its own setters.
         """
         folded = fold(layers({"l": [80, 443]}, {"l": [8080, 80]}, {"l": []}))
         trace = folded.trace("l")
@@ -267,10 +267,10 @@ class TestOtherPolicies:
         closed = Policy("closed", Line(MAP, MAP, MEET), Line(ABSENT_KIND, SAID, KEEP, "no new keys"),
                         Line(SAID, SAID, TAKE))  # fmt: skip
         folded = fold([{"a": 1}, {"b": 2}], closed)
-        (loser,) = folded.trace("b").heard
+        (loser,) = folded.trace("b").claims
 
         assert {"a": 1} == folded.value
-        assert (Fate.LOSES, "no new keys (closed)", (2,)) == (loser.fate, loser.why, loser.by)
+        assert (Outcome.LOSES, "no new keys (closed)", (2,)) == (loser.outcome, loser.why, loser.by)
 
     def test_a_list_that_met_itself_shows_what_is_left_of_it(self):
         """
@@ -317,8 +317,8 @@ class TestLaws:
 
         for path, value in leaves(folded.value):
             if not isinstance(value, (dict, list)):
-                heard = folded.trace(path).heard
-                standing = [one.claim.rank for one in heard if one.fate in (Fate.WINS, Fate.JOINS)]
+                stated = folded.trace(path).claims
+                standing = [one.claim.rank for one in stated if one.outcome in (Outcome.WINS, Outcome.JOINS)]
                 assert sorted(numbers(folded, path)) == sorted(standing), path
 
     @pytest.mark.parametrize("name", FOLDS)
@@ -332,9 +332,9 @@ class TestLaws:
 
         for path in {path for tree in said for path, _ in leaves(tree) if int not in map(type, path)}:
             spoke = {number: at(tree, path) for number, tree in enumerate(said, 1) if at(tree, path) is not NOTHING}
-            heard = [one.claim for one in folded.trace(path).heard if one.claim.path == path]
-            assert sorted(spoke) == sorted(claim.rank for claim in heard), path
-            assert all(claim.value == spoke[claim.rank] for claim in heard), path
+            stated = [one.claim for one in folded.trace(path).claims if one.claim.path == path]
+            assert sorted(spoke) == sorted(claim.rank for claim in stated), path
+            assert all(claim.value == spoke[claim.rank] for claim in stated), path
 
     @given(some_layers)
     def test_a_trace_is_data_for_json(self, said):
@@ -375,8 +375,8 @@ class TestText:
         assert folded.explain("web.port").splitlines() == [
             "web.port = null",
             "  wins   3 host         null  web1.yaml:7 (file web1)",
-            f"  loses  2 environment  8080  staging.yaml:12 (file staging)  beaten by 3: {REPLACED}",
-            f"  loses  1 common       80    common.yaml:2 (file common)     beaten by 2: {REPLACED}",
+            f"  loses  2 environment  8080  staging.yaml:12 (file staging)  overridden by 3: {REPLACED}",
+            f"  loses  1 common       80    common.yaml:2 (file common)     overridden by 2: {REPLACED}",
         ]
 
     def test_a_united_list(self):
@@ -389,9 +389,9 @@ class TestText:
             "  joins  2  [443, 8080]  web1.yaml:7 (file web1)",
             "  joins  1  [80, 443]    common.yaml:2 (file common)",
             "  elements",
-            "    80    said by 1 common.yaml:2 (file common)",
-            "    443   said by 1 common.yaml:2 (file common), 2 web1.yaml:7 (file web1)",
-            "    8080  said by 2 web1.yaml:7 (file web1)",
+            "    80    set by 1 common.yaml:2 (file common)",
+            "    443   set by 1 common.yaml:2 (file common), 2 web1.yaml:7 (file web1)",
+            "    8080  set by 2 web1.yaml:7 (file web1)",
         ]
 
     def test_a_scalar_in_the_way(self):
@@ -401,7 +401,7 @@ class TestText:
             "web.port: nothing there",
             "  web is no map: nothing can lie below it",
             '  wins   2  "off"  web1.yaml:7 (file web1)',
-            f"  loses  1  80     common.yaml:2 (file common)  beaten by 2: {REPLACED}",
+            f"  loses  1  80     common.yaml:2 (file common)  overridden by 2: {REPLACED}",
         ]
 
     def test_a_map(self):
@@ -411,7 +411,7 @@ class TestText:
             'web = {"port": 80}',
             '  wins   1  {"port": 80}  common.yaml:2 (file common)',
             "  loses  2  {}            web1.yaml:7 (file web1)      "
-            "beaten by 1: two maps meet key by key, and nothing of it is left (inside a group)",
+            "overridden by 1: two maps meet key by key, and nothing of it is left (inside a group)",
         ]
 
     def test_nothing_at_all(self):
@@ -422,8 +422,8 @@ class TestText:
 
         assert folded.explain("a").splitlines() == [
             "a: nothing there",
-            "  loses  2  null  web1.yaml:7 (file web1)      beaten by 1: the key is dropped (null removes)",
-            "  loses  1  1     common.yaml:2 (file common)  beaten by 2: the key is dropped (null removes)",
+            "  loses  2  null  web1.yaml:7 (file web1)      overridden by 1: the key is dropped (null removes)",
+            "  loses  1  1     common.yaml:2 (file common)  overridden by 2: the key is dropped (null removes)",
         ]
 
     def test_long_values_are_cut(self):

@@ -163,7 +163,7 @@ def test_one_line_under_two_names_is_one_row():
         walk(folding, ()), (), ["x"], lambda one: Claim(one.path, one.value, one.source, level[one.source]), {}
     )
 
-    assert [2] == [heard.claim.rank for heard in trace.heard]
+    assert [2] == [stated.claim.rank for stated in trace.claims]
 
 
 def test_a_map_beside_something_unknown_has_met_nothing():

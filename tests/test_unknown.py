@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from nodeattrs import ACROSS, INSIDE, Fold, Layer, Line, Origin, Policy, fold
 from nodeattrs.core.policy import ANY, KEEP, SAID, TAKE
-from nodeattrs.core.trace import Fate
+from nodeattrs.core.trace import Outcome
 from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.errors import UnknownLayer
 from nodeattrs.testing import trees
@@ -126,7 +126,7 @@ class TestWhatIsTold:
         data = json.loads(json.dumps(fold([{"k": 1}, VAULT]).trace("k").to_dict()))
 
         assert ("unknown", None, "needs a server", "hiera.yaml") == tuple(
-            data["claims"][1][key] for key in ("fate", "value", "why", "file")
+            data["claims"][1][key] for key in ("outcome", "value", "why", "file")
         )
 
     def test_the_winner_is_who_is_read(self):
@@ -136,7 +136,7 @@ class TestWhatIsTold:
         trace = fold([{"a": 1}, VAULT]).trace("k")
 
         assert trace.winner is None
-        assert [Fate.UNKNOWN] == [one.fate for one in trace.heard]
+        assert [Outcome.UNKNOWN] == [one.outcome for one in trace.claims]
 
 
 class TestStrict:

@@ -144,8 +144,8 @@ class TestWhatIsTold:
         node.unknown("default", "base", RUBY, WHY)
         trace = node.trace("k")
 
-        assert [heard.fate.value for heard in trace.heard] == ["wins", "unknown"]
-        assert [len(heard.then) for heard in trace.heard] == [1, 0]
+        assert [stated.outcome.value for stated in trace.claims] == ["wins", "unknown"]
+        assert [len(stated.then) for stated in trace.claims] == [1, 0]
 
     def test_a_level_that_is_none_is_refused(self):
         """With a near one."""
@@ -237,7 +237,7 @@ class TestOnTheCommandLine:
         assert (5, True) == (code, "may be overridden by it: is Ruby, which was not run" in " ".join(out.split()))
         code, out, _ = said("explain", "web1", "k", "--format", "json")
         claims = json.loads(out)["claims"]
-        assert (5, ["wins", "unknown"]) == (code, [claim["fate"] for claim in claims])
+        assert (5, ["wins", "unknown"]) == (code, [claim["outcome"] for claim in claims])
         assert ("override / role", None, WHY) == tuple(claims[1][key] for key in ("slot", "value", "why"))
         code, out, _ = said("explain", "web1", "known")
         assert (0, False) == (code, "may be overridden" in out)

@@ -540,13 +540,13 @@ class TestDeferred:
         assert not node.default.exist("a", "b")
         assert (node.read("a", "b"), node.exist("a", "b")) == (3, True)
 
-    @pytest.mark.parametrize("speaker", ["default", "role_default", "force_default"])
-    def test_a_force_form_below_one_that_is_a_map_clears_the_group(self, node, speaker):
+    @pytest.mark.parametrize("locator", ["default", "role_default", "force_default"])
+    def test_a_force_form_below_one_that_is_a_map_clears_the_group(self, node, locator):
         """Its parent is a map in the group, so what lies at the path goes; the deferred value itself stays."""
         node.default["b"]["d"] = node.role_default["b"]["d"] = 4
-        getattr(node, speaker)["b"] = lazy(lambda: {"d": 3})
+        getattr(node, locator)["b"] = lazy(lambda: {"d": 3})
         node.force_default_full("b", "d", 9)
-        others = [name for name in ("default", "role_default") if name != speaker]
+        others = [name for name in ("default", "role_default") if name != locator]
 
         assert [getattr(node, name).to_dict() for name in others] == [{"b": {}}] * len(others)
         assert node.force_default == {"b": {"d": 9}}

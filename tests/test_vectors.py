@@ -103,7 +103,7 @@ class TestTheCommand:
         assert "no file" in message or all(kind in message for kind in KINDS)
 
     def test_only_attribute_programs_can_be_split(self):
-        """Other kinds have no speaker that could change."""
+        """Other kinds have no locator that could change."""
         with pytest.raises(SystemExit) as left:
             main(["chef-allowlist", str(HERE / "chef-allowlist.jsonl"), "--split"])
 

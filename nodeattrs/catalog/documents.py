@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 from nodeattrs.catalog.catalog import Catalog
 from nodeattrs.catalog.references import Ref, made
 from nodeattrs.catalog.resources import CONTAINERS, RELATIONS, FirstOf, Resource
-from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.errors import DocumentError
 
 __all__ = ["catalog_from", "nearest_first"]
@@ -29,16 +29,16 @@ _NOT_FOR_QUERIES = {"type", "kind", "in", "auto", "virtual"}
 def catalog_from(
     tree: Any,
     subject_of: Callable[[Mapping[str, Any]], Any] | None = None,
-    speaker: Speaker | None = None,
+    locator: Locator | None = None,
     file: str | None = None,
 ) -> Catalog:
     """The catalog that plain data describes.
 
     subject_of: makes what a resource does from its entry; without it nothing can be applied
-    speaker:    knows where each entry was written
+    locator:    knows where each entry was written
     raises:     DocumentError, DuplicateResource
     """
-    reader = _Reader(subject_of, speaker, file)
+    reader = _Reader(subject_of, locator, file)
     top = reader.map_of(tree, ())
     settings = reader.map_of(top.get("settings", {}), ("settings",))
     catalog = Catalog(noop=reader.flag(settings, "noop", ("settings",)) or False)
@@ -66,14 +66,14 @@ def nearest_first(path: str) -> FirstOf:
 
 class _Reader:
     def __init__(
-        self, subject_of: Callable[[Mapping[str, Any]], Any] | None, speaker: Speaker | None, file: str | None
+        self, subject_of: Callable[[Mapping[str, Any]], Any] | None, locator: Locator | None, file: str | None
     ) -> None:
         self._subject_of = subject_of
-        self._speaker = speaker
+        self._locator = locator
         self._file = file
 
     def origin(self, path: tuple[Any, ...]) -> Origin | None:
-        return self._speaker.at(path) if self._speaker else None
+        return self._locator.at(path) if self._locator else None
 
     def refuse(self, message: str, path: tuple[Any, ...], hint: str | None = None) -> NoReturn:
         origin = self.origin(path)

@@ -305,8 +305,8 @@ class _Transaction:
         # Edges to one target together, at the place of the first: the order of Puppet's messages.
         targets: dict[int, int] = {}
         for edge in self._graph.out[vertex]:
-            heard = edge.refresh and self._receives(edge)
-            targets[edge.target] = targets.get(edge.target, 0) + heard
+            received = edge.refresh and self._receives(edge)
+            targets[edge.target] = targets.get(edge.target, 0) + received
         for event in events:
             for target, times in targets.items():
                 for _ in range(times):

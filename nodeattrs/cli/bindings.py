@@ -127,7 +127,7 @@ def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
 
     injector, asked = _injector(options, terminal), _asked(options)
     explanation = injector.explain(asked)
-    if explanation.problem is not None and not explanation.trace().heard:
+    if explanation.problem is not None and not explanation.trace().claims:
         injector.inject(asked)  # says what is missing, with near misses
         raise NotBound("missing", explanation.problem)
     report = explained_binding(explanation, path_of(options.path), options.all)

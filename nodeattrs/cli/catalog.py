@@ -231,7 +231,7 @@ def _from_file(file: str) -> Catalog:
     from nodeattrs.texts.documents import read
 
     document = read(Path(file))
-    return catalog_from(document.tree, _subject, document.speaker("catalog", ""), file)
+    return catalog_from(document.tree, _subject, document.locator("catalog", ""), file)
 
 
 def _subject(entry: Any) -> Any:

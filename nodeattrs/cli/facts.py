@@ -39,5 +39,5 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     facts = facts_from(options.facts)
     terminal.warn(facts.warnings)
     value = Secrets(sensitive_here()).guarded(path, part_of(facts.tree, path))
-    terminal.report(ShownFacts(path, value, facts.speaker.at if options.origins else None))
+    terminal.report(ShownFacts(path, value, facts.locator.at if options.origins else None))
     return 0

@@ -39,7 +39,7 @@ class Verb(Enum):
 class Origin:
     """Where something was said.
 
-    kind: the sort of speaker: "attribute file", "recipe", "role", "environment",
+    kind: the sort of locator: "attribute file", "recipe", "role", "environment",
           "facts", "file", "caller", "saved", ...
     name: its name: a cookbook, a role, an environment, a data file; may be empty
     file: relative to the repository where there is one, with forward slashes
@@ -57,22 +57,22 @@ class Origin:
 
     @property
     def who(self) -> str:
-        """The speaker without the place: "role web"."""
+        """The locator without the place: "role web"."""
         return f"{self.kind} {self.name}".rstrip()
 
     @property
     def place(self) -> str | None:
-        """The place without the speaker: "roles/web.json:9"."""
+        """The place without the locator: "roles/web.json:9"."""
         if self.file is None:
             return None
         return self.file if self.line is None else f"{self.file}:{self.line}"
 
     def at(self, path: Path) -> Origin:
-        """Where this speaker said *path*: a plain origin knows one place only."""
+        """Where this locator said *path*: a plain origin knows one place only."""
         return self
 
     def moved(self, line: int | None, column: int | None = None) -> Origin:
-        """The same speaker at another line."""
+        """The same locator at another line."""
         return replace(self, line=line, column=column)
 
     def saved(self) -> Origin:
@@ -100,15 +100,15 @@ class Cause:
         return {"what": self.what, **{name: getattr(self.origin, name) for name in self.origin.__slots__}}
 
 
-class Speaker(Protocol):
+class Locator(Protocol):
     """Someone who said many things, and knows where it said each of them.
 
-    A file of roles is one speaker with a line for each key; looking the line up
-    waits until somebody asks. An `Origin` is the simplest speaker.
+    A file of roles is one locator with a line for each key; looking the line up
+    waits until somebody asks. An `Origin` is the simplest locator.
     """
 
     def at(self, path: Path) -> Origin:
-        """Where *path* was said, counted from the place the speaker spoke about."""
+        """Where *path* was said, counted from the place the locator spoke about."""
         ...
 
 

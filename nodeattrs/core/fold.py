@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.core.claim import Claim, Origin, Speaker
+from nodeattrs.core.claim import Claim, Locator, Origin
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import origins_at, places, sources
 from nodeattrs.core.part import Part
@@ -38,18 +38,18 @@ class Layer:
     """A tree, and who set it.
 
     value:  maps, lists and scalars; never changed by a fold
-    origin: an `Origin`, or any speaker that knows where it set each path
+    origin: an `Origin`, or any locator that knows where it set each path
     title:  what a trace calls it, beside its number and origin
     policy: how this layer joins what was folded before it; None means as the fold says
     """
 
     value: Any
-    origin: Speaker = _NOBODY
+    origin: Locator = _NOBODY
     title: str = ""
     policy: Policy | None = None
 
     @classmethod
-    def unknown(cls, name: str, origin: Speaker, reason: str) -> Layer:
+    def unknown(cls, name: str, origin: Locator, reason: str) -> Layer:
         """A layer that is there and cannot be read, or must not be run.
 
         It sets nothing; where it might decide a value, the trace says so.
@@ -258,7 +258,7 @@ def _with_origins(conflict: MergeConflict, result: Part, part: Part, layers: lis
             origins = origins_at(origins, step)
         for number in dict.fromkeys(at.source for _, at in places(origins, path)) if value is not ABSENT else ():
             found.append(layers[number - 1].origin.at(path))
-            said.append(f"{value!r} was said by {found[-1]}")
+            said.append(f"{value!r} was set by {found[-1]}")
     return MergeConflict(
         f"{conflict.message} at {spell(path)}", path=path, origins=found, said=said, hint=conflict.hint
     )

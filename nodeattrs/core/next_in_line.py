@@ -71,7 +71,7 @@ def next_first(found: Walk, path: Path, again: Callable[[set[At]], Walk], along:
     if along is not None:
         winners = set(map(along, winners))
     highest = min((len(at.path) for at in winners), default=0)  # a source may be what stands under one key
-    beaten = found
+    overridden = found
     for up in range(highest + 1 if winners and found.overridden else 0):
         try:
             others = again({At(at.source, at.path[: len(at.path) - up]) for at in winners})
@@ -82,10 +82,10 @@ def next_first(found: Walk, path: Path, again: Callable[[set[At]], Walk], along:
             return _with_first(found, coming)
         if coming and others.cover is not None and not any(type(step) is int for step in path):
             return _with_others(found, others, coming)
-        beaten = _beaten_too(beaten, others)
+        overridden = _beaten_too(overridden, others)
         if others.standing:
             break
-    return beaten
+    return overridden
 
 
 def left_of(value: Any, origins: Origins, gone: Iterable[At]) -> Any:

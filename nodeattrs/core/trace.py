@@ -21,19 +21,19 @@ from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.core.walk import Setting, Walk
 
 __all__ = [
+    "Earlier",
     "Element",
-    "Fate",
-    "Heard",
-    "Past",
+    "Outcome",
     "Row",
     "Trace",
+    "TraceClaim",
     "rows",
     "shown",
     "traced",
 ]
 
 
-class Fate(Enum):
+class Outcome(Enum):
     """What became of a claim.
 
     WINS    it is what is read
@@ -51,25 +51,45 @@ class Fate(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class TraceClaim:
     """One claim of a trace.
 
     claim: what was said; its rank is the number of the slot or layer
-    fate:  what became of it
+    outcome:  what became of it
     why:   the rule that decided
-    by:    the ranks that beat it, strongest first; its own where it would be beaten without the others, too
+    by:    the ranks that beat it, strongest first; its own where it would be overridden without the others, too
     then:  who took it over and went on with it in place, such as a recipe with a list; it lives on
     """
 
     claim: Claim
-    fate: Fate
+    outcome: Outcome
     why: str = ""
     by: tuple[int, ...] = ()
     then: tuple[Claim, ...] = ()
 
+    @property
+    def path(self) -> Path:
+        """Where it was set."""
+        return self.claim.path
+
+    @property
+    def value(self) -> Any:
+        """What was set."""
+        return self.claim.value
+
+    @property
+    def rank(self) -> int:
+        """The number of the slot or layer."""
+        return self.claim.rank
+
+    @property
+    def origin(self) -> Origin:
+        """Who set it, and where."""
+        return self.claim.origin
+
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class Earlier:
     """Something said and no longer in any tree: overwritten, erased, or silent from the start.
 
     claim: what was said, and by whom
@@ -100,18 +120,18 @@ class Trace:
 
     path:     what was asked
     value:    what is read there; ABSENT where nothing is
-    heard:    the claims, those that are read first, then the beaten ones, each in order of strength
+    claims:   the claims, those that are read first, then the overridden ones, each in order of strength
     elements: for a list: each element, and who said it
-    past:     what was said before in the same slots, newest first
+    history:  what was said before in the same slots, newest first
     cover:    the path of the scalar or list that stands in the way, if one does
     titles:   rank -> what the slot or layer is called
     """
 
     path: Path
     value: Any
-    heard: tuple[Heard, ...]
+    claims: tuple[TraceClaim, ...]
     elements: tuple[Element, ...] = ()
-    past: tuple[Past, ...] = ()
+    history: tuple[Earlier, ...] = ()
     cover: Path | None = None
     titles: Mapping[int, str] | None = None
 
@@ -121,36 +141,36 @@ class Trace:
         return self.value is not ABSENT
 
     @property
-    def winner(self) -> Heard | None:
+    def winner(self) -> TraceClaim | None:
         """The strongest claim that is read; None where nothing is."""
         return next(iter(self.standing), None)
 
     @property
-    def standing(self) -> tuple[Heard, ...]:
+    def standing(self) -> tuple[TraceClaim, ...]:
         """The claims that are read, strongest first; or the one that stands in the way."""
-        return tuple(heard for heard in self.heard if heard.fate in (Fate.WINS, Fate.JOINS))
+        return tuple(one for one in self.claims if one.outcome in (Outcome.WINS, Outcome.JOINS))
 
     @property
     def origins(self) -> tuple[Origin, ...]:
         """Everyone who set what is read, and who went on with it in place; nobody where nothing is read."""
-        claims = (claim for heard in self.standing for claim in (heard.claim, *heard.then))
+        claims = (claim for one in self.standing for claim in (one.claim, *one.then))
         return tuple(dict.fromkeys(claim.origin for claim in claims)) if self.found else ()
 
     @property
-    def losers(self) -> tuple[Heard, ...]:
-        """The beaten claims, strongest first."""
-        return tuple(heard for heard in self.heard if heard.fate is Fate.LOSES)
+    def losers(self) -> tuple[TraceClaim, ...]:
+        """The overridden claims, strongest first."""
+        return tuple(one for one in self.claims if one.outcome is Outcome.LOSES)
 
     @property
-    def unknown(self) -> tuple[Heard, ...]:
+    def unknown(self) -> tuple[TraceClaim, ...]:
         """The layers that cannot be read and might override what is."""
-        return tuple(heard for heard in self.heard if heard.fate is Fate.UNKNOWN)
+        return tuple(one for one in self.claims if one.outcome is Outcome.UNKNOWN)
 
     def require_known(self) -> None:
         """Refuse an answer that an unknown layer might change. raises: UnknownLayer"""
-        for heard in self.unknown:
-            if isinstance(heard.claim.value, Unknown):
-                raise unknown_layer(heard.claim.value, heard.claim.origin)
+        for one in self.unknown:
+            if isinstance(one.claim.value, Unknown):
+                raise unknown_layer(one.claim.value, one.claim.origin)
 
     def title(self, rank: int) -> str:
         """What a rank is called: "12 override / environment"."""
@@ -169,13 +189,13 @@ class Trace:
             "value": _plain_value(self.value) if self.found else None,
             "claims": [
                 {
-                    **_claim_dict(heard.claim, self),
-                    "fate": heard.fate.value,
-                    "why": heard.why,
-                    "beaten_by": list(heard.by),
-                    "continued_by": [_claim_dict(claim, self) for claim in heard.then],
+                    **_claim_dict(one.claim, self),
+                    "outcome": one.outcome.value,
+                    "why": one.why,
+                    "overridden_by": list(one.by),
+                    "continued_by": [_claim_dict(claim, self) for claim in one.then],
                 }
-                for heard in self.heard
+                for one in self.claims
             ],
             "elements": [
                 {
@@ -185,7 +205,7 @@ class Trace:
                 }
                 for one in self.elements
             ],
-            "past": [
+            "history": [
                 {
                     **_claim_dict(past.claim, self),
                     "event": past.event,
@@ -193,7 +213,7 @@ class Trace:
                     "at": None if past.at is None else spell(past.at),
                     "by": _claim_dict(past.by, self) if past.by else None,
                 }
-                for past in self.past
+                for past in self.history
             ],
             "hidden_by": spell(self.cover) if self.cover is not None else None,
         }
@@ -205,7 +225,7 @@ def traced(
     value: Any,
     claim: Callable[[Setting], Claim],
     titles: Mapping[int, str],
-    past: Sequence[Past] = (),
+    past: Sequence[Earlier] = (),
     *,
     once: bool = True,
 ) -> Trace:
@@ -217,19 +237,21 @@ def traced(
     """
     seen: set[Any] = set()
     standing = [said for setting in reversed(walk.standing) if _is_new(said := claim(setting), once, seen)]
-    fate = Fate.JOINS if len(standing) > 1 and walk.cover is None else Fate.WINS
-    why = "stands in the way" if walk.cover is not None else "joined" if fate is Fate.JOINS else ""
-    heard = [Heard(said, fate, why) for said in standing]
-    heard += [_unknown(claim, source, path) for source in reversed(walk.unknown)]
-    heard += [
-        Heard(said, Fate.HOLDS, _held(said, walk)) for said in map(claim, walk.holding) if _is_new(said, once, seen)
+    outcome = Outcome.JOINS if len(standing) > 1 and walk.cover is None else Outcome.WINS
+    why = "stands in the way" if walk.cover is not None else "joined" if outcome is Outcome.JOINS else ""
+    claims = [TraceClaim(said, outcome, why) for said in standing]
+    claims += [_unknown(claim, source, path) for source in reversed(walk.unknown)]
+    claims += [
+        TraceClaim(said, Outcome.HOLDS, _held(said, walk))
+        for said in map(claim, walk.holding)
+        if _is_new(said, once, seen)
     ]
     for lost in walk.overridden:
         if _is_new(said := claim(lost.setting), once, seen):
             by = tuple(sorted(lost.by, reverse=True))
-            heard.append(Heard(said, Fate.LOSES, _rule(lost.policy, lost.line), by))
+            claims.append(TraceClaim(said, Outcome.LOSES, _rule(lost.policy, lost.line), by))
     elements = tuple(_elements(walk, path, value, claim))
-    return Trace(path, value, tuple(heard), elements, tuple(past), walk.cover, titles)
+    return Trace(path, value, tuple(claims), elements, tuple(past), walk.cover, titles)
 
 
 def _is_new(claim: Claim, once: bool, seen: set[Any]) -> bool:
@@ -252,9 +274,11 @@ def _held(claim: Claim, walk: Walk) -> str:
 UNREAD = Unknown("", "it cannot be read")
 
 
-def _unknown(claim: Callable[[Setting], Claim], source: int, path: Path) -> Heard:
+def _unknown(claim: Callable[[Setting], Claim], source: int, path: Path) -> TraceClaim:
     found = claim(Setting(source, path, UNREAD, ()))
-    return Heard(found, Fate.UNKNOWN, found.value.reason if isinstance(found.value, Unknown) else "it cannot be read")
+    return TraceClaim(
+        found, Outcome.UNKNOWN, found.value.reason if isinstance(found.value, Unknown) else "it cannot be read"
+    )
 
 
 _VERB_WORDS = {
@@ -371,36 +395,36 @@ class Row:
     @property
     def note(self) -> str:
         """All that there is to say besides who set what and where."""
-        rule = f"beaten by {', '.join(map(str, self.by))}: {self.rule}" if self.by else self.rule
+        rule = f"overridden by {', '.join(map(str, self.by))}: {self.rule}" if self.by else self.rule
         return "; ".join(filter(None, (self.how, rule)))
 
 
 def rows(trace: Trace) -> Iterator[Row]:
     """The claims of a trace as a table: the words of every explanation are these."""
     titles = trace.titles or {}
-    for heard in trace.heard:
-        claim = heard.claim
+    for one in trace.claims:
+        claim = one.claim
         yield Row(
-            heard.fate.value,
+            one.outcome.value,
             claim.rank,
             titles.get(claim.rank, ""),
             claim.value,
             claim.origin,
-            _how(claim, heard.then, trace),
-            () if heard.by == (claim.rank,) else heard.by,
-            _RULES.get(heard.fate, "").format(heard.why),
+            _how(claim, one.then, trace),
+            () if one.by == (claim.rank,) else one.by,
+            _RULES.get(one.outcome, "").format(one.why),
         )
 
 
 _RULES = {
-    Fate.UNKNOWN: "may be overridden by it: {}",
-    Fate.LOSES: "{}",
-    Fate.HOLDS: "{}",
+    Outcome.UNKNOWN: "may be overridden by it: {}",
+    Outcome.LOSES: "{}",
+    Outcome.HOLDS: "{}",
 }
 
 
 def _how(claim: Claim, then: Sequence[Claim], trace: Trace) -> str:
-    words = [] if claim.path in (trace.path, trace.cover) else [f"said at {spell(claim.path)}"]
+    words = [] if claim.path in (trace.path, trace.cover) else [f"set at {spell(claim.path)}"]
     words += [_VERBS[claim.verb]] if claim.verb in _VERBS else []
     if then:
         words.append(f"continued by {', '.join(str(one.origin.place or one.origin.who) for one in then)}")
@@ -422,13 +446,13 @@ def _lines(trace: Trace) -> Iterator[str]:
         len(one.ranks) > 1 for one in trace.elements
     ):
         yield "  elements"
-        yield from _columns([("", shown(one.value), _speakers(one)) for one in trace.elements])
-    if trace.past:
+        yield from _columns([("", shown(one.value), _setters(one)) for one in trace.elements])
+    if trace.history:
         yield "  earlier"
         yield from _columns(
             [
                 ("", past.event, trace.title(past.claim.rank), shown(past.claim.value, 40), _past(past))
-                for past in trace.past
+                for past in trace.history
             ]
         )
 
@@ -437,12 +461,12 @@ def _ranks(ranks: Iterable[int]) -> str:
     return ", ".join(map(str, ranks))
 
 
-def _speakers(element: Element) -> str:
+def _setters(element: Element) -> str:
     said = [f"{claim.rank} {claim.origin}" for claim in element.claims]
-    return "said by " + (", ".join(said) or _ranks(element.ranks))
+    return "set by " + (", ".join(said) or _ranks(element.ranks))
 
 
-def _past(past: Past) -> str:
+def _past(past: Earlier) -> str:
     if past.event == "forgotten":
         return f"{past.count} more like it, no longer kept"
     return str(past.claim.origin) + (f"; by {past.by.origin}" if past.by is not None else "")

@@ -11,7 +11,7 @@ from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, M
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
-from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import ABSENT, Path, parse, spell
@@ -323,7 +323,7 @@ class Attributes(Mapping[Any, Any]):
         """As `unlink` (Ruby's `unlink!`). raises: NoSuchAttribute"""
         return self._level(level).unlink_strict(*path)
 
-    def unknown(self, level: str, name: str, origin: Speaker, reason: str) -> None:
+    def unknown(self, level: str, name: str, origin: Locator, reason: str) -> None:
         """Somebody speaks in one component, as whoever speaks now, and cannot be read or must not be run.
 
         Nothing is set; what is read stays what is known. Where it might decide a value, `trace` and
@@ -336,7 +336,7 @@ class Attributes(Mapping[Any, Any]):
         >>> node = Node("web1")
         >>> node.role_default["port"] = 80
         >>> node.unknown("role_override", "base", Origin("role", "base", "roles/base.rb", 1), "is Ruby, not run here")
-        >>> node["port"], [str(heard.claim.origin) for heard in node.trace("port").unknown]
+        >>> node["port"], [str(claim.origin) for claim in node.trace("port").unknown]
         (80, ['roles/base.rb:1 (role base)'])
         """
         self._trees[component(level).name].not_read(Layer.unknown(name, origin.at(()), reason))
@@ -392,16 +392,16 @@ class Attributes(Mapping[Any, Any]):
 
     # Who spoke
 
-    def speaking(self, source: str, name: str = "", speaker: Speaker | None = None) -> AbstractContextManager[Self]:
-        """Within the block, what is written is said by this source: `with node.speaking("recipe", "apache2"):`.
+    def speaking(self, source: str, name: str = "", locator: Locator | None = None) -> AbstractContextManager[Self]:
+        """Within the block, what is written is set by this source: `with node.speaking("recipe", "apache2"):`.
 
         source:  "attribute file" writes the attribute file's slots; everybody else the recipe's
         name:    the cookbook, role, environment, ... that speaks
-        speaker: knows the places, where it is a document; code finds its own line
+        locator: knows the places, where it is a document; code finds its own line
         """
-        return _Speaking(self, Voice(source, name, speaker))
+        return _Speaking(self, Voice(source, name, locator))
 
-    def speaker_here(self) -> Origin:
+    def origin_here(self) -> Origin:
         """Who speaks now, and the line outside of this library that calls."""
         return self.noted_here()()
 
@@ -409,7 +409,7 @@ class Attributes(Mapping[Any, Any]):
         """The same, looked up when it is asked."""
         marks = self._ledger.marks
         number = marks.here(0)
-        return lambda: marks[number].speaker.at(())
+        return lambda: marks[number].locator.at(())
 
     @property
     def slots(self) -> dict[int, SlotTree]:

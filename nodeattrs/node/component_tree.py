@@ -1,4 +1,4 @@
-"""Rule 2: one component as its speaker sees it, attribute file's slot under recipe's.
+"""Rule 2: one component as its locator sees it, attribute file's slot under recipe's.
 
 Chef keeps a component in one mutable tree; we keep two, and this module makes them
 behave as one. A recipe sees the attribute file's tree under its own; what it assigns
@@ -200,7 +200,7 @@ class ComponentTree:
         where = f"{self.component.name}.{spell(path)}" if path else self.component.name
         if path and thing is not ABSENT:
             who = self.who(path)
-            said = [f"{_short(thing)} was said by {who}"] if who else []
+            said = [f"{_short(thing)} was set by {who}"] if who else []
         if thing is None or thing is ABSENT:
             return NullInTheWay(
                 f"cannot step to {spell((step,))}: there is {'null' if thing is None else 'nothing'} at {where}",
@@ -289,9 +289,9 @@ class ComponentTree:
         return None
 
     def work(self, path: Path, change: Callable[[Pairs, int], Any], anew: bool = False) -> Any:
-        """Change the list at *path* in place: the whole list becomes the speaker's.
+        """Change the list at *path* in place: the whole list becomes the locator's.
 
-        change: gets (element, who said it) pairs to change, and the mark of the speaker; its answer is returned
+        change: gets (element, who said it) pairs to change, and the mark of the locator; its answer is returned
         anew:   nothing of what stood there goes on in it
         """
         with self.ledger.lock:
@@ -349,7 +349,7 @@ class ComponentTree:
         return value
 
     def replace(self, value: dict[Any, Any]) -> None:
-        """Make a map of our own the whole component, as its speaker sees it."""
+        """Make a map of our own the whole component, as its locator sees it."""
         self._note_cut((), self.root())
         mark = self._here(0, Verb.REPLACE if self._by_recipe else Verb.SET)
         self.ledger.replace(self._slot, AssignedMap(value, mark) if self._by_recipe else value, mark)
@@ -385,7 +385,7 @@ class ComponentTree:
                 raise TypeConflict(
                     f"cannot write below the value {_short(thing)} at {self.component.name}.{spell(at)}",
                     path=path,
-                    said=[f"it was said by {self.who(at)}"] if self.who(at) else (),
+                    said=[f"it was set by {self.who(at)}"] if self.who(at) else (),
                     hint="write(...) replaces what is in the way",
                 )
             ours = parent[1] is not ABSENT and self._by_recipe

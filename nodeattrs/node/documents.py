@@ -16,7 +16,7 @@ from nodeattrs.core.tree import ABSENT, Path, copied, is_json, spell
 from nodeattrs.errors import BadKey, DeferredCycle, ValueWithheld
 from nodeattrs.node.history import Chronicle, Event
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked, speakers
+from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked, setters
 from nodeattrs.node.slots import DEFAULT_GROUP, NORMAL_GROUP, OVERRIDE_GROUP, SLOTS
 from nodeattrs.node.speech import Mark
 from nodeattrs.node.values import MARKER, Deferred, Sensitive, Symbol, Withheld
@@ -256,7 +256,7 @@ def _packed_lines(lines: dict[Any, Any]) -> list[Any]:
 class _Reach:
     """What each mark is asked for, so that lines can be looked up while documents and code are there.
 
-    covered: number of a mark -> nested maps of steps, counted as its speaker counts
+    covered: number of a mark -> nested maps of steps, counted as its locator counts
     used:    the numbers that anything refers to
     """
 
@@ -299,7 +299,7 @@ class _Reach:
 
 def _every(told: Any, at: Path) -> Iterator[At]:
     """Everyone who said an element or a part of it."""
-    yield from speakers(told, at)
+    yield from setters(told, at)
     if isinstance(told, Patched):
         yield from _every(told.base, at)
         yield from _every(told.by, (*at, *told.path))
@@ -318,7 +318,7 @@ def _lines_of(mark: Mark, covered: dict[Any, Any], base: Origin, at: Path) -> di
     """The lines below *at* that differ from their parent's, as far as the mark is asked for them."""
     lines: dict[Any, Any] = {}
     for step, inner in covered.items():
-        origin = mark.speaker.at((*at, step))
+        origin = mark.locator.at((*at, step))
         below = _lines_of(mark, inner, origin, (*at, step))
         if below or (origin.line, origin.column) != (base.line, base.column):
             lines[step] = [origin.line, origin.column, below]
@@ -389,7 +389,7 @@ def _packed_marks(ledger: Ledger, slots: Collection[int]) -> list[dict[str, Any]
         if number == 0 or number not in reach.used:
             packed.append({"kind": UNKNOWN.kind})
             continue
-        base = mark.speaker.at(())
+        base = mark.locator.at(())
         if mark.bulk:
             base = base.moved(None)  # of a document of facts: its file is kept, and no line at all
         packed.append(_packed_mark(mark, base, _lines_of(mark, reach.covered.get(number, {}), base, ())))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
-from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.folding import placed
 from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part
@@ -21,8 +21,8 @@ from nodeattrs.errors import AmbiguousRunList, BadArgument
 from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.component_tree import ComponentTree, of_pair, thing_of
 from nodeattrs.node.documents import snapshot_ledger
-from nodeattrs.node.ledger import Heard, Ledger
-from nodeattrs.node.maps import ElementTold, OwnedMap, Worked, each, last_word, remarked, speakers, thawed, told_at
+from nodeattrs.node.ledger import Ledger, Prepared
+from nodeattrs.node.maps import ElementTold, OwnedMap, Worked, each, last_word, remarked, setters, thawed, told_at
 from nodeattrs.node.restoring import restore_ledger
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, DEFAULT_GROUP, SLOTS, component
 from nodeattrs.node.speech import RUN, Mark
@@ -74,27 +74,27 @@ class Intake:
         for level in ("default", "override"):
             said = {} if silent else getattr(environment, f"{level}_attributes")
             named = Origin("environment", getattr(environment, "name", ""))
-            load(self._trees[f"env_{level}"], said, getattr(environment, f"{level}_speaker", named))
+            load(self._trees[f"env_{level}"], said, getattr(environment, f"{level}_locator", named))
 
     def roles(
         self,
-        defaults: Iterable[tuple[Mapping[Any, Any], Speaker]],
-        overrides: Iterable[tuple[Mapping[Any, Any], Speaker]],
+        defaults: Iterable[tuple[Mapping[Any, Any], Locator]],
+        overrides: Iterable[tuple[Mapping[Any, Any], Locator]],
     ) -> None:
         """Replace slots 4 and 11 by what roles say, each deep merged over the ones before it.
 
-        defaults, overrides: trees with their speakers, the weakest role first
+        defaults, overrides: trees with their setters, the weakest role first
         """
         for name, layers in (("role_default", defaults), ("role_override", overrides)):
             load(self._trees[name], {}, ROLES)
-            for tree, speaker in layers:
-                _lay_over(self._trees[name], tree, speaker)
+            for tree, locator in layers:
+                _lay_over(self._trees[name], tree, locator)
 
-    def layers(self) -> Heard:
+    def layers(self) -> Prepared:
         """What environment and roles say here, for other nodes to begin with (`begin_with`); take in nothing more."""
-        return self._ledger.heard((3, 4, 11, 12))
+        return self._ledger.prepared((3, 4, 11, 12))
 
-    def begin_with(self, layers: Heard) -> bool:
+    def begin_with(self, layers: Prepared) -> bool:
         """Take in what environment and roles say as another node has it, at no cost.
 
         layers: of a node with the same sensitive paths
@@ -121,19 +121,19 @@ class Intake:
         _sink(ComponentTree(other, component("normal")))
         _adopt(self._trees["normal"], other, _of_node_document)
 
-    def normal(self, attributes: Mapping[Any, Any], speaker: Speaker) -> None:
+    def normal(self, attributes: Mapping[Any, Any], locator: Locator) -> None:
         """Deep merge attributes of the node's own document over normal, lists united."""
-        _lay_over(self._trees["normal"], attributes, speaker)
+        _lay_over(self._trees["normal"], attributes, locator)
 
-    def json_attributes(self, attributes: Mapping[Any, Any], speaker: Speaker = JSON) -> None:
+    def json_attributes(self, attributes: Mapping[Any, Any], locator: Locator = JSON) -> None:
         """Deep merge JSON attributes over normal, lists united; without what they say of the node (`told_of_node`)."""
         _sink(self._trees["normal"])
-        _lay_over(self._trees["normal"], attributes, speaker)
+        _lay_over(self._trees["normal"], attributes, locator)
         self.begin_tags()
 
     def begin_tags(self) -> None:
         """Make normal `tags` a list, as every run does before anybody else speaks."""
-        with self._node.speaking(RUN, speaker=RUN_ITSELF):
+        with self._node.speaking(RUN, locator=RUN_ITSELF):
             make_tags(self._node)
 
     # Automatic attributes
@@ -141,7 +141,7 @@ class Intake:
     def facts(
         self,
         facts: Mapping[Any, Any],
-        speaker: Speaker = FACTS,
+        locator: Locator = FACTS,
         *,
         guid: str | None = None,
         settled: bool = False,
@@ -158,18 +158,18 @@ class Intake:
             raise BadArgument("these facts name no platform", hint="an Ohai or Facter document has one")
         automatic = self._trees["automatic"]
         if anew:
-            load(automatic, {}, speaker)
+            load(automatic, {}, locator)
         if settled and not self._ledger.trees[automatic.lower]:
-            self._ledger.settled = _settle(automatic, facts, speaker)
+            self._ledger.settled = _settle(automatic, facts, locator)
         else:
-            _lay_over(automatic, facts, speaker)
+            _lay_over(automatic, facts, locator)
         run = {"chef_guid": guid} if guid is not None else {}
         named = {"name": self._node.name, "chef_environment": self._node.environment}
         _lay_over(automatic, {**run, **named}, RUN_ITSELF)
 
     def note(self, facts: Mapping[Any, Any]) -> None:
         """Set automatic attributes that the run itself knows, such as `recipes` and `roles`."""
-        with self._node.speaking(RUN, speaker=RUN_ITSELF):
+        with self._node.speaking(RUN, locator=RUN_ITSELF):
             for key, value in facts.items():
                 self._node.automatic[key] = value
 
@@ -203,13 +203,13 @@ class OfNode(NamedTuple):
     environment: Any
 
 
-def told_of_node(json_attributes: Mapping[Any, Any], speaker: Speaker = JSON) -> OfNode:
+def told_of_node(json_attributes: Mapping[Any, Any], locator: Locator = JSON) -> OfNode:
     """Take `run_list` (or `recipes`) and `chef_environment` out of JSON attributes. raises: AmbiguousRunList"""
     attributes = dict(json_attributes)
     if "run_list" in attributes and "recipes" in attributes:
         raise AmbiguousRunList(
             "JSON attributes with both run_list and recipes",
-            origins=[speaker.at(("recipes",))],
+            origins=[locator.at(("recipes",))],
             hint="keep run_list; recipes is its old name",
         )
     items = attributes.pop("recipes", None) if "recipes" in attributes else attributes.pop("run_list", None)
@@ -220,43 +220,43 @@ def _of_node_document(origin: Origin) -> bool:
     return origin.kind in ("node", "saved node")
 
 
-def load(component: ComponentTree, tree: Any, speaker: Speaker) -> None:
+def load(component: ComponentTree, tree: Any, locator: Locator) -> None:
     """Make *tree* the whole content of the (lower) slot of a component. raises: BadKey, BadValue, TooDeep"""
     ledger = component.ledger
     with ledger.lock:
         new = stored(tree, ())
         component.leave()
-        ledger.replace(component.lower, new, _mark(component, speaker), remember=False)
+        ledger.replace(component.lower, new, _mark(component, locator), remember=False)
 
 
-def _settle(component: ComponentTree, tree: Mapping[Any, Any], speaker: Speaker) -> Mapping[Any, Any]:
+def _settle(component: ComponentTree, tree: Mapping[Any, Any], locator: Locator) -> Mapping[Any, Any]:
     """As `load`, of JSON data of at most ROOM levels that nobody changes any more: it is not copied.
 
     What of the slot is such data now, entry by entry; nothing where there may be secrets in it.
     """
     ledger = component.ledger
     if ledger.secrets is not None and ledger.secrets.concern(tree):
-        load(component, tree, speaker)
+        load(component, tree, locator)
         return {}
     with ledger.lock:
         component.leave()
-        ledger.replace(component.lower, dict(tree), _mark(component, speaker), remember=False)
+        ledger.replace(component.lower, dict(tree), _mark(component, locator), remember=False)
         return dict(ledger.trees[component.lower])
 
 
-def _mark(component: ComponentTree, speaker: Speaker) -> int:
+def _mark(component: ComponentTree, locator: Locator) -> int:
     ledger = component.ledger
-    bulk = SLOTS[component.lower - 1].source == "facts" and not isinstance(speaker, Origin)
-    return ledger.marks.add(Mark(speaker, bulk=bulk)) if ledger.provenance else 0
+    bulk = SLOTS[component.lower - 1].source == "facts" and not isinstance(locator, Origin)
+    return ledger.marks.add(Mark(locator, bulk=bulk)) if ledger.provenance else 0
 
 
-def _lay_over(component: ComponentTree, tree: Any, speaker: Speaker) -> None:
+def _lay_over(component: ComponentTree, tree: Any, locator: Locator) -> None:
     """Deep merge *tree* over the content of the (lower) slot of a component. raises: BadKey, BadValue, TooDeep"""
     if not (component.ledger.trees[component.lower] or component.lower in component.ledger.unknown):
-        load(component, tree, speaker)
+        load(component, tree, locator)
         return
     ledger, slot = component.ledger, component.lower
-    mark = _mark(component, speaker)
+    mark = _mark(component, locator)
 
     def known(path: Path) -> list[ElementTold]:
         told, below = told_at(ledger.trees[slot], path)
@@ -301,7 +301,7 @@ def _sunk(ledger: Ledger, lower: int, tree: OwnedMap, path: Path) -> None:
 
 
 def _adopt(component: ComponentTree, saved: Ledger, but: Callable[[Origin], bool]) -> None:
-    """Take over the (lower) slot from another ledger with its marks, which are those of a speaker who was saved.
+    """Take over the (lower) slot from another ledger with its marks, which are those of a locator who was saved.
 
     but: what these said is left out
     """
@@ -315,15 +315,15 @@ def _adopt(component: ComponentTree, saved: Ledger, but: Callable[[Origin], bool
 
 
 class _Saved:
-    """A speaker of an earlier run."""
+    """A locator of an earlier run."""
 
-    __slots__ = ("_speaker",)
+    __slots__ = ("_locator",)
 
-    def __init__(self, speaker: Speaker) -> None:
-        self._speaker = speaker
+    def __init__(self, locator: Locator) -> None:
+        self._locator = locator
 
     def at(self, path: Path) -> Origin:
-        origin = self._speaker.at(path)
+        origin = self._locator.at(path)
         return origin if origin.kind.startswith("saved") else origin.saved()
 
 
@@ -364,14 +364,14 @@ class _Adoption:
         new = self._numbers.get(old)
         if new is None:
             mark = self._saved.marks[old]
-            new = self._numbers[old] = self._ledger.marks.add(mark._replace(speaker=_Saved(mark.speaker)))
+            new = self._numbers[old] = self._ledger.marks.add(mark._replace(locator=_Saved(mark.locator)))
         return new
 
     def _is_left_out(self, number: int) -> bool:
         known = self._left_out.get(number)
         if known is None:
-            known = self._left_out[number] = self._but(self._saved.marks[number].speaker.at(()))
+            known = self._left_out[number] = self._but(self._saved.marks[number].locator.at(()))
         return known
 
     def _only_by_left_out(self, told: ElementTold) -> bool:
-        return all(self._is_left_out(said.source) for said in speakers(told, ()))
+        return all(self._is_left_out(said.source) for said in setters(told, ()))

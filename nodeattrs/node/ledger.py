@@ -32,11 +32,11 @@ from nodeattrs.node.view import Branch, Joined, MapView, entry, evaluated, own, 
 if TYPE_CHECKING:
     from nodeattrs.core.fold import Layer
 
-__all__ = ["Heard", "Ledger"]
+__all__ = ["Ledger", "Prepared"]
 
 
-class Heard(NamedTuple):
-    """What some slots of a ledger that heard nothing else came to: for many ledgers to begin with.
+class Prepared(NamedTuple):
+    """What some slots of a ledger that prepared nothing else came to: for many ledgers to begin with.
 
     trees, marks, history, unknown: see `Ledger`; nobody changes them any more
     """
@@ -232,7 +232,7 @@ class Ledger:
             if known:
                 self.unknown[slot] = known
 
-    def heard(self, slots: Iterable[int]) -> Heard:
+    def prepared(self, slots: Iterable[int]) -> Prepared:
         """What some slots hold, for other ledgers; this one hears nothing more."""
         slots = tuple(slots)
         trees = {slot: self.trees[slot] for slot in slots}
@@ -240,24 +240,24 @@ class Ledger:
             tree.shared = True
         history = {path: MappingProxyType(chronicles) for path, chronicles in self.history.items()}
         unknown = {slot: layers for slot, layers in self.unknown.items() if slot in slots}
-        return Heard(trees, tuple(self.marks.all()[1:]), history, unknown)
+        return Prepared(trees, tuple(self.marks.all()[1:]), history, unknown)
 
-    def is_fresh(self, heard: Heard) -> bool:
-        """Whether nothing was said here before, so that it can begin with what another ledger heard."""
-        said = (self.trees[slot] or slot in self.unknown for slot in heard.trees)
+    def is_fresh(self, prepared: Prepared) -> bool:
+        """Whether nothing was said here before, so that it can begin with what another ledger prepared."""
+        said = (self.trees[slot] or slot in self.unknown for slot in prepared.trees)
         return self.provenance and len(self.marks) == 1 and not any(said)
 
-    def begin_with(self, heard: Heard) -> None:
-        """Hold what another ledger heard, where nothing was said before (`is_fresh`).
+    def begin_with(self, prepared: Prepared) -> None:
+        """Hold what another ledger prepared, where nothing was said before (`is_fresh`).
 
         cost: does not grow with the trees
         """
         with self.lock:
-            for slot, tree in heard.trees.items():
+            for slot, tree in prepared.trees.items():
                 self.trees[slot] = tree
-            self.marks.table += heard.marks
-            self.history.update(heard.history)
-            self.unknown.update(heard.unknown)
+            self.marks.table += prepared.marks
+            self.history.update(prepared.history)
+            self.unknown.update(prepared.unknown)
             self._view = None
             self.cache = {}
             self.serial += 1
@@ -353,7 +353,7 @@ class Ledger:
     def chronicles(self, path: Path) -> dict[tuple[int, bool], Chronicle]:
         """What happened at *path*, ours to add to, by slot and whether somebody stayed silent."""
         known = self.history.get(path, {})
-        # What was heard by another ledger is another's, too.
+        # What was prepared by another ledger is another's, too.
         chronicles = known if type(known) is dict else {key: one.copy() for key, one in known.items()}
         self.history[path] = chronicles
         return chronicles

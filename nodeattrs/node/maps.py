@@ -28,7 +28,7 @@ __all__ = [
     "remarked",
     "replica",
     "said_in",
-    "speakers",
+    "setters",
     "steps",
     "thawed",
     "told_at",
@@ -72,7 +72,7 @@ def begun(told: Told) -> tuple[int, ...]:
     if isinstance(told, Worked):
         return told.begun
     if isinstance(told, list):
-        return tuple(dict.fromkeys(said.source for one in told for said in speakers(one, ())))
+        return tuple(dict.fromkeys(said.source for one in told for said in setters(one, ())))
     return (told,)
 
 
@@ -96,7 +96,7 @@ def last_word(told: Told) -> int:
     return max(begun(told), default=0)
 
 
-def speakers(told: ElementTold, at: Path, inside: Path = ()) -> Iterator[At]:
+def setters(told: ElementTold, at: Path, inside: Path = ()) -> Iterator[At]:
     """Who said what lies *inside* an element, the first one first, and at which path he said it.
 
     at: the element's own path now
@@ -169,7 +169,7 @@ def said_in(tree: Any, told: Told, inside: Path, at: Path = ()) -> list[At]:
     for depth, step in enumerate(inside):
         if isinstance(told, list):
             element = told[step] if type(step) is int and 0 <= step < len(told) else 0
-            return list(speakers(element, (*at, *inside[: depth + 1]), inside[depth + 1 :]))
+            return list(setters(element, (*at, *inside[: depth + 1]), inside[depth + 1 :]))
         if isinstance(tree, OwnedMap):
             told = tree.origins.get(step, tree.origin)
         tree = dig(tree, (step,))

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
-from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path
 from nodeattrs.node.attributes import WORDS, Attributes
@@ -98,8 +98,8 @@ class Node(Attributes):
         json_attributes: Mapping[Any, Any] | None = None,
         *,
         guid: str | None = None,
-        facts_speaker: Speaker = FACTS,
-        json_speaker: Speaker = JSON,
+        facts_locator: Locator = FACTS,
+        json_locator: Locator = JSON,
     ) -> None:
         """Take in JSON attributes and facts, as at the start of a run.
 
@@ -108,21 +108,21 @@ class Node(Attributes):
         facts:           become the whole of automatic
         raises:          AmbiguousRunList, BadArgument where the facts have no platform
         """
-        told = told_of_node(json_attributes or {}, json_speaker)
+        told = told_of_node(json_attributes or {}, json_locator)
         if told.run_list is not None:
             self.run_list = told.run_list
         if told.environment is not None:
             self.environment = told.environment
         intake = Intake(self)
-        intake.json_attributes(told.attributes, json_speaker)
-        intake.facts(facts, facts_speaker, guid=guid)
+        intake.json_attributes(told.attributes, json_locator)
+        intake.facts(facts, facts_locator, guid=guid)
 
-    def consume_facts(self, facts: Mapping[Any, Any], *, guid: str | None = None, speaker: Speaker = FACTS) -> None:
+    def consume_facts(self, facts: Mapping[Any, Any], *, guid: str | None = None, locator: Locator = FACTS) -> None:
         """Deep merge facts over automatic, lists united, and note name and environment there.
 
         raises: BadArgument, where the facts have no platform
         """
-        Intake(self).facts(facts, speaker, guid=guid, anew=False)
+        Intake(self).facts(facts, locator, guid=guid, anew=False)
 
     # Tags
 
@@ -173,7 +173,7 @@ class Node(Attributes):
         return merged
 
     @classmethod
-    def from_chef(cls, document: Mapping[str, Any], *, speaker: Speaker = _SAVED, **options: Any) -> Self:
+    def from_chef(cls, document: Mapping[str, Any], *, locator: Locator = _SAVED, **options: Any) -> Self:
         """A node from Chef's node JSON; who spoke is lost in it, so its origin says "saved, origin unknown".
 
         The combined levels come back as the components default and override.
@@ -182,7 +182,7 @@ class Node(Attributes):
         """
         node = cls._named(named_in_chef(document), {"rules": rules_in(document), **options})
         for level, tree in chef_levels(document):
-            load(node._trees[level], tree, speaker)
+            load(node._trees[level], tree, locator)
         return node
 
     def snapshot(self, *, shared: bool = False) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Why a path of a node is what it is: the fifteen slots heard again, and the history.
+"""Why a path of a node is what it is: the steps of fifteen slots walked again, and the history.
 
 The walk and the rules are the core's; this module adds who said it, elements of united
 lists, lists that several worked on, and what is in no tree any more.
@@ -16,7 +16,7 @@ from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part
-from nodeattrs.core.trace import Element, Fate, Heard, Past, Trace, traced
+from nodeattrs.core.trace import Earlier, Element, Outcome, Trace, TraceClaim, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, SCALARS, Absent, Path, dig
 from nodeattrs.core.walk import Setting
@@ -32,7 +32,7 @@ from nodeattrs.node.maps import (
     each,
     last_word,
     said_in,
-    speakers,
+    setters,
     steps,
     told_at,
 )
@@ -101,36 +101,36 @@ def _gone_on(ledger: Ledger, trace: Trace, owns: Mapping[int, Path]) -> Trace:
     """
     works: dict[int, _Work] = {}
     if trace.elements or isinstance(trace.value, list) or int in map(type, trace.path):
-        at_path = (one for one in trace.heard if one.claim.path == trace.path and one.fate is not Fate.UNKNOWN)
+        at_path = (one for one in trace.claims if one.claim.path == trace.path and one.outcome is not Outcome.UNKNOWN)
         found = (one.claim for one in at_path)
         works = {id(one): work for one in found if (work := _work(ledger, one.rank, owns[id(one)])) is not None}
-    heard = (
+    stated = (
         row
-        for one in trace.heard
-        for row in _each_speaker(ledger, _with_workers(one, works.get(id(one.claim))), owns.get(id(one.claim), ()))
+        for one in trace.claims
+        for row in _each_setter(ledger, _with_workers(one, works.get(id(one.claim))), owns.get(id(one.claim), ()))
         if not any(work.took_over(one.claim, owns[id(one.claim)], trace.path) for work in works.values())
     )
     steps = {id(event) for work in works.values() for event in work.events}
     there = {work.slot: work.path for work in works.values()}
-    return replace(trace, heard=tuple(heard), past=tuple(_past(ledger, trace.path, steps, there)))
+    return replace(trace, claims=tuple(stated), history=tuple(_past(ledger, trace.path, steps, there)))
 
 
-def _with_workers(heard: Heard, work: _Work | None) -> Heard:
-    """The same as said by whoever began it, with those who went on, where something of it lives on."""
+def _with_workers(stated: TraceClaim, work: _Work | None) -> TraceClaim:
+    """The same as set by whoever began it, with those who went on, where something of it lives on."""
     since = work.continued if work is not None and work.lives else None
-    return heard if since is None else replace(heard, claim=_begun(heard.claim, since), then=since.steps)
+    return stated if since is None else replace(stated, claim=_begun(stated.claim, since), then=since.steps)
 
 
-def _each_speaker(ledger: Ledger, heard: Heard, own: Path) -> Iterator[Heard]:
+def _each_setter(ledger: Ledger, stated: TraceClaim, own: Path) -> Iterator[TraceClaim]:
     """A row for each who set an element of a list that was united in its slot, the first one first."""
-    claim, tree = heard.claim, ledger.trees[heard.claim.rank]
-    said = said_in(tree, tree.origin, own) if int in map(type, own) and heard.fate is not Fate.UNKNOWN else ()
+    claim, tree = stated.claim, ledger.trees[stated.claim.rank]
+    said = said_in(tree, tree.origin, own) if int in map(type, own) and stated.outcome is not Outcome.UNKNOWN else ()
     if len(said) < 2:
-        yield heard
+        yield stated
         return
-    fate, why = (heard.fate, heard.why) if heard.fate is Fate.LOSES else (Fate.JOINS, "joined")
+    outcome, why = (stated.outcome, stated.why) if stated.outcome is Outcome.LOSES else (Outcome.JOINS, "joined")
     for origin, mark in map(ledger.marks.place, said):
-        yield replace(heard, claim=replace(claim, origin=origin, verb=mark.verb), fate=fate, why=why)
+        yield replace(stated, claim=replace(claim, origin=origin, verb=mark.verb), outcome=outcome, why=why)
 
 
 def _begun(claim: Claim, since: Continued) -> Claim:
@@ -299,7 +299,7 @@ class _Work:
 
     @cached_property
     def _left(self) -> set[At]:
-        return {said for one in self.now for said in speakers(one, ())}
+        return {said for one in self.now for said in setters(one, ())}
 
     def _first(self) -> _State:
         found = (one for one in self.states if begun(one.told) == begun(self.now))
@@ -309,7 +309,7 @@ class _Work:
         rest = self.path[self.depth :]
         if not isinstance(state.value, list):
             return False
-        said = {said for one in each(state.told, self.at, len(state.value)) for said in speakers(one, ())}
+        said = {said for one in each(state.told, self.at, len(state.value)) for said in setters(one, ())}
         if said and said <= self._left:
             return True
         is_step = state is self.taken or (state.event is not None and state.event.by in steps(self.now))
@@ -393,7 +393,7 @@ def _claim(ledger: Ledger, slot: int, said: At, path: Path, value: Any = ABSENT)
     return Claim(path, value if value is ABSENT else _shown(value), slot, origin, mark.verb)
 
 
-def _past(ledger: Ledger, path: Path, but: Collection[int], owns: Mapping[int, Path]) -> Iterator[Past]:
+def _past(ledger: Ledger, path: Path, but: Collection[int], owns: Mapping[int, Path]) -> Iterator[Earlier]:
     """What was said before.
 
     but:  events that a row of the trace has already, by their identity
@@ -406,7 +406,9 @@ def _past(ledger: Ledger, path: Path, but: Collection[int], owns: Mapping[int, P
         yield from _chronicled(ledger, at, (), but, {})
 
 
-def _chronicled(ledger: Ledger, at: Path, rest: Path, but: Collection[int], owns: Mapping[int, Path]) -> Iterator[Past]:
+def _chronicled(
+    ledger: Ledger, at: Path, rest: Path, but: Collection[int], owns: Mapping[int, Path]
+) -> Iterator[Earlier]:
     chronicles = ledger.history.get(at, {})
     for slot, silent in sorted(chronicles, key=lambda key: (-key[0], key[1])):
         chronicle = chronicles[slot, silent]
@@ -415,13 +417,13 @@ def _chronicled(ledger: Ledger, at: Path, rest: Path, but: Collection[int], owns
             None if id(event) in but else _event(ledger, slot, at, event, rest, own) for event in chronicle.events()
         ]
         first, *later = told
-        dropped = Past(Claim(at, ABSENT, slot, Origin("forgotten")), "forgotten", None, chronicle.dropped)
+        dropped = Earlier(Claim(at, ABSENT, slot, Origin("forgotten")), "forgotten", None, chronicle.dropped)
         for past in (*reversed(later), dropped if chronicle.dropped and not rest else None, first):
             if past is not None:
                 yield past
 
 
-def _event(ledger: Ledger, slot: int, at: Path, event: Event, rest: Path, own: Path) -> Past | None:
+def _event(ledger: Ledger, slot: int, at: Path, event: Event, rest: Path, own: Path) -> Earlier | None:
     """own: the steps on which the slot had what stands at *rest* below *at*."""
     depth = _reach(event.value, own)
     path, own, value = (*at, *rest)[: len(at) + depth], own[:depth], dig(event.value, own[:depth])
@@ -432,8 +434,8 @@ def _event(ledger: Ledger, slot: int, at: Path, event: Event, rest: Path, own: P
     if event.by:
         doer = ledger.marks[event.by]
         verb = Verb.ERASE if event.what == "erased" else doer.verb
-        by = Claim(at, ABSENT, slot, doer.speaker.at(at[doer.depth :]), verb)
-    return Past(Claim(path, _shown(value), slot, origin, _verb(mark, path, value)), event.what, by, at=at)
+        by = Claim(at, ABSENT, slot, doer.locator.at(at[doer.depth :]), verb)
+    return Earlier(Claim(path, _shown(value), slot, origin, _verb(mark, path, value)), event.what, by, at=at)
 
 
 def _reach(value: Any, path: Path) -> int:

@@ -156,8 +156,8 @@ def _of_type(packed: Mapping[str, Any], field: str, kind: type) -> Any:
 
 
 def _unpacked_mark(packed: Mapping[str, Any]) -> Mark:
-    speaker = SavedSpeaker(_unpacked_origin(packed), _unpacked_lines(packed.get("lines", [])))
-    return Mark(speaker, Verb(packed.get("verb", "set")), int(packed.get("depth", 0)), bool(packed.get("bulk")))
+    locator = SavedSpeaker(_unpacked_origin(packed), _unpacked_lines(packed.get("lines", [])))
+    return Mark(locator, Verb(packed.get("verb", "set")), int(packed.get("depth", 0)), bool(packed.get("bulk")))
 
 
 def _unpacked_origin(packed: Mapping[str, Any]) -> Origin:
@@ -225,7 +225,7 @@ def _unpacked_path(path: list[Any]) -> Path:
 
 
 class SavedSpeaker:
-    """A speaker read back from a snapshot, with the lines it knew when it was saved.
+    """A locator read back from a snapshot, with the lines it knew when it was saved.
 
     lines: nested maps step -> [line, column, deeper]; deeper lines are known where the original said so
     """

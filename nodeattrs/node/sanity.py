@@ -8,7 +8,7 @@ from typing import Any
 from nodeattrs.core.tree import ABSENT, Path, is_json, strict_key
 from nodeattrs.node.history import HISTORY_BOUND
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked, speakers
+from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked, setters
 from nodeattrs.node.slots import PLAN, SLOTS
 from nodeattrs.node.view import Joined, MapView, plain
 
@@ -36,7 +36,7 @@ def _is_mark(ledger: Ledger, number: Any) -> bool:
 
 def _are_marks(ledger: Ledger, told: Any, path: Path) -> bool:
     elements = told if isinstance(told, list) else [told]
-    numbers = [said.source for one in elements for said in speakers(one, path)]
+    numbers = [said.source for one in elements for said in setters(one, path)]
     if isinstance(told, Worked):
         numbers += [*told.begun, *told.steps]
     return all(_is_mark(ledger, number) for number in numbers)

@@ -1,7 +1,7 @@
 """Who is speaking, and the marks that remember it.
 
 A voice is a source with a name: "recipe apache2::default". A mark is what the
-trees keep, as a small number, for everything that is said: the speaker, the verb,
+trees keep, as a small number, for everything that is said: the locator, the verb,
 and how deep in the tree he began to count. A line of code is noted as the code
 object and an offset; file and line are looked up when somebody asks.
 
@@ -19,12 +19,12 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
 
-from nodeattrs.core.claim import UNKNOWN, Origin, Speaker, Verb
+from nodeattrs.core.claim import UNKNOWN, Locator, Origin, Verb
 from nodeattrs.core.origins import At
 from nodeattrs.core.tree import Path
 from nodeattrs.texts.python import PythonText, Span
 
-__all__ = ["ATTRIBUTE_FILE", "CALLER", "RUN", "CodeSpeaker", "Mark", "Marks", "Voice"]
+__all__ = ["ATTRIBUTE_FILE", "CALLER", "RUN", "CodeLocator", "Mark", "Marks", "Voice"]
 
 ATTRIBUTE_FILE, RUN = "attribute file", "run"
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -33,12 +33,12 @@ _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 class Voice(NamedTuple):
     """Who speaks: `kind` is a source ("attribute file", "recipe", "role", ...), `name` whose it is.
 
-    speaker: knows the places of what this voice says, where it is a document; None for code
+    locator: knows the places of what this voice says, where it is a document; None for code
     """
 
     kind: str
     name: str = ""
-    speaker: Speaker | None = None
+    locator: Locator | None = None
 
     @property
     def early(self) -> bool:
@@ -55,19 +55,19 @@ CALLER = Voice("caller")
 class Mark(NamedTuple):
     """How something was said.
 
-    speaker: knows the place
+    locator: knows the place
     verb:    what it did
-    depth:   the speaker counts paths from this depth of the tree
+    depth:   the locator counts paths from this depth of the tree
     bulk:    a document of facts: so much at once that a snapshot keeps its file and not its lines
     """
 
-    speaker: Speaker
+    locator: Locator
     verb: Verb = Verb.SET
     depth: int = 0
     bulk: bool = False
 
 
-class CodeSpeaker:
+class CodeLocator:
     """A line of Python that said something; file and line are looked up when asked.
 
     Inside a literal it finds the line of each part. The text is the one that Python keeps for
@@ -160,7 +160,7 @@ class Marks:
         mark = self.table[number]
         if not isinstance(mark, Mark):
             code, offset, voice, verb, depth, known = mark
-            mark = self.table[number] = Mark(CodeSpeaker(code, offset, voice, self._root, known), verb, depth)
+            mark = self.table[number] = Mark(CodeLocator(code, offset, voice, self._root, known), verb, depth)
         return mark
 
     def __len__(self) -> int:
@@ -173,11 +173,11 @@ class Marks:
     def place(self, said: At) -> tuple[Origin, Mark]:
         """Where something was said, and how."""
         mark = self[said.source]
-        return mark.speaker.at(said.path[mark.depth :]), mark
+        return mark.locator.at(said.path[mark.depth :]), mark
 
     def known_voice(self, voice: Voice) -> Voice:
-        """The one voice object for this speaker: numbers are keyed by its identity."""
-        return self._voices.setdefault((voice.kind, voice.name, id(voice.speaker)), voice)
+        """The one voice object for this locator: numbers are keyed by its identity."""
+        return self._voices.setdefault((voice.kind, voice.name, id(voice.locator)), voice)
 
     def add(self, mark: Mark) -> int:
         """The number of a new mark."""
@@ -191,11 +191,11 @@ class Marks:
         cost:  one walk out of this package's frames; the same line, depth and verb keep their number
         """
         voice = self.voice
-        if voice.speaker is not None:
+        if voice.locator is not None:
             key: tuple[Any, ...] = (id(voice), depth, verb)
             number = self._numbers.get(key)
             if number is None:
-                number = self._numbers[key] = self.add(Mark(voice.speaker, verb, depth))
+                number = self._numbers[key] = self.add(Mark(voice.locator, verb, depth))
             return number
         frame: Any = sys._getframe(above)
         while (code := frame.f_code).co_filename.startswith(_HERE):

@@ -11,7 +11,7 @@ from typing import Any
 
 from nodeattrs.adapters.bindings import BindingError, BindingErrors, Explanation, Graph, Injector, Warned
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.trace import Heard, Trace, shown
+from nodeattrs.core.trace import Trace, TraceClaim, shown
 from nodeattrs.core.tree import ABSENT, Path, copied, spell
 from nodeattrs.errors import BadKey, BadValue, NoSuchAttribute
 from nodeattrs.reports.explain import Explanation as Explained
@@ -85,7 +85,7 @@ def explained_binding(explanation: Explanation, path: Path = (), with_causes: bo
     raises: NoSuchAttribute, for a path about which nobody says anything
     """
     trace = explanation.trace(path)
-    if path and not (trace.found or trace.heard):
+    if path and not (trace.found or trace.claims):
         value = explanation.trace().value
         hint = None if value is ABSENT else (way_to(value, path) or "").replace("the node has", "the value has", 1)
         raise NoSuchAttribute(f"nobody has said anything about {spell(trace.path)}", path=trace.path, hint=hint or None)
@@ -118,7 +118,7 @@ class InjectedValue:
 
     key: str
     value: Any
-    unknown: tuple[Heard, ...] = ()
+    unknown: tuple[TraceClaim, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Key and value, and what might override it."""
@@ -173,7 +173,7 @@ class ExplainedBinding:
     def _beside(self, screen: Screen) -> Iterator[str]:
         asides = (
             ("tie below the winner: without it they would be a conflict", self._ties()),
-            ("said by", self._spoken()),
+            ("set by", self._spoken()),
             ("looks up", self._looked()),
         )
         for title, rows in asides:

@@ -137,7 +137,7 @@ def explained_config(
     """
     for path in paths:
         trace = merged.trace(path)
-        if not (trace.found or trace.heard):
+        if not (trace.found or trace.claims):
             raise NoSuchAttribute(f"no part says anything about {spell(path)}", path=path, hint=_way_to(merged, path))
     return ExplainedConfig(merged, paths, step_by_step or not paths, with_causes)
 

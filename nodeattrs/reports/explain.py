@@ -6,8 +6,8 @@
       loses  11 override         8  roles/web.json:38
       loses   6 force_default   24  cookbooks/app/recipes/default.py:11
 
-      12 beats 11: the later component replaces the earlier one (inside the level)
-      11 beats 6: the stronger level replaces the weaker one (across levels)
+      12 over 11: the later component replaces the earlier one (inside the level)
+      11 over 6: the stronger level replaces the weaker one (across levels)
 
 What the trace says is the core's; here it is only put in columns, and one leaf on one
 screen. The plain form of a trace is `str(trace)`.
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.core.claim import Cause, Claim, Origin
-from nodeattrs.core.trace import Element, Past, Row, Trace, rows
+from nodeattrs.core.trace import Earlier, Element, Row, Trace, rows
 from nodeattrs.core.tree import Path, near, spell
 from nodeattrs.node.node import Node
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
@@ -64,7 +64,7 @@ class Explanation:
     @property
     def says_something(self) -> bool:
         """Whether anybody ever spoke about the path."""
-        return bool(self.trace.found or self.trace.heard or self.trace.past)
+        return bool(self.trace.found or self.trace.claims or self.trace.history)
 
     @property
     def title(self) -> str:
@@ -77,9 +77,9 @@ class Explanation:
         trace = self.trace
         data = trace.to_dict()
         data["value"] = claimed(trace.value, trace.path)
-        for entry, heard in zip(data["claims"], trace.heard, strict=True):
-            entry["value"] = claimed(heard.claim.value)
-        for entry, past in zip(data["past"], trace.past, strict=True):
+        for entry, stated in zip(data["claims"], trace.claims, strict=True):
+            entry["value"] = claimed(stated.claim.value)
+        for entry, past in zip(data["history"], trace.history, strict=True):
             entry["value"] = claimed(past.claim.value)
         for entry, element in zip(data["elements"], trace.elements, strict=True):
             entry["value"] = claimed(element.value)
@@ -102,17 +102,17 @@ class Explanation:
         """The head, the claims, the rules, the elements, and what was said before."""
         trace = self.trace
         yield from _head(trace, screen, printable(f"{self.title}: ") if self.node else "")
-        if trace.heard:
+        if trace.claims:
             yield ""
             yield from _claims(trace, screen)
         rules = list(_rules(trace, screen))
         if rules:
             yield ""
             yield from rules
-        if _has_several_speakers(trace.elements):
+        if _has_several_setters(trace.elements):
             yield ""
             yield from _elements(trace.elements, screen)
-        if trace.past:
+        if trace.history:
             yield ""
             yield from _earlier(trace, screen)
         if self.readings:
@@ -139,7 +139,7 @@ def explained(
     causes_of:  finds the lines that decided who was asked
     """
     trace = node.trace(path)
-    silent = not (trace.found or trace.heard or trace.past)
+    silent = not (trace.found or trace.claims or trace.history)
     hint = way_to(node.to_dict(False), path) if silent else None
     read: tuple[Reading, ...] = ()
     if repository is not None and trace.winner is not None:
@@ -303,8 +303,8 @@ def _placed(row: Row, named: bool) -> str:
 
 
 def _joined(cells: Sequence[str]) -> str:
-    fate, rank, *rest = cells
-    return f"  {fate}  {rank} {'  '.join(rest)}".rstrip()
+    outcome, rank, *rest = cells
+    return f"  {outcome}  {rank} {'  '.join(rest)}".rstrip()
 
 
 def _painted(text: str, row: Row, screen: Screen) -> str:
@@ -334,20 +334,19 @@ def _rules(trace: Trace, screen: Screen) -> Iterator[str]:
     pairs: dict[str, list[str]] = {}
     for row in rows(trace):
         if row.by:
-            verb = "beats" if len(row.by) == 1 else "beat"
-            pairs.setdefault(row.rule, []).append(f"{' and '.join(map(str, row.by))} {verb} {row.rank}")
+            pairs.setdefault(row.rule, []).append(f"{' and '.join(map(str, row.by))} over {row.rank}")
         elif row.rule:
             pairs.setdefault(row.rule, []).append(str(row.rank))
     for rule, who in pairs.items():
         yield from screen.wrapped(f"{', '.join(who)}: {rule}", "    ", "  ")
 
 
-def _has_several_speakers(elements: Sequence[Element]) -> bool:
+def _has_several_setters(elements: Sequence[Element]) -> bool:
     return len({element.ranks for element in elements}) > 1 or any(len(element.ranks) > 1 for element in elements)
 
 
 def _elements(elements: Sequence[Element], screen: Screen) -> Iterator[str]:
-    yield "  elements, and who says them"
+    yield "  elements, and who set them"
     rows = []
     for element in elements[:_MOST_ELEMENTS]:
         said = [(str(claim.rank), _place(claim.origin, False)) for claim in reversed(element.claims)]
@@ -367,14 +366,14 @@ def _elements(elements: Sequence[Element], screen: Screen) -> Iterator[str]:
 
 
 def _earlier(trace: Trace, screen: Screen) -> Iterator[str]:
-    yield "  also said"
-    for past in trace.past[:_MOST_PAST]:
+    yield "  earlier values"
+    for past in trace.history[:_MOST_PAST]:
         yield from _once(past, trace, screen)
-    if len(trace.past) > _MOST_PAST:
-        yield f"    … and {len(trace.past) - _MOST_PAST} more; --format json has all"
+    if len(trace.history) > _MOST_PAST:
+        yield f"    … and {len(trace.history) - _MOST_PAST} more; --format json has all"
 
 
-def _once(past: Past, trace: Trace, screen: Screen) -> Iterator[str]:
+def _once(past: Earlier, trace: Trace, screen: Screen) -> Iterator[str]:
     claim = past.claim
     level = trace.title(claim.rank).partition(" / ")[0]
     if past.event == "forgotten":

@@ -110,7 +110,7 @@ class ShownSlots:
         if silent:
             names = ", ".join(f"{slot.number} {slot.title}" for slot in self.slots)
             at = f" at {printable(spell(self.path))}" if self.path else ""
-            yield from screen.wrapped(f"nothing said{at} in {names}", "# ")
+            yield from screen.wrapped(f"nothing set{at} in {names}", "# ")
 
 
 @dataclass(frozen=True, slots=True)

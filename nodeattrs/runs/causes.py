@@ -31,7 +31,7 @@ def causes(repository: Repository, run: Run, origins: Iterable[Origin]) -> list[
 
 def of_trace(repository: Repository, run: Run) -> Callable[[Trace], list[Cause]]:
     """What asks `causes` for everyone in a trace, the winner first."""
-    return lambda trace: causes(repository, run, (heard.claim.origin for heard in trace.heard))
+    return lambda trace: causes(repository, run, (stated.claim.origin for stated in trace.claims))
 
 
 class _Causes:
@@ -66,11 +66,11 @@ class _Causes:
         found = self.run.expansion.named_by(kind, name)
         if found is None:
             return
-        role, speaker, path = found
+        role, locator, path = found
         if role is None:
             yield Cause(f"{kind}[{name}] is on the run-list", self._run_list(kind, name))
         else:
-            yield Cause(f"{kind}[{name}] is on the run-list of role {role}", speaker.at(path))
+            yield Cause(f"{kind}[{name}] is on the run-list of role {role}", locator.at(path))
             yield from self.of("role", role)
 
     def _run_list(self, kind: str, name: str) -> Origin:
@@ -79,7 +79,7 @@ class _Causes:
         for index, item in enumerate(described.run_list if described is not None else ()):
             parsed = RunListItem.parse(item)
             if described is not None and (parsed.type, _full(parsed)) == (kind, name):
-                return described.speaker.at(("run_list", index))
+                return described.locator.at(("run_list", index))
         return Origin("run list", "of the node")
 
     def _cookbook(self, cookbook: str) -> Iterator[Cause]:
@@ -105,7 +105,7 @@ class _Causes:
     def _environment(self, name: str) -> Iterator[Cause]:
         described = self.repository.node_document(self.run.node.name)
         if described is not None and described.environment == name:
-            yield Cause(f"the node is in environment {name}", described.speaker.at(("chef_environment",)))
+            yield Cause(f"the node is in environment {name}", described.locator.at(("chef_environment",)))
         else:
             yield Cause(f"the node is in environment {name}", Origin("settings, arguments or an earlier run"))
 

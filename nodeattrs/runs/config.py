@@ -90,7 +90,7 @@ def read_config(fields: Fields) -> Config:
 
 def _merge_rules(fields: Fields) -> Iterator[PathRule]:
     for key, said in fields.map("merge").items():
-        place = fields.speaker.at(("merge", key)).place or FILE
+        place = fields.locator.at(("merge", key)).place or FILE
         if fields.parsed(("merge", key), said, lambda said, key=key: read_rules({key: said})):  # type: ignore[misc]
             yield from read_rules({key: said}, lambda _, place=place: place)  # type: ignore[misc]
 

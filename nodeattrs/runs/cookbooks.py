@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.errors import AttributeFileNotFound, CookbookNotFound, CookbookVersionConflict, RecipeNotFound
 from nodeattrs.node.run_list import cookbook_of, qualified
 from nodeattrs.runs.fields import Fields, known_or_near
@@ -47,7 +47,7 @@ class Cookbook:
     files:   paths inside the cookbook, with forward slashes
     root:    where it lies on disk, or None
     folder:  what messages call that place, relative to the repository
-    speaker: who says the metadata
+    locator: who says the metadata
     """
 
     name: str
@@ -57,7 +57,7 @@ class Cookbook:
     description: str = ""
     root: pathlib.Path | None = None
     folder: str = ""
-    speaker: Speaker = field(default=Origin("cookbook"), compare=False, repr=False)
+    locator: Locator = field(default=Origin("cookbook"), compare=False, repr=False)
     depends_field: str = field(default="depends", compare=False, repr=False)
 
     @cached_property
@@ -110,7 +110,7 @@ class Cookbook:
 
     def said_of(self, dependency: str) -> Origin:
         """Where this cookbook says that it depends on another."""
-        return self.speaker.at((self.depends_field, dependency))
+        return self.locator.at((self.depends_field, dependency))
 
 
 Cookbooks = Mapping[str, Cookbook] | Callable[[str], Cookbook | None]
@@ -137,7 +137,7 @@ def read_metadata(name: str, fields: Fields, files: Iterable[str], root: pathlib
         fields.text("description"),
         root,
         folder,
-        fields.speaker,
+        fields.locator,
         key,
     )
     fields.finish()
@@ -295,7 +295,7 @@ def check_versions(order: Iterable[str], cookbooks: Cookbooks, pins: Iterable[tu
         for name, constraint, origin in asked:
             if name == cookbook.name and not Constraint.parse(constraint).allows(version):
                 origins.append(origin)
-                at = cookbook.speaker.at(("version",)).place or "which is all there is"
+                at = cookbook.locator.at(("version",)).place or "which is all there is"
                 said.append(f"cookbook {name} is at {version} ({at}), and {constraint} is asked for by {origin}")
     if said:
         count = "a cookbook's version is" if len(said) == 1 else "the versions of cookbooks are"

@@ -2,7 +2,7 @@
 
 The step of a run between facts and attribute files: expand the run-list, note what it came
 to among the automatic attributes, replace what environment and roles say. What nodes with one
-run-list and one environment have in common is worked out once and heard by all of them.
+run-list and one environment have in common is worked out once and prepared by all of them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import EnvironmentNotFound
 from nodeattrs.node.intake import Intake
-from nodeattrs.node.ledger import Heard
+from nodeattrs.node.ledger import Prepared
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
 from nodeattrs.runs.roles import Environment, Role
 from nodeattrs.runs.run_list import Expansion, expand_run_list
@@ -31,12 +31,12 @@ class Layers:
 
     expansion:   of the run-list
     environment: itself
-    heard:       what roles and environment say, folded
+    prepared:       what roles and environment say, folded
     """
 
     expansion: Expansion
     environment: Environment
-    heard: Heard
+    prepared: Prepared
 
 
 def layers_of(
@@ -63,7 +63,7 @@ def layers_of(
 
 def hear_layers(node: Node, layers: Layers) -> None:
     """Replace what environment and roles say on a node, at no cost where nothing was said on it before."""
-    if not Intake(node).begin_with(layers.heard):
+    if not Intake(node).begin_with(layers.prepared):
         _hear(node, layers.expansion, layers.environment)
 
 
@@ -97,8 +97,8 @@ def _hear(node: Node, expansion: Expansion, environment: Environment) -> None:
     layers, intake = expansion.role_layers, Intake(node)
     intake.environment(environment)
     intake.roles(
-        [(role.default_attributes, role.default_speaker) for role in layers],
-        [(role.override_attributes, role.override_speaker) for role in layers],
+        [(role.default_attributes, role.default_locator) for role in layers],
+        [(role.override_attributes, role.override_locator) for role in layers],
     )
 
 

@@ -1,7 +1,7 @@
 """The fields of one document, asked for one by one.
 
 Whoever asks says what a field must be; whatever is wrong is noted with the line
-it stands on, and all of it is said at once when the document is done. It knows
+it stands on, and all of it is set at once when the document is done. It knows
 what a run list, a version and a map of attributes look like, and neither which
 fields a role has nor what syntax the document was written in.
 """
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, near
 from nodeattrs.errors import BadArgument, DocumentError, InvalidRunListItem, UnknownField
 from nodeattrs.node.run_list import RunListItem
@@ -23,29 +23,29 @@ __all__ = ["Below", "Fields", "fault", "known_or_near"]
 
 @dataclass(frozen=True, slots=True)
 class Below:
-    """A speaker whose paths are counted from further down.
+    """A locator whose paths are counted from further down.
 
     >>> Below(Origin("role", "web", "roles/web.json", 3), ("default_attributes",)).at(("port",)).line
     3
     """
 
-    speaker: Speaker
+    locator: Locator
     under: Path
 
     def at(self, path: Path) -> Origin:
-        return self.speaker.at((*self.under, *path))
+        return self.locator.at((*self.under, *path))
 
 
 def fault(
-    speaker: Speaker,
+    locator: Locator,
     path: Path,
     message: str,
     *,
     hint: str | None = None,
     kind: type[DocumentError] = DocumentError,
 ) -> DocumentError:
-    """The error for what *speaker* said at *path*, with the line it stands on."""
-    at = speaker.at(path)
+    """The error for what *locator* set at *path*, with the line it stands on."""
+    at = locator.at(path)
     text = message if at.file else f"{at.who}: {message}"
     return kind(text, file=at.file, line=at.line, column=at.column, path=path, hint=hint)
 
@@ -65,31 +65,31 @@ class Fields:
     """One document while it is being understood.
 
     tree:    what it says
-    speaker: gives the place of any path in it
+    locator: gives the place of any path in it
     what:    what it is about, for messages: "role web"
 
     Null stands for a field that is not there.
     """
 
-    def __init__(self, tree: Any, speaker: Speaker, what: str) -> None:
-        self.speaker = speaker
+    def __init__(self, tree: Any, locator: Locator, what: str) -> None:
+        self.locator = locator
         self.what = what
         self.warnings: list[DocumentError] = []
         self._faults: list[DocumentError] = []
         if not isinstance(tree, dict):
-            raise fault(speaker, (), f"{what} must be a map of fields, not {_kind(tree)}")
+            raise fault(locator, (), f"{what} must be a map of fields, not {_kind(tree)}")
         self.tree: dict[Any, Any] = tree
 
     def wrong(self, path: Path, message: str, hint: str | None = None) -> None:
         """Note a fault at *path*; `finish` raises it together with the others."""
         if not any(known.path == path and known.reason.endswith(message) for known in self._faults):
-            self._faults.append(fault(self.speaker, path, message, hint=hint))
+            self._faults.append(fault(self.locator, path, message, hint=hint))
 
     def warn(
         self, path: Path, message: str, hint: str | None = None, kind: type[DocumentError] = DocumentError
     ) -> None:
         """Note what is probably not meant."""
-        self.warnings.append(fault(self.speaker, path, message, hint=hint, kind=kind))
+        self.warnings.append(fault(self.locator, path, message, hint=hint, kind=kind))
 
     def finish(self) -> None:
         """Raise what was found wrong, many faults as one error that says all of them."""

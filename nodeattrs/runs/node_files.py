@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.runs.fields import Below, Fields
 
 __all__ = ["LEVELS", "NodeFile", "read_node"]
@@ -37,11 +37,11 @@ class NodeFile:
     default: Mapping[Any, Any] = field(default_factory=dict)
     normal: Mapping[Any, Any] = field(default_factory=dict)
     override: Mapping[Any, Any] = field(default_factory=dict)
-    speaker: Speaker = field(default=Origin("node file"), compare=False, repr=False)
+    locator: Locator = field(default=Origin("node file"), compare=False, repr=False)
 
-    def speaker_of(self, level: str) -> Speaker:
+    def locator_of(self, level: str) -> Locator:
         """Who says the attributes of one level, its paths counted from their root."""
-        return Below(self.speaker, (level,))
+        return Below(self.locator, (level,))
 
 
 def read_node(name: str, fields: Fields) -> NodeFile:
@@ -58,7 +58,7 @@ def read_node(name: str, fields: Fields) -> NodeFile:
         fields.text("chef_environment") or None,
         tuple(fields.run_list("run_list")),
         **{level: fields.map(level) for level in LEVELS},
-        speaker=fields.speaker,
+        locator=fields.locator,
     )
     fields.finish()
     return node

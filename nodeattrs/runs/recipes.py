@@ -231,4 +231,4 @@ class RecipeRunner:
             self._on_log(line)
 
     def _caller(self) -> Origin:
-        return self.node.speaker_here()
+        return self.node.origin_here()

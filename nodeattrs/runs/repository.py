@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
-from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import copied
 from nodeattrs.errors import (
     CookbookNotFound,
@@ -79,7 +79,7 @@ class Repository:
         if not os.path.lexists(path):
             return Config()
         document = documents.read(path, FILE)
-        return self._understood(document, document.speaker("settings", ""), "the settings", read_config)
+        return self._understood(document, document.locator("settings", ""), "the settings", read_config)
 
     @cached_property
     def hiera(self) -> Hiera | None:
@@ -171,8 +171,8 @@ class Repository:
             if path is None:
                 raise DataBagItemNotFound(f"data bag {bag} has no item {item}", hint=known_or_near(item, items))
             document = documents.read(path, self._shown(path))
-            speaker = document.speaker("data bag", bag)
-            self._read[key] = self._understood(document, speaker, f"item {item} of data bag {bag}", content)
+            locator = document.locator("data bag", bag)
+            self._read[key] = self._understood(document, locator, f"item {item} of data bag {bag}", content)
         return cast("dict[str, Any]", copied(self._read[key]))
 
     def cookbook(self, name: str) -> Cookbook:
@@ -210,27 +210,27 @@ class Repository:
 
         for role in roles:
             for path, texts in _lists_of(role):
-                faults += self._dangling(role.speaker, path, texts)
+                faults += self._dangling(role.locator, path, texts)
         there = self.environments()
         for node in nodes:
-            faults += self._dangling(node.speaker, ("run_list",), node.run_list)
+            faults += self._dangling(node.locator, ("run_list",), node.run_list)
             if node.environment not in (None, DEFAULT_ENVIRONMENT, *there):
                 message = f"there is no environment {node.environment}"
                 hint = known_or_near(node.environment, there)
-                faults.append(fault(node.speaker, ("chef_environment",), message, hint=hint))
+                faults.append(fault(node.locator, ("chef_environment",), message, hint=hint))
         known = {cookbook.name: cookbook for cookbook in cookbooks}
         for cookbook in cookbooks:
             for needed in cookbook.depends:
                 if needed not in self.cookbooks():
                     path = (cookbook.depends_field, needed)
                     hint = known_or_near(needed, self.cookbooks())
-                    faults.append(fault(cookbook.speaker, path, f"there is no cookbook {needed}", hint=hint))
+                    faults.append(fault(cookbook.locator, path, f"there is no cookbook {needed}", hint=hint))
         faults += _rings(known)
         pins = [pin for environment in environments for pin in environment.pins()]
         _tried(faults, lambda: check_versions(known, known, pins))
         return faults
 
-    def _dangling(self, speaker: Speaker, under: tuple[Any, ...], items: Iterable[str]) -> Iterator[NodeattrsError]:
+    def _dangling(self, locator: Locator, under: tuple[Any, ...], items: Iterable[str]) -> Iterator[NodeattrsError]:
         for index, text in enumerate(items):
             item = RunListItem.parse(text)
             try:
@@ -241,7 +241,7 @@ class Repository:
             except DocumentError:
                 pass  # said already, by reading it
             except NodeattrsError as error:
-                yield fault(speaker, (*under, index), error.message, hint=error.hint)
+                yield fault(locator, (*under, index), error.message, hint=error.hint)
 
     def _described(
         self,
@@ -273,16 +273,16 @@ class Repository:
             script = Script(path, file, kind, name)
             return self._understood(script, script, what, read)
         document = documents.read(path, file)
-        return self._understood(document, document.speaker(kind, name), what, read)
+        return self._understood(document, document.locator(kind, name), what, read)
 
     def _understood(
         self,
         document: documents.Document | Script,
-        speaker: Speaker,
+        locator: Locator,
         what: str,
         read: Callable[[Fields], _Thing],
     ) -> _Thing:
-        fields = Fields(document.tree, speaker, what)
+        fields = Fields(document.tree, locator, what)
         thing = read(fields)
         self.warnings += [*getattr(document, "warnings", ()), *fields.warnings]
         return thing
@@ -302,7 +302,7 @@ class Repository:
         if "metadata.rb" in files:
             hint = "write its name, version and depends to metadata.json or metadata.yaml"
             self.warnings.append(DocumentError("Ruby is not read here", file=f"{folder}/metadata.rb", hint=hint))
-        return Cookbook(name, files=files, root=root, folder=folder, speaker=Origin("cookbook", name, folder))
+        return Cookbook(name, files=files, root=root, folder=folder, locator=Origin("cookbook", name, folder))
 
     def _folders(self, folder: str) -> list[str]:
         return [
@@ -394,6 +394,6 @@ def _rings(cookbooks: dict[str, Cookbook]) -> Iterator[DocumentError]:
                 ring = [*list(way)[list(way).index(needed) :], needed]
                 message = f"cookbooks depend on each other in a ring: {' -> '.join(ring)}"
                 cookbook = cookbooks[here]
-                yield fault(cookbook.speaker, (cookbook.depends_field, needed), message, hint="a run cuts it here")
+                yield fault(cookbook.locator, (cookbook.depends_field, needed), message, hint="a run cuts it here")
             elif needed in cookbooks and needed not in done:
                 way[needed] = sorted(cookbooks[needed].depends)

@@ -101,7 +101,7 @@ class Resources:
         if not isinstance(titles, str):
             return Refs([self.declare(kind, title, **parameters) for title in titles])
         name = capitalised(kind)
-        origin = self._node.speaker_here()
+        origin = self._node.origin_here()
         own, common = self._sorted_out(parameters, origin)
         for place, folder in (("template", "templates"), ("source", "files")):
             if name == "File" and own.get(place) is not None:
@@ -126,7 +126,7 @@ class Resources:
 
     def chain(self, text: str) -> None:
         """Relate resources by a text of Puppet's language. raises: DocumentError"""
-        self.catalog.relate(text, self._node.speaker_here())
+        self.catalog.relate(text, self._node.origin_here())
 
     def define(self, body: Callable[..., Any]) -> Defined:
         """Make a defined type of a function: `@define` above `def vhost(title, port=80): ...`."""
@@ -183,7 +183,7 @@ class Resources:
 
     def instance(self, kind: str, title: str, body: Callable[[], None], parameters: dict[str, Any]) -> Ref:
         """Declare an instance of a defined type; its body runs later."""
-        origin = self._node.speaker_here()
+        origin = self._node.origin_here()
         own, common = self._sorted_out(parameters, origin)
         ref = self._heard(f"{kind}[{title}]")
         resource = Resource(ref, "define", parameters=own, **self._said(common, kind, title, origin))
@@ -214,7 +214,7 @@ class Resources:
         return "Class[Main]"
 
     def _included(self, names: Iterable[str]) -> list[tuple[Ref, str, Origin]]:
-        origin = self._node.speaker_here()
+        origin = self._node.origin_here()
         here = self._container(origin)
         if self.include is None:
             raise BadArgument("there are no recipes to include here")
@@ -287,7 +287,7 @@ class Resources:
         return reads_of("".join(lines), origin.line) if lines else ()
 
     def _hear(self, link: Link) -> None:
-        self.catalog.relate(link, self._node.speaker_here())
+        self.catalog.relate(link, self._node.origin_here())
 
     def _heard(self, text: str) -> Ref:
         ref = Ref(text)

@@ -2,7 +2,7 @@
 
 A script is ordinary Python that calls `name(...)`, `run_list(...)`,
 `default_attributes({...})` and so on. Running it gives what reading a data file
-gives, a tree of fields and a speaker that knows where each was said, so nothing
+gives, a tree of fields and a locator that knows where each was said, so nothing
 after this module need know the difference. Whether the fields make sense is not
 judged here.
 """

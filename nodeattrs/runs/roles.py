@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.runs.fields import Below, Fields
 
@@ -29,17 +29,17 @@ _ENVIRONMENT_FIELDS = ("name", "description", "cookbook_versions", *_ATTRIBUTE_F
 class _SaysAttributes:
     """Default and override attributes, and who says each."""
 
-    speaker: Speaker
+    locator: Locator
 
     @property
-    def default_speaker(self) -> Speaker:
+    def default_locator(self) -> Locator:
         """Who says the default attributes, its paths counted from their root."""
-        return Below(self.speaker, ("default_attributes",))
+        return Below(self.locator, ("default_attributes",))
 
     @property
-    def override_speaker(self) -> Speaker:
+    def override_locator(self) -> Locator:
         """Who says the override attributes, its paths counted from their root."""
-        return Below(self.speaker, ("override_attributes",))
+        return Below(self.locator, ("override_attributes",))
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Role(_SaysAttributes):
     env_run_lists:       environment -> items for it; an empty list, or None, means none
     default_attributes:  below a node's normal attributes
     override_attributes: above them
-    speaker:             who says all this, its paths counted from the document's root
+    locator:             who says all this, its paths counted from the document's root
     """
 
     name: str
@@ -59,11 +59,11 @@ class Role(_SaysAttributes):
     override_attributes: Mapping[Any, Any] = field(default_factory=dict)
     env_run_lists: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
     description: str = ""
-    speaker: Speaker = field(default=Origin("role"), compare=False, repr=False)
+    locator: Locator = field(default=Origin("role"), compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.speaker == Origin("role"):
-            object.__setattr__(self, "speaker", Origin("role", self.name))
+        if self.locator == Origin("role"):
+            object.__setattr__(self, "locator", Origin("role", self.name))
 
     def run_list_for(self, environment: str) -> tuple[Path, Sequence[str]]:
         """The items for *environment*, and where in the document they stand.
@@ -84,7 +84,7 @@ class Environment(_SaysAttributes):
     default_attributes:  below those of roles
     override_attributes: above those of roles
     cookbook_versions:   cookbook -> the constraint its version has to meet
-    speaker:             who says all this, its paths counted from the document's root
+    locator:             who says all this, its paths counted from the document's root
     """
 
     name: str
@@ -92,16 +92,16 @@ class Environment(_SaysAttributes):
     override_attributes: Mapping[Any, Any] = field(default_factory=dict)
     cookbook_versions: Mapping[str, str] = field(default_factory=dict)
     description: str = ""
-    speaker: Speaker = field(default=Origin("environment"), compare=False, repr=False)
+    locator: Locator = field(default=Origin("environment"), compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.speaker == Origin("environment"):
-            object.__setattr__(self, "speaker", Origin("environment", self.name))
+        if self.locator == Origin("environment"):
+            object.__setattr__(self, "locator", Origin("environment", self.name))
 
     def pins(self) -> Iterator[tuple[str, str, Origin]]:
         """Cookbook, constraint and who asks, for every cookbook version."""
         for cookbook, constraint in self.cookbook_versions.items():
-            yield cookbook, constraint, self.speaker.at(("cookbook_versions", cookbook))
+            yield cookbook, constraint, self.locator.at(("cookbook_versions", cookbook))
 
 
 def read_role(name: str, fields: Fields) -> Role:
@@ -120,7 +120,7 @@ def read_role(name: str, fields: Fields) -> Role:
             for environment in fields.map("env_run_lists")
         },
         fields.text("description"),
-        fields.speaker,
+        fields.locator,
     )
     fields.finish()
     return role
@@ -140,7 +140,7 @@ def read_environment(name: str, fields: Fields) -> Environment:
         fields.map("override_attributes"),
         fields.constraints("cookbook_versions"),
         fields.text("description"),
-        fields.speaker,
+        fields.locator,
     )
     fields.finish()
     return environment

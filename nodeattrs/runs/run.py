@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn, cast
 
 from nodeattrs.catalog import Catalog
-from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.errors import DocumentError, NodeattrsError, NotFound, RecipeNotFound
 from nodeattrs.node.intake import Intake, told_of_node
 from nodeattrs.node.node import Node
@@ -84,17 +84,17 @@ def run_node(
     node = Node(name, sensitive=config.sensitive, root=repository.root, rules=config.merge)
     described = repository.node_document(name)
     given: dict[Any, Any] = {}
-    speaker: Speaker = Origin("JSON attributes")
+    locator: Locator = Origin("JSON attributes")
     if json_attributes is not None:
-        given, speaker = _map(json_attributes), json_attributes.speaker("JSON attributes", "")
+        given, locator = _map(json_attributes), json_attributes.locator("JSON attributes", "")
     _identify(node, config.environment, saved, described)
-    told = told_of_node(given, speaker)
+    told = told_of_node(given, locator)
     for items, named in ((told.run_list, told.environment), (run_list, environment)):
         if named is not None:
             node.environment = named
         if items is not None:
             node.run_list = items
-    # Before anything else is said, since a node that has heard nothing yet hears them at no cost. Only what
+    # Before anything else is said, since a node that has stated nothing yet hears them at no cost. Only what
     # bindings include has to wait for the facts.
     plan = None if config.bindings else _plan(repository, tuple(node.run_list), node.environment)
     if plan is not None:
@@ -103,9 +103,9 @@ def run_node(
     if saved is not None:
         intake.saved(saved)
     if described is not None:
-        intake.normal(described.normal, described.speaker_of("normal"))
-    intake.json_attributes(told.attributes, speaker)
-    intake.facts(facts.tree, facts.speaker, settled=facts.settled)
+        intake.normal(described.normal, described.locator_of("normal"))
+    intake.json_attributes(told.attributes, locator)
+    intake.facts(facts.tree, facts.locator, settled=facts.settled)
     lookup = lookup_word(repository, node)
     injection = Injection(repository, node, lookup if repository.hiera is not None else None)
     if plan is None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import fold
 from nodeattrs.core.policy import INSIDE
 from nodeattrs.core.tree import Path
@@ -52,14 +52,14 @@ class Expansion:
     missing_roles: list[tuple[str, str]] = field(default_factory=list)
     trace: dict[str, list[str]] = field(default_factory=dict)
     tree: list[dict[str, Any]] = field(default_factory=list)
-    _asked: dict[str, tuple[Speaker, Path]] = field(default_factory=dict, repr=False)
+    _asked: dict[str, tuple[Locator, Path]] = field(default_factory=dict, repr=False)
     """Who said an item; its line is looked up when somebody wants to know."""
     _hints: list[str | None] = field(default_factory=list, repr=False)
     _named: dict[tuple[str, str], tuple[_Includer, Path]] = field(default_factory=dict, repr=False)
     """By type and name: who named a recipe or role first, and where."""
 
-    def named_by(self, kind: str, name: str) -> tuple[str | None, Speaker, Path] | None:
-        """Who first named a recipe or role: the role that did (None: the node's own run list), its speaker, the place.
+    def named_by(self, kind: str, name: str) -> tuple[str | None, Locator, Path] | None:
+        """Who first named a recipe or role: the role that did (None: the node's own run list), its locator, the place.
 
         kind: "recipe", named as `qualified` writes it, or "role"
         """
@@ -67,7 +67,7 @@ class Expansion:
         if found is None:
             return None
         includer, path = found
-        return includer.role.name if includer.role else None, includer.speaker, path
+        return includer.role.name if includer.role else None, includer.locator, path
 
     @property
     def recipes_with_versions(self) -> list[str]:
@@ -119,8 +119,8 @@ class Expansion:
         )
 
     def _origin(self, item: str) -> Origin:
-        speaker, path = self._asked[item]
-        return speaker.at(path)
+        locator, path = self._asked[item]
+        return locator.at(path)
 
     def _at(self, recipe: str) -> str:
         return f"@{self.versions[recipe]}" if recipe in self.versions else ""
@@ -138,8 +138,8 @@ class _Includer:
     children: list[dict[str, Any]]
 
     @property
-    def speaker(self) -> Speaker:
-        return self.role.speaker if self.role else _NODE
+    def locator(self) -> Locator:
+        return self.role.locator if self.role else _NODE
 
     def __str__(self) -> str:
         return f"role[{self.role.name}]" if self.role else TOP_LEVEL
@@ -183,7 +183,7 @@ def expand_run_list(
             if not skipped:
                 expansion.recipes.append(item.name)
             if item.version:
-                _pin(expansion, item.name, item.version, includer.speaker, path)
+                _pin(expansion, item.name, item.version, includer.locator, path)
             node = {"type": "recipe", "name": item.name, "version": item.version, "skipped": skipped}
             includer.children.append(node)
             continue
@@ -197,7 +197,7 @@ def expand_run_list(
             if role is None:
                 missing.add(item.name)
                 expansion.missing_roles.append((item.name, str(includer)))
-                expansion._asked[str(item)] = includer.speaker, path
+                expansion._asked[str(item)] = includer.locator, path
         children: list[dict[str, Any]] = []
         includer.children.append(
             {
@@ -221,10 +221,10 @@ def _items_of(role: Role, environment: str) -> Iterator[tuple[Path, RunListItem]
         yield (*under, index), RunListItem.parse(text)
 
 
-def _pin(expansion: Expansion, recipe: str, version: str, speaker: Speaker, path: Path) -> None:
+def _pin(expansion: Expansion, recipe: str, version: str, locator: Locator, path: Path) -> None:
     known = expansion.versions.get(recipe)
     expansion.versions[recipe] = version
-    expansion._asked[f"{recipe}@{version}"] = speaker, path
+    expansion._asked[f"{recipe}@{version}"] = locator, path
     if known and Version.parse(known) != Version.parse(version):
         first, second = (expansion._origin(f"{recipe}@{asked}") for asked in (known, version))
         raise CookbookVersionConflict(

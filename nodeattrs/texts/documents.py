@@ -1,7 +1,7 @@
 """Documents: data files that know on which line they say what.
 
 JSON, YAML and TOML come out as the same thing: a tree of exact dicts, exact lists
-and JSON scalars, and a speaker that gives the line of any path when asked, not
+and JSON scalars, and a locator that gives the line of any path when asked, not
 while reading. It knows nothing of roles or nodes, and never runs what it reads.
 
 One document is held to limits: 10 MB of UTF-8 text, 500 levels, and for YAML a
@@ -11,7 +11,7 @@ error is a `DocumentError` with the file, the line and the column.
     >>> document = parse('{"name": "web",\\n "port": 80}', "roles/web.json", "json")
     >>> document.tree
     {'name': 'web', 'port': 80}
-    >>> print(document.speaker("role", "web").at(("port",)))
+    >>> print(document.locator("role", "web").at(("port",)))
     roles/web.json:2 (role web)
 """
 
@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeVar
 
-from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text
@@ -75,7 +75,7 @@ class Document:
         root = self._reading.root
         return self._text.place(root if not path and root is not None else self._marks.nearest(path).offset)
 
-    def speaker(self, kind: str, name: str, under: Path = ()) -> Speaker:
+    def locator(self, kind: str, name: str, under: Path = ()) -> Locator:
         """This document as someone who speaks, its paths counted from *under*."""
         return _DocumentSpeaker(self, kind, name, tuple(under))
 

@@ -22,4 +22,4 @@ def read_layer(path: str | pathlib.Path, name: str = "", kind: str = "file") -> 
     tree = {} if document.tree is None else document.tree
     if not isinstance(tree, dict):
         raise DocumentError(f"a layer is a map, and this is a {type(tree).__name__}", file=document.file)
-    return Layer(tree, document.speaker(kind, name or where.stem))
+    return Layer(tree, document.locator(kind, name or where.stem))

@@ -1,7 +1,7 @@
 """A fleet that is resolved and saved: how many nodes a second, and how many bytes each.
 
 The nodes are made here: the facts of one Ubuntu machine, varied, six roles and three environments over
-the cookbooks of the example, with all facts kept. How many there are is said by NODEATTRS_FLEET;
+the cookbooks of the example, with all facts kept. How many there are is set by NODEATTRS_FLEET;
 10,000 unless it is. Rates are taken from a sample.
 """
 

@@ -150,8 +150,8 @@ def writes() -> list[tuple[str, tuple[str, ...], Any]]:
 def life(provenance: bool) -> tuple[Node, Tree]:
     """Load facts, roles and environments; write every cookbook's leaf in attribute files and in recipes; read all."""
     node = loaded({name: tree for name, tree in merge_input().items() if name not in SPOKEN}, provenance)
-    for speaker in ("attribute file", "recipe"):
-        with node.speaking(speaker, "bench"):
+    for locator in ("attribute file", "recipe"):
+        with node.speaking(locator, "bench"):
             for name, (*steps, key), value in writes():
                 writer = getattr(node, name)
                 for step in steps:

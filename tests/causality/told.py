@@ -120,11 +120,13 @@ class Told:
         that it speaks when it finds nothing.
         """
         rows = self._all_rows()
-        beaten = [row for row in rows if row.means == words.OVERRIDDEN]
-        ranks = {row.rank for row in beaten if gone.intersection(self.case.named(row))}
-        earlier = [row for row in beaten if row.eraser is not None and gone.intersection(self.case.named(row.eraser))]
-        silent = [row for row in beaten if row.word == "silent"]
-        return [row for row in beaten if ranks.intersection(row.by)] + earlier + silent
+        overridden = [row for row in rows if row.means == words.OVERRIDDEN]
+        ranks = {row.rank for row in overridden if gone.intersection(self.case.named(row))}
+        earlier = [
+            row for row in overridden if row.eraser is not None and gone.intersection(self.case.named(row.eraser))
+        ]
+        silent = [row for row in overridden if row.word == "silent"]
+        return [row for row in overridden if ranks.intersection(row.by)] + earlier + silent
 
     def beats_others(self, gone: set[Setting]) -> bool:
         """Whether others are said to be overridden by what is gone, and by nobody else."""

@@ -103,15 +103,15 @@ class Row:
 def rows_of(explained: Mapping[str, Any]) -> list[Row]:
     """All rows of an explanation, in its own order."""
     path = tuple(explained.get("steps", ()))
-    found = [_row(one, one.get("outcome") or one["fate"], path) for one in explained["claims"]]
-    found += [_row(one, one["event"], path, earlier=True) for one in explained.get("past", ())]
+    found = [_row(one, one.get("outcome") or one["outcome"], path) for one in explained["claims"]]
+    found += [_row(one, one["event"], path, earlier=True) for one in explained.get("history", ())]
     return found + list(_read(explained))
 
 
 def _row(one: Mapping[str, Any], word: str, asked: Path, earlier: bool = False) -> Row:
     steps = one.get("steps")
     path = tuple(steps) if steps is not None else _steps(one["path"], asked)
-    by = () if earlier else tuple(one.get("beaten_by") or ())
+    by = () if earlier else tuple(one.get("overridden_by") or ())
     eraser = one.get("by") if earlier else None
     who = None
     if eraser is not None:
@@ -144,7 +144,7 @@ def _read(explained: Mapping[str, Any]) -> Iterator[Row]:
             yield Row("seen", tuple(steps), trace.get("value"), None, None, None, None, within=within)
         # A key of Hiera or of bindings: every place that says something of its value.
         for leaf in trace.get("leaves", ()):
-            for said in leaf["said_by"]:
+            for said in leaf["set_by"]:
                 yield Row("seen", (), leaf["value"], None, said["file"], said["line"], said["column"])
 
 

@@ -10,7 +10,7 @@ another line, and the result rightly changes (docs/merging.md).
 
 Mutants of the core that no test of values noticed, and that these laws did:
 
-    unite   only the first speaker of equal elements is kept, or only the last
+    unite   only the first locator of equal elements is kept, or only the last
     unite   the elements of the upper list are said to be the lower layer's
     concat  the same
     made    a joined text is the lower layer's alone
@@ -158,10 +158,10 @@ def expected(name: str, said: list[Any]) -> Any:
     return over([*groups, *marked[4:]], "replace")
 
 
-def speakers(tree: Any, path: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, ...], frozenset[int]]]:
+def setters(tree: Any, path: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, ...], frozenset[int]]]:
     """Every leaf, every element of a list and every empty list, and who said it."""
     if isinstance(tree, dict):
-        return [found for key, value in tree.items() for found in speakers(value, (*path, key))]
+        return [found for key, value in tree.items() for found in setters(value, (*path, key))]
     if is_list(tree) and tree.value:
         return [((*path, index), element.who) for index, element in enumerate(tree.value)]
     return [(path, tree.who)]
@@ -174,7 +174,7 @@ def test_origins_are_complete(name: str, said: list[Any]):
     """Everyone who said an equal element, everyone who said a piece of a text, and nobody else."""
     folded = FOLDS[name](*said)
 
-    for path, who in speakers(expected(name, said)):
+    for path, who in setters(expected(name, said)):
         assert sorted(who) == sorted(numbers(folded, path)), path
 
 

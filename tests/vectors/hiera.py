@@ -84,7 +84,7 @@ def _explained(call: dict[str, Any], number: int, explanation: Explanation) -> I
         for path, _, origins in explanation.leaves():
             if not origins or any(origin.line is None for origin in origins):
                 yield f"call {number}: nobody said what stands at {path}"
-        if not explanation.trace().heard:
+        if not explanation.trace().claims:
             yield f"call {number}: the trace is empty"
     if explanation.to_dict()["found"] != explanation.found or not str(explanation):
         yield f"call {number}: the explanation contradicts itself"

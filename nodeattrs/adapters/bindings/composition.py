@@ -30,7 +30,7 @@ from nodeattrs.adapters.bindings.model.sites import DEFAULT_LAYERS, Environment,
 from nodeattrs.adapters.bindings.model.state import State, effective_categories
 from nodeattrs.adapters.bindings.references import Inventory, layer_references
 from nodeattrs.adapters.bindings.resolution.declarations import Layer
-from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import near
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.texts.documents import MAX_BYTES, Document, parse, read
@@ -380,7 +380,7 @@ class _Classified:
         if parts & {"*", "parameters"} and isinstance(self._classes, dict):
             for name, values in self._classes.items():
                 if isinstance(values, dict) and values:
-                    at, to = self._at("classes", name), Constant(values, places=self._speaker("classes", name))
+                    at, to = self._at("classes", name), Constant(values, places=self._locator("classes", name))
                     items.append(Parameters(origin=at, target=target_of(str(name).lower()), to=to))
         if parts & {"*", "variables"} and self._variables:
             items.append(Variables(origin=self._at("parameters"), values=dict(self._constants())))
@@ -392,12 +392,12 @@ class _Classified:
     def _constants(self) -> Iterator[tuple[str, Constant]]:
         for word, said in self._said.items():
             for name, value in said.items():
-                yield str(name), Constant(value, places=self._speaker(word, name))
+                yield str(name), Constant(value, places=self._locator(word, name))
 
     def _at(self, *path: str) -> Origin:
-        return self._speaker(*path).at(())
+        return self._locator(*path).at(())
 
-    def _speaker(self, *path: str) -> Speaker:
+    def _locator(self, *path: str) -> Locator:
         if self._document is None:
             return Origin("classifier", "enc")
-        return self._document.speaker("classifier", "enc", path)
+        return self._document.locator("classifier", "enc", path)

@@ -18,7 +18,7 @@ from nodeattrs.adapters.bindings.production.workshop import Workshop
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration, UnknownSet
 from nodeattrs.adapters.bindings.tracing import Account, Spoken, account_of, label_of, plain, title_of
 from nodeattrs.core.claim import Cause, Claim, Origin, Words
-from nodeattrs.core.trace import Fate, Heard, Trace
+from nodeattrs.core.trace import Outcome, Trace, TraceClaim
 from nodeattrs.core.tree import ABSENT, Path, as_path, dig
 
 __all__ = ["Explanation", "Looked", "Spoken", "explain", "explained"]
@@ -78,28 +78,28 @@ class Explanation:
         if self.account is None:
             return Trace((self.label, *steps), value, ())
         found = self.account.trace(steps, value)
-        known = {heard.claim.rank for heard in found.unknown}
-        more = [heard for heard in map(self._heard, self.beside) if heard.claim.rank not in known]
-        titles = {**(found.titles or {}), **{heard.claim.rank: heard.claim.value.name for heard in more}}
-        return replace(found, heard=(*found.standing, *found.unknown, *more, *found.losers), titles=titles)
+        known = {stated.claim.rank for stated in found.unknown}
+        more = [stated for stated in map(self._unknown_claim, self.beside) if stated.claim.rank not in known]
+        titles = {**(found.titles or {}), **{stated.claim.rank: stated.claim.value.name for stated in more}}
+        return replace(found, claims=(*found.standing, *found.unknown, *more, *found.losers), titles=titles)
 
     def causes(self, path: str | Path = ()) -> tuple[Cause, ...]:
         """The lines because of which those who set a path are in effect: conditions, and the lists of layers."""
         found: dict[Cause, None] = {}
-        for heard in self.trace(path).heard if self.account is not None else ():
-            found.update(dict.fromkeys(self.account.causes_of(heard.claim.rank)))  # type: ignore[union-attr]
+        for stated in self.trace(path).claims if self.account is not None else ():
+            found.update(dict.fromkeys(self.account.causes_of(stated.claim.rank)))  # type: ignore[union-attr]
         return tuple(found)
 
     @property
-    def unknown(self) -> tuple[Heard, ...]:
+    def unknown(self) -> tuple[TraceClaim, ...]:
         """The layers that cannot be read and might decide the value, as rows of its trace."""
         return self.trace().unknown
 
-    def _heard(self, beside: tuple[str, UnknownSet]) -> Heard:
+    def _unknown_claim(self, beside: tuple[str, UnknownSet]) -> TraceClaim:
         label, one = beside
         assert self.account is not None
         claim = Claim((label,), one.content, self.account.rank_of(one), one.origin)
-        return Heard(claim, Fate.UNKNOWN, one.content.reason)
+        return TraceClaim(claim, Outcome.UNKNOWN, one.content.reason)
 
     @property
     def spoken(self) -> tuple[Spoken, ...]:
@@ -174,7 +174,7 @@ def _needed(workshop: Workshop, wanted: Asked) -> Iterator[Asked]:
     """Every key that is looked up for one, each once."""
     waiting, seen = [wanted], {wanted.key}
     while waiting:
-        for one in _speakers(workshop, waiting.pop()):
+        for one in _locators(workshop, waiting.pop()):
             for source in workshop.fragments_of(one) if one.is_multibind else (one,):
                 for needed in workshop.needs(source):
                     if needed.key not in seen:
@@ -192,9 +192,9 @@ def _spoken(account: Account, value: Any) -> Iterator[Spoken]:
     for step, entry, claims in account.contributed():
         counted |= {claim.rank for claim in claims}
         yield Spoken(entry, ", ".join(_place(claim, whole) for claim in claims), True, step)
-    for heard in whole.heard:
-        if heard.claim.rank not in counted:
-            yield _silent(heard.claim, whole)
+    for stated in whole.claims:
+        if stated.claim.rank not in counted:
+            yield _silent(stated.claim, whole)
 
 
 def _silent(claim: Claim, trace: Trace) -> Spoken:
@@ -215,16 +215,16 @@ _DEEPEST = 20
 
 def _all_looks(workshop: Workshop, wanted: Asked) -> Iterator[Looked]:
     """What is looked up for a key: by its producer, or by each of its fragments."""
-    for one in _speakers(workshop, wanted):
+    for one in _locators(workshop, wanted):
         if one.key is not None and one.key != wanted.key:
             yield Looked(1, spelled_key(one.key), _given_by(workshop, one))
         for source in workshop.fragments_of(one) if one.is_multibind else (one,):
             yield from _looks(workshop, source, 1, frozenset())
 
 
-def _speakers(workshop: Workshop, wanted: Asked) -> list[Declaration]:
+def _locators(workshop: Workshop, wanted: Asked) -> list[Declaration]:
     """Who speaks for a key: the winner, and who spoke in its place where it gave nothing."""
-    both = (workshop.declaration(wanted), workshop.speaker(wanted))
+    both = (workshop.declaration(wanted), workshop.locator(wanted))
     return [one for one in dict.fromkeys(both) if one is not None]
 
 
@@ -250,5 +250,5 @@ def _sources(workshop: Workshop, one: Declaration) -> Iterator[tuple[str, Declar
             yield f"a fragment of {one.id!r}", fragment
     else:
         for wanted in workshop.needs(one):
-            for found in _speakers(workshop, wanted) or (None,):
+            for found in _locators(workshop, wanted) or (None,):
                 yield str(wanted), found

@@ -11,7 +11,7 @@ from nodeattrs.adapters.bindings.resolution.choosing import why_above
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration, Position, UnknownSet
 from nodeattrs.adapters.bindings.tracing import Spoken, title_of
 from nodeattrs.core.claim import Cause, Claim, Words
-from nodeattrs.core.trace import Element, Fate, Heard, Trace
+from nodeattrs.core.trace import Element, Outcome, Trace, TraceClaim
 from nodeattrs.core.tree import Path
 
 __all__ = ["Inclusions", "inclusions_of"]
@@ -63,13 +63,15 @@ class Inclusions:
         titles |= {self.rank_of(one): one.place.layer for one in self.unknown}
         about = [one for one in self.said if not path or one.name == value]
         order = sorted(about, key=lambda one: (one.counts, one.rank), reverse=True)
-        fate = Fate.WINS if sum(one.counts for one in about) == 1 else Fate.JOINS
-        heard = tuple(
-            Heard(one.claim(path), fate) if one.counts else Heard(one.claim(path), Fate.LOSES, *self._beaten(one))
+        outcome = Outcome.WINS if sum(one.counts for one in about) == 1 else Outcome.JOINS
+        claims = tuple(
+            TraceClaim(one.claim(path), outcome)
+            if one.counts
+            else TraceClaim(one.claim(path), Outcome.LOSES, *self._beaten(one))
             for one in order
         )
         elements = tuple(self._elements(value)) if isinstance(value, list) else ()
-        return Trace((CLASSES, *path), value, heard, elements, titles=titles)
+        return Trace((CLASSES, *path), value, claims, elements, titles=titles)
 
     def rank_of(self, unknown: UnknownSet) -> int:
         """The number of a set that cannot be read: behind all others."""

@@ -24,7 +24,7 @@ from nodeattrs.adapters.bindings.production.multibinds import option_faults
 from nodeattrs.adapters.bindings.production.wiring import wired
 from nodeattrs.adapters.bindings.production.workshop import Workshop
 from nodeattrs.adapters.bindings.resolution.declarations import Layer, Warned
-from nodeattrs.core.trace import Heard
+from nodeattrs.core.trace import TraceClaim
 from nodeattrs.core.tree import ABSENT, near
 from nodeattrs.core.unknown import unknown_layer
 
@@ -148,7 +148,7 @@ class Injector(Workshop):
             return Handle(lambda: self._finished(declared, made.produce()))
         return Handle(lambda: self.ask(wanted))
 
-    def unknown_layers(self, key: Any, type: Any = None, /) -> tuple[Heard, ...]:
+    def unknown_layers(self, key: Any, type: Any = None, /) -> tuple[TraceClaim, ...]:
         """The layers that cannot be read and might decide a key that was injected, as rows of its trace."""
         if not self.resolution.unknown:
             return ()

@@ -25,7 +25,7 @@ from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import wholes
 from nodeattrs.core.part import Part, made
 from nodeattrs.core.policy import ANY, KEEP, SAID, TAKE, Line, Policy
-from nodeattrs.core.trace import Fate, Heard, Trace, traced
+from nodeattrs.core.trace import Outcome, Trace, TraceClaim, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, copied
 from nodeattrs.core.walk import Setting
@@ -130,7 +130,7 @@ class Account:
         if self.inner is None:
             return own
         below = self.inner.trace(path, value)
-        return replace(own, heard=tuple(_with_inner(own, below, not path)), elements=below.elements)
+        return replace(own, claims=tuple(_with_inner(own, below, not path)), elements=below.elements)
 
     def unknown(self) -> Iterator[UnknownSet]:
         """The sets that cannot be read and might decide the value."""
@@ -165,23 +165,23 @@ class Account:
         return Claim((self.label, *setting.path), source.said(setting), setting.source, place)
 
 
-def _with_inner(own: Trace, below: Trace, at_root: bool) -> Iterator[Heard]:
+def _with_inner(own: Trace, below: Trace, at_root: bool) -> Iterator[TraceClaim]:
     """The rows of both: at the root the winner first, and everywhere what it hands on in its place."""
-    for heard in own.heard if at_root else ():
-        if heard.fate in _READ:
-            yield heard
-    yield from (heard for heard in below.heard if heard.fate in _READ)
+    for stated in own.claims if at_root else ():
+        if stated.outcome in _READ:
+            yield stated
+    yield from (stated for stated in below.claims if stated.outcome in _READ)
     yield from below.unknown
-    yield from (heard for heard in own.unknown if all(not _is_same(heard, other) for other in below.unknown))
+    yield from (stated for stated in own.unknown if all(not _is_same(stated, other) for other in below.unknown))
     yield from below.losers
     yield from own.losers
 
 
-def _is_same(one: Heard, other: Heard) -> bool:
+def _is_same(one: TraceClaim, other: TraceClaim) -> bool:
     return (one.claim.value, one.claim.origin) == (other.claim.value, other.claim.origin)
 
 
-_READ = (Fate.WINS, Fate.JOINS)
+_READ = (Outcome.WINS, Outcome.JOINS)
 
 
 def plain(value: Any) -> Any:
@@ -213,46 +213,46 @@ def account_of(workshop: Workshop, wanted: Asked, value: Any) -> Account | None:
     several = workshop.resolution.declared.get(wanted.key, [])
     if not several and not workshop.resolution.unknown:
         return None
-    speaker = workshop.speaker(wanted)
-    if all(one is not speaker for one in several):
-        speaker = workshop.declaration(wanted)  # an alias speaks for what lies below its source
-    asking = _Asking(workshop, value, workshop.speaker(wanted))
-    return _declared(asking, wanted.key, several, speaker, workshop.resolution.unknown)
+    locator = workshop.locator(wanted)
+    if all(one is not locator for one in several):
+        locator = workshop.declaration(wanted)  # an alias speaks for what lies below its source
+    asking = _Asking(workshop, value, workshop.locator(wanted))
+    return _declared(asking, wanted.key, several, locator, workshop.resolution.unknown)
 
 
 class _Asking(NamedTuple):
-    """A key of which the account is given. speaker: whose value it has, behind all aliases"""
+    """A key of which the account is given. locator: whose value it has, behind all aliases"""
 
     workshop: Workshop
     value: Any
-    speaker: Declaration | None
+    locator: Declaration | None
 
 
 def _declared(
     asking: _Asking,
     key: Key,
     several: Sequence[Declaration],
-    speaker: Declaration | None,
+    locator: Declaration | None,
     unknown: Sequence[UnknownSet],
 ) -> Account:
     """The account of the declarations of one key. unknown: what may declare it, too"""
-    inner = None if speaker is None else _inner(asking, speaker)
-    laying = _Laying(asking, speaker, 0 if inner is None else max(inner.titles, default=0))
+    inner = None if locator is None else _inner(asking, locator)
+    laying = _Laying(asking, locator, 0 if inner is None else max(inner.titles, default=0))
     laying.lay([*several, *unknown])
     return Account(label_of(key), laying.folding, laying.sources, inner, laying.ties)
 
 
-def _inner(asking: _Asking, speaker: Declaration) -> Account | None:
-    source = speaker.source
+def _inner(asking: _Asking, locator: Declaration) -> Account | None:
+    source = locator.source
     if source is None:
-        return _collected(asking, speaker) if speaker.is_multibind else None
+        return _collected(asking, locator) if locator.is_multibind else None
     key = source.key or ("", "")
     resolution = asking.workshop.resolution
-    below = [one for one in resolution.declared.get(key, []) if one.position < speaker.position]
+    below = [one for one in resolution.declared.get(key, []) if one.position < locator.position]
     if all(one is not source for one in below):
-        below = [source, *speaker.lower]  # renamed: nobody finds it under its own key
-    found = next((one for one in below if one is asking.speaker), source)
-    unknown = [one for one in resolution.unknown if one.place.number <= speaker.position[0]]
+        below = [source, *locator.lower]  # renamed: nobody finds it under its own key
+    found = next((one for one in below if one is asking.locator), source)
+    unknown = [one for one in resolution.unknown if one.place.number <= locator.position[0]]
     return _declared(asking, key, below, found, unknown)
 
 
@@ -284,10 +284,10 @@ def _source(workshop: Workshop, one: Fragment | UnknownSet, of: Declaration) -> 
 class _Laying:
     """Lays the declarations of one key, the worst position first. first: the numbers begin behind it"""
 
-    def __init__(self, asking: _Asking, speaker: Declaration | None, first: int) -> None:
+    def __init__(self, asking: _Asking, locator: Declaration | None, first: int) -> None:
         self.workshop = asking.workshop
         self.value = asking.value
-        self.speaker = speaker
+        self.locator = locator
         self.folding = Folding()
         self.sources: dict[int, Source] = {}
         self.ties: dict[int, tuple[int, ...]] = {}
@@ -336,7 +336,7 @@ class _Laying:
             self.ties[number] = tuple(other for other in numbers if other != number)
 
     def _policy(self, one: Declaration) -> Policy:
-        if self.speaker is not None and one.position > self.speaker.position:
+        if self.locator is not None and one.position > self.locator.position:
             return _SILENT
         return _ABOVE[Why.LAYER if self._below is None else why_above(one, self._below)]
 
@@ -358,7 +358,7 @@ class _Laying:
         return self._last
 
     def _value(self, one: Declaration) -> Any:
-        if one is self.speaker and self.value is not ABSENT:
+        if one is self.locator and self.value is not ABSENT:
             return plain(self.value)
         producer = one.root.producer
         is_constant = isinstance(producer, Constant) and not one.abstract and not one.is_multibind

@@ -13,14 +13,14 @@ from typing import Any
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.adapters.cloudinit.loading import MAX_VALUES, measured
-from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part, entries, listed, remade, without
 from nodeattrs.core.policy import ANY, SAID, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import NodeattrsError, TooDeep, missing_extra
 
-__all__ = ["Operation", "PatchSpeaker", "changes_in", "operations_of", "said_in"]
+__all__ = ["Operation", "PatchLocator", "changes_in", "operations_of", "said_in"]
 
 _PREFIX = "#cloud-config-jsonp"
 
@@ -94,22 +94,22 @@ def operations_of(text: str) -> list[Any]:
         raise _invalid(error) from error
 
 
-class PatchSpeaker:
+class PatchLocator:
     """A patch as someone who sets values, each at the line of its operation.
 
-    speaker: knows the lines of the text, as a list of operations
+    locator: knows the lines of the text, as a list of operations
     """
 
-    def __init__(self, text: str, speaker: Callable[[str], Speaker]) -> None:
+    def __init__(self, text: str, locator: Callable[[str], Locator]) -> None:
         start = len(text) - len(text.lstrip())
         prefix = text[start : start + len(_PREFIX)]
         plain = text if prefix.lower() != _PREFIX else text[:start] + " " * len(_PREFIX) + text[start + len(_PREFIX) :]
-        self._speaker = speaker(plain)
+        self._locator = locator(plain)
 
     def at(self, path: Path) -> Origin:
         """Where an operation sets something: its index, and the steps inside of its value."""
         index, *inside = path or (None,)
-        return self._speaker.at(() if index is None else (int(index), "value", *inside))
+        return self._locator.at(() if index is None else (int(index), "value", *inside))
 
 
 def _library() -> Any:

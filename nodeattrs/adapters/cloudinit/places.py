@@ -16,7 +16,7 @@ from nodeattrs.adapters.cloudinit.loading import loader_for
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path
 
-__all__ = ["Earlier", "YamlSpeaker"]
+__all__ = ["Earlier", "YamlLocator"]
 
 
 class Earlier(NamedTuple):
@@ -33,7 +33,7 @@ class Earlier(NamedTuple):
 _MERGE = "tag:yaml.org,2002:merge"
 
 
-class YamlSpeaker:
+class YamlLocator:
     """A YAML text as someone who speaks.
 
     text:  what it says

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from nodeattrs.adapters.cloudinit.places import YamlSpeaker
-from nodeattrs.core.claim import Speaker
+from nodeattrs.adapters.cloudinit.places import YamlLocator
+from nodeattrs.core.claim import Locator
 from nodeattrs.core.folding import Folding, Step, meet
 from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part, listed
@@ -24,13 +24,13 @@ _AGAIN = Policy("one text", Line(ANY, SAID, TAKE, "a later line of the same text
 _REST = Policy("one text", Line(ANY, SAID, TAKE))
 
 
-def told_twice(folding: Folding, path: Path, speaker: Callable[[int], Speaker]) -> Folding:
+def told_twice(folding: Folding, path: Path, locator: Callable[[int], Locator]) -> Folding:
     """The same folding, for a walk along a path: with all that the parts say on the way.
 
-    speaker: the number of a part -> who knows its lines
+    locator: the number of a part -> who knows its lines
     cost:    one look at each part; a reading of the texts that say something there
     """
-    steps = [step._replace(part=_told(step, path, speaker)) for step in folding.steps]
+    steps = [step._replace(part=_told(step, path, locator)) for step in folding.steps]
     if all(new.part is old.part for new, old in zip(steps, folding.steps, strict=True)):
         return folding
     told = Folding(from_top=folding.from_top, opening=folding.opening, start=folding.start)
@@ -38,14 +38,14 @@ def told_twice(folding: Folding, path: Path, speaker: Callable[[int], Speaker]) 
     return told
 
 
-def _told(step: Step, path: Path, speaker: Callable[[int], Speaker]) -> Part | Folding:
+def _told(step: Step, path: Path, locator: Callable[[int], Locator]) -> Part | Folding:
     part = step.part
     if isinstance(part, Folding):
-        return told_twice(part, path, speaker)
+        return told_twice(part, path, locator)
     if type(part.origins) is not int or not part.origins or dig(part.value, path[:1]) is ABSENT:
         return part
-    who = speaker(part.origins)
-    said = who.earlier(path) if isinstance(who, YamlSpeaker) else []
+    who = locator(part.origins)
+    said = who.earlier(path) if isinstance(who, YamlLocator) else []
     if not said:
         return part
     told, over = Folding(), _AGAIN

@@ -29,7 +29,7 @@ from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, INCLUDES, JSONP, SC
 from nodeattrs.adapters.cloudinit.patching import changes_in, operations_of, said_in
 from nodeattrs.adapters.cloudinit.steps import Joining, Row, Step, steps_of
 from nodeattrs.adapters.cloudinit.unfolding import unfold
-from nodeattrs.core.claim import Cause, Claim, Origin, Speaker
+from nodeattrs.core.claim import Cause, Claim, Locator, Origin
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import origins_at, sources
 from nodeattrs.core.part import Part
@@ -141,11 +141,11 @@ class _Run:
         shown = title if part.file is None or title.startswith(part.file) else f"{part.file} {name}"
         first = part.line if part.line is not None and part.file is not None else 1
         if isinstance(error, MergeConflict):
-            from nodeattrs.adapters.cloudinit.places import YamlSpeaker
+            from nodeattrs.adapters.cloudinit.places import YamlLocator
 
             path = tuple(error.path or ())
-            origin = YamlSpeaker(part.text, Origin("part", "", shown), first).at(path)
-            said = [f"what was there is said by {old}" for old in self._said_before(path)]
+            origin = YamlLocator(part.text, Origin("part", "", shown), first).at(path)
+            said = [f"what was there is set by {old}" for old in self._said_before(path)]
             return MergeConflict(
                 f"{origin.place}: {error.message}", path=path, origins=(origin,), said=said, hint=error.hint
             )
@@ -208,8 +208,8 @@ class Merged:
 
     >>> from nodeattrs.adapters.cloudinit import merge
     >>> merged = merge(["#cloud-config\\nhostname: a", "#cloud-config\\nhostname: b"])
-    >>> for heard in merged.trace("hostname").heard:
-    ...     print(heard.fate.value, heard.claim.value, heard.claim.origin, heard.why or "-")
+    >>> for claim in merged.trace("hostname").claims:
+    ...     print(claim.outcome.value, claim.value, claim.origin, claim.why or "-")
     wins b part-002:2 (part) -
     loses a part-001:2 (part) dict(replace): the new value replaces the old one (dict(replace)+list()+str())
     """
@@ -225,7 +225,7 @@ class Merged:
         self.rows = rows
         self.unknown = dict(unknown or {})
         self._result = result
-        self._speakers: dict[int, Speaker] = {}
+        self._locators: dict[int, Locator] = {}
 
     @cached_property
     def config(self) -> dict[Any, Any] | None:
@@ -294,44 +294,44 @@ class Merged:
         from nodeattrs.core.folding import Folding
         from nodeattrs.core.tracing import walk
 
-        folding = told_twice(self.rows[-1].folding if self.rows else Folding(), steps, self._speaker)
+        folding = told_twice(self.rows[-1].folding if self.rows else Folding(), steps, self._locator)
         found, told = walk(folding, steps), folding
         for one in found.standing:  # a patch may have moved what was written under another key
             if [step for step in one.own if type(step) is str] != [step for step in steps if type(step) is str]:
-                told = told_twice(told, one.own, self._speaker)
+                told = told_twice(told, one.own, self._locator)
         return found if told is folding else walk(told, steps)
 
     def _claim(self, setting: Setting) -> Claim:
         layer = self.unknown.get(setting.source)
         value = setting.value if layer is None else layer.value
-        return Claim(setting.path, value, setting.source, self._speaker(setting.source).at(setting.own))
+        return Claim(setting.path, value, setting.source, self._locator(setting.source).at(setting.own))
 
     def definition_origin(self, number: int) -> Origin | None:
         """Where the definition of the part *number* is written; None for a default, or where none was read."""
         report = self.parts[number - 1]
         if report.source.startswith("body "):
-            return self._speaker(number).at((report.source.split()[1],))
+            return self._locator(number).at((report.source.split()[1],))
         return self._origin_of(report) if report.source.startswith("header ") else None
 
-    def _speaker(self, number: int) -> Speaker:
-        speaker = self._speakers.get(number)
-        if speaker is None:
-            speaker = self._speakers[number] = self._speaker_of(self.parts[number - 1])
-        return speaker
+    def _locator(self, number: int) -> Locator:
+        locator = self._locators.get(number)
+        if locator is None:
+            locator = self._locators[number] = self._locator_of(self.parts[number - 1])
+        return locator
 
-    def _speaker_of(self, report: PartReport) -> Speaker:
-        from nodeattrs.adapters.cloudinit.patching import PatchSpeaker
-        from nodeattrs.adapters.cloudinit.places import YamlSpeaker
+    def _locator_of(self, report: PartReport) -> Locator:
+        from nodeattrs.adapters.cloudinit.patching import PatchLocator
+        from nodeattrs.adapters.cloudinit.places import YamlLocator
 
         part, origin = report.part, self._origin_of(report)
         if report.number in self.unknown:
             return self.unknown[report.number].origin
         if part.type == JSONP:
-            return PatchSpeaker(part.text, lambda text: YamlSpeaker(text, origin, part.line, part.indent))
-        return YamlSpeaker(part.text, origin, part.line, part.indent) if part.body else origin
+            return PatchLocator(part.text, lambda text: YamlLocator(text, origin, part.line, part.indent))
+        return YamlLocator(part.text, origin, part.line, part.indent) if part.body else origin
 
     def _origin_of(self, report: PartReport) -> Origin:
-        """The speaker of a part as a whole. Lines of a part that was packed count in the part, not in the file."""
+        """The locator of a part as a whole. Lines of a part that was packed count in the part, not in the file."""
         part = report.part
         if not part.type:
             return Origin("layer", report.filename)
@@ -360,7 +360,7 @@ class Merged:
 
     def causes(self, path: str | TreePath) -> tuple[Cause, ...]:
         """The lines that decide how those who speak about *path* are merged: headers, merge_how, merge_type."""
-        numbers = dict.fromkeys(heard.claim.rank for heard in self.trace(path).heard)
+        numbers = dict.fromkeys(stated.claim.rank for stated in self.trace(path).claims)
         reports = [(self.parts[number - 1], self.definition_origin(number)) for number in numbers]
         return tuple(Cause(f"{one.title} joins by {one.definition}", at) for one, at in reports if at is not None)
 

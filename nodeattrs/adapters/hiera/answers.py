@@ -256,7 +256,7 @@ class Answers:
             assert recorder is not None
             if recorder.is_over:
                 return recorder.shadow(place, self._shadowed(place, root))
-            return recorder.heard(place, ask(place).value)
+            return recorder.recorded(place, ask(place).value)
 
         return ask if recorder is None else record
 

@@ -120,7 +120,7 @@ def _take(
             if type(key) is not str or (module is not None and not key.startswith(f"{module}::")):
                 continue
             if key in seen and key != NAME and not scope.merges(key):
-                hidden.setdefault((place.file, key), place.source.speaker(key, place.entry).at(()))
+                hidden.setdefault((place.file, key), place.source.locator(key, place.entry).at(()))
             else:
                 used.add((place.file, key))
             seen.add(key)

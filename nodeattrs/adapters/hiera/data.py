@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from nodeattrs.adapters.hiera.errors import BadData, HieraError, bad_data
 from nodeattrs.adapters.hiera.expressions import Plan, Speech, planned, text_plan
-from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import DocumentError
@@ -91,7 +91,7 @@ class Source(Protocol):
         """The value, or ABSENT, or `Unknown` where it cannot be read; never changed by whoever gets it."""
         ...
 
-    def speaker(self, key: str, entry: str) -> Speaker:
+    def locator(self, key: str, entry: str) -> Locator:
         """Who says what stands below the key."""
         ...
 
@@ -111,7 +111,7 @@ class Overwritten:
     def value(self, key: str, speech: Speech) -> Any:
         return self.tree
 
-    def speaker(self, key: str, entry: str) -> Speaker:
+    def locator(self, key: str, entry: str) -> Locator:
         return _OverwrittenSpeaker(self, entry)
 
     def overwritten(self, key: str) -> Sequence[Source]:
@@ -190,8 +190,8 @@ class DataFile:
                 raise
         return value if self._decrypt is None else _decrypted(value, self._decrypt)
 
-    def speaker(self, key: str, entry: str) -> Speaker:
-        return self.document.speaker("hiera", entry, (key,))
+    def locator(self, key: str, entry: str) -> Locator:
+        return self.document.locator("hiera", entry, (key,))
 
     def overwritten(self, key: str) -> Sequence[Source]:
         """What the file has under a key before it has it again. cost: reads it once more, where it does"""
@@ -261,7 +261,7 @@ class FunctionData:
         plan = None if type(value) is Unknown else planned(value)
         return value if plan is None else plan(speech)
 
-    def speaker(self, key: str, entry: str) -> Speaker:
+    def locator(self, key: str, entry: str) -> Locator:
         return Origin("data function", self._name)
 
     def overwritten(self, key: str) -> Sequence[Source]:

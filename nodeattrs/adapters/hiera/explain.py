@@ -194,7 +194,7 @@ class Explanation:
 
     def causes(self, path: str | Path = ()) -> tuple[Cause, ...]:
         """The lines that decide who is asked and how their values become one: of hiera.yaml, and of lookup_options."""
-        places = [self._recorder.source(heard.claim.rank).place for heard in self.trace(path).heard]
+        places = [self._recorder.source(stated.claim.rank).place for stated in self.trace(path).claims]
         found = [Cause(f"level {place.entry!r} of the {place.layer} layer", place.origin) for place in places]
         if isinstance(self.strategy_from, Origin):
             strategy = self.strategy if isinstance(self.strategy, str) else self.strategy["strategy"]
@@ -368,13 +368,13 @@ def _searched(one: Searched) -> dict[str, Any]:
 
 def _leaf(leaf: tuple[Path, Any, tuple[Origin, ...]]) -> dict[str, Any]:
     path, value, origins = leaf
-    return {"path": spell(path) if path else "", "value": _plain(value), "said_by": _origins(origins)}
+    return {"path": spell(path) if path else "", "value": _plain(value), "set_by": _origins(origins)}
 
 
 def _knocked(one: Knocked) -> dict[str, Any]:
     return {
         "value": _plain(one.value),
-        "said_by": _origins(one.said),
+        "set_by": _origins(one.said),
         "marker": _plain(one.marker),
         "by": _origins(one.by),
     }

@@ -289,7 +289,7 @@ class LoadedTree:
         cost: reads all files
         """
         return [
-            file.speaker(key, "").at(())
+            file.locator(key, "").at(())
             for file in self.data_files(environment)
             if file.tree.get(key, ABSENT) is not ABSENT
         ]

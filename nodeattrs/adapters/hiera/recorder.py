@@ -58,13 +58,13 @@ class Found:
         """Where this place has what it has itself at *path*; for one that cannot be read, where it is declared."""
         if self.is_unknown or self.place.source is None:
             return self.place.origin
-        return self.place.source.speaker(self.key, self.place.entry).at(path)
+        return self.place.source.locator(self.key, self.place.entry).at(path)
 
     def sentence(self, path: Path) -> str:
         """Who says what, in words."""
         from nodeattrs.core.trace import shown  # for messages only
 
-        return f"{shown(dig(self.value, path), 40)} is said by {self.origin(path)}"
+        return f"{shown(dig(self.value, path), 40)} is set by {self.origin(path)}"
 
 
 class Recorder:
@@ -134,7 +134,7 @@ class Recorder:
         """Whether nothing that comes now is asked for its value: the first one was found."""
         return self.how is FIRST and any(not found.is_unknown for found in self._found.values())
 
-    def heard(self, place: Place, value: Any) -> Part | Folding:
+    def recorded(self, place: Place, value: Any) -> Part | Folding:
         """A place was asked; its value as a part that knows its number, over what the same file has overwritten."""
         self.searched.append(Searched(place, _outcome(place, value)))
         return self._part(place, value)

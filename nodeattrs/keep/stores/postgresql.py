@@ -222,7 +222,7 @@ class PostgresqlStore(SqlStore):
             return self._pools[pid]
 
     def _reached(self) -> None:
-        # A pool tries for a long time; whether there is a server at all is said at once.
+        # A pool tries for a long time; whether there is a server at all is set at once.
         self._psycopg.connect(self._url, connect_timeout=10).close()
 
     @contextlib.contextmanager

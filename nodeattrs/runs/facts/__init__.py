@@ -9,7 +9,7 @@ here, since the run itself makes them.
     >>> facts = gather({"rack": lambda known: {"rack": f"r7 of {known['os']}"}})
     >>> facts.tree["rack"] == "r7 of " + facts.tree["os"]
     True
-    >>> print(facts.speaker.at(("rack",)), "/", facts.speaker.at(("os",)))
+    >>> print(facts.locator.at(("rack",)), "/", facts.locator.at(("os",)))
     facts rack / facts this machine
 """
 
@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import origins_at, sources
 from nodeattrs.core.part import Part
@@ -45,21 +45,21 @@ class Facts:
     """What is known of a machine.
 
     tree:     the facts, by Ohai's names; belongs to the caller
-    speaker:  who said each of them
+    locator:  who said each of them
     warnings: which functions failed, and how; what they would have said is absent
     settled:  the tree is JSON data that nobody changes any more, not even whoever has it: a run
               keeps it as it is and copies nothing
     """
 
     tree: dict[str, Any]
-    speaker: Speaker
+    locator: Locator
     warnings: tuple[NodeattrsError, ...] = ()
     settled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class _Gathered:
-    """A speaker: this machine, but for the places where a fact function put something.
+    """A locator: this machine, but for the places where a fact function put something.
 
     folding: of what each function gave; who adds one interface did not set the others
     names:   of the functions, in the order of their numbers
@@ -150,11 +150,11 @@ def load_facts(path: pathlib.Path, file: str | None = None, *, settled: bool = F
     document = documents.read(path, file)
     if not isinstance(document.tree, dict):
         raise document.error("facts are a map of names", hint="write them with: ohai > facts.json")
-    speaker = document.speaker("facts", path.name)
+    locator = document.locator("facts", path.name)
 
     from nodeattrs.runs.facts import facter
 
     if not facter.is_facter(document.tree):
-        return Facts(document.tree, speaker, document.warnings, settled and document.levels <= ROOM)
+        return Facts(document.tree, locator, document.warnings, settled and document.levels <= ROOM)
     spoken = facter.translated(document)
-    return Facts(spoken.tree, facter.Translator(speaker, spoken.sources), document.warnings)
+    return Facts(spoken.tree, facter.Translator(locator, spoken.sources), document.warnings)

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path, copied, dig, spell
 from nodeattrs.errors import DocumentError
 from nodeattrs.runs.facts import platforms
@@ -49,12 +49,12 @@ def is_facter(tree: dict[Any, Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Translator:
-    """Someone who says by Ohai's names what *facter* said by its own.
+    """Someone who says by Ohai's names what *facter* set by its own.
 
     sources: a path by Ohai's names -> the path of the fact it repeats
     """
 
-    facter: Speaker
+    facter: Locator
     sources: dict[Path, Path]
 
     def at(self, path: Path) -> Origin:
@@ -72,7 +72,7 @@ class Translation:
     tree: dict[Any, Any]
     sources: dict[Path, Path] = field(default_factory=dict)
 
-    def heard(self, source: Path) -> Any:
+    def found(self, source: Path) -> Any:
         value = dig(self.document.tree, source)
         return None if value is ABSENT else value
 
@@ -81,7 +81,7 @@ class Translation:
 
         raises: DocumentError, where the fact is not what Facter writes there
         """
-        value = self.heard(source)
+        value = self.found(source)
         if value is None:
             return
         try:
@@ -102,7 +102,7 @@ class Translation:
 
         raises: DocumentError
         """
-        value = self.heard(source)
+        value = self.found(source)
         if value is None or isinstance(value, str):
             return value
         raise self._odd(source, value)
@@ -116,7 +116,7 @@ class Translation:
 
     def entries(self, source: Path) -> list[Any]:
         """The keys of the map at *source*, or the indexes of the list there."""
-        value = self.heard(source)
+        value = self.found(source)
         if isinstance(value, dict):
             return list(value)
         return list(range(len(value))) if isinstance(value, list) else []
@@ -171,7 +171,7 @@ def _processors(to: Translation) -> None:
     to.sources["cpu",] = here
     to.say(("cpu", "total"), (*here, "count"), int)
     to.say(("cpu", "real"), (*here, "physicalcount"), int)
-    sockets = to.heard((*here, "physicalcount"))
+    sockets = to.found((*here, "physicalcount"))
     to.say(("cpu", "cores"), (*here, "cores"), lambda cores: int(cores) * int(sockets or 1))
     for index in to.entries((*here, "models")):
         to.say(("cpu", str(index), "model_name"), (*here, "models", index))

@@ -15,7 +15,7 @@ from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.producers import Computed, Constant, Producing
 from nodeattrs.adapters.bindings.model.queries import compared
 from nodeattrs.adapters.bindings.model.values import as_data, hash_as_data
-from nodeattrs.core.claim import Speaker
+from nodeattrs.core.claim import Locator
 
 __all__ = [
     "Assign",
@@ -368,6 +368,6 @@ def settled(node: Node) -> Any:
     return plain(node) if is_constant(node) else node
 
 
-def producing(node: Node, places: Speaker | None = None) -> Producing:
+def producing(node: Node, places: Locator | None = None) -> Producing:
     """The producer of what an expression comes to. places: where its entries are written"""
     return Constant(plain(node), places=places) if is_constant(node) else Computed(node, places=places)

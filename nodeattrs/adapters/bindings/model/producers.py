@@ -19,7 +19,7 @@ from nodeattrs.adapters.bindings.model.state import State
 from nodeattrs.adapters.bindings.model.types import HASH, Classes, Reference, Type
 from nodeattrs.adapters.bindings.model.values import taken_in
 from nodeattrs.adapters.bindings.model.world import World
-from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import NodeattrsError
 
@@ -168,13 +168,13 @@ def none_given(given: Mapping[str, Any], what: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Below:
-    """A speaker about one entry of what another one speaks about."""
+    """A locator about one entry of what another one speaks about."""
 
-    speaker: Speaker
+    locator: Locator
     under: Path
 
     def at(self, path: Path) -> Origin:
-        return self.speaker.at((*self.under, *path))
+        return self.locator.at((*self.under, *path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ class Written(Producing):
     places: knows where each entry of it stands; None where that is the place of the binding
     """
 
-    places: Speaker | None = field(default=None, compare=False, repr=False, kw_only=True)
+    places: Locator | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def place(self, path: Path = ()) -> Origin | None:
         return None if self.places is None else self.places.at(path)

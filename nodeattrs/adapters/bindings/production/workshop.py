@@ -178,7 +178,7 @@ class Workshop:
         """Who speaks for a key; None where nobody does."""
         return self.resolution.winners.get(wanted.key)
 
-    def speaker(self, wanted: Asked) -> Declaration | None:
+    def locator(self, wanted: Asked) -> Declaration | None:
         """Whose value a key had when it was last asked for: the winner's, or who spoke for one that gave nothing."""
         declared = self.declaration(wanted)
         return declared if declared is None else self._instead.get(id(declared), declared)

@@ -44,7 +44,7 @@ class Applied:
     """What applies of some layers for a state, while it is being resolved.
 
     declared:   key -> its declarations, as they come
-    rebindings: keys to be bound again, each with the position it is said at
+    rebindings: keys to be bound again, each with the position it is set at
     sources:    parameters that an instance, a query or another producer gives
     ids:        id -> the multibinds that have it
     """

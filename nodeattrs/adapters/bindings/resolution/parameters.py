@@ -1,6 +1,6 @@
 """Parameters that come from an instance, a query or another producer: each becomes a declaration.
 
-Which parameter fills which is said by a map; all maps are known by now. The values are read
+Which parameter fills which is set by a map; all maps are known by now. The values are read
 when somebody injects.
 """
 

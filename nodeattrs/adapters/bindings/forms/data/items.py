@@ -172,7 +172,7 @@ class _Values(Field):
             read: dict[Any, Node] = {name: Literal(LITERAL.read(reading, value, at)) for name, value in named}
         else:
             read = {name: expression(reading, value, (*at, name)) for name, value in named}
-        taken["values"] = {str(name): producing(node, reading.speaker((*at, name))) for name, node in read.items()}
+        taken["values"] = {str(name): producing(node, reading.locator((*at, name))) for name, node in read.items()}
 
     def give(self, model: Any, data: dict[str, Any]) -> None:
         names = list(model.values)

@@ -49,7 +49,7 @@ def _read(reading: Reading, data: Any, path: Path) -> Producing:
     record = PRODUCERS[kinds[0]]
     reading.known(whole, record.words, path, record.what)
     made: Producing = record.read(reading, whole, path)
-    return replace(made, places=reading.speaker((*path, kinds[0]))) if isinstance(made, Written) else made
+    return replace(made, places=reading.locator((*path, kinds[0]))) if isinstance(made, Written) else made
 
 
 def _write(of: Producing) -> dict[str, Any]:

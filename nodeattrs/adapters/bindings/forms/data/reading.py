@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from nodeattrs.adapters.bindings.model.faults import BindingError, BindingErrors
 from nodeattrs.adapters.bindings.model.items import NOWHERE
-from nodeattrs.core.claim import Origin, Speaker
+from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path, near
 
 __all__ = ["Malformed", "Reading", "kind_in_words"]
@@ -63,7 +63,7 @@ class Reading:
         """Where a path of the document stands."""
         return self._place(self.set, path)
 
-    def speaker(self, path: Path) -> Speaker:
+    def locator(self, path: Path) -> Locator:
         """Someone who knows where each entry of what stands at a path stands; nothing is looked up before."""
         return _Speaker(self._place, self.set, path)
 

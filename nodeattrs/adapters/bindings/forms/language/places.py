@@ -16,7 +16,7 @@ __all__ = ["WrittenValue", "written"]
 
 @dataclass(frozen=True, slots=True)
 class WrittenValue:
-    """A value of a text as a speaker: it knows its text, and reads that again when it is asked.
+    """A value of a text as a locator: it knows its text, and reads that again when it is asked.
 
     origin: where the value begins
     """
@@ -45,7 +45,7 @@ class WrittenValue:
 
 
 def written(text: Text, tree: Tree) -> WrittenValue:
-    """The speaker about the value of a branch."""
+    """The locator about the value of a branch."""
     return WrittenValue(text.source(tree), text.origin(tree))
 
 
