@@ -18,6 +18,7 @@ import io
 import json
 import pathlib
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -99,4 +100,5 @@ def _first(engine: str, folder: pathlib.Path, count: int) -> dict[str, Any]:
 COUNTS = {"kill": 1_000, "writers": 2_000, "first": 100, "flips": 2_000, "disk": 20, "apply": 1_000}
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # a server that was started is stopped then, too
     sys.exit(main(sys.argv[1:]))
