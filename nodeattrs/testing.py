@@ -123,7 +123,7 @@ def programs(
 
     def told(said: list[tuple[str, Step]]) -> list[Step]:
         spoken = said if interleaved else sorted(said, key=lambda pair: pair[0])
-        return [{"locator": locator, **step} for locator, step in spoken]
+        return [{"speaker": locator, **step} for locator, step in spoken]
 
     return st.lists(st.tuples(setters, steps), min_size=min_size, max_size=max_size).map(told)
 

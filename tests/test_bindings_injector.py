@@ -17,10 +17,10 @@ from nodeattrs.adapters.bindings import (
     Layer,
     LookupLoop,
     NotBound,
+    Objects,
     Producer,
     State,
     TypeMismatch,
-    World,
     extended_run_list,
     fill_parameters,
     parse_type,
@@ -369,7 +369,7 @@ class TestMultibinds:
 class TestLeftOpenByTheDocument:
     """What no vector asks: decided in docs/bindings.md, "Left open", in this order."""
 
-    WORLD = World(
+    WORLD = Objects(
         {"Web": ["user", "port"], "Sql": ["user", "port"], "Db": ["user"]},
         {"Sql[one]": {"user": "a"}, "Sql[two]": {"user": "b", "port": 5432}, "Db[x]": {"user": "c"}},
     )
@@ -415,7 +415,7 @@ class TestLeftOpenByTheDocument:
         top.parameter_map("Web", "Sql", {"port": "port"})
         low.parameters("Web[one]").to_instance("Sql[two]", map={"user": "user"})
 
-        assert Injector([[top], [low]], world=self.WORLD).parameters("Web[one]") == {"port": 5432}
+        assert Injector([[top], [low]], objects=self.WORLD).parameters("Web[one]") == {"port": 5432}
 
     def test_a_second_instance_of_one_type_at_a_better_position_shadows(self):
         """At one position it is an error."""
@@ -423,7 +423,7 @@ class TestLeftOpenByTheDocument:
         top.parameters("Web[one]").to_instance("Sql[two]")
         low.parameters("Web[one]").to_instance("Sql[one]")
 
-        assert Injector([[top], [low]], world=self.WORLD).inject("/param/Web[one]/user") == "b"
+        assert Injector([[top], [low]], objects=self.WORLD).inject("/param/Web[one]/user") == "b"
 
     def test_two_types_that_give_one_parameter_conflict(self):
         """At one position."""
@@ -432,7 +432,7 @@ class TestLeftOpenByTheDocument:
         one.parameters("Web[one]").to_instance("Db[x]")
 
         with pytest.raises(BindingErrors) as caught:
-            Injector([[one]], world=self.WORLD)
+            Injector([[one]], objects=self.WORLD)
         assert caught.value.kinds == {"conflict"}
 
     def test_a_parameter_that_the_instance_lacks_is_nothing_produced(self):
@@ -441,7 +441,7 @@ class TestLeftOpenByTheDocument:
         one.parameters("Web[one]").to_instance("Sql[one]")
 
         with pytest.raises(BindingError) as caught:
-            Injector([[one]], world=self.WORLD).inject("/param/Web[one]/port")
+            Injector([[one]], objects=self.WORLD).inject("/param/Web[one]/port")
         assert caught.value.kind == "nothing-produced"
 
     def test_a_type_that_is_not_listed_has_the_parameters_of_its_instances(self):
@@ -449,7 +449,9 @@ class TestLeftOpenByTheDocument:
         one = Bindings("x")
         one.parameters("Sql[new]").to_instance("Sql[two]")
 
-        assert Injector([[one]], world=World({}, {"Sql[two]": {"user": "b"}})).parameters("Sql[new]") == {"user": "b"}
+        assert Injector([[one]], objects=Objects({}, {"Sql[two]": {"user": "b"}})).parameters("Sql[new]") == {
+            "user": "b"
+        }
 
     def test_parameters_of_a_type_are_not_those_of_its_instances(self):
         """Each target has its own."""
@@ -473,7 +475,7 @@ class TestLeftOpenByTheDocument:
         line = one.parameters("Web[one]").to_query("Sql", *where, select=lambda found: found[-1])
         if optional:
             line.optional()
-        injector = Injector([[one]], world=self.WORLD)
+        injector = Injector([[one]], objects=self.WORLD)
 
         if result == "query-result-count":
             with pytest.raises(BindingError, match="it must find one"):
@@ -487,7 +489,7 @@ class TestLeftOpenByTheDocument:
         one.parameters("Web[one]").optional().to_query("Sql")
 
         with pytest.raises(BindingError, match="it must find one"):
-            Injector([[one]], world=self.WORLD).inject("/param/Web[one]/user")
+            Injector([[one]], objects=self.WORLD).inject("/param/Web[one]/user")
 
     @pytest.mark.parametrize(
         ("condition", "found"),
@@ -502,7 +504,7 @@ class TestLeftOpenByTheDocument:
         """Like with like; `name` is the title."""
         one = Bindings("x")
         one.bind("found", list).to_query("Sql", condition)
-        injector = Injector([[one]], world=self.WORLD)
+        injector = Injector([[one]], objects=self.WORLD)
 
         assert injector.inject("found") == found
         assert injector.reads == [(("Data", "found"), injector.reads[0][1], tuple(found))]
@@ -775,7 +777,7 @@ class TestExplain:
         one.fragment("m").lookup("a")
         one.bind("q", list).to_query("Sql")
         one.dependency("File[a]", "~>", "Service[b]")
-        injector = Injector([[one]], world=World({}, {"Sql[one]": {}}))
+        injector = Injector([[one]], objects=Objects({}, {"Sql[one]": {}}))
         injector.inject("q")
         graph = injector.graph()
 

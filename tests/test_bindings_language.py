@@ -12,9 +12,9 @@ from nodeattrs.adapters.bindings import (
     Classes,
     Injector,
     Layer,
+    Objects,
     Producer,
     State,
-    World,
     parse_expression,
     parse_inject_call,
     parse_items,
@@ -253,7 +253,7 @@ class TestClasses:
 
 
 class TestParameters:
-    WORLD = World(
+    WORLD = Objects(
         {"Web": ["dbuser", "url"], "Sql": ["user", "url"]},
         {"Sql[one]": {"user": "app", "url": "sql://one"}, "Sql[two]": {"user": "two", "url": "sql://two"}},
     )
@@ -281,19 +281,19 @@ class TestParameters:
     )
     def test_from_an_instance_by_a_map(self, text):
         """On the spot, for the pair of types, or by a query."""
-        assert run(text, world=self.WORLD).parameters("Web[one]") == {"dbuser": "app"}
+        assert run(text, objects=self.WORLD).parameters("Web[one]") == {"dbuser": "app"}
 
     def test_a_unit_map_names_each_once(self):
         """`{ map => [a, b] }`, which the document proposes and does not need."""
         text = "bind map Web to Sql { map => [url] } bind parameters Web[one] to Sql[one]"
 
-        assert run(text, world=self.WORLD).parameters("Web[one]") == {"url": "sql://one"}
+        assert run(text, objects=self.WORLD).parameters("Web[one]") == {"url": "sql://one"}
 
     def test_an_optional_instance_may_be_absent(self):
         """What is bound below speaks then."""
         injector = run(
             "bind parameters Web[one] to optional Sql[none]", "bind parameters Web[one] to { url => 'below' }",
-            world=self.WORLD,
+            objects=self.WORLD,
         )  # fmt: skip
 
         assert injector.parameters("Web[one]") == {"url": "below"}

@@ -385,7 +385,7 @@ class TestExplain:
         said = say("explain", "web1", path)
 
         assert (1, "") == (said.code, said.out)
-        assert said.err.startswith(f"error: nobody has said anything about {path}\n  {hint}")
+        assert said.err.startswith(f"error: {path} is not set\n  {hint}")
 
     def test_a_document_without_a_snapshot_says_so(self, say: Say, desk: Path):
         """

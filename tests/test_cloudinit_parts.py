@@ -1,4 +1,4 @@
-"""Whole user-data: what it unfolds to, what becomes of each part, and what bad input does."""
+"""Whole user-data: what it unpacks to, what becomes of each part, and what bad input does."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from nodeattrs.adapters.cloudinit import (
     merge,
     pack,
     parse_definition,
-    unfold,
+    unpack,
 )
 from nodeattrs.errors import BadArgument, MissingExtra
 from tests.vectors.cloudinit import canonical
@@ -50,10 +50,10 @@ class TestPacking:
         """Bodies, names and merge headers survive, whatever the bodies hold."""
         bodies = [f"#cloud-config\nFrom here\n--\n{text}" for text in texts]
         parts = [CloudPart(body, filename=f"{number}.cfg") for number, body in enumerate(bodies)]
-        unfolded = unfold([pack(parts, parse_definition("list(append)+dict()"))])
+        unpacked = unpack([pack(parts, parse_definition("list(append)+dict()"))])
 
-        assert [(part.text, part.filename) for part in unfolded] == [(p.text, p.filename) for p in parts]
-        assert {part.headers["Merge-Type"] for part in unfolded} == {"list(append)+dict()"}
+        assert [(part.text, part.filename) for part in unpacked] == [(p.text, p.filename) for p in parts]
+        assert {part.headers["Merge-Type"] for part in unpacked} == {"list(append)+dict()"}
 
     def test_a_part_that_asks_for_something_itself_gets_no_header(self):
         """Nor does one that is no cloud-config."""
@@ -63,7 +63,7 @@ class TestPacking:
             CloudPart("#!/bin/sh", "text/x-shellscript"),
             CloudPart("a: ["),
         ]
-        headers = [dict(part.headers) for part in unfold([pack(rows, parse_definition("list()"))])]
+        headers = [dict(part.headers) for part in unpack([pack(rows, parse_definition("list()"))])]
 
         assert [one.get("Merge-Type") for one in headers] == [None, None, None, "list()"]
         assert headers[1]["X-Merge-Type"] == "str()"
@@ -77,13 +77,13 @@ class TestPacking:
         """A message may hold a message."""
         inner = pack([CloudPart("a: 1")])
 
-        assert [part.text for part in unfold([pack([CloudPart(inner, "text/x-odd")])])] == [inner]
+        assert [part.text for part in unpack([pack([CloudPart(inner, "text/x-odd")])])] == [inner]
 
 
 class TestUnfolding:
     def test_names_count_on_over_several_blobs(self):
         """As the parts of one message."""
-        parts = unfold([config("a: 1"), message("Content-Type: text/cloud-config\n\nb: 1"), config("c: 1")])
+        parts = unpack([config("a: 1"), message("Content-Type: text/cloud-config\n\nb: 1"), config("c: 1")])
 
         assert [part.filename for part in parts] == ["part-001", "part-002", "part-003"]
 
@@ -124,8 +124,8 @@ class TestUnfolding:
         header = "" if index is None else f"Launch-Index: {index}\n"
         text = message(f"Content-Type: text/cloud-config\n{header}\na: 1")
 
-        assert len(unfold([text], launch_index=0)) == (index in (0, None))
-        assert len(unfold([text])) == 1
+        assert len(unpack([text], launch_index=0)) == (index in (0, None))
+        assert len(unpack([text])) == 1
 
 
 class TestPartsThatDoNotJoin:

@@ -203,16 +203,16 @@ class TestTheLiveNode:
 
 
 components = st.sampled_from(["default", "role_default", "force_default", "normal", "override", "env_override"])
-voices = st.sampled_from(["attribute file", "recipe"])
+setters = st.sampled_from(["attribute file", "recipe"])
 said = st.sampled_from([1, None, False, "ab", [1], [{"a": 2}], {}]) | trees
-writes = st.lists(st.tuples(voices, components, st.lists(keys, min_size=1, max_size=2), said), max_size=6)
+writes = st.lists(st.tuples(setters, components, st.lists(keys, min_size=1, max_size=2), said), max_size=6)
 levels = st.dictionaries(st.sampled_from(["default", "normal", "override"]), entries, max_size=2)
 
 
 def node_of(writes):
     node = Node("web1")
-    for voice, component, path, value in writes:
-        with node.speaking(voice, "cookbook"):
+    for setter, component, path, value in writes:
+        with node.setting_as(setter, "cookbook"):
             getattr(node, component).write(*path, value)
     return node
 
@@ -266,9 +266,9 @@ class TestFilteredSnapshot:
 
     def test_what_is_kept_keeps_its_explanation(self):
         node = Node("web1")
-        with node.speaking("attribute file", "apache2"):
+        with node.setting_as("attribute file", "apache2"):
             node.default["apache"] = {"port": 80, "dir": "/srv", "mods": ["ssl"]}
-        with node.speaking("recipe", "site"):
+        with node.setting_as("recipe", "site"):
             node.default["apache"]["port"] = 8080
             node.override["apache"]["mods"] = ["ssl", "php"]
 
@@ -291,7 +291,7 @@ class TestFilteredSnapshot:
 
     def test_nobody_is_invented_for_a_list_that_is_not_kept(self):
         node = Node("web1")
-        with node.speaking("recipe", "site"):
+        with node.setting_as("recipe", "site"):
             node.default["a"] = ["x"]
             node.default["a"].append("y")
 
@@ -301,9 +301,9 @@ class TestFilteredSnapshot:
 
     def test_who_said_only_what_is_blocked_is_not_mentioned(self):
         node = Node("web1")
-        with node.speaking("recipe", "site"):
+        with node.setting_as("recipe", "site"):
             node.default["a"] = 1
-        with node.speaking("recipe", "vault"):
+        with node.setting_as("recipe", "vault"):
             node.default["b"] = 2
 
         told = json.dumps(filtered_snapshot(node.snapshot(), block={"default": ["b"]}))

@@ -18,7 +18,7 @@ import pytest
 from nodeattrs.cli import main
 from nodeattrs.errors import BadArgument, NodeattrsError
 from nodeattrs.keep import open_store
-from nodeattrs.keep.care import set_normal
+from nodeattrs.keep.maintenance import set_normal
 from nodeattrs.runs import fleet as fleets
 from nodeattrs.runs.fleet import Fleet, jobs_for, resolve, still_to_do
 from tests.on_disk import repository

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodeattrs.adapters.hiera import CannotMerge, Hiera, psych
+from nodeattrs.adapters.hiera import CannotMerge, Hiera, ruby_yaml
 from nodeattrs.core.tree import ABSENT, dig, spell
 from nodeattrs.reports import Screen
 from nodeattrs.reports.lookup import Explained
@@ -429,5 +429,5 @@ def test_the_lines_of_the_generator_are_read_back():
     """Or the law above would mean nothing."""
     value = {"k": [1, {"l": ["a", []]}], "l": {}}
 
-    assert value == psych.read(Text("f", "k:\n" + _lines(value, 1))).reading.tree["k"]
+    assert value == ruby_yaml.read(Text("f", "k:\n" + _lines(value, 1))).reading.tree["k"]
     assert dig(value, ("k", 9)) is ABSENT

@@ -9,14 +9,14 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodeattrs.adapters.hiera import psych
+from nodeattrs.adapters.hiera import ruby_yaml
 from nodeattrs.errors import DocumentError
 from nodeattrs.texts.places import Text
 from tests.vectors.values import spelled
 
 
-def read(text: str) -> psych.Read:
-    return psych.read(Text("f.yaml", text))
+def read(text: str) -> ruby_yaml.Read:
+    return ruby_yaml.read(Text("f.yaml", text))
 
 
 def tree(text: str):
@@ -40,7 +40,7 @@ def tree(text: str):
 )  # fmt: skip
 def test_a_plain_scalar_is_what_psych_makes_of_it(written, value):
     """Type and value."""
-    assert spelled(value) == spelled(psych.scalar(written)) == spelled(tree(f"k: {written}\n")["k"])
+    assert spelled(value) == spelled(ruby_yaml.scalar(written)) == spelled(tree(f"k: {written}\n")["k"])
 
 
 @pytest.mark.parametrize("written", ["2024-01-02", "2024-1-2", "2024-01-02 03:04:05", "2024-01-02T03:04:05Z"])

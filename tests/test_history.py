@@ -25,7 +25,7 @@ from nodeattrs.errors import (
     TypeConflict,
 )
 from nodeattrs.keep import NewerRevision, Noted, Saved, open_store, saved_document
-from nodeattrs.keep.care import exported, import_nodes, last_runs, node_of, remove_normal, restore, set_normal
+from nodeattrs.keep.maintenance import exported, import_nodes, last_runs, node_of, remove_normal, restore, set_normal
 from nodeattrs.runs import Repository
 from nodeattrs.runs.facts import load_facts
 from nodeattrs.runs.session import perform, remembered, search_word

@@ -142,7 +142,7 @@ def the_root_view_held_by_one_name() -> list[str]:
 def a_map_assigned_over_an_attribute_file() -> list[str]:
     """Law 2a in three lines."""
     node = Node("web1")
-    with node.speaking("attribute file", "x"):
+    with node.setting_as("attribute file", "x"):
         node.default["a"] = {"file": 1}
     node.default["a"] = {"recipe": 2}
     return [] if node["a"] == {"recipe": 2} else [f"read {node['a']}"]
@@ -299,7 +299,7 @@ class TestCheck:
 
     @pytest.fixture
     def full(self, node):
-        with node.speaking("attribute file", "x"):
+        with node.setting_as("attribute file", "x"):
             node.default["a"] = {"b": {"c": 1}, "l": [1]}
         node.default["a"]["b"]["d"] = 2
         node.override["a"]["b"]["c"] = 3
@@ -342,7 +342,7 @@ class TestCheck:
         judged = Program()
         held = []
         for step in program:
-            judged.answer({name: value for name, value in step.items() if name != "locator"}, step["locator"])
+            judged.answer({name: value for name, value in step.items() if name != "speaker"}, step["speaker"])
             for path in asked:
                 view = judged.node.read(*path)
                 held.append((view, copy.deepcopy(view)))

@@ -185,7 +185,7 @@ class TestWriters:
         It sees and changes its map or list as long as that stands where it stood; afterwards it keeps
         the old content to itself. One locator: no law covers writers that change hands.
         """
-        program = [{**step, "locator": locator} for step in steps]
+        program = [{**step, "speaker": locator} for step in steps]
         run(program, [], whole=True)
 
 
@@ -199,9 +199,9 @@ def run(program: list[dict[str, Any]], keep: list[Any], whole: bool) -> None:
     for number, step in enumerate(program):
         if step["op"].startswith("held_") and step["name"] not in judge.held:
             continue
-        operation = {name: value for name, value in step.items() if name != "locator"}
+        operation = {name: value for name, value in step.items() if name != "speaker"}
         expected = answer(judge, operation)
-        got = judged.answer(operation, step["locator"])
+        got = judged.answer(operation, step["speaker"])
         assert difference(expected, got) is None, (number, step)
         assert judged.node._check() == []
         if whole:
@@ -276,7 +276,7 @@ class TestAttributeFileAndRecipe:
             if not _is_within_the_law(alone, component, locator, path):
                 continue
             alone.store(component, locator, path, value)
-            with node.speaking(locator, "cookbook"):
+            with node.setting_as(locator, "cookbook"):
                 writer = getattr(node, component)
                 for key in path[:-1]:
                     writer = writer[key]
@@ -292,8 +292,8 @@ class TestAttributeFileAndRecipe:
         """Law 2c: whatever was done, in whatever order, folding `node.slots` gives what is read."""
         judged = Program()
         for step in program:
-            operation = {name: value for name, value in step.items() if name != "locator"}
-            judged.answer(operation, step["locator"])
+            operation = {name: value for name, value in step.items() if name != "speaker"}
+            judged.answer(operation, step["speaker"])
 
         fifteen = Fifteen()
         fifteen.slots = [marked(judged.node.slots[number]) for number in range(1, 16)]
@@ -321,7 +321,7 @@ class TestLawsWeDoNotHave:
         for order in ((0, 1), (1, 0)):
             node = Node("node1")
             for turn in order:
-                speaking = node.speaking(("attribute file", "recipe")[turn], "pottery")
+                speaking = node.setting_as(("attribute file", "recipe")[turn], "pottery")
                 with speaking, contextlib.suppress(TypeError):  # 5[...] is Python's own to refuse
                     (by_file, by_recipe)[turn](node)
             seen.append(node.to_dict())
@@ -359,7 +359,7 @@ class TestLawsWeDoNotHave:
         """Two nodes whose slots hold the same plain trees, and that read differently: the mark belongs to the tree."""
         walked, assigned = Node("node1"), Node("node1")
         for node in (walked, assigned):
-            with node.speaking("attribute file", "pottery"):
+            with node.setting_as("attribute file", "pottery"):
                 node.default["a"]["x"] = 1
         walked.default["a"]["y"] = 2
         assigned.default["a"] = {"y": 2}

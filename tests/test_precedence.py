@@ -24,7 +24,7 @@ CHUNKS = 8
 def say(node: Node, slot: int, key: str, value: Any) -> None:
     """Let the locator of a slot say a value at a top-level key."""
     component, locator = SLOTS[slot - 1]
-    with node.speaking(locator or SPEAKERS[component], "pottery"):
+    with node.setting_as(locator or SPEAKERS[component], "pottery"):
         getattr(node, component)[key] = value
 
 

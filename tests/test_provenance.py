@@ -45,7 +45,7 @@ class Said:
         path = self.root / file
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
-        with self.node.speaking(source, name):
+        with self.node.setting_as(source, name):
             exec(compile(text, str(path), "exec"), {"node": self.node, **NAMES})
 
     def document(self, file: str, text: str) -> Any:
@@ -1255,7 +1255,7 @@ class TestMemory:
             "x",
             """
             for n in range(1000):
-                with node.speaking('recipe', 'y'):
+                with node.setting_as('recipe', 'y'):
                     node.default['a'] = n
         """,
         )
@@ -1392,7 +1392,7 @@ def cookbook(program: list[dict[str, Any]], calls: bool = False) -> list[tuple[s
                 line = f"node.{step['slot']}{steps}.{step['method']}({', '.join(map(literal, arguments))})"
             case other:
                 raise ValueError(other)
-        statements.append((step["locator"], line))
+        statements.append((step["speaker"], line))
     return statements
 
 
@@ -1404,7 +1404,7 @@ def performed(node: Node, statements: list[tuple[str, str]], root: Path) -> list
     first = 0
     for locator, line in statements:
         refused = contextlib.suppress(NodeattrsError, TypeError, AttributeError, IndexError)  # as Chef would
-        with node.speaking(locator, "x"), refused:
+        with node.setting_as(locator, "x"), refused:
             exec(compile("\n" * first + line, str(path), "exec"), {"node": node})
         first += line.count("\n") + 1
     return text.splitlines()
@@ -1452,7 +1452,7 @@ class TestOriginsAreTrue:
         line = " or ".join(f"said(lambda: {call})" for _, call in cookbook(program, calls=True)) or "0"
         path = desk / f"{len(list(desk.iterdir()))}.py"
         path.write_text(line, "utf-8")
-        with node.speaking("recipe", "x"):
+        with node.setting_as("recipe", "x"):
             exec(compile(line, str(path), "exec"), {"node": node, "said": suppressed})
 
         for path, _ in leaves(node.to_dict()):

@@ -503,7 +503,7 @@ class TestFailures:
     )
     def test_nothing_of_a_run_is_left_behind(self, tmp_path, text):
         """
-        However it ends: no words, no voice, no modules.
+        However it ends: no words, no setter, no modules.
         """
         modules = set(sys.modules)
         known = repository(tmp_path, {RECIPE: text, ATTRIBUTES: "default['a'] = 1"})

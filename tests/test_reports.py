@@ -43,7 +43,7 @@ def node_with(**slots: Any) -> Node:
     for name, tree in slots.items():
         slot = SLOTS[int(name[1:]) - 1]
         writer = next(one.name for one in COMPONENTS if slot.number in (one.file, one.recipe))
-        with node.speaking(slot.source, SPEAKERS[slot.source].name, SPEAKERS[slot.source]):
+        with node.setting_as(slot.source, SPEAKERS[slot.source].name, SPEAKERS[slot.source]):
             getattr(node, writer).update(tree)
     return node
 
@@ -125,9 +125,9 @@ class TestExplanation:
         Overwritten and erased, newest first, then the unless that found a value; each with its place.
         """
         node = Node("web1")
-        with node.speaking("role", "a", Origin("role", "a", "roles/a.json", 1)):
+        with node.setting_as("role", "a", Origin("role", "a", "roles/a.json", 1)):
             node.default["k"] = 1
-        with node.speaking("role", "b", Origin("role", "b", "roles/b.json", 2)):
+        with node.setting_as("role", "b", Origin("role", "b", "roles/b.json", 2)):
             node.default["k"] = 2
             node.default_unless["k"] = 3
             node.rm("k")
@@ -272,9 +272,9 @@ class TestTree:
         The marks of full maps belong to the slot.
         """
         node = Node("web1")
-        with node.speaking("attribute file", "a"):
+        with node.setting_as("attribute file", "a"):
             node.default["m"] = {"x": 1}
-        with node.speaking("recipe", "a"):
+        with node.setting_as("recipe", "a"):
             node.default["m"] = {"z": 2}
         shown = ShownSlots("web1", "_default", (), tuple(node.slots.values()))
 

@@ -231,7 +231,7 @@ class TestOnANode:
         Its list is not added to the one that it has worked on.
         """
         node = Node("web1", rules={"l": "append"})
-        with node.speaking("attribute file", "a"):
+        with node.setting_as("attribute file", "a"):
             node.default["l"] = [1]
         node.default["l"].append(2)
 

@@ -42,7 +42,7 @@ def node():
 
 def said(node, source, component, path, value):
     """Let *source* say *value* at *path* in a component."""
-    with node.speaking(source, "pottery"):
+    with node.setting_as(source, "pottery"):
         node.write(component, *path, value)
 
 
@@ -200,9 +200,9 @@ class TestDeepMerge:
         mixed = Node("kiln2")
         lower, upper = ("environment", "role") if level == "default" else ("role", "environment")
         says = {lower: {"kiln": first}, upper: {"kiln": second}}
-        workshop = Environment("workshop", **{f"{level}_attributes": says["environment"]})
+        maker = Environment("maker", **{f"{level}_attributes": says["environment"]})
         visiting = {"only": Role("only", **{f"{level}_attributes": says["role"]})}
-        expand_node(mixed, visiting, {"workshop": workshop}, ["role[only]"], "workshop")
+        expand_node(mixed, visiting, {"maker": maker}, ["role[only]"], "maker")
         assert mixed["kiln"] == together
 
     def test_lists_are_replaced_between_levels(self, node):
@@ -215,7 +215,7 @@ class TestDeepMerge:
 
 class TestPrecedence:
     def test_each_step_of_the_ladder_beats_the_one_below(self, node):
-        """Fifteen voices, climbing: whoever spoke last is the strongest, and is read."""
+        """Fifteen setters, climbing: whoever spoke last is the strongest, and is read."""
         for source, component in LADDER:
             said(node, source, component, ("kiln", "door"), f"{component} @{source}")
 
@@ -230,12 +230,12 @@ class TestPrecedence:
 
     def test_roles_and_environments_trade_places_between_default_and_override(self, node):
         """A role's default beats the environment's; its override does not."""
-        workshop = Environment("workshop", {"kiln": {"fuel": "workshop"}}, {"kiln": {"door": "workshop"}})
+        maker = Environment("maker", {"kiln": {"fuel": "maker"}}, {"kiln": {"door": "maker"}})
         raku = Role("raku", (), {"kiln": {"fuel": "raku"}}, {"kiln": {"door": "raku"}})
 
-        expand_node(node, {"raku": raku}, {"workshop": workshop}, ["role[raku]"], "workshop")
+        expand_node(node, {"raku": raku}, {"maker": maker}, ["role[raku]"], "maker")
 
-        assert node["kiln"] == {"fuel": "raku", "door": "workshop"}
+        assert node["kiln"] == {"fuel": "raku", "door": "maker"}
 
     def test_a_cookbook_can_insist(self, node):
         """force_default and force_override beat role and environment, each within its level."""

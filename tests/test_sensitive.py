@@ -33,7 +33,7 @@ PATHS = ("db.password", "users.*.token", ("keys",))
 def node():
     """Secrets by path and by type, in scalars, lists and maps; overwritten, erased, overridden and united ones."""
     node = Node("web1", sensitive=PATHS)
-    with node.speaking("recipe", "db"):
+    with node.setting_as("recipe", "db"):
         node.default["db"] = {"password": f"{SECRET} first", "host": "h"}
         node.default["db"]["password"] = f"{SECRET} second"
         node.default_unless["db"]["password"] = f"{SECRET} silent"

@@ -53,7 +53,7 @@ class TestRoundTrip:
         """
         judged = Program()
         for step in program:
-            judged.answer({name: value for name, value in step.items() if name != "locator"}, step["locator"])
+            judged.answer({name: value for name, value in step.items() if name != "speaker"}, step["speaker"])
         node = judged.node
         again = through_json(node)
 
@@ -72,11 +72,11 @@ class TestRoundTrip:
         """The second half of a program does the same to both, later answers included."""
         one, two = Program(), Program()
         for step in first:
-            one.answer({name: value for name, value in step.items() if name != "locator"}, step["locator"])
+            one.answer({name: value for name, value in step.items() if name != "speaker"}, step["speaker"])
         two.node = through_json(one.node)
         for step in second:
-            operation = {name: value for name, value in step.items() if name != "locator"}
-            assert one.answer(operation, step["locator"]) == two.answer(operation, step["locator"])
+            operation = {name: value for name, value in step.items() if name != "speaker"}
+            assert one.answer(operation, step["speaker"]) == two.answer(operation, step["speaker"])
 
         assert spelled(one.state()) == spelled(two.state())
         assert told(one.node, (key,)) == told(two.node, (key,))
@@ -305,7 +305,7 @@ class TestChefsDocument:
         """After any program, with the types of JSON."""
         judged = Program()
         for step in program:
-            judged.answer({name: value for name, value in step.items() if name != "locator"}, step["locator"])
+            judged.answer({name: value for name, value in step.items() if name != "speaker"}, step["speaker"])
         again = Node.from_chef(judged.node.to_chef())
 
         assert again.to_chef() == judged.node.to_chef()
@@ -349,7 +349,7 @@ class TestWhatANodeTakesOver:
     def node(self, file, recipe):
         node = Node("web1")
         for source, said in (("attribute file", file), ("recipe", recipe)):
-            with node.speaking(source, "x"):
+            with node.setting_as(source, "x"):
                 said(node.normal)
         return node
 
@@ -372,7 +372,7 @@ class TestWhatANodeTakesOver:
         steps = data.draw(st.lists(st.tuples(st.booleans(), paths(), values(max_leaves=4)), max_size=6))
         saved = Node("web1")
         for early, path, value in steps:
-            with saved.speaking("attribute file" if early else "recipe", "x"), contextlib.suppress(TypeError):
+            with saved.setting_as("attribute file" if early else "recipe", "x"), contextlib.suppress(TypeError):
                 saved.normal.write(*path, value)
         node = Node("web1")
         Intake(node).saved(saved)
@@ -395,7 +395,7 @@ class TestWhatANodeTakesOver:
     def test_an_assigned_component_hides_all_of_the_attribute_files(self):
         """Then as now."""
         saved = self.node(lambda normal: normal.update(a=1), lambda normal: None)
-        with saved.speaking("recipe", "x"):
+        with saved.setting_as("recipe", "x"):
             saved.normal = {"b": 2}
         node = Node("web1")
         Intake(node).saved(saved)

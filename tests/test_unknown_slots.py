@@ -70,7 +70,7 @@ class TestWhereItMatters:
     def test_whoever_speaks_decides_which_of_two_slots(self):
         """An attribute file that was not run is below every recipe, and above attribute files that were."""
         node = Node()
-        with node.speaking("attribute file", "app"):
+        with node.setting_as("attribute file", "app"):
             node.default["file"] = 1
             node.unknown("default", "app", Origin("attribute file", "app", "app/attributes/default.rb"), WHY)
         node.default["recipe"] = 1
@@ -93,7 +93,7 @@ class TestWhereItMatters:
         for number, tree in said.items():
             node._ledger.replace(number, OwnedMap(tree))
             known._ledger.replace(number, OwnedMap(tree))
-        with node.speaking("attribute file" if slot.source == "attribute file" else "recipe"):
+        with node.setting_as("attribute file" if slot.source == "attribute file" else "recipe"):
             level = {"environment": "env_", "role": "role_"}.get(slot.source, "") + slot.level
             node.unknown(level, "base", RUBY, WHY)
         beside = [said.get(slot.number, {}), secret]

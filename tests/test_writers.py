@@ -126,7 +126,7 @@ class TestMaps:
 class TestPaths:
     def test_write_makes_maps_of_what_is_in_the_way(self, node):
         """`write_strict` does not, and says who is in the way."""
-        with node.speaking("recipe", "apache2"):
+        with node.setting_as("recipe", "apache2"):
             node.default["a"] = 5
 
         with pytest.raises(TypeConflict, match=r"value 5 at default\.a") as caught:
@@ -185,7 +185,7 @@ class TestConflicts:
     @pytest.mark.parametrize("standing", [5, "text", True, None])
     def test_a_write_below_something_else_says_who_said_it(self, node, standing):
         """And how to get through; nothing is written."""
-        with node.speaking("recipe", "apache2"):
+        with node.setting_as("recipe", "apache2"):
             node.default["a"]["b"] = standing
 
         with pytest.raises(TypeConflict) as caught:
@@ -206,7 +206,7 @@ class TestConflicts:
     )
     def test_a_list_takes_whole_numbers_only(self, node, attempt):
         """The error names the list and who said it; a scalar in it takes no step at all."""
-        with node.speaking("recipe", "apache2"):
+        with node.setting_as("recipe", "apache2"):
             node.default["a"]["l"] = ["x"]
 
         with pytest.raises(TypeError) as caught:

@@ -10,7 +10,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from nodeattrs.adapters.hiera import psych
+from nodeattrs.adapters.hiera import ruby_yaml
 from nodeattrs.errors import DocumentError
 from nodeattrs.texts import yaml_text
 from nodeattrs.texts.places import Mark, Text
@@ -29,7 +29,7 @@ def ours(text: str) -> Seen:
 
 def psychs(text: str) -> Seen:
     """As Puppet's data files are read."""
-    read = psych.read(Text("f.yaml", text))
+    read = ruby_yaml.read(Text("f.yaml", text))
     reading = read.reading
     warnings = [one.message.partition(": ")[2] for one in reading.warnings]
     return repr(reading.tree), offsets(reading.marks()), warnings, sorted(read.unfit)

@@ -253,10 +253,10 @@ def _layer(name: str, files: list[str] | None, mode: Any) -> Any:
 def _parts(options: argparse.Namespace) -> list[CloudPart]:
     from pathlib import Path
 
-    from nodeattrs.adapters.cloudinit import unfold
+    from nodeattrs.adapters.cloudinit import unpack
 
     root = Path(options.include_root) if options.include_root is not None else None
-    return unfold([_blob(file) for file in options.files], launch_index=options.launch_index, include_root=root)
+    return unpack([_blob(file) for file in options.files], launch_index=options.launch_index, include_root=root)
 
 
 def _blob(file: str) -> Blob:

@@ -67,7 +67,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         because = of_trace(repository, run)
     explanation = explained(node, path, repository, revision, because)
     if not explanation.says_something:
-        raise NoSuchAttribute(f"nobody has said anything about {spell(path)}", path=path, hint=explanation.hint)
+        raise NoSuchAttribute(f"{spell(path)} is not set", path=path, hint=explanation.hint)
     if options.strict:
         explanation.trace.require_known()
     terminal.report(explanation)

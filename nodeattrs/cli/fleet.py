@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.many import INTERRUPTED, add_going_on, began_now, go_through, since_of, tell_way_on
+from nodeattrs.cli.many import INTERRUPTED, add_going_on, began_now, go_through, hint_to_resume, since_of
 from nodeattrs.cli.options import add_output, add_store, check_facts
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NotFound
@@ -92,5 +92,5 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     report = FleetReport(outcomes, time.perf_counter() - start, all_of_them - len(names), left)
     terminal.report(report)
     if left or report.failed:
-        tell_way_on(options, terminal, began, interrupted=left > 0)
+        hint_to_resume(options, terminal, began, interrupted=left > 0)
     return INTERRUPTED if left else 1 if report.failed else 0

@@ -17,7 +17,7 @@ from nodeattrs.cli.terminal import Terminal
 if TYPE_CHECKING:
     from nodeattrs.runs.fleet import Outcome
 
-__all__ = ["INTERRUPTED", "add_going_on", "began_now", "go_through", "since_of", "stoppable", "tell_way_on"]
+__all__ = ["INTERRUPTED", "add_going_on", "began_now", "go_through", "hint_to_resume", "since_of", "stoppable"]
 
 INTERRUPTED = 130
 """The exit code of a command that somebody stopped."""
@@ -104,7 +104,7 @@ def go_through(
     return taken
 
 
-def tell_way_on(options: argparse.Namespace, terminal: Terminal, began: str, *, interrupted: bool) -> None:
+def hint_to_resume(options: argparse.Namespace, terminal: Terminal, began: str, *, interrupted: bool) -> None:
     """Say how a fleet that was stopped, or of which some failed, goes on where it is: by this very command."""
     if options.why_run:
         return  # nothing was saved

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nodeattrs.cli.catalog import add_applying, applied, exit_code
-from nodeattrs.cli.many import INTERRUPTED, add_going_on, began_now, go_through, since_of, stoppable, tell_way_on
+from nodeattrs.cli.many import INTERRUPTED, add_going_on, began_now, go_through, hint_to_resume, since_of, stoppable
 from nodeattrs.cli.options import (
     add_output,
     add_run_options,
@@ -157,7 +157,7 @@ class _Runs:
         code = max([int(bool(self._failed)), *map(exit_code, self._catalogs.values())])
         code = INTERRUPTED if taken < len(names) else code
         if code and options.all:
-            tell_way_on(options, terminal, began, interrupted=code == INTERRUPTED)
+            hint_to_resume(options, terminal, began, interrupted=code == INTERRUPTED)
         return code
 
     def _fleet(self, repository: Repository, shared: Facts | None, jobs: int) -> Fleet:

@@ -34,7 +34,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """List them."""
     from datetime import UTC, datetime
 
-    from nodeattrs.keep.care import last_runs
+    from nodeattrs.keep.maintenance import last_runs
     from nodeattrs.reports.status import NodeStatus, Status
 
     store, _ = kept_in(options)

@@ -22,6 +22,7 @@ from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.levels import LevelView, level_view, merged_at, removed
 from nodeattrs.node.sanity import contradictions
 from nodeattrs.node.secrets import Secrets
+from nodeattrs.node.setters import Setter
 from nodeattrs.node.slot_tree import SlotTree, fold_of
 from nodeattrs.node.slots import (
     COMPONENTS,
@@ -32,7 +33,6 @@ from nodeattrs.node.slots import (
     SLOTS,
     component,
 )
-from nodeattrs.node.speech import Voice
 from nodeattrs.node.values import key_of, steps_of, stored
 from nodeattrs.node.view import ListView
 from nodeattrs.node.writers import Level, Writer
@@ -55,16 +55,16 @@ _OVERRIDE_LEVEL = tuple(one.name for one in COMPONENTS[5:9])
 
 
 class _Speaking:
-    """A block in which a voice speaks. Not a generator: every file of a run is one."""
+    """A block in which a setter speaks. Not a generator: every file of a run is one."""
 
-    __slots__ = ("_before", "_node", "_voice")
+    __slots__ = ("_before", "_node", "_setter")
 
-    def __init__(self, node: Attributes, voice: Voice) -> None:
-        self._node, self._voice = node, voice
-        self._before = voice
+    def __init__(self, node: Attributes, setter: Setter) -> None:
+        self._node, self._setter = node, setter
+        self._before = setter
 
     def __enter__(self) -> Any:
-        self._before = self._node._ledger.speak(self._voice)
+        self._before = self._node._ledger.speak(self._setter)
         return self._node
 
     def __exit__(self, *_: object) -> None:
@@ -392,14 +392,14 @@ class Attributes(Mapping[Any, Any]):
 
     # Who spoke
 
-    def speaking(self, source: str, name: str = "", locator: Locator | None = None) -> AbstractContextManager[Self]:
-        """Within the block, what is written is set by this source: `with node.speaking("recipe", "apache2"):`.
+    def setting_as(self, source: str, name: str = "", locator: Locator | None = None) -> AbstractContextManager[Self]:
+        """Within the block, what is written is set by this source: `with node.setting_as("recipe", "apache2"):`.
 
         source:  "attribute file" writes the attribute file's slots; everybody else the recipe's
         name:    the cookbook, role, environment, ... that speaks
         locator: knows the places, where it is a document; code finds its own line
         """
-        return _Speaking(self, Voice(source, name, locator))
+        return _Speaking(self, Setter(source, name, locator))
 
     def origin_here(self) -> Origin:
         """Who speaks now, and the line outside of this library that calls."""

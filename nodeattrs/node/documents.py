@@ -17,8 +17,8 @@ from nodeattrs.errors import BadKey, DeferredCycle, ValueWithheld
 from nodeattrs.node.history import Chronicle, Event
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked, setters
+from nodeattrs.node.setters import Mark
 from nodeattrs.node.slots import DEFAULT_GROUP, NORMAL_GROUP, OVERRIDE_GROUP, SLOTS
-from nodeattrs.node.speech import Mark
 from nodeattrs.node.values import MARKER, Deferred, Sensitive, Symbol, Withheld
 from nodeattrs.node.view import plain, rooted
 

@@ -24,8 +24,8 @@ from nodeattrs.node.documents import snapshot_ledger
 from nodeattrs.node.ledger import Ledger, Prepared
 from nodeattrs.node.maps import ElementTold, OwnedMap, Worked, each, last_word, remarked, setters, thawed, told_at
 from nodeattrs.node.restoring import restore_ledger
+from nodeattrs.node.setters import RUN, Mark
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, DEFAULT_GROUP, SLOTS, component
-from nodeattrs.node.speech import RUN, Mark
 from nodeattrs.node.values import stored
 
 __all__ = [
@@ -133,7 +133,7 @@ class Intake:
 
     def begin_tags(self) -> None:
         """Make normal `tags` a list, as every run does before anybody else speaks."""
-        with self._node.speaking(RUN, locator=RUN_ITSELF):
+        with self._node.setting_as(RUN, locator=RUN_ITSELF):
             make_tags(self._node)
 
     # Automatic attributes
@@ -169,7 +169,7 @@ class Intake:
 
     def note(self, facts: Mapping[Any, Any]) -> None:
         """Set automatic attributes that the run itself knows, such as `recipes` and `roles`."""
-        with self._node.speaking(RUN, locator=RUN_ITSELF):
+        with self._node.setting_as(RUN, locator=RUN_ITSELF):
             for key, value in facts.items():
                 self._node.automatic[key] = value
 

@@ -24,8 +24,8 @@ from nodeattrs.errors import InternalError
 from nodeattrs.node.history import Chronicle, Event
 from nodeattrs.node.maps import ElementTold, OwnedMap, replica, said_in, thawed
 from nodeattrs.node.secrets import Secrets
+from nodeattrs.node.setters import Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
-from nodeattrs.node.speech import Mark, Marks, Voice
 from nodeattrs.node.values import Deferred
 from nodeattrs.node.view import Branch, Joined, MapView, entry, evaluated, own, rooted, share
 
@@ -68,7 +68,7 @@ class Ledger:
     root:       gives the folder to which the files of marks are relative
     secrets:    the paths whose values are wrapped as Sensitive when they enter
     cache:      the merged view's top-level answers; the node reads it directly
-    early:      whether whoever speaks now writes the attribute file's slots; see `Voice`
+    early:      whether whoever speaks now writes the attribute file's slots; see `Setter`
     serial:     rises with every change
     rules:      what happens at some paths instead of what Chef does
     settled:    facts that nobody changes any more, entry by entry: what of slot 15 is one of these was never copied
@@ -100,7 +100,7 @@ class Ledger:
     ) -> None:
         self.trees: list[OwnedMap] = [OwnedMap() for _ in range(len(SLOTS) + 1)]  # [0] is never used
         self.marks = Marks(root)
-        self.early = self.marks.voice.early
+        self.early = self.marks.setter.early
         self.history: dict[Path, Mapping[tuple[int, bool], Chronicle]] = {}
         self.provenance = provenance
         self.secrets = secrets
@@ -270,11 +270,11 @@ class Ledger:
             with self.lock:
                 self._remember(slot, path, Event("silent", value, mark, 0))
 
-    def speak(self, voice: Voice) -> Voice:
+    def speak(self, setter: Setter) -> Setter:
         """Who speaks from now on; answers who spoke so far. What writers remember of their place is void."""
         with self.lock:
-            before, self.marks.voice = self.marks.voice, self.marks.known_voice(voice)
-            self.early = voice.early
+            before, self.marks.setter = self.marks.setter, self.marks.known_setter(setter)
+            self.early = setter.early
             self.serial += 1
             return before
 

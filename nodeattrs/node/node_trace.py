@@ -36,8 +36,8 @@ from nodeattrs.node.maps import (
     steps,
     told_at,
 )
+from nodeattrs.node.setters import Mark
 from nodeattrs.node.slots import COMPONENTS, PAIR, PLAN, SLOTS
-from nodeattrs.node.speech import Mark
 from nodeattrs.node.view import Branch, plain
 
 __all__ = ["Continued", "continued", "trace_of"]

@@ -21,8 +21,8 @@ from nodeattrs.node.history import EVENTS, Chronicle, Event
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked
 from nodeattrs.node.sanity import contradictions
+from nodeattrs.node.setters import Mark
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, SLOTS
-from nodeattrs.node.speech import Mark
 from nodeattrs.node.values import MARKER, Deferred, Symbol, Withheld
 
 __all__ = [

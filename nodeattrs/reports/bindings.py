@@ -88,7 +88,7 @@ def explained_binding(explanation: Explanation, path: Path = (), with_causes: bo
     if path and not (trace.found or trace.claims):
         value = explanation.trace().value
         hint = None if value is ABSENT else (way_to(value, path) or "").replace("the node has", "the value has", 1)
-        raise NoSuchAttribute(f"nobody has said anything about {spell(trace.path)}", path=trace.path, hint=hint or None)
+        raise NoSuchAttribute(f"{spell(trace.path)} is not set", path=trace.path, hint=hint or None)
     return ExplainedBinding(explanation, path, with_causes)
 
 

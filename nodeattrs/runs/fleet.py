@@ -30,7 +30,7 @@ from nodeattrs.catalog import Catalog, Report
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import BadArgument, NodeattrsError
 from nodeattrs.keep import Store, checked_name, open_store
-from nodeattrs.keep.care import last_runs
+from nodeattrs.keep.maintenance import last_runs
 from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.repository import Repository

@@ -181,7 +181,7 @@ class RecipeRunner:
         names = {"__name__": f"{cookbook.name}.{kind.replace(' ', '_')}", "__file__": program.path}
         token = _words.set(words)
         try:
-            with self.node.speaking(kind, name):
+            with self.node.setting_as(kind, name):
                 program.run({**_ELSEWHERE[kind], **words, **names})
         except RecipeFailed:
             raise

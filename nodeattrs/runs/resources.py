@@ -166,7 +166,7 @@ class Resources:
 
     def _run_body(self, instance: Ref, origin: Origin, body: Callable[[], None]) -> None:
         speaking: AbstractContextManager[Any] = (
-            self._node.speaking(origin.kind, origin.name) if origin.kind != "caller" else nullcontext()
+            self._node.setting_as(origin.kind, origin.name) if origin.kind != "caller" else nullcontext()
         )
         self._instances.append(instance)
         try:

@@ -20,7 +20,7 @@ from nodeattrs.catalog import Catalog, Report
 from nodeattrs.core.tree import ABSENT, Path, copied, dig, near, parse
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NodeNotFound
 from nodeattrs.keep import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
-from nodeattrs.keep.care import node_of, withheld_of
+from nodeattrs.keep.maintenance import node_of, withheld_of
 from nodeattrs.keep.search import parse_query, read_tree
 from nodeattrs.node.node import Node
 from nodeattrs.runs.applying import noted_report
@@ -228,7 +228,7 @@ def perform(
         report = None if applied is None else noted_report(applied, noop=noop)
         saved = Saved(name, document, snapshot, noted=_noted(repository, ok=ok, report=report))
         revision = store.save(saved, None if force else after_revision)
-    note = last.note if last else _unheard_of(run.node, repository)
+    note = last.note if last else _unknown_node(run.node, repository)
     return Session(run, last, snapshot, note, store.describe() if save else None, revision)
 
 
@@ -324,7 +324,7 @@ def search_word(store: Store) -> Callable[..., list[dict[str, Any]]]:
     return search
 
 
-def _unheard_of(node: Node, repository: Repository) -> str:
+def _unknown_node(node: Node, repository: Repository) -> str:
     """What to say of a node that nobody has described: its name may be a slip."""
     if node.run_list or repository.node_document(node.name) is not None:
         return ""

@@ -151,7 +151,7 @@ def life(provenance: bool) -> tuple[Node, Tree]:
     """Load facts, roles and environments; write every cookbook's leaf in attribute files and in recipes; read all."""
     node = loaded({name: tree for name, tree in merge_input().items() if name not in SPOKEN}, provenance)
     for locator in ("attribute file", "recipe"):
-        with node.speaking(locator, "bench"):
+        with node.setting_as(locator, "bench"):
             for name, (*steps, key), value in writes():
                 writer = getattr(node, name)
                 for step in steps:

@@ -12,9 +12,9 @@ from nodeattrs.adapters.bindings import (
     Inventory,
     Layer,
     NotBound,
+    Objects,
     Producer,
     State,
-    World,
     effective_categories,
     environment_of,
     kinds_of,
@@ -124,8 +124,8 @@ def _injector(case: Case) -> Injector:
         sets = [sets_from_data(one)[0] for one in layer["bindings"]]
         layers.append(Layer(layer["name"], tuple(sets)))
     state = State([(name, value) for name, value in case.get("categories", [])])
-    world = World(**case.get("world", {}))
-    return Injector(layers, state, classes=FIXTURES, functions=FUNCTIONS, world=world)
+    objects = Objects(**case.get("world", {}))
+    return Injector(layers, state, classes=FIXTURES, functions=FUNCTIONS, objects=objects)
 
 
 def _judged_build(case: Case, error: BindingError) -> Iterator[str]:

@@ -99,10 +99,10 @@ class Program:
         self.held: dict[str, Any] = {}
 
     def answer(self, operation: dict[str, Any], speaker: str) -> dict[str, Any]:
-        """Perform one operation with *speaker* speaking; its result or error class as the vectors write it."""
+        """Perform one operation set by *speaker*; its result or error class as the vectors write it."""
         call, arguments = self._call(self._decoded(operation))
         try:
-            with self.node.speaking(speaker, "cookbook"):
+            with self.node.setting_as(speaker, "cookbook"):
                 result = plain(call(**arguments))
         except Exception as error:
             return {"error": error_class(error)}

@@ -43,11 +43,11 @@ from nodeattrs.adapters.bindings.model.faults import (
 )
 from nodeattrs.adapters.bindings.model.items import BindingSet
 from nodeattrs.adapters.bindings.model.keys import Asked, map_key, parameter_key, variable_key
+from nodeattrs.adapters.bindings.model.objects import Objects
 from nodeattrs.adapters.bindings.model.producers import Producer
 from nodeattrs.adapters.bindings.model.sites import Environment, Site, environment_of
 from nodeattrs.adapters.bindings.model.state import State, effective_categories
 from nodeattrs.adapters.bindings.model.types import Classes, Reference, Type, parse_type
-from nodeattrs.adapters.bindings.model.world import World
 from nodeattrs.adapters.bindings.references import Inventory, layer_references
 from nodeattrs.adapters.bindings.resolution.declarations import Layer, Warned
 
@@ -73,6 +73,7 @@ __all__ = [
     "Layer",
     "LookupLoop",
     "NotBound",
+    "Objects",
     "Producer",
     "Provider",
     "Reference",
@@ -82,7 +83,6 @@ __all__ = [
     "Type",
     "TypeMismatch",
     "Warned",
-    "World",
     "effective_categories",
     "environment_of",
     "extended_run_list",

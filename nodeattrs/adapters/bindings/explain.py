@@ -14,7 +14,7 @@ from typing import Any
 from nodeattrs.adapters.bindings.inclusions import Inclusions, inclusions_of
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.keys import CLASSES, Asked, spelled_key
-from nodeattrs.adapters.bindings.production.workshop import Workshop
+from nodeattrs.adapters.bindings.production.maker import ValueMaker
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration, UnknownSet
 from nodeattrs.adapters.bindings.tracing import Account, Spoken, account_of, label_of, plain, title_of
 from nodeattrs.core.claim import Cause, Claim, Origin, Words
@@ -138,45 +138,45 @@ def _data(value: Any) -> Any:
     return str(found) if isinstance(found, Words) else found
 
 
-def explain(workshop: Workshop, wanted: Asked) -> Explanation:
+def explain(maker: ValueMaker, wanted: Asked) -> Explanation:
     """Explain one key. It is injected for that, so its producers run.
 
     cost: the declarations of the key, and what its producers cost
     """
     value, problem = ABSENT, None
     try:
-        value = workshop.value_of(wanted)
+        value = maker.value_of(wanted)
     except BindingError as error:
         problem = error.message
-    return explained(workshop, wanted, value, problem)
+    return explained(maker, wanted, value, problem)
 
 
-def explained(workshop: Workshop, wanted: Asked, value: Any, problem: str | None = None) -> Explanation:
+def explained(maker: ValueMaker, wanted: Asked, value: Any, problem: str | None = None) -> Explanation:
     """The explanation of a key that was injected; nothing is produced for it."""
     key, label = spelled_key(wanted.key), label_of(wanted.key)
     if wanted.key == ("Data", CLASSES):
-        unknown = tuple((label, one) for one in workshop.resolution.unknown)
-        return Explanation(key, value, problem, (), None if problem else inclusions_of(workshop), label, unknown)
-    account = account_of(workshop, wanted, value)
-    beside = tuple(_beside(workshop, wanted)) if workshop.resolution.unknown else ()
-    return Explanation(key, value, problem, tuple(_all_looks(workshop, wanted)), account, label, beside)
+        unknown = tuple((label, one) for one in maker.resolution.unknown)
+        return Explanation(key, value, problem, (), None if problem else inclusions_of(maker), label, unknown)
+    account = account_of(maker, wanted, value)
+    beside = tuple(_beside(maker, wanted)) if maker.resolution.unknown else ()
+    return Explanation(key, value, problem, tuple(_all_looks(maker, wanted)), account, label, beside)
 
 
-def _beside(workshop: Workshop, wanted: Asked) -> Iterator[tuple[str, UnknownSet]]:
+def _beside(maker: ValueMaker, wanted: Asked) -> Iterator[tuple[str, UnknownSet]]:
     """What cannot be read and might decide a key that is looked up on the way."""
-    for needed in _needed(workshop, wanted):
-        account = account_of(workshop, needed, ABSENT)
+    for needed in _needed(maker, wanted):
+        account = account_of(maker, needed, ABSENT)
         for one in account.unknown() if account is not None else ():
             yield label_of(needed.key), one
 
 
-def _needed(workshop: Workshop, wanted: Asked) -> Iterator[Asked]:
+def _needed(maker: ValueMaker, wanted: Asked) -> Iterator[Asked]:
     """Every key that is looked up for one, each once."""
     waiting, seen = [wanted], {wanted.key}
     while waiting:
-        for one in _locators(workshop, waiting.pop()):
-            for source in workshop.fragments_of(one) if one.is_multibind else (one,):
-                for needed in workshop.needs(source):
+        for one in _locators(maker, waiting.pop()):
+            for source in maker.fragments_of(one) if one.is_multibind else (one,):
+                for needed in maker.needs(source):
                     if needed.key not in seen:
                         seen.add(needed.key)
                         waiting.append(needed)
@@ -213,42 +213,42 @@ def _place(claim: Claim, trace: Trace) -> str:
 _DEEPEST = 20
 
 
-def _all_looks(workshop: Workshop, wanted: Asked) -> Iterator[Looked]:
+def _all_looks(maker: ValueMaker, wanted: Asked) -> Iterator[Looked]:
     """What is looked up for a key: by its producer, or by each of its fragments."""
-    for one in _locators(workshop, wanted):
+    for one in _locators(maker, wanted):
         if one.key is not None and one.key != wanted.key:
-            yield Looked(1, spelled_key(one.key), _given_by(workshop, one))
-        for source in workshop.fragments_of(one) if one.is_multibind else (one,):
-            yield from _looks(workshop, source, 1, frozenset())
+            yield Looked(1, spelled_key(one.key), _given_by(maker, one))
+        for source in maker.fragments_of(one) if one.is_multibind else (one,):
+            yield from _looks(maker, source, 1, frozenset())
 
 
-def _locators(workshop: Workshop, wanted: Asked) -> list[Declaration]:
+def _locators(maker: ValueMaker, wanted: Asked) -> list[Declaration]:
     """Who speaks for a key: the winner, and who spoke in its place where it gave nothing."""
-    both = (workshop.declaration(wanted), workshop.locator(wanted))
+    both = (maker.declaration(wanted), maker.locator(wanted))
     return [one for one in dict.fromkeys(both) if one is not None]
 
 
-def _given_by(workshop: Workshop, one: Declaration) -> str:
-    return f"{one.describe()}  {one.origin}; layer {title_of(workshop, one)}"
+def _given_by(maker: ValueMaker, one: Declaration) -> str:
+    return f"{one.describe()}  {one.origin}; layer {title_of(maker, one)}"
 
 
-def _looks(workshop: Workshop, one: Declaration, depth: int, seen: frozenset[int]) -> Iterator[Looked]:
+def _looks(maker: ValueMaker, one: Declaration, depth: int, seen: frozenset[int]) -> Iterator[Looked]:
     if id(one) in seen or depth > _DEEPEST:
         return
-    for asked, found in _sources(workshop, one):
-        yield Looked(depth, asked, "nothing is bound" if found is None else _given_by(workshop, found))
+    for asked, found in _sources(maker, one):
+        yield Looked(depth, asked, "nothing is bound" if found is None else _given_by(maker, found))
         if found is not None:
-            yield from _looks(workshop, found, depth + 1, seen | {id(one)})
+            yield from _looks(maker, found, depth + 1, seen | {id(one)})
 
 
-def _sources(workshop: Workshop, one: Declaration) -> Iterator[tuple[str, Declaration | None]]:
+def _sources(maker: ValueMaker, one: Declaration) -> Iterator[tuple[str, Declaration | None]]:
     """What a declaration has its value from: what it is an alias of, its fragments, or the keys it looks up."""
     if one.source is not None:
         yield spelled_key(one.source.key or ("", "")), one.source
     elif one.is_multibind:
-        for fragment in workshop.fragments_of(one):
+        for fragment in maker.fragments_of(one):
             yield f"a fragment of {one.id!r}", fragment
     else:
-        for wanted in workshop.needs(one):
-            for found in _locators(workshop, wanted) or (None,):
+        for wanted in maker.needs(one):
+            for found in _locators(maker, wanted) or (None,):
                 yield str(wanted), found

@@ -9,7 +9,7 @@ from typing import Any
 
 from nodeattrs.adapters.bindings.model.items import Rebinding
 from nodeattrs.adapters.bindings.model.keys import spelled_key
-from nodeattrs.adapters.bindings.production.workshop import Workshop
+from nodeattrs.adapters.bindings.production.maker import ValueMaker
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration
 
 __all__ = ["Edge", "Graph", "graph"]
@@ -53,31 +53,31 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def graph(workshop: Workshop) -> Graph:
+def graph(maker: ValueMaker) -> Graph:
     """The graph of an injector: look-ups as they are declared, queries as they were read so far."""
-    edges = set(_edges(workshop))
-    nodes = {spelled_key(key) for key in workshop.resolution.winners}
+    edges = set(_edges(maker))
+    nodes = {spelled_key(key) for key in maker.resolution.winners}
     nodes |= {name for edge in edges for name in (edge.source, edge.target)}
     return Graph(tuple(sorted(nodes)), tuple(sorted(edges)))
 
 
-def _edges(workshop: Workshop) -> Iterator[Edge]:
-    for key, winner in workshop.resolution.winners.items():
+def _edges(maker: ValueMaker) -> Iterator[Edge]:
+    for key, winner in maker.resolution.winners.items():
         name = spelled_key(key)
         if isinstance(winner.item, Rebinding) and winner.source is not None and winner.source.key != key:
             yield Edge(name, spelled_key(winner.source.key or ("", "")), "alias of")
-        yield from _needs(workshop, name, winner)
+        yield from _needs(maker, name, winner)
         if winner.is_multibind:
-            for fragment in workshop.fragments_of(winner):
+            for fragment in maker.fragments_of(winner):
                 yield Edge(name, f"{fragment.describe()} ({fragment.origin})", "collects")
-                yield from _needs(workshop, f"{fragment.describe()} ({fragment.origin})", fragment)
-    for key, words, found in workshop.reads:
+                yield from _needs(maker, f"{fragment.describe()} ({fragment.origin})", fragment)
+    for key, words, found in maker.reads:
         for reference in found:
             yield Edge(spelled_key(key) if any(key) else words, str(reference), "queried")
-    for left, arrow, right in workshop.resolution.pairs():
+    for left, arrow, right in maker.resolution.pairs():
         yield Edge(left, right, arrow)
 
 
-def _needs(workshop: Workshop, name: str, one: Declaration) -> Iterator[Edge]:
-    for wanted in workshop.needs(one):
+def _needs(maker: ValueMaker, name: str, one: Declaration) -> Iterator[Edge]:
+    for wanted in maker.needs(one):
         yield Edge(name, spelled_key(wanted.key), "looks up")

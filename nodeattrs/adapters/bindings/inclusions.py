@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from nodeattrs.adapters.bindings.model.keys import CLASSES
-from nodeattrs.adapters.bindings.production.workshop import Workshop, decided
+from nodeattrs.adapters.bindings.production.maker import ValueMaker, decided
 from nodeattrs.adapters.bindings.resolution.choosing import why_above
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration, Position, UnknownSet
 from nodeattrs.adapters.bindings.tracing import Spoken, title_of
@@ -102,18 +102,18 @@ class Inclusions:
             yield Spoken(one.words, f"{one.at.origin}; layer {one.title}", one.counts)
 
 
-def inclusions_of(workshop: Workshop) -> Inclusions:
+def inclusions_of(maker: ValueMaker) -> Inclusions:
     """The account of the key `/classes`. raises: as a fragment's producer"""
-    said = list(workshop.inclusions())
+    said = list(maker.inclusions())
     deciding: Mapping[str, tuple[bool, Position]] = decided(said)
     order = sorted(range(len(said)), key=lambda index: (said[index][2].position, said[index][0], -index))
     ranks = {index: rank for rank, index in enumerate(order, 1)}
     return Inclusions(
         tuple(
             Inclusion(
-                ranks[index], excluded, name, at, deciding.get(name) == (excluded, at.position), title_of(workshop, at)
+                ranks[index], excluded, name, at, deciding.get(name) == (excluded, at.position), title_of(maker, at)
             )
             for index, (excluded, name, at) in enumerate(said)
         ),
-        tuple(workshop.resolution.unknown),
+        tuple(maker.resolution.unknown),
     )

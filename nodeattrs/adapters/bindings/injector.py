@@ -1,7 +1,7 @@
 """The injector: values for keys, each made once, from layers and a state.
 
 It reports everything that is wrong when it is built, and afterwards takes questions; how
-a value comes about only the workshop below it knows.
+a value comes about only the maker below it knows.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from nodeattrs.adapters.bindings.model.faults import BindingError, BindingErrors
 from nodeattrs.adapters.bindings.model.functions import FUNCTIONS
 from nodeattrs.adapters.bindings.model.items import BindingSet
 from nodeattrs.adapters.bindings.model.keys import CLASSES, Asked, Key, parameter_key, spelled_key, variable_key
+from nodeattrs.adapters.bindings.model.objects import Objects
 from nodeattrs.adapters.bindings.model.producers import Constant, ConstantProducer, Custom, Producer
 from nodeattrs.adapters.bindings.model.state import State
 from nodeattrs.adapters.bindings.model.types import Classes
-from nodeattrs.adapters.bindings.model.world import World
+from nodeattrs.adapters.bindings.production.maker import ValueMaker
 from nodeattrs.adapters.bindings.production.multibinds import option_faults
 from nodeattrs.adapters.bindings.production.wiring import wired
-from nodeattrs.adapters.bindings.production.workshop import Workshop
 from nodeattrs.adapters.bindings.resolution.declarations import Layer, Warned
 from nodeattrs.core.trace import TraceClaim
 from nodeattrs.core.tree import ABSENT, near
@@ -33,14 +33,14 @@ __all__ = ["Handle", "Injector"]
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 
 
-class Injector(Workshop):
+class Injector(ValueMaker):
     """Values for keys.
 
     layers:    highest first: `Layer`s, or lists of sets; sets are `Bindings` or `BindingSet`s
     state:     the categories of the request, highest first
     classes:   the classes that `Type[X]` may name, beside those that the builder has seen
     functions: transformers, combinators and functions of expressions, by name
-    world:     the instances that parameters and queries read
+    objects:     the instances that parameters and queries read
     faults:    what was wrong already when the layers were read
     strict:    what a layer that cannot be read might decide is given to nobody: asking raises UnknownLayer
     cost:      linear in the number of bindings; a warm `inject` is one look-up in a dict
@@ -63,7 +63,7 @@ class Injector(Workshop):
         *,
         classes: Mapping[str, type] | None = None,
         functions: Mapping[str, Callable[..., Any]] | None = None,
-        world: World | None = None,
+        objects: Objects | None = None,
         faults: Iterable[BindingError] = (),
         parent: Injector | None = None,
         strict: bool = False,
@@ -72,7 +72,7 @@ class Injector(Workshop):
         taken, register = _taken_in(enumerate(layers, 1), register)
         super().__init__(
             taken, state if isinstance(state, State) else State(state or ()), register,
-            {**FUNCTIONS, **(functions or {})}, world or World(),
+            {**FUNCTIONS, **(functions or {})}, objects or Objects(),
         )  # fmt: skip
         self.parent = parent
         self.strict = strict
@@ -203,7 +203,7 @@ class Injector(Workshop):
         taken, register = _taken_in(((0, layer) for layer in layers), self.register)
         return Injector(
             [*taken, *self.layers], state or self.state,
-            classes=register.known(), functions=self.functions, world=self.world, parent=self, strict=self.strict,
+            classes=register.known(), functions=self.functions, objects=self.objects, parent=self, strict=self.strict,
         )  # fmt: skip
 
     def override(self, values: Mapping[Any, Any]) -> Injector:

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from nodeattrs.adapters.bindings.model.items import Rebinding
 from nodeattrs.adapters.bindings.model.keys import Asked, Key, spelled_key
 from nodeattrs.adapters.bindings.model.producers import Constant
+from nodeattrs.adapters.bindings.production.maker import ValueMaker
 from nodeattrs.adapters.bindings.production.multibinds import Fragment
-from nodeattrs.adapters.bindings.production.workshop import Workshop
 from nodeattrs.adapters.bindings.resolution.choosing import why_above
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration, UnknownSet, Why, standing
 from nodeattrs.core.claim import Cause, Claim, Origin, Words
@@ -200,30 +200,30 @@ def label_of(key: Key) -> str:
     return name if kind == "Data" and name else spelled_key(key)
 
 
-def title_of(workshop: Workshop, one: Declaration) -> str:
+def title_of(maker: ValueMaker, one: Declaration) -> str:
     """Where a declaration stands, in words."""
-    return f"{one.place.layer}, {workshop.resolution.when(one)}"
+    return f"{one.place.layer}, {maker.resolution.when(one)}"
 
 
-def account_of(workshop: Workshop, wanted: Asked, value: Any) -> Account | None:
+def account_of(maker: ValueMaker, wanted: Asked, value: Any) -> Account | None:
     """Who set the value of a key; None where nobody says, or might say, anything.
 
     value: what was injected; ABSENT for nothing
     """
-    several = workshop.resolution.declared.get(wanted.key, [])
-    if not several and not workshop.resolution.unknown:
+    several = maker.resolution.declared.get(wanted.key, [])
+    if not several and not maker.resolution.unknown:
         return None
-    locator = workshop.locator(wanted)
+    locator = maker.locator(wanted)
     if all(one is not locator for one in several):
-        locator = workshop.declaration(wanted)  # an alias speaks for what lies below its source
-    asking = _Asking(workshop, value, workshop.locator(wanted))
-    return _declared(asking, wanted.key, several, locator, workshop.resolution.unknown)
+        locator = maker.declaration(wanted)  # an alias speaks for what lies below its source
+    asking = _Asking(maker, value, maker.locator(wanted))
+    return _declared(asking, wanted.key, several, locator, maker.resolution.unknown)
 
 
 class _Asking(NamedTuple):
     """A key of which the account is given. locator: whose value it has, behind all aliases"""
 
-    workshop: Workshop
+    maker: ValueMaker
     value: Any
     locator: Declaration | None
 
@@ -247,7 +247,7 @@ def _inner(asking: _Asking, locator: Declaration) -> Account | None:
     if source is None:
         return _collected(asking, locator) if locator.is_multibind else None
     key = source.key or ("", "")
-    resolution = asking.workshop.resolution
+    resolution = asking.maker.resolution
     below = [one for one in resolution.declared.get(key, []) if one.position < locator.position]
     if all(one is not source for one in below):
         below = [source, *locator.lower]  # renamed: nobody finds it under its own key
@@ -258,12 +258,12 @@ def _inner(asking: _Asking, locator: Declaration) -> Account | None:
 
 def _collected(asking: _Asking, multibind: Declaration) -> Account:
     """The account of the fragments of a multibind; where it could not be collected they only say what they are."""
-    workshop, root, label = asking.workshop, multibind.root, label_of(multibind.key or ("", ""))
-    collected = workshop.collected(multibind)
+    maker, root, label = asking.maker, multibind.root, label_of(multibind.key or ("", ""))
+    collected = maker.collected(multibind)
     if collected is None:
         laying = _Laying(asking._replace(value=ABSENT), None, 0)
-        laying.folding.lay(laying.side_by_side(workshop.fragments_of(multibind)), _TIED)
-        laying.lay(workshop.resolution.unknown)
+        laying.folding.lay(laying.side_by_side(maker.fragments_of(multibind)), _TIED)
+        laying.lay(maker.resolution.unknown)
         return Account(label, laying.folding, laying.sources)
     folding = collected.folding
     if "transformer" in root.options and asking.value is not ABSENT:
@@ -271,21 +271,21 @@ def _collected(asking: _Asking, multibind: Declaration) -> Account:
         folding.lay(collected.folding, _TIED)
         made_of = _rule(lambda _, upper: made(plain(asking.value), upper), "the transformer made another value of it")
         folding.only(made_of)
-    sources = {number: _source(workshop, one, root) for number, one in collected.sources.items()}
+    sources = {number: _source(maker, one, root) for number, one in collected.sources.items()}
     return Account(label, folding, sources, is_collection=True)
 
 
-def _source(workshop: Workshop, one: Fragment | UnknownSet, of: Declaration) -> Source:
+def _source(maker: ValueMaker, one: Fragment | UnknownSet, of: Declaration) -> Source:
     if isinstance(one, UnknownSet):
         return Source(one, one.place.layer)
-    return Source(one.declaration, title_of(workshop, one.declaration), None, of.type.name == "Hash")
+    return Source(one.declaration, title_of(maker, one.declaration), None, of.type.name == "Hash")
 
 
 class _Laying:
     """Lays the declarations of one key, the worst position first. first: the numbers begin behind it"""
 
     def __init__(self, asking: _Asking, locator: Declaration | None, first: int) -> None:
-        self.workshop = asking.workshop
+        self.maker = asking.maker
         self.value = asking.value
         self.locator = locator
         self.folding = Folding()
@@ -353,7 +353,7 @@ class _Laying:
     def _numbered(self, one: Declaration) -> int:
         self._last += 1
         flags = one.flags().split()
-        title = ", ".join([title_of(self.workshop, one), *(flag for flag in flags if flag != "abstract")])
+        title = ", ".join([title_of(self.maker, one), *(flag for flag in flags if flag != "abstract")])
         self.sources[self._last] = Source(one, title, _words(one))
         return self._last
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.merging import merge_many, merge_values
     from nodeattrs.adapters.cloudinit.packing import pack
     from nodeattrs.adapters.cloudinit.parts import CloudPart, PartReport
-    from nodeattrs.adapters.cloudinit.unfolding import Blob, blob_of, unfold
+    from nodeattrs.adapters.cloudinit.unpacking import Blob, blob_of, unpack
     from nodeattrs.adapters.cloudinit.userdata import Merged, merge
 
 _HOMES = {
@@ -56,7 +56,7 @@ _HOMES = {
     "PART_DEFAULT": "definitions",
     "WARNINGS": "lints",
     "WORDS": "definitions",
-    "Blob": "unfolding",
+    "Blob": "unpacking",
     "Change": "changes",
     "CloudConfigError": "faults",
     "CloudPart": "parts",
@@ -67,7 +67,7 @@ _HOMES = {
     "PartChanges": "changes",
     "PartReport": "parts",
     "Warned": "lints",
-    "blob_of": "unfolding",
+    "blob_of": "unpacking",
     "config_of_cmdline": "layers",
     "definition_of": "definitions",
     "dumped": "loading",
@@ -84,7 +84,7 @@ _HOMES = {
     "register_merger": "mergers",
     "registered_mergers": "mergers",
     "take_definition": "definitions",
-    "unfold": "unfolding",
+    "unpack": "unpacking",
     "unregister_merger": "mergers",
     "word_or_definition": "definitions",
 }
@@ -124,7 +124,7 @@ __all__ = [
     "register_merger",
     "registered_mergers",
     "take_definition",
-    "unfold",
+    "unpack",
     "unregister_merger",
     "word_or_definition",
 ]

@@ -20,7 +20,7 @@ from nodeattrs.adapters.cloudinit.loading import independent, load_config
 from nodeattrs.adapters.cloudinit.mergers import Mode, lay, policy_of
 from nodeattrs.adapters.cloudinit.parts import CloudPart, PartReport
 from nodeattrs.adapters.cloudinit.steps import Joining, Row, moved
-from nodeattrs.adapters.cloudinit.unfolding import read_bytes
+from nodeattrs.adapters.cloudinit.unpacking import read_bytes
 from nodeattrs.adapters.cloudinit.userdata import Merged
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import Folding

@@ -1,6 +1,6 @@
 """What user-data is made of: parts, each with a type, a name and headers; and what became of each.
 
-Plain values. Unfolding makes parts, merging makes reports of them.
+Plain values. Unpacking makes parts, merging makes reports of them.
 """
 
 from __future__ import annotations

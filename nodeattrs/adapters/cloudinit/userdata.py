@@ -28,7 +28,7 @@ from nodeattrs.adapters.cloudinit.merging import as_definition
 from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, INCLUDES, JSONP, SCRIPTS, CloudPart, PartReport, status_of
 from nodeattrs.adapters.cloudinit.patching import changes_in, operations_of, said_in
 from nodeattrs.adapters.cloudinit.steps import Joining, Row, Step, steps_of
-from nodeattrs.adapters.cloudinit.unfolding import unfold
+from nodeattrs.adapters.cloudinit.unpacking import unpack
 from nodeattrs.core.claim import Cause, Claim, Locator, Origin
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import origins_at, sources
@@ -69,7 +69,7 @@ def merge(
     how:          a definition to use for every part instead of its own: a what-if
     launch_index: keep the parts for this index, and those without one
     include_root: the folder in which includes are looked up; nothing is ever fetched
-    raises:       CloudConfigError, where unfolding itself stops. A part that is rejected or fails
+    raises:       CloudConfigError, where unpacking itself stops. A part that is rejected or fails
                   raises nothing: its report says so
     source:       docs/cloudinit.md
 
@@ -79,7 +79,7 @@ def merge(
     """
     asked = None if how is None else as_definition(how)
     run = _Run(mode, asked)
-    for part in unfold(parts, launch_index=launch_index, include_root=include_root):
+    for part in unpack(parts, launch_index=launch_index, include_root=include_root):
         run.take(part)
     return run.merged()
 

@@ -75,12 +75,12 @@ def _parsed(content: bytes, name: str, syntax: Literal["yaml", "json"]) -> ReadD
     text = Text(name, written.removeprefix("\ufeff"))
     if syntax == "json":
         return ReadDocument(parse(text.text, name, "json"), {}, text)
-    from nodeattrs.adapters.hiera import psych
+    from nodeattrs.adapters.hiera import ruby_yaml
 
     half = HALF_PAIR.search(text.text)
     if half:
         raise text.error("half of a surrogate pair, which no file can hold", half.start())
-    read = psych.read(text)
+    read = ruby_yaml.read(text)
     return ReadDocument(Document(text, read.reading), read.unfit, text, read.twice)
 
 
@@ -199,9 +199,9 @@ class DataFile:
             return ()
         found = self._overwritten.get(key)
         if found is None:
-            from nodeattrs.adapters.hiera import psych
+            from nodeattrs.adapters.hiera import ruby_yaml
 
-            made = tuple(Overwritten(value, mark, self._text) for value, mark in psych.overwritten(self._text, key))
+            made = tuple(Overwritten(value, mark, self._text) for value, mark in ruby_yaml.overwritten(self._text, key))
             found = self._overwritten.setdefault(key, made)
         return found
 

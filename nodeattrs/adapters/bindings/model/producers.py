@@ -1,7 +1,7 @@
 """Producers: how the value of a binding comes about, as plain immutable values.
 
-A producer never looks at layers or precedence: it asks its `Desk` for other keys, for
-classes and for the world. None means that nothing was produced.
+A producer never looks at layers or precedence: it asks its `Scope` for other keys, for
+classes and for the objects. None means that nothing was produced.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any, Protocol
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.keys import Asked
+from nodeattrs.adapters.bindings.model.objects import Objects
 from nodeattrs.adapters.bindings.model.state import State
 from nodeattrs.adapters.bindings.model.types import HASH, Classes, Reference, Type
 from nodeattrs.adapters.bindings.model.values import taken_in
-from nodeattrs.adapters.bindings.model.world import World
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import NodeattrsError
@@ -29,7 +29,6 @@ __all__ = [
     "Constant",
     "ConstantProducer",
     "Custom",
-    "Desk",
     "Factory",
     "FirstFound",
     "HashLookup",
@@ -40,6 +39,7 @@ __all__ = [
     "ProducerObject",
     "Producing",
     "Ref",
+    "Scope",
     "Series",
     "Written",
     "called",
@@ -66,12 +66,12 @@ class ConstantProducer(Producer):
         return self.value
 
 
-class Desk(Protocol):
+class Scope(Protocol):
     """Whom a producer may ask."""
 
     register: Classes
     functions: Mapping[str, Callable[..., Any]]
-    world: World
+    objects: Objects
     state: State
 
     def ask(self, asked: Asked) -> Any:
@@ -106,7 +106,7 @@ class Producing:
     def keeps(self) -> bool:
         return True
 
-    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         """A product. given: arguments of the one who injects; most producers take none."""
         raise NotImplementedError
 
@@ -123,12 +123,12 @@ class Producing:
         return None
 
 
-def called(given: Any, desk: Desk) -> Callable[..., Any] | None:
+def called(given: Any, scope: Scope) -> Callable[..., Any] | None:
     """The function that an option means: a callable, a name, or a lambda; None where nobody has it."""
     if isinstance(given, str):
-        given = desk.functions.get(given)
+        given = scope.functions.get(given)
     if hasattr(given, "evaluate"):
-        given = given.evaluate(desk.variable, desk.functions)
+        given = given.evaluate(scope.variable, scope.functions)
     return _guarded(given) if callable(given) else None
 
 
@@ -196,7 +196,7 @@ class Constant(Written):
 
     value: Any
 
-    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         none_given(given, "a constant")
         return self.value
 
@@ -210,9 +210,9 @@ class Computed(Written):
 
     expression: Any
 
-    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         none_given(given, "an expression")
-        return self.expression.evaluate(desk.variable, desk.functions)
+        return self.expression.evaluate(scope.variable, scope.functions)
 
     def describe(self) -> str:
         return str(self.expression)
@@ -224,9 +224,9 @@ class Lookup(Producing):
 
     asked: Asked
 
-    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         none_given(given, "a look-up")
-        return desk.ask(self.asked)
+        return scope.ask(self.asked)
 
     def asks(self) -> Iterator[Asked]:
         yield self.asked
@@ -242,9 +242,9 @@ class HashLookup(Producing):
     asked: Asked
     key: Any
 
-    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         none_given(given, "a hash look-up")
-        found = desk.ask(self.asked if self.asked.type else Asked(HASH, self.asked.name))
+        found = scope.ask(self.asked if self.asked.type else Asked(HASH, self.asked.name))
         return found.get(self.key) if isinstance(found, dict) and isinstance(self.key, Hashable) else None
 
     def asks(self) -> Iterator[Asked]:
@@ -260,9 +260,9 @@ class FirstFound(Producing):
 
     candidates: tuple[Asked, ...]
 
-    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         none_given(given, "a first-found look-up")
-        return next((found for asked in self.candidates if (found := desk.ask(asked)) is not None), None)
+        return next((found for asked in self.candidates if (found := scope.ask(asked)) is not None), None)
 
     def asks(self) -> Iterator[Asked]:
         yield from self.candidates
@@ -277,8 +277,8 @@ class _OfClass(Producing):
     args: tuple[Any, ...] = ()
     named: Mapping[str, Any] = field(default_factory=dict)
 
-    def made(self, desk: Desk, given: Mapping[str, Any]) -> Any:
-        return desk.construct(self.of, self.args, {**self.named, **given})
+    def made(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+        return scope.construct(self.of, self.args, {**self.named, **given})
 
     def _words(self) -> str:
         arguments = [*map(repr, self.args), *(f"{name}={value!r}" for name, value in self.named.items())]
@@ -289,8 +289,8 @@ class _OfClass(Producing):
 class Instance(_OfClass):
     """A new object of a class."""
 
-    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
-        return self.made(desk, given)
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+        return self.made(scope, given)
 
     def describe(self) -> str:
         return f"new {self._words()}"
@@ -302,7 +302,7 @@ class Factory(Producing):
 
     call: Callable[..., Any]
 
-    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         return self.call(**given)
 
     def describe(self) -> str:
@@ -323,8 +323,8 @@ class Series(Producing):
     def keeps(self) -> bool:
         return False
 
-    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
-        product = self.of.produce(desk, given)
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+        product = self.of.produce(scope, given)
         return _fresh(product) if isinstance(self.of, Constant) else product
 
     def asks(self) -> Iterator[Asked]:
@@ -350,14 +350,14 @@ class Custom(_OfClass):
     def keeps(self) -> bool:
         return False
 
-    def producer(self, desk: Desk, given: Mapping[str, Any]) -> Any:
+    def producer(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         """The producer object."""
         if self.series or given:
-            return _checked(self.made(desk, given), self.of)
-        return desk.once(self, lambda: _checked(self.made(desk, {}), self.of))
+            return _checked(self.made(scope, given), self.of)
+        return scope.once(self, lambda: _checked(self.made(scope, {}), self.of))
 
-    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
-        return self.producer(desk, given).produce()
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+        return self.producer(scope, given).produce()
 
     def describe(self) -> str:
         return f"ask {self._words()}"
@@ -367,8 +367,8 @@ class Custom(_OfClass):
 class ProducerObject(_OfClass):
     """A producer object itself, to be asked by others under its name."""
 
-    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
-        return _checked(self.made(desk, given), self.of)
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+        return _checked(self.made(scope, given), self.of)
 
     def describe(self) -> str:
         return f"the producer {self._words()}"
@@ -387,14 +387,14 @@ class Named(Producing):
     def asks(self) -> Iterator[Asked]:
         yield Asked(Type("Type", ("Producer",)), self.name)
 
-    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         none_given(given, "a named producer")
-        found = self.bound(desk)
+        found = self.bound(scope)
         return None if found is None else _checked(found, self.name).produce()
 
-    def bound(self, desk: Desk) -> Any:
+    def bound(self, scope: Scope) -> Any:
         """The producer object, or None."""
-        return desk.ask(next(self.asks()))
+        return scope.ask(next(self.asks()))
 
     def describe(self) -> str:
         return f"ask the producer {self.name!r}"
@@ -408,7 +408,7 @@ def _checked(found: Any, name: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Ref(Producing):
-    """A reference: an instance of the world, a class, a type, a pattern; `Type[X]` makes an object.
+    """A reference: an instance of the objects, a class, a type, a pattern; `Type[X]` makes an object.
 
     args, named: for the constructor of `Type[X]`
     """
@@ -423,12 +423,12 @@ class Ref(Producing):
 
     @property
     def is_instance(self) -> bool:
-        """Whether it names one instance of the world."""
+        """Whether it names one instance of the objects."""
         return bool(self.type.args) and self.type.name not in ("Type", "Class", "Pattern", "Array", "Hash")
 
-    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         if self.type.name == "Type":
-            return desk.construct(self.type.title, (), {**self.named, **given})
+            return scope.construct(self.type.title, (), {**self.named, **given})
         none_given(given, "a reference")
         if self.type.name == "Pattern" and self.type.args:
             return re.compile(self.type.title)

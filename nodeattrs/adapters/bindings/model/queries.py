@@ -1,6 +1,6 @@
-"""Queries: producers that read the instances of the world, whole or one attribute of one.
+"""Queries: producers that read the instances of the objects, whole or one attribute of one.
 
-What they find they tell their `Desk`, so that a graph can show it. A comparison is here too;
+What they find they tell their `Scope`, so that a graph can show it. A comparison is here too;
 the expressions of the text language compare in the same way.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.keys import Asked
-from nodeattrs.adapters.bindings.model.producers import Desk, Producing, Ref, called, none_given
+from nodeattrs.adapters.bindings.model.producers import Producing, Ref, Scope, called, none_given
 from nodeattrs.adapters.bindings.model.types import Reference, Type
 
 __all__ = ["PATTERN_SIGNS", "SIGNS", "Attribute", "Condition", "Query", "compared"]
@@ -39,19 +39,19 @@ class Query(Producing):
     type: Type
     where: tuple[Condition, ...] = ()
 
-    def found(self, desk: Desk) -> list[Reference]:
-        """The references that match, in the order of the world; the reading is recorded."""
+    def found(self, scope: Scope) -> list[Reference]:
+        """The references that match, in the order of the objects; the reading is recorded."""
         matches = [
             Reference(reference)
-            for reference, parameters in desk.world.of_type(self.type.name)
+            for reference, parameters in scope.objects.of_type(self.type.name)
             if self._holds(self.where, Reference(reference), parameters)
         ]
-        desk.record(self, matches)
+        scope.record(self, matches)
         return matches
 
-    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         none_given(given, "a query")
-        return self.found(desk)
+        return self.found(scope)
 
     def _holds(self, where: tuple[Condition, ...], reference: Reference, has: Mapping[str, Any]) -> bool:
         return all(self._one(condition, reference, has) for condition in where)
@@ -114,9 +114,9 @@ class Attribute(Producing):
     def asks(self) -> Iterator[Asked]:
         return self.of.asks()
 
-    def produce(self, desk: Desk, given: Mapping[str, Any]) -> Any:
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         none_given(given, "a parameter")
-        holder = self._holder(desk)
+        holder = self._holder(scope)
         if holder is None:
             if self.optional:
                 return None
@@ -126,20 +126,20 @@ class Attribute(Producing):
             raise BindingError("nothing-produced", f"{self.of.describe()} has no {self.name!r}")
         return value
 
-    def _holder(self, desk: Desk) -> Any:
+    def _holder(self, scope: Scope) -> Any:
         if isinstance(self.of, Query):
-            reference = self._selected(self.of.found(desk), desk)
-            return None if reference is None else desk.world.instance(reference)
+            reference = self._selected(self.of.found(scope), scope)
+            return None if reference is None else scope.objects.instance(reference)
         if isinstance(self.of, Ref) and self.of.type.name not in ("Type", "Pattern"):
-            found = desk.world.instance(self.of.reference)
-            return found if found is not None or self.of.is_instance else desk.ask(Asked(self.of.type))
-        return self.of.produce(desk, {})
+            found = scope.objects.instance(self.of.reference)
+            return found if found is not None or self.of.is_instance else scope.ask(Asked(self.of.type))
+        return self.of.produce(scope, {})
 
-    def _selected(self, found: list[Reference], desk: Desk) -> Reference | None:
+    def _selected(self, found: list[Reference], scope: Scope) -> Reference | None:
         if not found and self.optional:
             return None
         if len(found) > 1 and self.select is not None:
-            select = called(self.select, desk)
+            select = called(self.select, scope)
             if select is None:
                 raise BindingError("bad-option", f"select_result names {self.select!r}, which nobody knows")
             return _picked(select(found), found)

@@ -13,7 +13,7 @@ from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError, TypeMismatch
 from nodeattrs.adapters.bindings.model.keys import spelled_key
-from nodeattrs.adapters.bindings.model.producers import Desk, called
+from nodeattrs.adapters.bindings.model.producers import Scope, called
 from nodeattrs.adapters.bindings.model.types import Classes
 from nodeattrs.adapters.bindings.model.values import taken_in
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration, UnknownSet
@@ -131,7 +131,7 @@ class Collected:
 class _Options:
     """The options of a multibind, checked."""
 
-    def __init__(self, of: Declaration, desk: Desk) -> None:
+    def __init__(self, of: Declaration, scope: Scope) -> None:
         root = of.root
         self.key = spelled_key(root.key or ("", ""))
         self.origin = root.origin
@@ -141,7 +141,7 @@ class _Options:
         self.flatten = _flatten_levels(given.get("flatten"), self)
         self.uniq = bool(given.get("uniq", False))
         # The letter of the document refuses every second fragment of a name.
-        usual = "priority" if desk.state.mode == "tuple" else "error"
+        usual = "priority" if scope.state.mode == "tuple" else "error"
         self.word = usual if self.is_hash else "concat"
         self.call: Callable[..., Any] | None = None
         self.policy: Policy | None = None
@@ -150,17 +150,17 @@ class _Options:
                 raise self.bad("conflict_resolution is for hashes")
             self._take(str(given["conflict_resolution"]), ("priority", "error", "ignore", "append", "merge"))
         if "combinator" in given:
-            self._combinator(given["combinator"], desk)
+            self._combinator(given["combinator"], scope)
         if self.is_hash and (self.word == "append" or self.flatten is not None or self.uniq):
             element = self.type.element
             if element.name not in ("Data", "Any", "Array") and self.call is None:
                 raise self.bad(f"append, flatten and uniq need values that may be lists, not {element}")
 
-    def _combinator(self, given: Any, desk: Desk) -> None:
+    def _combinator(self, given: Any, scope: Scope) -> None:
         words = _HASH_WORDS if self.is_hash else _ARRAY_WORDS
         if isinstance(given, Policy):
             self.word, self.policy = "policy", given
-        elif given not in words and (call := called(given, desk)) is not None:
+        elif given not in words and (call := called(given, scope)) is not None:
             self.call = call
         else:
             self._take(str(given), words)
@@ -183,17 +183,17 @@ class _Options:
         )  # fmt: skip
 
 
-def option_faults(of: Declaration, desk: Desk) -> list[BindingError]:
+def option_faults(of: Declaration, scope: Scope) -> list[BindingError]:
     """What is wrong with the options of a multibind; they are checked when it is injected, or when asked here."""
     try:
-        _Options(of, desk)
+        _Options(of, scope)
     except BindingError as error:
         return [error]
     return []
 
 
 def collect(
-    of: Declaration, fragments: Sequence[Fragment], desk: Desk, unknown: Sequence[UnknownSet] = ()
+    of: Declaration, fragments: Sequence[Fragment], scope: Scope, unknown: Sequence[UnknownSet] = ()
 ) -> Collected:
     """The collection that a multibind is, of what its fragments produced, in their order.
 
@@ -202,10 +202,10 @@ def collect(
     raises: BindingError: "bad-option", "unnamed-fragment", "duplicate-fragment", "type-mismatch"
     source: docs/bindings.md, "Multibinds"
     """
-    options = _Options(of, desk)
+    options = _Options(of, scope)
     if not (options.call or options.policy or options.flatten is not None or options.word == "append"):
         for fragment in fragments:
-            _check_type(options, fragment, desk.register)
+            _check_type(options, fragment, scope.register)
     numbered = _numbered(fragments, unknown)
     try:
         folding = _hash(options, numbered) if options.is_hash else _array(options, numbered)
@@ -219,7 +219,7 @@ def collect(
         value = {} if options.is_hash else []
     elif options.call is None:  # whoever injects may change what he gets; a function was given copies
         value = independent(value)
-    if not options.type.holds(value, desk.register):
+    if not options.type.holds(value, scope.register):
         raise TypeMismatch("type-mismatch", f"multibind {options.key}: {value!r} is no {options.type}")
     return Collected(value, folding, numbered)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from nodeattrs.adapters.bindings.model.objects import Objects
 from nodeattrs.adapters.bindings.model.state import State
-from nodeattrs.adapters.bindings.model.world import World
 from nodeattrs.adapters.bindings.resolution.applying import Applied
 from nodeattrs.adapters.bindings.resolution.choosing import check_ids, choose
 from nodeattrs.adapters.bindings.resolution.declarations import Layer, Resolution
@@ -20,7 +20,7 @@ from nodeattrs.adapters.bindings.resolution.rebinding import bind_again
 __all__ = ["resolve"]
 
 
-def resolve(layers: Iterable[Layer], state: State, world: World) -> Resolution:
+def resolve(layers: Iterable[Layer], state: State, objects: Objects) -> Resolution:
     """Decide who speaks for each key.
 
     layers: highest first
@@ -29,7 +29,7 @@ def resolve(layers: Iterable[Layer], state: State, world: World) -> Resolution:
     """
     applied = Applied(state)
     applied.take(list(layers))
-    declare_parameters(applied, world)
+    declare_parameters(applied, objects)
     bind_again(applied)
     choose(applied)
     check_ids(applied)

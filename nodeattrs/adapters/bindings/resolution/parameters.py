@@ -10,10 +10,10 @@ from collections.abc import Mapping
 
 from nodeattrs.adapters.bindings.model.items import Parameters, is_parameter_map
 from nodeattrs.adapters.bindings.model.keys import map_key, parameter_key
+from nodeattrs.adapters.bindings.model.objects import Objects
 from nodeattrs.adapters.bindings.model.producers import Constant, Producing, Ref
 from nodeattrs.adapters.bindings.model.queries import Attribute, Query
 from nodeattrs.adapters.bindings.model.types import ANY, Type
-from nodeattrs.adapters.bindings.model.world import World
 from nodeattrs.adapters.bindings.resolution.applying import Applied
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration
 
@@ -23,7 +23,7 @@ _Bound = tuple[Parameters, Declaration]
 """Parameters with a source, and the position they are bound at."""
 
 
-def declare_parameters(applied: Applied, world: World) -> None:
+def declare_parameters(applied: Applied, objects: Objects) -> None:
     """Declare each parameter that a source gives; two sources of one type at the best position are a fault."""
     for (target, source), several in _by_source(applied).items():
         top = max(at.position for _, at in several)
@@ -32,7 +32,7 @@ def declare_parameters(applied: Applied, world: World) -> None:
             applied.fault("type-already-bound", f"{source} already gives the parameters of {target}", tied)
             continue
         for item, at in several:
-            _from_source(applied, item, at, world)
+            _from_source(applied, item, at, objects)
 
 
 def _by_source(applied: Applied) -> dict[tuple[str, str], list[_Bound]]:
@@ -50,9 +50,9 @@ def _by_source(applied: Applied) -> dict[tuple[str, str], list[_Bound]]:
     return found
 
 
-def _from_source(applied: Applied, item: Parameters, at: Declaration, world: World) -> None:
+def _from_source(applied: Applied, item: Parameters, at: Declaration, objects: Objects) -> None:
     assert item.to is not None
-    names = _names(applied, item, at, world)
+    names = _names(applied, item, at, objects)
     if not names:
         applied.fault(
             "map-required", f"{item.to.describe()} and {item.target} have no parameter name in common", [at],
@@ -63,7 +63,7 @@ def _from_source(applied: Applied, item: Parameters, at: Declaration, world: Wor
         one.producer = Attribute(item.to, right, item.options.get("select_result"), item.optional)
 
 
-def _names(applied: Applied, item: Parameters, at: Declaration, world: World) -> dict[str, str]:
+def _names(applied: Applied, item: Parameters, at: Declaration, objects: Objects) -> dict[str, str]:
     """Which parameter of the target is filled by which one of the source."""
     own = item.options.get("map")
     source = _source_type(item.to)
@@ -76,8 +76,8 @@ def _names(applied: Applied, item: Parameters, at: Declaration, world: World) ->
         return dict(own) if isinstance(own, Mapping) else {name: name for name in own}
     if not isinstance(source, Type):
         return {}
-    right = world.parameters(str(source)) or []
-    wanted = right if left == source else world.parameters(str(left)) or []
+    right = objects.parameters(str(source)) or []
+    wanted = right if left == source else objects.parameters(str(left)) or []
     return {name: name for name in wanted if name in right}
 
 

@@ -1,4 +1,4 @@
-"""The workshop: where values are made, each once, and the desk that producers ask.
+"""The maker: where values are made, each once, and the scope that producers ask.
 
 It is handed layers and a state, asks the resolution who speaks for a key, and makes what
 that one gives. It knows no builder and no report; who may ask it for what, and how a
@@ -15,10 +15,10 @@ from typing import Any
 from nodeattrs.adapters.bindings.model.expressions import variables_of
 from nodeattrs.adapters.bindings.model.faults import BindingError, LookupLoop, NotBound, TypeMismatch
 from nodeattrs.adapters.bindings.model.keys import CLASSES, Asked, Key, spelled_key, variable_key
+from nodeattrs.adapters.bindings.model.objects import Objects
 from nodeattrs.adapters.bindings.model.producers import Computed, Producing, called
 from nodeattrs.adapters.bindings.model.state import State
 from nodeattrs.adapters.bindings.model.types import Classes, Reference, Type
-from nodeattrs.adapters.bindings.model.world import World
 from nodeattrs.adapters.bindings.production.multibinds import Collected, Fragment, collect
 from nodeattrs.adapters.bindings.resolution import resolve
 from nodeattrs.adapters.bindings.resolution.declarations import (
@@ -31,7 +31,7 @@ from nodeattrs.adapters.bindings.resolution.declarations import (
 )
 from nodeattrs.core.tree import near
 
-__all__ = ["Inclusion", "Read", "Workshop", "decided"]
+__all__ = ["Inclusion", "Read", "ValueMaker", "decided"]
 
 _MISSING: Any = object()
 _NOTHING: Mapping[str, Any] = {}
@@ -43,7 +43,7 @@ Inclusion = tuple[bool, str, Declaration]
 """Whether a class is excluded, its name, and who says so."""
 
 
-class Workshop:
+class ValueMaker:
     """Makes the value of each key when it is first needed.
 
     One lock guards the making of values; what was made is read without it.
@@ -56,14 +56,14 @@ class Workshop:
         state: State,
         register: Classes,
         functions: Mapping[str, Callable[..., Any]],
-        world: World,
+        objects: Objects,
     ) -> None:
         self.layers = layers
         self.state = state
         self.register = register
         self.functions = functions
-        self.world = world
-        self.resolution: Resolution = resolve(layers, state, world)
+        self.objects = objects
+        self.resolution: Resolution = resolve(layers, state, objects)
         self._lock = threading.RLock()
         self._kept: dict[int, Any] = {}
         self._collected: dict[int, Collected] = {}
@@ -118,7 +118,7 @@ class Workshop:
             return None
         return Asked(None, name)
 
-    # --- the desk of producers -------------------------------------------------------------------
+    # --- the scope of producers -------------------------------------------------------------------
 
     def ask(self, wanted: Asked) -> Any:
         """The value of another key, or None. For producers."""

@@ -1,6 +1,6 @@
 """Who is speaking, and the marks that remember it.
 
-A voice is a source with a name: "recipe apache2::default". A mark is what the
+A setter is a source with a name: "recipe apache2::default". A mark is what the
 trees keep, as a small number, for everything that is said: the locator, the verb,
 and how deep in the tree he began to count. A line of code is noted as the code
 object and an offset; file and line are looked up when somebody asks.
@@ -24,16 +24,16 @@ from nodeattrs.core.origins import At
 from nodeattrs.core.tree import Path
 from nodeattrs.texts.python import PythonText, Span
 
-__all__ = ["ATTRIBUTE_FILE", "CALLER", "RUN", "CodeLocator", "Mark", "Marks", "Voice"]
+__all__ = ["ATTRIBUTE_FILE", "CALLER", "RUN", "CodeLocator", "Mark", "Marks", "Setter"]
 
 ATTRIBUTE_FILE, RUN = "attribute file", "run"
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
-class Voice(NamedTuple):
+class Setter(NamedTuple):
     """Who speaks: `kind` is a source ("attribute file", "recipe", "role", ...), `name` whose it is.
 
-    locator: knows the places of what this voice says, where it is a document; None for code
+    locator: knows the places of what this setter says, where it is a document; None for code
     """
 
     kind: str
@@ -49,7 +49,7 @@ class Voice(NamedTuple):
         return self.kind in (ATTRIBUTE_FILE, RUN)
 
 
-CALLER = Voice("caller")
+CALLER = Setter("caller")
 
 
 class Mark(NamedTuple):
@@ -74,12 +74,12 @@ class CodeLocator:
     tracebacks, so it is what really ran.
     """
 
-    __slots__ = ("_lines", "code", "offset", "root", "voice")
+    __slots__ = ("_lines", "code", "offset", "root", "setter")
 
-    def __init__(self, code: CodeType, offset: int, voice: Voice, root: Callable[[], str], known: Any) -> None:
+    def __init__(self, code: CodeType, offset: int, setter: Setter, root: Callable[[], str], known: Any) -> None:
         self.code = code
         self.offset = offset
-        self.voice = voice
+        self.setter = setter
         self.root = root
         self._lines: list[str] | None = known[2] if known is not None and len(known) == 4 else None
 
@@ -90,7 +90,7 @@ class CodeLocator:
         if span is not None:
             text = _text(filename, self._lines or linecache.getlines(filename))
             line, column = text.place(span[0], path, span)
-        return Origin(self.voice.kind, self.voice.name, _relative(filename, self.root()), line, column)
+        return Origin(self.setter.kind, self.setter.name, _relative(filename, self.root()), line, column)
 
 
 _MOST_SPANS = 256
@@ -138,8 +138,8 @@ def _relative(filename: str, root: str) -> str:
     return (filename if inside.startswith("..") else inside).replace(os.sep, "/")
 
 
-_Seen = tuple[CodeType, int, Voice, Verb, int, Any]
-"""What there is to know of a line that speaks: code, offset, voice, verb, depth, and what linecache has of its file."""
+_Seen = tuple[CodeType, int, Setter, Verb, int, Any]
+"""What there is to know of a line that sets: code, offset, setter, verb, depth, and what linecache has of its file."""
 
 
 class Marks:
@@ -151,16 +151,16 @@ class Marks:
 
     def __init__(self, root: Callable[[], str]) -> None:
         self.table: list[Mark | _Seen] = [Mark(UNKNOWN)]
-        self.voice = CALLER
+        self.setter = CALLER
         self._root = root
         self._numbers: dict[tuple[Any, ...], int] = {}
-        self._voices: dict[tuple[Any, ...], Voice] = {}
+        self._setters: dict[tuple[Any, ...], Setter] = {}
 
     def __getitem__(self, number: int) -> Mark:
         mark = self.table[number]
         if not isinstance(mark, Mark):
-            code, offset, voice, verb, depth, known = mark
-            mark = self.table[number] = Mark(CodeLocator(code, offset, voice, self._root, known), verb, depth)
+            code, offset, setter, verb, depth, known = mark
+            mark = self.table[number] = Mark(CodeLocator(code, offset, setter, self._root, known), verb, depth)
         return mark
 
     def __len__(self) -> int:
@@ -175,9 +175,9 @@ class Marks:
         mark = self[said.source]
         return mark.locator.at(said.path[mark.depth :]), mark
 
-    def known_voice(self, voice: Voice) -> Voice:
-        """The one voice object for this locator: numbers are keyed by its identity."""
-        return self._voices.setdefault((voice.kind, voice.name, id(voice.locator)), voice)
+    def known_setter(self, setter: Setter) -> Setter:
+        """The one setter object for this locator: numbers are keyed by its identity."""
+        return self._setters.setdefault((setter.kind, setter.name, id(setter.locator)), setter)
 
     def add(self, mark: Mark) -> int:
         """The number of a new mark."""
@@ -190,12 +190,12 @@ class Marks:
         above: at least so many frames, this one counted, are of this package for certain
         cost:  one walk out of this package's frames; the same line, depth and verb keep their number
         """
-        voice = self.voice
-        if voice.locator is not None:
-            key: tuple[Any, ...] = (id(voice), depth, verb)
+        setter = self.setter
+        if setter.locator is not None:
+            key: tuple[Any, ...] = (id(setter), depth, verb)
             number = self._numbers.get(key)
             if number is None:
-                number = self._numbers[key] = self.add(Mark(voice.locator, verb, depth))
+                number = self._numbers[key] = self.add(Mark(setter.locator, verb, depth))
             return number
         frame: Any = sys._getframe(above)
         while (code := frame.f_code).co_filename.startswith(_HERE):
@@ -203,11 +203,11 @@ class Marks:
                 break
             frame = frame.f_back
         # Keyed by identity: hashing a code object costs more than all the rest. The mark keeps it alive.
-        key = (id(code), frame.f_lasti, id(voice), depth, verb)
+        key = (id(code), frame.f_lasti, id(setter), depth, verb)
         number = self._numbers.get(key)
         if number is None:
             # The text is held, since the file may have run again with another one by the time somebody asks.
             known = linecache.cache.get(code.co_filename)
             number = self._numbers[key] = len(self.table)
-            self.table.append((code, frame.f_lasti, voice, verb, depth, known))
+            self.table.append((code, frame.f_lasti, setter, verb, depth, known))
         return number

@@ -117,7 +117,7 @@ def _changed(
 
     def changed(saved: Saved) -> Saved:
         node = node_of(saved, sensitive)
-        with node.speaking("command", command, Origin("command", command)):
+        with node.setting_as("command", command, Origin("command", command)):
             change(node)
         # Filtered lists were filtered when the node was saved; nothing comes back here.
         return Saved(name, saved_document(node), node.snapshot(), noted=Noted(by=command))

@@ -1,4 +1,4 @@
-"""The world: objects that the caller gives, for parameters and queries to read.
+"""The objects: objects that the caller gives, for parameters and queries to read.
 
 Types with the names of their parameters, and instances with their values. It is handed
 in whole; nothing is fetched over a network.
@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["World"]
+__all__ = ["Objects"]
 
 
-class World:
+class Objects:
     """Instances and their types.
 
     types:     the name of a type -> the names of its parameters
     instances: a reference such as "Sql[one]" -> the parameters of that instance
 
-    >>> world = World({"Sql": ["user"]}, {"Sql[one]": {"user": "app"}})
-    >>> world.instance("Sql[one]"), world.parameters("Sql"), world.parameters("Web")
+    >>> objects = Objects({"Sql": ["user"]}, {"Sql[one]": {"user": "app"}})
+    >>> objects.instance("Sql[one]"), objects.parameters("Sql"), objects.parameters("Web")
     ({'user': 'app'}, ['user'], None)
     """
 

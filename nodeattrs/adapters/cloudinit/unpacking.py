@@ -1,4 +1,4 @@
-"""From bytes to parts: gzip, mail messages, archives and includes, as cloud-init unfolds them.
+"""From bytes to parts: gzip, mail messages, archives and includes, as cloud-init unpacks them.
 
 The mail itself is read by Python's `email`, as in cloud-init, so that its oddities are the
 same ones. Nothing is fetched, and nothing outside an include folder is read. It knows no
@@ -20,7 +20,7 @@ from nodeattrs.errors import BadArgument
 if TYPE_CHECKING:
     from email.message import Message
 
-__all__ = ["Blob", "blob_of", "unfold"]
+__all__ = ["Blob", "blob_of", "unpack"]
 
 _NOT_MULTIPART = "text/x-not-multipart"
 _TYPED_BY_TEXT = ("text/plain", _NOT_MULTIPART, "text/x-shellscript")
@@ -84,7 +84,7 @@ def read_bytes(path: Path) -> bytes:
     return content
 
 
-def unfold(
+def unpack(
     sources: Iterable[Any], *, launch_index: int | None = None, include_root: Path | None = None
 ) -> list[CloudPart]:
     """The parts of user-data, in reading order.
@@ -96,15 +96,15 @@ def unfold(
                   what stops cloud-init too, or would fill its memory
     source:       docs/cloudinit.md, "Parts"
     """
-    unfolding = _Unfolding(launch_index, include_root)
+    unpacking = _Unpacking(launch_index, include_root)
     found: list[CloudPart] = []
     for source in sources:
-        found += [source] if isinstance(source, CloudPart) else unfolding.blob(blob_of(source))
+        found += [source] if isinstance(source, CloudPart) else unpacking.blob(blob_of(source))
     return found
 
 
-class _Unfolding:
-    """Unfolds several blobs into one row of parts: names count on, and so does what was unpacked."""
+class _Unpacking:
+    """Unpacks several blobs into one row of parts: names count on, and so does what was unpacked."""
 
     def __init__(self, launch_index: int | None, include_root: Path | None) -> None:
         self.launch_index = launch_index
@@ -122,7 +122,7 @@ class _Unfolding:
         try:
             data = self._unpacked(blob.content)
             if b"mime-version:" in data[:4096].lower():
-                return list(self._unfolded(_message(data)))
+                return list(self._parts_of(_message(data)))
             return list(self._single(data))
         except CloudConfigError as error:
             raise error.located(blob.file) from error
@@ -150,7 +150,7 @@ class _Unfolding:
 
             message = MIMEBase(*_NOT_MULTIPART.split("/"))
             message.set_payload(data)
-            yield from self._unfolded(message)
+            yield from self._parts_of(message)
             return
         self.attached += 1
         name = f"part-{self.attached:03d}"
@@ -182,7 +182,7 @@ class _Unfolding:
 
     # --- the walk -----------------------------------------------------------------------
 
-    def _unfolded(self, base: Message) -> Iterator[CloudPart]:
+    def _parts_of(self, base: Message) -> Iterator[CloudPart]:
         for part in base.walk():
             if part.get_content_maintype() == "multipart":
                 continue
