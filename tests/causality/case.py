@@ -115,9 +115,12 @@ class Case:
     def gone(self, files: Files, cut: set[Setting]) -> set[Setting]:
         """The settings that changed files no longer have, those that were cut among them."""
         others = self.changed(files)
-        left = Counter((one.file, one.old) for one in self.settings_of(others))
+        found = self.settings_of(others)
+        left = Counter((one.file, one.old) for one in found)
+        # Lines stay where they are: of equal ones those are left whose line still says so.
+        stay = Counter((one.file, one.line, one.old) for one in found)
         lost = set(cut)
-        for one in self.settings:
+        for one in sorted(self.settings, key=lambda one: not stay[one.file, one.line, one.old]):
             if one.file not in others:
                 continue
             if one not in cut and left[one.file, one.old]:

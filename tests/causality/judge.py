@@ -302,7 +302,7 @@ class _Judge:
         held = told.path not in what.paths or told.is_held(gone, files)
         # Who is freed may be read, or override others, so that a third one is.
         freed = [] if held else told.holds_down(gone)
-        may_be_read = told.rows if any(row.word != "silent" for row in freed) else freed
+        may_be_read = [*freed, *(told.rows if any(row.word != "silent" for row in freed) else ())]
         held = held or any(self.is_let_go(row, told, now, answer) for row in may_be_read)
         held = held or self.is_united(told, gone, answer) or is_key(answer.value, told.path, told.value)
         law, cause = "c", "a line that is not named is missed"
