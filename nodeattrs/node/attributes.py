@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Fold, Layer
-from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import ABSENT, Path, parse, spell
 from nodeattrs.errors import BadArgument, BadValue, NoSuchAttribute, NullInTheWay, TypeConflict, UnknownName
 from nodeattrs.node.assignments import FullWriter, UnlessWriter
 from nodeattrs.node.component_tree import ComponentTree
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.levels import LevelView, level_view, merged_at, removed
-from nodeattrs.node.sanity import contradictions
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.setters import Setter
 from nodeattrs.node.slot_tree import SlotTree, fold_of
@@ -38,6 +36,7 @@ from nodeattrs.node.view import ListView
 from nodeattrs.node.writers import Level, Writer
 
 if TYPE_CHECKING:
+    from nodeattrs.core.rules import PathRule
     from nodeattrs.core.trace import Trace
 
 __all__ = ["WORDS", "Attributes"]
@@ -110,6 +109,12 @@ def _full_writer(name: str, clears: str = "") -> property:
     return property(read, doc=spelled + (f" First clears the whole {clears} level at the path." if clears else ""))
 
 
+def _read_rules(rules: Mapping[Any, Any]) -> tuple[PathRule, ...]:
+    from nodeattrs.core.rules import read_rules  # most nodes have none
+
+    return read_rules(rules)
+
+
 class Attributes(Mapping[Any, Any]):
     """The attributes of a node; see `Node`, which is these and what a run, a document or a person adds."""
 
@@ -128,7 +133,7 @@ class Attributes(Mapping[Any, Any]):
         self._root = None if root is None else os.fspath(root)
         secrets = Secrets(sensitive)
         guarded = secrets if secrets.paths else None
-        read = rules if isinstance(rules, tuple) else read_rules(rules)
+        read = rules if isinstance(rules, tuple) else _read_rules(rules)
         self._ledger = Ledger(provenance, lambda: self._root or os.getcwd(), guarded, read)
         self._trees = {one.name: ComponentTree(self._ledger, one) for one in COMPONENTS}
 
@@ -455,6 +460,8 @@ class Attributes(Mapping[Any, Any]):
 
     def _check(self) -> list[str]:
         """Every contradiction inside; tests ask after each step. Empty is sane."""
+        from nodeattrs.node.sanity import contradictions
+
         return list(contradictions(self._ledger))
 
     def __deepcopy__(self, memo: object) -> NoReturn:

@@ -25,10 +25,11 @@ from nodeattrs.node.lists import Pairs, put, remove_equal, take
 from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, Told, each, told_at, worked_on
 from nodeattrs.node.slots import PAIR, Component, component
 from nodeattrs.node.values import ROOM
-from nodeattrs.node.view import Joined
 
 if TYPE_CHECKING:
     from nodeattrs.core.fold import Layer
+
+from nodeattrs.node.maps import Joined
 
 __all__ = ["ComponentTree", "Cut", "Place", "below", "of_pair", "part_of", "thing_of"]
 

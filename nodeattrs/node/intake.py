@@ -23,7 +23,6 @@ from nodeattrs.node.component_tree import ComponentTree, of_pair, thing_of
 from nodeattrs.node.documents import snapshot_ledger
 from nodeattrs.node.ledger import Ledger, Prepared
 from nodeattrs.node.maps import ElementTold, OwnedMap, Worked, each, last_word, remarked, setters, thawed, told_at
-from nodeattrs.node.restoring import restore_ledger
 from nodeattrs.node.setters import RUN, Mark
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, DEFAULT_GROUP, SLOTS, component
 from nodeattrs.node.values import stored
@@ -117,6 +116,8 @@ class Intake:
         """
         other = Ledger(provenance=True, root=str)
         with node._ledger.lock:
+            from nodeattrs.node.restoring import restore_ledger
+
             restore_ledger(snapshot_ledger(node._ledger, only=(7, 8)), other)
         _sink(ComponentTree(other, component("normal")))
         _adopt(self._trees["normal"], other, _of_node_document)

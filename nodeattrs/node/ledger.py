@@ -18,7 +18,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
 from nodeattrs.node.history import Chronicle, Event
@@ -27,10 +26,13 @@ from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.setters import Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
 from nodeattrs.node.values import Deferred
-from nodeattrs.node.view import Branch, Joined, MapView, entry, evaluated, own, rooted, share
+from nodeattrs.node.view import MapView, entry, evaluated, own, rooted, share
 
 if TYPE_CHECKING:
     from nodeattrs.core.fold import Layer
+    from nodeattrs.core.rules import PathRule
+
+from nodeattrs.node.maps import Branch, Joined
 
 __all__ = ["Ledger", "Prepared"]
 

@@ -9,8 +9,9 @@ from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import TypeConflict
 from nodeattrs.node.component_tree import Place, below, of_pair, part_of, thing_of
 from nodeattrs.node.ledger import Ledger
+from nodeattrs.node.maps import Branch, Joined
 from nodeattrs.node.values import steps_of
-from nodeattrs.node.view import Branch, Joined, MapView, joined
+from nodeattrs.node.view import MapView, joined
 
 __all__ = ["LevelView", "level_view", "merged_at", "removed"]
 

@@ -11,14 +11,18 @@ Never handed out: C code reads past the methods of a dict subclass.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.core.origins import At, Origins, origins_at, places, renumbered
+from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import Path, dig
 
 __all__ = [
     "AssignedMap",
+    "Branch",
     "ElementTold",
+    "Joined",
     "OwnedMap",
     "Told",
     "Worked",
@@ -185,3 +189,25 @@ def told_at(tree: OwnedMap, path: Path) -> tuple[Told, Any]:
             told = here.origins.get(step, here.origin)
         here = dig(here, (step,))
     return told, here
+
+
+# --- several of them
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Joined:
+    """Several maps that meet under one policy, weakest first, not merged yet.
+
+    members: frozen maps, owned maps, and further joined ones; only those that really contribute
+    """
+
+    policy: Policy
+    members: list[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Part of a plan: trees (by number) and branches that meet under one policy, weakest first."""
+
+    policy: Policy
+    children: tuple[int | Branch, ...]

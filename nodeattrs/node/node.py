@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from nodeattrs.core.claim import Locator, Origin
-from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path
 from nodeattrs.node.attributes import WORDS, Attributes
 from nodeattrs.node.documents import chef_document, snapshot_document
 from nodeattrs.node.intake import FACTS, JSON, ROLES, EnvironmentLike, Intake, load, make_tags, told_of_node
-from nodeattrs.node.restoring import Named, chef_levels, named_in_chef, named_in_snapshot, restore_ledger, rules_in
 from nodeattrs.node.run_list import normalised
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT
+
+if TYPE_CHECKING:
+    from nodeattrs.core.rules import PathRule
+    from nodeattrs.node.restoring import Named
 
 __all__ = ["DEFAULT_ENVIRONMENT", "WORDS", "Node"]
 
@@ -180,6 +182,8 @@ class Node(Attributes):
         options: as for `Node`
         raises:  DocumentError
         """
+        from nodeattrs.node.restoring import chef_levels, named_in_chef, rules_in
+
         node = cls._named(named_in_chef(document), {"rules": rules_in(document), **options})
         for level, tree in chef_levels(document):
             load(node._trees[level], tree, locator)
@@ -196,6 +200,8 @@ class Node(Attributes):
     @classmethod
     def restore(cls, snapshot: Mapping[str, Any], **options: Any) -> Self:
         """The node of a snapshot. options: as for `Node`. raises: DocumentError"""
+        from nodeattrs.node.restoring import named_in_snapshot, restore_ledger, rules_in
+
         node = cls._named(named_in_snapshot(snapshot), {"rules": rules_in(snapshot), **options})
         restore_ledger(snapshot, node._ledger)
         return node

@@ -24,6 +24,7 @@ from nodeattrs.node.history import Event
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import (
     AssignedMap,
+    Branch,
     ElementTold,
     OwnedMap,
     Told,
@@ -38,7 +39,7 @@ from nodeattrs.node.maps import (
 )
 from nodeattrs.node.setters import Mark
 from nodeattrs.node.slots import COMPONENTS, PAIR, PLAN, SLOTS
-from nodeattrs.node.view import Branch, plain
+from nodeattrs.node.view import plain
 
 __all__ = ["Continued", "continued", "trace_of"]
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from nodeattrs.core.claim import Origin, Verb
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.origins import At, Patched
-from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path, copied
 from nodeattrs.errors import BadArgument, DocumentError, ValueWithheld
 from nodeattrs.node.documents import CHEF_RULES, FORMAT, LEVELS, VERSION
@@ -24,6 +23,9 @@ from nodeattrs.node.sanity import contradictions
 from nodeattrs.node.setters import Mark
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, SLOTS
 from nodeattrs.node.values import MARKER, Deferred, Symbol, Withheld
+
+if TYPE_CHECKING:
+    from nodeattrs.core.rules import PathRule
 
 __all__ = [
     "Named",
@@ -63,8 +65,13 @@ def named_in_snapshot(snapshot: Any) -> Named:
 
 def rules_in(document: Mapping[str, Any]) -> tuple[PathRule, ...]:
     """The rules for paths that stand in a snapshot, or in Chef's node JSON. raises: DocumentError"""
+    written = document.get("rules" if "format" in document else CHEF_RULES)
+    if not written:
+        return ()
+    from nodeattrs.core.rules import PathRule
+
     try:
-        return tuple(map(PathRule.from_dict, document.get("rules" if "format" in document else CHEF_RULES) or ()))
+        return tuple(map(PathRule.from_dict, written))
     except (KeyError, TypeError, AttributeError, BadArgument) as error:
         raise DocumentError("the rules of this document cannot be read", hint="was it changed by hand?") from error
 

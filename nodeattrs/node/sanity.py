@@ -8,9 +8,9 @@ from typing import Any
 from nodeattrs.core.tree import ABSENT, Path, is_json, strict_key
 from nodeattrs.node.history import HISTORY_BOUND
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked, setters
+from nodeattrs.node.maps import AssignedMap, Joined, OwnedMap, Worked, setters
 from nodeattrs.node.slots import PLAN, SLOTS
-from nodeattrs.node.view import Joined, MapView, plain
+from nodeattrs.node.view import MapView, plain
 
 __all__ = ["contradictions"]
 

@@ -9,9 +9,8 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.tree import Path, as_path, spell
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import AssignedMap
+from nodeattrs.node.maps import AssignedMap, Branch
 from nodeattrs.node.slots import PAIR, PLAN, SLOTS, Slot
-from nodeattrs.node.view import Branch
 
 __all__ = ["SlotTree", "fold_of"]
 

@@ -10,14 +10,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from nodeattrs.core.part import unite
 from nodeattrs.core.policy import ANY, LIST, MAP, MEET, SAID, TAKE, Kind, Line, Policy
-from nodeattrs.core.rules import PathRule, ruled
 from nodeattrs.core.tree import near
 from nodeattrs.errors import UnknownName
 from nodeattrs.node.maps import AssignedMap, OwnedMap
-from nodeattrs.node.view import Branch, Joined
+
+if TYPE_CHECKING:
+    from nodeattrs.core.rules import PathRule
+
+from nodeattrs.node.maps import Branch, Joined
 
 __all__ = [
     "ACROSS",
@@ -164,5 +168,7 @@ def under_rules(branch: Branch, rules: tuple[PathRule, ...]) -> Branch:
 
     What a recipe says over the attribute file of its own component is not touched: it has seen that and worked on it.
     """
+    from nodeattrs.core.rules import ruled
+
     children = tuple(child if isinstance(child, int) else under_rules(child, rules) for child in branch.children)
     return Branch(branch.policy if branch.policy is PAIR else ruled(branch.policy, rules), children)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, NoReturn, overload
 
@@ -21,12 +20,10 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.policy import KEEP, TAKE, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Path, near, spell
 from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement, TypeConflict
-from nodeattrs.node.maps import OwnedMap
+from nodeattrs.node.maps import Branch, Joined, OwnedMap
 from nodeattrs.node.values import HELD, Deferred, Withheld, computed
 
 __all__ = [
-    "Branch",
-    "Joined",
     "ListView",
     "MapView",
     "entry",
@@ -40,27 +37,6 @@ __all__ = [
 ]
 
 _READY = HELD - {Deferred, Withheld}
-
-
-class Joined:
-    """Several maps that meet under one policy, weakest first, not merged yet.
-
-    members: frozen maps, owned maps, and further joined ones; only those that really contribute
-    """
-
-    __slots__ = ("members", "policy")
-
-    def __init__(self, policy: Policy, members: list[Any]) -> None:
-        self.policy = policy
-        self.members = members
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """Part of a plan: trees (by number) and branches that meet under one policy, weakest first."""
-
-    policy: Policy
-    children: tuple[int | Branch, ...]
 
 
 def entry(part: Any, key: Any) -> Any:

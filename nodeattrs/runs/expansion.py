@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import EnvironmentNotFound
 from nodeattrs.node.intake import Intake
@@ -18,6 +18,9 @@ from nodeattrs.node.ledger import Prepared
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
 from nodeattrs.runs.roles import Environment, Role
 from nodeattrs.runs.run_list import Expansion, expand_run_list
+
+if TYPE_CHECKING:
+    from nodeattrs.core.rules import PathRule
 
 __all__ = ["Layers", "expand_node", "hear_layers", "layers_of", "note_expansion"]
 

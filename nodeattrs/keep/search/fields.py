@@ -15,16 +15,18 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.part import Part, unite
 from nodeattrs.core.policy import ANY, KEEP, LIST, MAP, MEET, NULL, SAID, TAKE, Line, Policy
-from nodeattrs.core.rules import PathRule, ruled
 from nodeattrs.errors import DocumentError
 from nodeattrs.node.documents import CHEF_RULES
 from nodeattrs.node.restoring import rules_in
 from nodeattrs.node.slots import ACROSS
+
+if TYPE_CHECKING:
+    from nodeattrs.core.rules import PathRule
 
 __all__ = [
     "BOTH",
@@ -108,6 +110,8 @@ class IndexPart:
 @lru_cache(maxsize=64)
 def _ruled(policy: Policy, rules: tuple[PathRule, ...]) -> Policy:
     """The policy between levels under the rules of a node. The keys of a document are text."""
+    from nodeattrs.core.rules import ruled
+
     between = (replace(rule, path=tuple(map(str, rule.path))) for rule in rules if not rule.inside_only)
     return ruled(policy, between)
 
