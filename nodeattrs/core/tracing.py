@@ -45,7 +45,7 @@ def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, a
     return next_first(found, path, again, along)
 
 
-# --- what stands at a prefix of the path
+_NONE: list[Any] = []
 
 
 class _Here:
@@ -54,8 +54,7 @@ class _Here:
     value, origins: a source's word, or what was made; ABSENT where nothing stands, None where maps wait
     kind:    the type of the value
     row:     maps that wait to meet, in the order in which they were laid
-    source:  what the value, or what holds it, was made of
-    rest:    the steps from what was made to here
+    source, rest: what the value, or what holds it, was made of, and the steps from there to here
     ways:    where this has stood before: its origins in what was made
     losses:  who was overridden here, the next in line first; earlier: who was so in what it was made of
     unknown: sources that might decide
@@ -71,8 +70,8 @@ class _Here:
         self.source: MadeOf | None = None
         self.rest: Path = ()
         self.ways: Origins = ()
-        self.losses: list[_Loss] = []
-        self.earlier: list[Later] = []
+        self.losses: list[_Loss] = _NONE  # never changed in place
+        self.earlier: list[Later] = _NONE
         self.unknown: tuple[int, ...] = ()
 
     @property
@@ -81,13 +80,12 @@ class _Here:
 
     @property
     def has_something(self) -> bool:
-        return bool(self.kind is not Absent or self.losses or self.earlier or self.unknown)
+        return self.kind is not Absent or bool(self.losses or self.earlier or self.unknown)
 
     def covers(self, key: Any) -> bool:
         """Whether nothing can lie below at a key: a scalar has none, and a list has no names."""
-        if not self.stands or self.row or isinstance(self.value, dict):
-            return False
-        return not isinstance(self.value, (list, tuple)) or type(key) is not int
+        is_map = self.row or isinstance(self.value, dict)
+        return self.stands and not is_map and not (type(key) is int and isinstance(self.value, (list, tuple)))
 
     def with_losses(self, losses: Iterable[_Loss], unknown: tuple[int, ...] = ()) -> _Here:
         """The same, with further losses."""
@@ -238,14 +236,15 @@ class _Walker:
 
     def joined(self, policy: Policy, so_far: _Here, new: _Here, path: Path, from_top: bool = False) -> _Here:
         lower, upper = (new, so_far) if from_top else (so_far, new)
-        if not upper.has_something:
+        stands = upper.kind is not Absent
+        if not stands and not upper.has_something:
             return lower
-        is_taken = not upper.stands or policy.verdict(Absent, upper.kind) is TAKE
+        is_taken = not stands or policy.verdict(Absent, upper.kind) is TAKE
         if is_taken and not lower.has_something:
             return upper
         if (lower.unknown or upper.unknown) and may_meet(policy, lower, upper):
             here = self.waiting(policy.verdict(dict, dict), so_far, new, from_top)
-        elif not upper.stands:
+        elif not stands:
             here = lower.with_losses(upper.all_losses())
         elif is_taken and not lower.stands:
             here = upper.with_losses(lower.all_losses())
@@ -343,8 +342,8 @@ class _Walker:
         here.source, here.ways = source, made.ways.origins
         self.has_made = True
         for side, part in made.inputs.items():
-            here.losses += self.nothing_left(part, made.part, source.rule, path)
-            here.losses += self.left_nothing(source.members[side], path)
+            nothing = self.nothing_left(part, made.part, source.rule, path)
+            here.losses = [*here.losses, *nothing, *self.left_nothing(source.members[side], path)]
         return here
 
     def nothing_left(self, part: Part, result: Part, rule: Rule, path: Path) -> Iterator[Overridden]:
@@ -373,7 +372,8 @@ class _Walker:
             here, _ = self.reached(here, way.path[:-1], path[:-1])
             key = way.path[-1]
         child = self.row_entry(here, key, path) if here.row else self.entry(here, key)
-        return child.with_losses([*_relevant(here.losses, key, path, here.kind), *passed], unknown)
+        passed = [*_relevant(here.losses, key, path, here.kind), *passed] if here.losses else passed
+        return child.with_losses(passed, unknown) if passed or unknown else child
 
     def entry(self, here: _Here, key: Any) -> _Here:
         holder, origins = here.value, here.origins
