@@ -119,6 +119,9 @@ def gathered(*several: Origins) -> tuple[int | At, ...]:
     """Everyone who set a part of some values, for what stands in none of them as it is: the values, not their parts."""
     found: dict[int | At, None] = {}
     for origins in several:
+        if type(origins) is int:
+            found.setdefault(origins)
+            continue
         for now, one in _leaves(origins, ()):
             found.setdefault(_whole(one, now) if type(one) is At else one)
     return tuple(found)

@@ -61,9 +61,8 @@ class Part:
 
 def made(value: Any, *of: Part) -> Part:
     """A value that stands in no input as it is; those that it was made of have set it."""
-    if any(part.origins is None for part in of):
-        return Part(value, None)
-    return Part(value, gathered(*(part.origins for part in of)))
+    several = [part.origins for part in of]
+    return Part(value, None if None in several else gathered(*several))
 
 
 def recast(part: Part, container: Callable[[Any], Any]) -> Part:
