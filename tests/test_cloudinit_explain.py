@@ -347,6 +347,18 @@ class TestPatches:
 
         assert [value for _, value, _ in self.rows(merge_layers(user=user, vendor="t: b"), "t")] == ["b", None, "a"]
 
+    def test_what_fell_by_itself_says_so_though_nothing_is_left_of_its_part(self):
+        """
+        The two parts say nothing else; behind them a patch has changed something.
+        """
+        how = "merge_how: dict(allow_delete)"
+        patch = '#cloud-config-jsonp\n[{"op": "add", "path": "/x", "value": 1}]'
+        user = merge(["#cloud-config\nt: a", f"#cloud-config\nt: null\n{how}", "#cloud-config\nn: 1", patch])
+        merged = merge_layers(user=user, vendor="t: b")
+
+        found = {heard.claim.value: heard.by for heard in merged.trace("t").losers}
+        assert found == {"a": (2,), None: (1,)}
+
     def test_a_patch_that_needs_the_winner_does_not_hinder_an_explanation(self):
         """
         Without the first part there is nothing to copy.

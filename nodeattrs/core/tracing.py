@@ -181,8 +181,6 @@ class _Walker:
                     yield from (_lost(setting, one.by, one.rule) for setting in reversed(self.standing(here, at)))
                 waiting += found[::-1]
 
-    # --- what stands at the root
-
     def laid(self, folding: Folding) -> _Here:
         here = _Here(ABSENT, ()) if folding.start is None else self.leaf(folding.start)
         begun = here.stands
@@ -493,8 +491,19 @@ def _relevant(losses: Iterable[_Loss], key: Any, path: Path, of: type) -> list[_
     return [found for lost in losses if (found := lost.below(key, path, is_index)) is not None]
 
 
+<<<<<<< HEAD
 def _once(losses: Iterable[Overridden]) -> Iterable[Overridden]:
     once: dict[Any, Overridden] = {}
     for lost in losses:
         once.setdefault((lost.setting.source, lost.setting.own), lost)
     return [lost for lost in once.values() if lost.setting.source]
+=======
+def _once(losses: Iterable[Overridden]) -> Iterator[Overridden]:
+    """Each place once: what fell by itself says so, though the map that held it was left with nothing later."""
+    seen: dict[tuple[int, Path], Overridden] = {}
+    for lost in losses:
+        key = lost.setting.source, lost.setting.own
+        if lost.setting.source and seen.setdefault(key, lost).further_up and not lost.further_up:
+            seen[key] = lost
+    yield from seen.values()
+>>>>>>> d50c4c3 (core: what fell by itself is told so, though nothing is left of its part)
