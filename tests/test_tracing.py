@@ -109,6 +109,7 @@ class TestInLine:
         )
 
         assert [2, 1] == in_line(laid(replaced, {"a": ["x"]}, {"a": {}}), "a", 0)
+        assert [3, 2, 1] == in_line(laid(YIELDING, {"a": ["x"]}, 2, {"a": {}}), "a", 0)
         assert [2] == in_line(laid(replaced, {"a": {0: "x"}}, {"a": {1: "x"}}), "a", 0)
 
     def test_who_would_yield_is_not_next(self):

@@ -82,10 +82,12 @@ class _Here:
     def has_something(self) -> bool:
         return self.kind is not Absent or bool(self.losses or self.earlier or self.unknown)
 
-    def covers(self, key: Any) -> bool:
-        """Whether nothing can lie below at a key: a scalar has none, and a list has no names."""
-        is_map = self.row or isinstance(self.value, dict)
-        return self.stands and not is_map and not (type(key) is int and isinstance(self.value, (list, tuple)))
+    def covers(self, key: Any, is_lost: bool) -> bool:
+        """Whether nothing can lie below at a key: a scalar has none, a list no names, a lost map no elements."""
+        if not self.stands or issubclass(self.kind, dict):
+            is_element = is_lost and self.stands and type(key) is int
+            return is_element and not any(type(one) is int for one in self.value or ())
+        return not isinstance(self.value, (list, tuple)) or type(key) is not int
 
     def with_losses(self, losses: Iterable[_Loss], unknown: tuple[int, ...] = ()) -> _Here:
         """The same, with further losses."""
@@ -139,18 +141,15 @@ class _Walker:
         self.has_made = False
 
     def walk(self, folding: Folding, path: Path) -> Walk:
-        here, at, losses = self.found(self.laid(folding), path, path)
+        here, at, losses = self.found(self.laid(folding), path, path, False)
         cover = at if at != path and here.stands else None
         value, origins = (here.value, here.origins) if cover is None else (ABSENT, ())
         overridden = tuple(_once(self.looked_up(losses)))
         return Walk(self.standing(here, at), overridden, here.unknown, value, origins, cover)
 
-    def found(self, here: _Here, keys: Path, path: Path) -> tuple[_Here, Path, list[_Loss]]:
-        """What stands some steps down, or in the way of that; at which path; and who was overridden there.
-
-        path: in the merged tree, of the last step
-        """
-        here, depth = self.reached(here, keys, path)
+    def found(self, here: _Here, keys: Path, path: Path, is_lost: bool) -> tuple[_Here, Path, list[_Loss]]:
+        """What stands some steps down, or in the way of that; at which path; and who was overridden there."""
+        here, depth = self.reached(here, keys, path, is_lost)
         at = _label(keys, depth, path)
         here = self.settled(here, at)
         losses = list(here.all_losses())
@@ -158,10 +157,10 @@ class _Walker:
             losses = _relevant(losses, keys[deeper], _label(keys, deeper + 1, path), object)
         return here, at, losses
 
-    def reached(self, here: _Here, keys: Path, path: Path) -> tuple[_Here, int]:
+    def reached(self, here: _Here, keys: Path, path: Path, is_lost: bool = False) -> tuple[_Here, int]:
         """Some steps down, and how many: no further than to what stands in the way."""
         for depth, key in enumerate(keys):
-            if here.covers(key):
+            if here.covers(key, is_lost):
                 return here, depth
             if here.has_something:
                 here = self.below(here, key, _label(keys, depth + 1, path))
@@ -176,7 +175,7 @@ class _Walker:
             if isinstance(one, Overridden):
                 yield one
             elif seen.setdefault((id(one.here), one.keys, one.rule is None), one) is one:
-                here, at, found = self.found(one.here, one.keys, one.path)
+                here, at, found = self.found(one.here, one.keys, one.path, one.rule is not None)
                 if one.rule is not None:
                     yield from (_lost(setting, one.by, one.rule) for setting in reversed(self.standing(here, at)))
                 waiting += found[::-1]
@@ -491,19 +490,9 @@ def _relevant(losses: Iterable[_Loss], key: Any, path: Path, of: type) -> list[_
     return [found for lost in losses if (found := lost.below(key, path, is_index)) is not None]
 
 
-<<<<<<< HEAD
 def _once(losses: Iterable[Overridden]) -> Iterable[Overridden]:
-    once: dict[Any, Overridden] = {}
+    once: dict[Any, Overridden] = {}  # what fell by itself says so, though nothing is left of its map
     for lost in losses:
-        once.setdefault((lost.setting.source, lost.setting.own), lost)
+        if once.setdefault(key := (lost.setting.source, lost.setting.own), lost).further_up and not lost.further_up:
+            once[key] = lost
     return [lost for lost in once.values() if lost.setting.source]
-=======
-def _once(losses: Iterable[Overridden]) -> Iterator[Overridden]:
-    """Each place once: what fell by itself says so, though the map that held it was left with nothing later."""
-    seen: dict[tuple[int, Path], Overridden] = {}
-    for lost in losses:
-        key = lost.setting.source, lost.setting.own
-        if lost.setting.source and seen.setdefault(key, lost).further_up and not lost.further_up:
-            seen[key] = lost
-    yield from seen.values()
->>>>>>> d50c4c3 (core: what fell by itself is told so, though nothing is left of its part)
