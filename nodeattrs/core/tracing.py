@@ -349,7 +349,7 @@ class _Walker:
         why = f"{line.why}, and nothing of it is left" if line.why else "nothing of it is left"
         for setting in self.settings(part, path):
             if setting.source not in by:
-                yield _lost(setting, by, (policy, replace(line, why=why)))
+                yield replace(_lost(setting, by, (policy, replace(line, why=why))), in_sum=True)
 
     # --- one step down
 
@@ -491,8 +491,8 @@ def _relevant(losses: Iterable[_Loss], key: Any, path: Path, of: type) -> list[_
 
 
 def _once(losses: Iterable[Overridden]) -> Iterable[Overridden]:
-    once: dict[Any, Overridden] = {}  # what fell by itself says so, though nothing is left of its map
+    once: dict[Any, Overridden] = {}  # who overrode each part says more than the sum
     for lost in losses:
-        if once.setdefault(key := (lost.setting.source, lost.setting.own), lost).further_up and not lost.further_up:
+        if once.setdefault(key := (lost.setting.source, lost.setting.own), lost).in_sum and not lost.in_sum:
             once[key] = lost
     return [lost for lost in once.values() if lost.setting.source]

@@ -41,6 +41,7 @@ class Overridden:
     by:           the sources that did; itself, where it would be overridden without all others, too
     policy, line: what decided
     further_up:   whether it fell as a part of a map that did
+    in_sum:       whether only the sum is known: nothing is left of it, whatever became of each part
     """
 
     setting: Setting
@@ -48,6 +49,7 @@ class Overridden:
     policy: Policy
     line: Line
     further_up: bool = False
+    in_sum: bool = False
 
     @property
     def place(self) -> At:
