@@ -1,7 +1,7 @@
 """Every error this library raises.
 
 An error says what could not be done, where (in the spelling of the person who
-wrote it), who said each side, and the way out if there is one. The facts are
+wrote it), who set each side, and the way out if there is one. The facts are
 attributes too, so no program need parse the sentence.
 
     NodeattrsError
@@ -52,10 +52,10 @@ Path = tuple[Any, ...]
 
 
 class NodeattrsError(Exception):
-    """What every error here has: a sentence, a place, who spoke, a way out.
+    """What every error here has: a sentence, a place, who set what, a way out.
 
     path:    the steps to the attribute, or None
-    origins: who said each side, as objects that print as "file:line (who)"
+    origins: who set each side, as objects that print as "file:line (who)"
     hint:    the way out, one line, or None
     """
 

@@ -27,7 +27,7 @@ examples:
 """
 
 _SUMMARIES = {
-    "check": "say everything that is wrong, at once; the exit code says whether anything is",
+    "check": "report everything that is wrong, at once; the exit code is 1 if anything is",
     "inject": "print the value of a key",
     "explain": "say who bound a key, whom that shadows and by which rule",
     "list": "print every key, with what it gives and where that stands",

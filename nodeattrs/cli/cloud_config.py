@@ -73,7 +73,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     summaries = {
         "merge": "print the merged config",
         "explain": "say which part set, extended, replaced or dropped what, and by which merger",
-        "check": "say what is wrong or doubtful; the exit code says whether anything is",
+        "check": "report what is wrong or doubtful; the exit code is 1 if anything is wrong",
         "pack": "print a MIME message of the files, with merge headers",
     }
     for name, summary in summaries.items():

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
 
 NAME = "diff"
-SUMMARY = "say what differs between two nodes, or two revisions of one, and who said each side"
+SUMMARY = "say what differs between two nodes, or two revisions of one, and who set each side"
 DESCRIPTION = """\
 Compare two kept nodes, or two revisions of one: NODE is its latest revision, NODE@3 the third,
 NODE@2030-01-31 the one at that time. With one NODE, its latest revision and the one before.

@@ -19,9 +19,9 @@ from nodeattrs.cli.terminal import Terminal
 __all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
 
 NAME = "explain"
-SUMMARY = "say why a value is what it is: who set it, where, and who else spoke"
+SUMMARY = "name the file and line that set a value, and what it overrode"
 DESCRIPTION = """\
-Say who set a value and where, who else spoke and what beat them, which element of a list came
+Name who set a value and where, what it overrode and by which rule, which element of a list came
 from whom, and what was said before. From what was saved, or with --repo from a run made now;
 then also what the line of a cookbook that set the value read: attributes and lookups."""
 EXAMPLES = """\

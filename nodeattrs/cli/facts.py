@@ -26,7 +26,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command."""
     parser.add_argument("path", metavar="PATH", nargs="?", help="only what is there (default: all)")
     parser.add_argument("--facts", metavar="FILE", help="what ohai or facter --json wrote (default: ask this machine)")
-    parser.add_argument("--origins", action="store_true", help="beside each fact, who said it and where")
+    parser.add_argument("--origins", action="store_true", help="beside each fact, who set it and where")
     add_output(parser)
 
 

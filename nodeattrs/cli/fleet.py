@@ -12,7 +12,7 @@ from nodeattrs.errors import NotFound
 __all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
 
 NAME = "fleet"
-SUMMARY = "run many nodes on all processors, and save what they came to"
+SUMMARY = "compute many nodes on all processors and save the results"
 DESCRIPTION = """\
 Run every node that nodes/ describes or the store keeps, several at a time, and save what each came
 to, as `nodeattrs run` does; resources are not applied. What fails is told at the end and stops
@@ -42,7 +42,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--environment", "-E", metavar="NAME", help="the environment of all from now on")
     add_going_on(parser)
-    parser.add_argument("--why-run", "-W", action="store_true", help="run, tell, and save nothing")
+    parser.add_argument("--why-run", "-W", action="store_true", help="run and report, and save nothing")
     parser.add_argument("--force", action="store_true", help="save even over what somebody else has saved meanwhile")
     add_store(parser)
     add_output(parser)

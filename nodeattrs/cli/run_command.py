@@ -1,4 +1,4 @@
-"""`nodeattrs run`: run nodes, and save what they came to."""
+"""`nodeattrs run`: compute the attributes of nodes and save the result."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
 
 NAME = "run"
-SUMMARY = "run nodes of a repository, and save what they came to"
+SUMMARY = "compute the attributes of nodes and save the result"
 DESCRIPTION = """\
 Run nodes: facts, roles and environment, attribute files, recipes, in Chef's order. Normal
 attributes come from the last run. What a node came to is saved as a new revision, with the origin
@@ -66,7 +66,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_run_options(parser)
     add_store(parser)
     parser.add_argument("--quiet", "-q", action="store_true", help="one line for each node, and what is wrong")
-    parser.add_argument("--why-run", "-W", action="store_true", help="run, tell, and save nothing")
+    parser.add_argument("--why-run", "-W", action="store_true", help="run and report, and save nothing")
     parser.add_argument(
         "--apply", action="store_true", help="bring the resources of the recipes into their state, then save"
     )

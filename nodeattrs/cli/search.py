@@ -32,7 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="[NAME=]PATH",
         action="append",
         default=[],
-        help="tell this attribute of each node, under that name; may be repeated",
+        help="also print this attribute of each node (NAME=PATH sets the column); may be repeated",
     )
     parser.add_argument("--sort", metavar="PATH", help="order by this attribute (default: by name)")
     parser.add_argument("--reverse", action="store_true", help="the other way round")

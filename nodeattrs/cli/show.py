@@ -29,7 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
     parser.add_argument("node", metavar="NODE", help="its name")
     parser.add_argument("path", metavar="PATH", nargs="?", help="only what is there (default: all)")
-    parser.add_argument("--origins", action="store_true", help="beside each leaf, who said it and where")
+    parser.add_argument("--origins", action="store_true", help="beside each leaf, who set it and where")
     parser.add_argument(
         "--level",
         choices=tuple(dict.fromkeys(slot.level for slot in SLOTS)),

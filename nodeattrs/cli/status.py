@@ -10,7 +10,7 @@ from nodeattrs.cli.terminal import Terminal
 __all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
 
 NAME = "status"
-SUMMARY = "say when each node ran last, and how that went"
+SUMMARY = "show the last run of each node: age and result"
 DESCRIPTION = """\
 List the kept nodes: how long ago each ran last, in which revision, whether that run went well, and
 what it did to the resources of its recipes, if it was applied. Where somebody has changed the node

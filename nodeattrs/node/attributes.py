@@ -435,7 +435,7 @@ class Attributes(Mapping[Any, Any]):
         return self.trace(path).origins
 
     def trace(self, path: str | Iterable[Any]) -> Trace:
-        """Everyone who spoke about *path*, the winner first; see `nodeattrs.core.trace.Trace`.
+        """Everyone who set *path*, the winner first; see `nodeattrs.core.trace.Trace`.
 
         path: steps, or their spelling: "apache.listen_ports.0"
         cost: grows with the depth of the path and its own history, not with the tree

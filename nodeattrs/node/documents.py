@@ -1,7 +1,7 @@
 """A node as documents: Chef's node JSON, and the snapshot with all fifteen slots.
 
 Both are plain data here; files and stores are somebody else's affair. Chef's form
-combines the levels and so loses who spoke; the snapshot keeps slots, marks and history.
+combines the levels and so loses who set what; the snapshot keeps slots, marks and history.
 Neither ever holds a secret: a marker stands in its place.
 """
 

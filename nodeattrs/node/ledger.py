@@ -273,7 +273,7 @@ class Ledger:
                 self._remember(slot, path, Event("silent", value, mark, 0))
 
     def speak(self, setter: Setter) -> Setter:
-        """Who speaks from now on; answers who spoke so far. What writers remember of their place is void."""
+        """Who sets values from now on; answers who did so far. What writers remember of their place is void."""
         with self.lock:
             before, self.marks.setter = self.marks.setter, self.marks.known_setter(setter)
             self.early = setter.early

@@ -176,7 +176,7 @@ class Node(Attributes):
 
     @classmethod
     def from_chef(cls, document: Mapping[str, Any], *, locator: Locator = _SAVED, **options: Any) -> Self:
-        """A node from Chef's node JSON; who spoke is lost in it, so its origin says "saved, origin unknown".
+        """A node from Chef's node JSON; who set what is lost in it, so its origin says "saved, origin unknown".
 
         The combined levels come back as the components default and override.
         options: as for `Node`

@@ -138,7 +138,7 @@ def explained_config(
     for path in paths:
         trace = merged.trace(path)
         if not (trace.found or trace.claims):
-            raise NoSuchAttribute(f"no part says anything about {spell(path)}", path=path, hint=_way_to(merged, path))
+            raise NoSuchAttribute(f"{spell(path)} is set by no part", path=path, hint=_way_to(merged, path))
     return ExplainedConfig(merged, paths, step_by_step or not paths, with_causes)
 
 

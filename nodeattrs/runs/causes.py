@@ -1,4 +1,4 @@
-"""Why somebody had a say at all: the lines that decide who speaks on a node, and set nothing themselves.
+"""Why somebody had a say at all: the lines that decide who sets values on a node, and set nothing themselves.
 
 The run-list that names a role or recipe, the role that names another, the recipe that includes
 one, the metadata that asks for a cookbook, the line that chooses the environment.

@@ -44,7 +44,7 @@ RESOURCE_WORDS = (
 class Resources:
     """The catalog of one run, and what recipes may say to it.
 
-    node:    knows who speaks
+    node:    knows who sets values
     root:    the folder to which its origins are relative
     include: runs a recipe: (name, here, by); set by whoever runs them
     find:    where a file of a cookbook lies: (cookbook, "templates" or "files", name) -> path

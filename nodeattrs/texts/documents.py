@@ -76,7 +76,7 @@ class Document:
         return self._text.place(root if not path and root is not None else self._marks.nearest(path).offset)
 
     def locator(self, kind: str, name: str, under: Path = ()) -> Locator:
-        """This document as someone who speaks, its paths counted from *under*."""
+        """This document as a locator, its paths counted from *under*."""
         return _DocumentSpeaker(self, kind, name, tuple(under))
 
     def error(

@@ -223,8 +223,8 @@ def _all_looks(maker: ValueMaker, wanted: Asked) -> Iterator[Looked]:
 
 
 def _locators(maker: ValueMaker, wanted: Asked) -> list[Declaration]:
-    """Who speaks for a key: the winner, and who spoke in its place where it gave nothing."""
-    both = (maker.declaration(wanted), maker.locator(wanted))
+    """Which declaration counts for a key: the winner, and the one in its place where it gave nothing."""
+    both = (maker.declaration(wanted), maker.giver(wanted))
     return [one for one in dict.fromkeys(both) if one is not None]
 
 

@@ -213,46 +213,46 @@ def account_of(maker: ValueMaker, wanted: Asked, value: Any) -> Account | None:
     several = maker.resolution.declared.get(wanted.key, [])
     if not several and not maker.resolution.unknown:
         return None
-    locator = maker.locator(wanted)
-    if all(one is not locator for one in several):
-        locator = maker.declaration(wanted)  # an alias speaks for what lies below its source
-    asking = _Asking(maker, value, maker.locator(wanted))
-    return _declared(asking, wanted.key, several, locator, maker.resolution.unknown)
+    giver = maker.giver(wanted)
+    if all(one is not giver for one in several):
+        giver = maker.declaration(wanted)  # an alias speaks for what lies below its source
+    asking = _Asking(maker, value, maker.giver(wanted))
+    return _declared(asking, wanted.key, several, giver, maker.resolution.unknown)
 
 
 class _Asking(NamedTuple):
-    """A key of which the account is given. locator: whose value it has, behind all aliases"""
+    """A key of which the account is given. giver: whose value it has, behind all aliases"""
 
     maker: ValueMaker
     value: Any
-    locator: Declaration | None
+    giver: Declaration | None
 
 
 def _declared(
     asking: _Asking,
     key: Key,
     several: Sequence[Declaration],
-    locator: Declaration | None,
+    giver: Declaration | None,
     unknown: Sequence[UnknownSet],
 ) -> Account:
     """The account of the declarations of one key. unknown: what may declare it, too"""
-    inner = None if locator is None else _inner(asking, locator)
-    laying = _Laying(asking, locator, 0 if inner is None else max(inner.titles, default=0))
+    inner = None if giver is None else _inner(asking, giver)
+    laying = _Laying(asking, giver, 0 if inner is None else max(inner.titles, default=0))
     laying.lay([*several, *unknown])
     return Account(label_of(key), laying.folding, laying.sources, inner, laying.ties)
 
 
-def _inner(asking: _Asking, locator: Declaration) -> Account | None:
-    source = locator.source
+def _inner(asking: _Asking, giver: Declaration) -> Account | None:
+    source = giver.source
     if source is None:
-        return _collected(asking, locator) if locator.is_multibind else None
+        return _collected(asking, giver) if giver.is_multibind else None
     key = source.key or ("", "")
     resolution = asking.maker.resolution
-    below = [one for one in resolution.declared.get(key, []) if one.position < locator.position]
+    below = [one for one in resolution.declared.get(key, []) if one.position < giver.position]
     if all(one is not source for one in below):
-        below = [source, *locator.lower]  # renamed: nobody finds it under its own key
-    found = next((one for one in below if one is asking.locator), source)
-    unknown = [one for one in resolution.unknown if one.place.number <= locator.position[0]]
+        below = [source, *giver.lower]  # renamed: nobody finds it under its own key
+    found = next((one for one in below if one is asking.giver), source)
+    unknown = [one for one in resolution.unknown if one.place.number <= giver.position[0]]
     return _declared(asking, key, below, found, unknown)
 
 
@@ -284,10 +284,10 @@ def _source(maker: ValueMaker, one: Fragment | UnknownSet, of: Declaration) -> S
 class _Laying:
     """Lays the declarations of one key, the worst position first. first: the numbers begin behind it"""
 
-    def __init__(self, asking: _Asking, locator: Declaration | None, first: int) -> None:
+    def __init__(self, asking: _Asking, giver: Declaration | None, first: int) -> None:
         self.maker = asking.maker
         self.value = asking.value
-        self.locator = locator
+        self.giver = giver
         self.folding = Folding()
         self.sources: dict[int, Source] = {}
         self.ties: dict[int, tuple[int, ...]] = {}
@@ -336,7 +336,7 @@ class _Laying:
             self.ties[number] = tuple(other for other in numbers if other != number)
 
     def _policy(self, one: Declaration) -> Policy:
-        if self.locator is not None and one.position > self.locator.position:
+        if self.giver is not None and one.position > self.giver.position:
             return _SILENT
         return _ABOVE[Why.LAYER if self._below is None else why_above(one, self._below)]
 
@@ -358,7 +358,7 @@ class _Laying:
         return self._last
 
     def _value(self, one: Declaration) -> Any:
-        if one is self.locator and self.value is not ABSENT:
+        if one is self.giver and self.value is not ABSENT:
             return plain(self.value)
         producer = one.root.producer
         is_constant = isinstance(producer, Constant) and not one.abstract and not one.is_multibind

@@ -34,7 +34,7 @@ _MERGE = "tag:yaml.org,2002:merge"
 
 
 class YamlLocator:
-    """A YAML text as someone who speaks.
+    """A YAML text that knows where it sets each value.
 
     text:  what it says
     first: the line of the file on which the text begins; None where its lines are not the file's

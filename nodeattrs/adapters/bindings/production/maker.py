@@ -1,6 +1,6 @@
 """The maker: where values are made, each once, and the scope that producers ask.
 
-It is handed layers and a state, asks the resolution who speaks for a key, and makes what
+It is handed layers and a state, asks the resolution which declaration counts for a key, and makes what
 that one gives. It knows no builder and no report; who may ask it for what, and how a
 question is spelled, is the injector's.
 """
@@ -175,11 +175,11 @@ class ValueMaker:
     # --- making ------------------------------------------------------------------------------------
 
     def declaration(self, wanted: Asked) -> Declaration | None:
-        """Who speaks for a key; None where nobody does."""
+        """The declaration that counts for a key; None where there is none."""
         return self.resolution.winners.get(wanted.key)
 
-    def locator(self, wanted: Asked) -> Declaration | None:
-        """Whose value a key had when it was last asked for: the winner's, or who spoke for one that gave nothing."""
+    def giver(self, wanted: Asked) -> Declaration | None:
+        """Who gave the value when a key was last asked for: the winner, or the next one where that gave nothing."""
         declared = self.declaration(wanted)
         return declared if declared is None else self._instead.get(id(declared), declared)
 

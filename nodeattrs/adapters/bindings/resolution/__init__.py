@@ -21,7 +21,7 @@ __all__ = ["resolve"]
 
 
 def resolve(layers: Iterable[Layer], state: State, objects: Objects) -> Resolution:
-    """Decide who speaks for each key.
+    """Decide which declaration counts for each key.
 
     layers: highest first
     cost:   linear in the number of bindings
