@@ -546,6 +546,23 @@ class TestThePast:
         assert said.node.trace("a").history[0].claim.verb is Verb.SILENT
         assert "silent" in said.node.explain("a")
 
+    def test_what_a_whole_map_replaced_is_newer_than_what_that_had_replaced(self, said):
+        """The line that goes last is the one that would be read without the map."""
+        said.run(
+            "recipe",
+            "x",
+            """
+            node.default['a']['b'] = 1      #: one
+            node.default['a']['b'] = 2      #: two
+            node.default['a'] = {'b': 3}    #: whole
+        """,
+        )
+
+        assert said.past("a.b") == [
+            ("overwritten", 2, said.at["two"], said.at["whole"]),
+            ("overwritten", 1, said.at["one"], said.at["two"]),
+        ]
+
     def test_a_full_assignment_tells_what_it_cleared(self, said):
         """In all components of its level for the force forms."""
         said.run(

@@ -400,11 +400,26 @@ def _past(ledger: Ledger, path: Path, but: Collection[int], owns: Mapping[int, P
     but:  events that a row of the trace has already, by their identity
     owns: slot -> where it has what stands at the path, if that is an element
     """
-    for depth in range(len(path), -1, -1):
-        yield from _chronicled(ledger, path[:depth], path[depth:], but, owns)
+    above = [_chronicled(ledger, path[:depth], path[depth:], but, owns) for depth in range(len(path), -1, -1)]
+    yield from _newest_first([one for chronicle in above for one in chronicle])
     below = [at for at in ledger.history if len(at) > len(path) and at[: len(path)] == path]
     for at in below[:_MOST_BELOW]:
         yield from _chronicled(ledger, at, (), but, {})
+
+
+def _newest_first(found: list[Earlier]) -> list[Earlier]:
+    """The same; what went with a map or list further up is newer than what its own setter had overwritten."""
+    ordered: list[Earlier] = []
+    for one in found:
+        older = (at for at, other in enumerate(ordered) if _is_newer(one, other))
+        ordered.insert(next(older, len(ordered)), one)
+    return ordered
+
+
+def _is_newer(one: Earlier, other: Earlier) -> bool:
+    is_above = one.at is not None and other.at is not None and len(one.at) < len(other.at)
+    by = other.by
+    return is_above and by is not None and (by.rank, by.origin) == (one.claim.rank, one.claim.origin)
 
 
 def _chronicled(
