@@ -154,6 +154,22 @@ class TestWhoSaidIt:
 
         assert ["roles/outer.yaml:4"] == [one.by.origin.place for one in past]
 
+    def test_two_roles_that_set_an_empty_map_are_both_named(self, tmp_path):
+        """
+        Without the one the other's is read.
+        """
+        role = "name: {name}\ndefault_attributes:\n  kiln: {{}}\nrun_list: [{inner}]\n"
+        files = {
+            "roles/outer.yaml": role.format(name="outer", inner="'role[inner]'"),
+            "roles/inner.yaml": role.format(name="inner", inner=""),
+        }
+        trace = on_disk(tmp_path, files, ["role[outer]"]).trace("kiln")
+
+        (other,) = trace.history
+        named = {trace.claims[0].origin.place, other.claim.origin.place}
+        assert {"roles/outer.yaml:3", "roles/inner.yaml:3"} == named
+        assert ({}, {}) == (trace.value, other.claim.value)
+
     def test_what_only_one_role_says_is_its_own(self, tmp_path):
         """
         Maps of several roles meet key by key.

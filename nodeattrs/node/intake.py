@@ -8,7 +8,7 @@ expand and no files: a run hands in plain data and who said it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
@@ -264,11 +264,21 @@ def _lay_over(component: ComponentTree, tree: Any, locator: Locator) -> None:
         return list(each(told, path, len(below)))
 
     inside, said = ledger.plan(DEFAULT_GROUP).policy, Part(stored(tree, ()), At(mark, ()))
+    empty = [path for path in _empty_maps(said.value, ()) if dig(ledger.trees[slot], path) == {}]
     for path, below, part in placed(inside, ledger.trees[slot], said, known):
         if isinstance(below, (dict, list)):
             component.leave(path)
         told = part.origins if ledger.provenance and isinstance(part.origins, list) else None
         ledger.store(slot, path, part.value, mark, told)
+    for path in empty:
+        ledger.met_empty(slot, path, mark)
+
+
+def _empty_maps(tree: Any, path: Path) -> Iterator[Path]:
+    for key, value in tree.items() if isinstance(tree, dict) else ():
+        if value == {}:
+            yield (*path, key)
+        yield from _empty_maps(value, (*path, key))
 
 
 def _sink(component: ComponentTree) -> None:

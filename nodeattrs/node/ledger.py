@@ -272,6 +272,13 @@ class Ledger:
             with self.lock:
                 self._remember(slot, path, Event("silent", value, mark, 0))
 
+    def met_empty(self, slot: int, path: Path, mark: int) -> None:
+        """Note an empty map that was laid over an empty one: without that, it would be read."""
+        if self.provenance:
+            with self.lock:
+                by = said_in(self.trees[slot], self.trees[slot].origin, path)[0].source
+                self._remember(slot, path, Event("overwritten", {}, mark, by))
+
     def speak(self, setter: Setter) -> Setter:
         """Who sets values from now on; answers who did so far. What writers remember of their place is void."""
         with self.lock:
