@@ -431,3 +431,21 @@ def test_the_lines_of_the_generator_are_read_back():
 
     assert value == ruby_yaml.read(Text("f", "k:\n" + _lines(value, 1))).reading.tree["k"]
     assert dig(value, ("k", 9)) is ABSENT
+
+
+def test_a_map_that_keeps_a_scalar_down_is_named_at_the_root_of_a_key(tmp_path: Path):
+    """
+    Without its only entry it would be empty, and the number would be read.
+    """
+    (tmp_path / "data").mkdir()
+    levels = "".join(f"- {{name: {name}, path: {name}.yaml}}\n" for name in ("one", "two", "all"))
+    (tmp_path / "hiera.yaml").write_text(f"version: 5\nhierarchy:\n{levels}")
+    (tmp_path / "data" / "one.yaml").write_text("lookup_options: {k: {merge: deep}}\nk: {n: 1}\n")
+    (tmp_path / "data" / "two.yaml").write_text("k: 2\n")
+    (tmp_path / "data" / "all.yaml").write_text("k: {m: 3}\n")
+    explanation = Hiera(tmp_path / "hiera.yaml").scope({}).explain("k")
+
+    rows = {one.outcome.value: Path(str(one.origin.place)).name for one in explanation.trace(("m",)).claims}
+
+    assert {"m": 3, "n": 1} == explanation.value
+    assert {"wins": "all.yaml:1", "holds": "one.yaml:2", "loses": "two.yaml:1"} == rows

@@ -44,7 +44,7 @@ def _maps_over_others(found: Walk, own: Callable[[At, Any], Any]) -> Iterator[Se
             if source not in named:
                 named.add(source)
                 path = lost.setting.path
-                above = (path[:depth] for depth in range(len(path), 0, -1))
+                above = (path[:depth] for depth in range(len(path), 0, -1)) if path else ((),)
                 maps = ((at, value) for at in above if isinstance(value := own(At(source, at), ABSENT), dict))
                 yield from (Setting(source, at, value, at) for at, value in islice(maps, 1))
 
