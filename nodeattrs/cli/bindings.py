@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import UNKNOWN_LAYER, add_output, add_strict, path_of
+from nodeattrs.cli.options import UNKNOWN_LAYER, actions_of, add_output, add_strict, path_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -46,16 +46,7 @@ _CODES = {"check": _CHECK_CODES, "inject": _UNKNOWN_CODES, "explain": _UNKNOWN_C
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command: five of its own."""
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
-    for name, summary in _SUMMARIES.items():
-        one = actions.add_parser(
-            name,
-            help=summary,
-            description=f"{summary[0].upper()}{summary[1:]}.",
-            epilog=_CODES.get(name),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-        )
+    for name, one in actions_of(parser, _SUMMARIES, _CODES):
         if name in ("inject", "explain"):
             one.add_argument(
                 "key", metavar="KEY", help='a name such as ssh::port or /classes; "" with --type is the type alone'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import add_output, add_run_options
+from nodeattrs.cli.options import actions_of, add_output, add_run_options
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -52,11 +52,7 @@ _ACTIONS = {
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command: seven of its own."""
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
-    for name, summary in _ACTIONS.items():
-        one = actions.add_parser(
-            name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False
-        )
+    for name, one in actions_of(parser, _ACTIONS):
         if name == "why":
             one.add_argument("first", metavar="A", help="such as 'File[/etc/ntp.conf]'")
             one.add_argument("then", metavar="B", help="such as 'Service[ntpd]'")

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import add_output, path_of
+from nodeattrs.cli.options import actions_of, add_output, path_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -69,22 +69,13 @@ _LAYERS = (
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command: four of its own."""
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
     summaries = {
         "merge": "print the merged config",
         "explain": "say which part set, extended, replaced or dropped what, and by which merger",
         "check": "report what is wrong or doubtful; the exit code is 1 if anything is wrong",
         "pack": "print a MIME message of the files, with merge headers",
     }
-    for name, summary in summaries.items():
-        one = actions.add_parser(
-            name,
-            help=summary,
-            description=f"{summary[0].upper()}{summary[1:]}.",
-            epilog=_EPILOGS[name],
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-        )
+    for name, one in actions_of(parser, summaries, _EPILOGS):
         one.add_argument(
             "files", metavar="FILE", nargs="+", help="user-data of any kind, in order; - is standard input"
         )

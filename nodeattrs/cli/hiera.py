@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import UNKNOWN_LAYER, add_output
+from nodeattrs.cli.options import UNKNOWN_LAYER, actions_of, add_output
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -51,16 +51,8 @@ NO_SUCH_KEY, WRONG_TYPE = 3, 4
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command: six of its own."""
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
-    for name, summary in _SUMMARIES.items():
-        one = actions.add_parser(
-            name,
-            help=summary,
-            description=f"{summary[0].upper()}{summary[1:]}.",
-            epilog=None if name in ("who-has", "unused") else _CODES,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-        )
+    codes = dict.fromkeys(("lookup", "explain", "list", "diff"), _CODES)
+    for name, one in actions_of(parser, _SUMMARIES, codes):
         _add_asked(one, name)
         _add_tree(one)
         _add_who(one, name)

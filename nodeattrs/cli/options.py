@@ -7,6 +7,7 @@ Nothing is decided here: which store is meant and what a machine is called is kn
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.terminal import FORMATS, Terminal
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "UNKNOWN_LAYER",
+    "actions_of",
     "add_at",
     "add_output",
     "add_run_options",
@@ -48,6 +50,30 @@ _STORE_HELP = (
     "where nodes are kept: a directory, a file that ends in .db, file://, sqlite:// or postgresql:// (default: "
     "`store` in nodeattrs.toml of the repository, else .nodeattrs/nodes.db in the current directory)"
 )
+
+
+def actions_of(
+    parser: argparse.ArgumentParser, summaries: Mapping[str, str], epilogs: Mapping[str, str] | None = None
+) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    """The actions of a command, one after the other, each with its parser.
+
+    summaries: action -> what it does, for the lists of both
+    epilogs:   action -> what its own help ends with, line by line as it is written
+    """
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
+    for name, summary in summaries.items():
+        epilog = (epilogs or {}).get(name)
+        yield (
+            name,
+            actions.add_parser(
+                name,
+                help=summary,
+                description=f"{summary[0].upper()}{summary[1:]}.",
+                epilog=epilog,
+                formatter_class=argparse.HelpFormatter if epilog is None else argparse.RawDescriptionHelpFormatter,
+                allow_abbrev=False,
+            ),
+        )
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:
