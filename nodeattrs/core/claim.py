@@ -37,9 +37,9 @@ class Verb(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where something was said.
+    """Who set something, and where.
 
-    kind: the sort of locator: "attribute file", "recipe", "role", "environment",
+    kind: the sort of source: "attribute file", "recipe", "role", "environment",
           "facts", "file", "caller", "saved", ...
     name: its name: a cookbook, a role, an environment, a data file; may be empty
     file: relative to the repository where there is one, with forward slashes
@@ -57,26 +57,26 @@ class Origin:
 
     @property
     def who(self) -> str:
-        """The locator without the place: "role web"."""
+        """Who set it, without the place: "role web"."""
         return f"{self.kind} {self.name}".rstrip()
 
     @property
     def place(self) -> str | None:
-        """The place without the locator: "roles/web.json:9"."""
+        """The place, without who set it: "roles/web.json:9"."""
         if self.file is None:
             return None
         return self.file if self.line is None else f"{self.file}:{self.line}"
 
     def at(self, path: Path) -> Origin:
-        """Where this locator said *path*: a plain origin knows one place only."""
+        """Where *path* was set: a plain origin knows one place only."""
         return self
 
     def moved(self, line: int | None, column: int | None = None) -> Origin:
-        """The same locator at another line."""
+        """The same at another line."""
         return replace(self, line=line, column=column)
 
     def saved(self) -> Origin:
-        """The same, said in an earlier run and kept since: "saved recipe app"."""
+        """The same, set in an earlier run and kept since: "saved recipe app"."""
         return replace(self, kind=f"saved {self.kind}")
 
     def __str__(self) -> str:
@@ -101,15 +101,30 @@ class Cause:
 
 
 class Locator(Protocol):
-    """Someone who said many things, and knows where it said each of them.
+    """Knows where each value of a source was set.
 
-    A file of roles is one locator with a line for each key; looking the line up
+    A role's file has one locator, with a line for each key; looking the line up
     waits until somebody asks. An `Origin` is the simplest locator.
     """
 
     def at(self, path: Path) -> Origin:
-        """Where *path* was said, counted from the place the locator spoke about."""
+        """Where *path* was set, counted from the place that the locator is about."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """A locator whose paths are counted from further down.
+
+    >>> Below(Origin("role", "web", "roles/web.json", 3), ("default_attributes",)).at(("port",)).line
+    3
+    """
+
+    locator: Locator
+    under: Path
+
+    def at(self, path: Path) -> Origin:
+        return self.locator.at((*self.under, *path))
 
 
 UNKNOWN = Origin("unknown")

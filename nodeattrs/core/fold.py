@@ -38,7 +38,7 @@ class Layer:
     """A tree, and who set it.
 
     value:  maps, lists and scalars; never changed by a fold
-    origin: an `Origin`, or any locator that knows where it set each path
+    origin: an `Origin`, or another locator, which knows where each path was set
     title:  what a trace calls it, beside its number and origin
     policy: how this layer joins what was folded before it; None means as the fold says
     """

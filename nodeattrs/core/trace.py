@@ -54,11 +54,11 @@ class Outcome(Enum):
 class TraceClaim:
     """One claim of a trace.
 
-    claim: what was said; its rank is the number of the slot or layer
-    outcome:  what became of it
-    why:   the rule that decided
-    by:    the ranks that beat it, strongest first; its own where it would be overridden without the others, too
-    then:  who took it over and went on with it in place, such as a recipe with a list; it lives on
+    claim:   what was set; its rank is the number of the slot or layer
+    outcome: what became of it
+    why:     the rule that decided
+    by:      the ranks that override it, strongest first; its own where it would be overridden without the others, too
+    then:    who took it over and went on with it in place, such as a recipe with a list; it lives on
     """
 
     claim: Claim
@@ -90,9 +90,9 @@ class TraceClaim:
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """Something said and no longer in any tree: overwritten, erased, or silent from the start.
+    """Something set and no longer in any tree: overwritten, erased, or silent from the start.
 
-    claim: what was said, and by whom
+    claim: what was set, and by whom
     event: "overwritten", "erased", "silent", "forgotten" (dropped to bound the memory; `count` of them)
     by:    the claim that did it, where one did
     at:    where it happened: at the path of the claim, or at a map or list that held it; None where nobody knows
@@ -107,7 +107,7 @@ class Earlier:
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """An element of a list that is read: its value, the ranks of everyone who said it, and their claims."""
+    """An element of a list that is read: its value, the ranks of everyone who set it, and their claims."""
 
     value: Any
     ranks: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""Rule 2: one component as its locator sees it, attribute file's slot under recipe's.
+"""Rule 2: one component as whoever sets values sees it, attribute file's slot under recipe's.
 
 Chef keeps a component in one mutable tree; we keep two, and this module makes them
 behave as one. A recipe sees the attribute file's tree under its own; what it assigns
@@ -290,9 +290,9 @@ class ComponentTree:
         return None
 
     def work(self, path: Path, change: Callable[[Pairs, int], Any], anew: bool = False) -> Any:
-        """Change the list at *path* in place: the whole list becomes the locator's.
+        """Change the list at *path* in place: the whole list becomes that of whoever sets values now.
 
-        change: gets (element, who said it) pairs to change, and the mark of the locator; its answer is returned
+        change: gets (element, who set it) pairs to change, and the mark of whoever changes them; its answer is returned
         anew:   nothing of what stood there goes on in it
         """
         with self.ledger.lock:
@@ -350,7 +350,7 @@ class ComponentTree:
         return value
 
     def replace(self, value: dict[Any, Any]) -> None:
-        """Make a map of our own the whole component, as its locator sees it."""
+        """Make a map of our own the whole component, as whoever sets values sees it."""
         self._note_cut((), self.root())
         mark = self._here(0, Verb.REPLACE if self._by_recipe else Verb.SET)
         self.ledger.replace(self._slot, AssignedMap(value, mark) if self._by_recipe else value, mark)

@@ -312,7 +312,7 @@ def _sunk(ledger: Ledger, lower: int, tree: OwnedMap, path: Path) -> None:
 
 
 def _adopt(component: ComponentTree, saved: Ledger, but: Callable[[Origin], bool]) -> None:
-    """Take over the (lower) slot from another ledger with its marks, which are those of a locator who was saved.
+    """Take over the (lower) slot from another ledger with its marks, which are those of who set it then.
 
     but: what these said is left out
     """
@@ -326,7 +326,7 @@ def _adopt(component: ComponentTree, saved: Ledger, but: Callable[[Origin], bool
 
 
 class _Saved:
-    """A locator of an earlier run."""
+    """A locator of what an earlier run set."""
 
     __slots__ = ("_locator",)
 

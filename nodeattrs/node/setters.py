@@ -31,9 +31,9 @@ _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 class Setter(NamedTuple):
-    """Who speaks: `kind` is a source ("attribute file", "recipe", "role", ...), `name` whose it is.
+    """Who sets values: `kind` is a source ("attribute file", "recipe", "role", ...), `name` whose it is.
 
-    locator: knows the places of what this setter says, where it is a document; None for code
+    locator: knows the places of what this setter sets, where it is a document; None for code
     """
 
     kind: str
@@ -44,7 +44,7 @@ class Setter(NamedTuple):
     def early(self) -> bool:
         """Whether it writes the attribute file's slot of a component; everybody else writes the recipe's.
 
-        Early are attribute files, and the run itself: both speak before the first recipe.
+        Early are attribute files, and the run itself: both set values before the first recipe.
         """
         return self.kind in (ATTRIBUTE_FILE, RUN)
 
@@ -53,7 +53,7 @@ CALLER = Setter("caller")
 
 
 class Mark(NamedTuple):
-    """How something was said.
+    """How something was set.
 
     locator: knows the place
     verb:    what it did
@@ -68,7 +68,7 @@ class Mark(NamedTuple):
 
 
 class CodeLocator:
-    """A line of Python that said something; file and line are looked up when asked.
+    """A line of Python that set something; file and line are looked up when asked.
 
     Inside a literal it finds the line of each part. The text is the one that Python keeps for
     tracebacks, so it is what really ran.

@@ -254,7 +254,7 @@ class Level(Writer):
 
 
 class ListWriter(_Handle):
-    """A list of one component. Work in it makes the whole list the locator's.
+    """A list of one component. Work in it makes the whole list that of whoever works.
 
     cost: each change copies the list
     """
@@ -302,7 +302,7 @@ class ListWriter(_Handle):
         return [stored(value, self._path) for value in values]
 
     def _said(self, taken: list[Any], mark: int, listed: bool) -> Pairs:
-        """New elements with their locator, who said them as one list, or each as a value of its own."""
+        """New elements with who set them, as one list or each as a value of its own."""
         path = self._path
         return [(value, At(mark, (*path, index) if listed else path)) for index, value in enumerate(taken)]
 

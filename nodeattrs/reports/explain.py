@@ -78,7 +78,7 @@ class Explanation:
         data = trace.to_dict()
         data["value"] = claimed(trace.value, trace.path)
         for entry, stated in zip(data["claims"], trace.claims, strict=True):
-            entry["value"] = claimed(stated.claim.value)
+            entry["value"] = claimed(stated.value)
         for entry, past in zip(data["history"], trace.history, strict=True):
             entry["value"] = claimed(past.claim.value)
         for entry, element in zip(data["elements"], trace.elements, strict=True):

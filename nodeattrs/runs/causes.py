@@ -31,7 +31,7 @@ def causes(repository: Repository, run: Run, origins: Iterable[Origin]) -> list[
 
 def of_trace(repository: Repository, run: Run) -> Callable[[Trace], list[Cause]]:
     """What asks `causes` for everyone in a trace, the winner first."""
-    return lambda trace: causes(repository, run, (stated.claim.origin for stated in trace.claims))
+    return lambda trace: causes(repository, run, (stated.origin for stated in trace.claims))
 
 
 class _Causes:

@@ -47,7 +47,7 @@ class Cookbook:
     files:   paths inside the cookbook, with forward slashes
     root:    where it lies on disk, or None
     folder:  what messages call that place, relative to the repository
-    locator: who says the metadata
+    locator: knows the places of the metadata
     """
 
     name: str

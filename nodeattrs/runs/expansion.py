@@ -1,8 +1,8 @@
-"""A node hears its roles and its environment.
+"""A node takes in its roles and its environment.
 
-The step of a run between facts and attribute files: expand the run-list, note what it came
-to among the automatic attributes, replace what environment and roles say. What nodes with one
-run-list and one environment have in common is worked out once and prepared by all of them.
+The step of a run between facts and attribute files: expand the run-list, note its result
+among the automatic attributes, replace what environment and roles say. What nodes with one
+run-list and one environment have in common is prepared once for all of them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from nodeattrs.runs.run_list import Expansion, expand_run_list
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule
 
-__all__ = ["Layers", "expand_node", "hear_layers", "layers_of", "note_expansion"]
+__all__ = ["Layers", "expand_node", "layers_of", "note_expansion", "take_layers"]
 
 Roles = Mapping[str, Role] | Callable[[str], Role | None]
 Environments = Mapping[str, Environment] | Callable[[str], Environment | None]
@@ -34,7 +34,7 @@ class Layers:
 
     expansion:   of the run-list
     environment: itself
-    prepared:       what roles and environment say, folded
+    prepared:    what roles and environment set, folded
     """
 
     expansion: Expansion
@@ -64,7 +64,7 @@ def layers_of(
     return Layers(expansion, found, Intake(node).layers())
 
 
-def hear_layers(node: Node, layers: Layers) -> None:
+def take_layers(node: Node, layers: Layers) -> None:
     """Replace what environment and roles say on a node, at no cost where nothing was said on it before."""
     if not Intake(node).begin_with(layers.prepared):
         _hear(node, layers.expansion, layers.environment)

@@ -9,31 +9,15 @@ fields a role has nor what syntax the document was written in.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.claim import Locator
 from nodeattrs.core.tree import ABSENT, Path, dig, near
 from nodeattrs.errors import BadArgument, DocumentError, InvalidRunListItem, UnknownField
 from nodeattrs.node.run_list import RunListItem
 from nodeattrs.runs.versions import Constraint, Version
 
-__all__ = ["Below", "Fields", "fault", "known_or_near"]
-
-
-@dataclass(frozen=True, slots=True)
-class Below:
-    """A locator whose paths are counted from further down.
-
-    >>> Below(Origin("role", "web", "roles/web.json", 3), ("default_attributes",)).at(("port",)).line
-    3
-    """
-
-    locator: Locator
-    under: Path
-
-    def at(self, path: Path) -> Origin:
-        return self.locator.at((*self.under, *path))
+__all__ = ["Fields", "fault", "known_or_near"]
 
 
 def fault(
@@ -44,7 +28,7 @@ def fault(
     hint: str | None = None,
     kind: type[DocumentError] = DocumentError,
 ) -> DocumentError:
-    """The error for what *locator* set at *path*, with the line it stands on."""
+    """The error for what is set at *path*, with the line that the locator knows."""
     at = locator.at(path)
     text = message if at.file else f"{at.who}: {message}"
     return kind(text, file=at.file, line=at.line, column=at.column, path=path, hint=hint)

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodeattrs.core.claim import Locator, Origin
-from nodeattrs.runs.fields import Below, Fields
+from nodeattrs.core.claim import Below, Locator, Origin
+from nodeattrs.runs.fields import Fields
 
 __all__ = ["LEVELS", "NodeFile", "read_node"]
 

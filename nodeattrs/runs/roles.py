@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.claim import Below, Locator, Origin
 from nodeattrs.core.tree import Path
-from nodeattrs.runs.fields import Below, Fields
+from nodeattrs.runs.fields import Fields
 
 __all__ = ["DEFAULT_ENVIRONMENT", "Environment", "Role", "read_environment", "read_role"]
 
@@ -50,7 +50,7 @@ class Role(_SaysAttributes):
     env_run_lists:       environment -> items for it; an empty list, or None, means none
     default_attributes:  below a node's normal attributes
     override_attributes: above them
-    locator:             who says all this, its paths counted from the document's root
+    locator:             knows where all this is set, its paths counted from the document's root
     """
 
     name: str
@@ -84,7 +84,7 @@ class Environment(_SaysAttributes):
     default_attributes:  below those of roles
     override_attributes: above those of roles
     cookbook_versions:   cookbook -> the constraint its version has to meet
-    locator:             who says all this, its paths counted from the document's root
+    locator:             knows where all this is set, its paths counted from the document's root
     """
 
     name: str

@@ -16,7 +16,7 @@ from nodeattrs.errors import DocumentError, NodeattrsError, NotFound, RecipeNotF
 from nodeattrs.node.intake import Intake, told_of_node
 from nodeattrs.node.node import Node
 from nodeattrs.runs.cookbooks import check_versions, cookbook_order
-from nodeattrs.runs.expansion import Layers, hear_layers, layers_of, note_expansion
+from nodeattrs.runs.expansion import Layers, layers_of, note_expansion, take_layers
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.injection import Injection
 from nodeattrs.runs.lookups import lookup_word
@@ -94,11 +94,11 @@ def run_node(
             node.environment = named
         if items is not None:
             node.run_list = items
-    # Before anything else is said, since a node that has stated nothing yet hears them at no cost. Only what
+    # Before anything else is set, since a node that has nothing yet takes them at no cost. Only what
     # bindings include has to wait for the facts.
     plan = None if config.bindings else _plan(repository, tuple(node.run_list), node.environment)
     if plan is not None:
-        hear_layers(node, plan.layers)
+        take_layers(node, plan.layers)
     intake = Intake(node)
     if saved is not None:
         intake.saved(saved)
@@ -110,7 +110,7 @@ def run_node(
     injection = Injection(repository, node, lookup if repository.hiera is not None else None)
     if plan is None:
         plan = _plan(repository, tuple(injection.run_list(node.run_list)), node.environment)
-        hear_layers(node, plan.layers)
+        take_layers(node, plan.layers)
     expansion = plan.layers.expansion
     note_expansion(node, expansion)
     intake.note({"chef_environment": node.environment})

@@ -59,7 +59,7 @@ class Expansion:
     """By type and name: who named a recipe or role first, and where."""
 
     def named_by(self, kind: str, name: str) -> tuple[str | None, Locator, Path] | None:
-        """Who first named a recipe or role: the role that did (None: the node's own run list), its locator, the place.
+        """Who first named a recipe or role: the role that did (None: the node's own run list), its locator, the path.
 
         kind: "recipe", named as `qualified` writes it, or "role"
         """

@@ -78,16 +78,16 @@ class Explanation:
         if self.account is None:
             return Trace((self.label, *steps), value, ())
         found = self.account.trace(steps, value)
-        known = {stated.claim.rank for stated in found.unknown}
-        more = [stated for stated in map(self._unknown_claim, self.beside) if stated.claim.rank not in known]
-        titles = {**(found.titles or {}), **{stated.claim.rank: stated.claim.value.name for stated in more}}
+        known = {stated.rank for stated in found.unknown}
+        more = [stated for stated in map(self._unknown_claim, self.beside) if stated.rank not in known]
+        titles = {**(found.titles or {}), **{stated.rank: stated.value.name for stated in more}}
         return replace(found, claims=(*found.standing, *found.unknown, *more, *found.losers), titles=titles)
 
     def causes(self, path: str | Path = ()) -> tuple[Cause, ...]:
         """The lines because of which those who set a path are in effect: conditions, and the lists of layers."""
         found: dict[Cause, None] = {}
         for stated in self.trace(path).claims if self.account is not None else ():
-            found.update(dict.fromkeys(self.account.causes_of(stated.claim.rank)))  # type: ignore[union-attr]
+            found.update(dict.fromkeys(self.account.causes_of(stated.rank)))  # type: ignore[union-attr]
         return tuple(found)
 
     @property
@@ -193,7 +193,7 @@ def _spoken(account: Account, value: Any) -> Iterator[Spoken]:
         counted |= {claim.rank for claim in claims}
         yield Spoken(entry, ", ".join(_place(claim, whole) for claim in claims), True, step)
     for stated in whole.claims:
-        if stated.claim.rank not in counted:
+        if stated.rank not in counted:
             yield _silent(stated.claim, whole)
 
 

@@ -95,7 +95,7 @@ def operations_of(text: str) -> list[Any]:
 
 
 class PatchLocator:
-    """A patch as a locator, each at the line of its operation.
+    """Knows where a patch sets each value: at the line of its operation.
 
     locator: knows the lines of the text, as a list of operations
     """

@@ -27,7 +27,7 @@ _REST = Policy("one text", Line(ANY, SAID, TAKE))
 def told_twice(folding: Folding, path: Path, locator: Callable[[int], Locator]) -> Folding:
     """The same folding, for a walk along a path: with all that the parts say on the way.
 
-    locator: the number of a part -> who knows its lines
+    locator: the number of a part -> what knows its lines
     cost:    one look at each part; a reading of the texts that say something there
     """
     steps = [step._replace(part=_told(step, path, locator)) for step in folding.steps]

@@ -331,7 +331,7 @@ class Merged:
         return YamlLocator(part.text, origin, part.line, part.indent) if part.body else origin
 
     def _origin_of(self, report: PartReport) -> Origin:
-        """The locator of a part as a whole. Lines of a part that was packed count in the part, not in the file."""
+        """The origin of a part as a whole. Lines of a part that was packed count in the part, not in the file."""
         part = report.part
         if not part.type:
             return Origin("layer", report.filename)
@@ -360,7 +360,7 @@ class Merged:
 
     def causes(self, path: str | TreePath) -> tuple[Cause, ...]:
         """The lines that decide how those who speak about *path* are merged: headers, merge_how, merge_type."""
-        numbers = dict.fromkeys(stated.claim.rank for stated in self.trace(path).claims)
+        numbers = dict.fromkeys(stated.rank for stated in self.trace(path).claims)
         reports = [(self.parts[number - 1], self.definition_origin(number)) for number in numbers]
         return tuple(Cause(f"{one.title} joins by {one.definition}", at) for one, at in reports if at is not None)
 

@@ -194,7 +194,7 @@ class Explanation:
 
     def causes(self, path: str | Path = ()) -> tuple[Cause, ...]:
         """The lines that decide who is asked and how their values become one: of hiera.yaml, and of lookup_options."""
-        places = [self._recorder.source(stated.claim.rank).place for stated in self.trace(path).claims]
+        places = [self._recorder.source(stated.rank).place for stated in self.trace(path).claims]
         found = [Cause(f"level {place.entry!r} of the {place.layer} layer", place.origin) for place in places]
         if isinstance(self.strategy_from, Origin):
             strategy = self.strategy if isinstance(self.strategy, str) else self.strategy["strategy"]

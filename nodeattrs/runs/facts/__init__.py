@@ -45,8 +45,8 @@ class Facts:
     """What is known of a machine.
 
     tree:     the facts, by Ohai's names; belongs to the caller
-    locator:  who said each of them
-    warnings: which functions failed, and how; what they would have said is absent
+    locator:  knows who set each of them
+    warnings: which functions failed, and how; what they would have set is absent
     settled:  the tree is JSON data that nobody changes any more, not even whoever has it: a run
               keeps it as it is and copies nothing
     """

@@ -24,7 +24,6 @@ from nodeattrs.core.tree import Path
 from nodeattrs.errors import NodeattrsError
 
 __all__ = [
-    "Below",
     "Computed",
     "Constant",
     "ConstantProducer",
@@ -164,17 +163,6 @@ def none_given(given: Mapping[str, Any], what: str) -> None:
     """Refuse the arguments of an injection. raises: BindingError ("arguments")"""
     if given:
         raise BindingError("arguments", f"{what} takes no arguments, and {', '.join(given)} was given")
-
-
-@dataclass(frozen=True, slots=True)
-class Below:
-    """A locator about one entry of what another one speaks about."""
-
-    locator: Locator
-    under: Path
-
-    def at(self, path: Path) -> Origin:
-        return self.locator.at((*self.under, *path))
 
 
 @dataclass(frozen=True, slots=True)

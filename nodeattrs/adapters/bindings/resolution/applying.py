@@ -26,11 +26,11 @@ from nodeattrs.adapters.bindings.model.items import (
     hash_of,
 )
 from nodeattrs.adapters.bindings.model.keys import Key, map_key, parameter_key, variable_key
-from nodeattrs.adapters.bindings.model.producers import Below, Constant, Producing, with_options
+from nodeattrs.adapters.bindings.model.producers import Constant, Producing, with_options
 from nodeattrs.adapters.bindings.model.state import State
 from nodeattrs.adapters.bindings.model.types import ANY, DATA, Type
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration, Layer, Place, Resolution, UnknownSet
-from nodeattrs.core.claim import Cause
+from nodeattrs.core.claim import Below, Cause
 from nodeattrs.core.tree import near
 from nodeattrs.core.unknown import Unknown
 

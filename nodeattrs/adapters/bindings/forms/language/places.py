@@ -45,7 +45,7 @@ class WrittenValue:
 
 
 def written(text: Text, tree: Tree) -> WrittenValue:
-    """The locator about the value of a branch."""
+    """The locator of the value of a branch."""
     return WrittenValue(text.source(tree), text.origin(tree))
 
 
