@@ -124,7 +124,8 @@ def _with_workers(stated: TraceClaim, work: _Work | None) -> TraceClaim:
 
 def _each_setter(ledger: Ledger, stated: TraceClaim, own: Path) -> Iterator[TraceClaim]:
     """A row for each who set an element of a list that was united in its slot, the first one first."""
-    claim, tree = stated.claim, ledger.trees[stated.rank]
+    claim = stated.claim
+    tree = ledger.trees[claim.rank]
     said = said_in(tree, tree.origin, own) if int in map(type, own) and stated.outcome is not Outcome.UNKNOWN else ()
     if len(said) < 2:
         yield stated
