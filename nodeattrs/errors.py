@@ -258,6 +258,26 @@ class InternalError(NodeattrsError):
     """Our own bug. Please report it."""
 
 
+def wrong_argument(what: str, wanted: str, given: object, hint: str | None = None) -> BadArgument:
+    """The error for an argument of a wrong sort; what was given is named, and shown where it is short text or a number.
+
+    >>> print(wrong_argument("the origin of a layer", "an Origin", "common", 'Origin("file", "common")'))
+    the origin of a layer is an Origin, and not the text 'common'
+      Origin("file", "common")
+    """
+    return BadArgument(f"{what} is {wanted}, and not {_given(given)}", hint=hint)
+
+
+def _given(value: object) -> str:
+    if value is None or isinstance(value, bool):
+        return repr(value)
+    if isinstance(value, (str, int, float)):
+        shown = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}..."
+        return f"the text {shown}" if isinstance(value, str) else f"the number {shown}"
+    name = value.__name__ if isinstance(value, type) else type(value).__name__
+    return f"the class {name}" if isinstance(value, type) else f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
+
+
 def missing_extra(library: str, extra: str, purpose: str) -> MissingExtra:
     """The error for an optional library that is absent.
 

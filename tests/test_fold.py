@@ -74,11 +74,11 @@ class TestLayers:
 
     def test_scalars_and_lists_can_be_folded_too(self):
         """
-        A layer need not be a map: one key of many sources is a fold of values.
+        What a `Layer` holds need not be a map: one key of many sources is a fold of values.
         """
-        assert [1, 2, 3] == fold([[1, 2], [2, 3]]).value
-        assert "b" == fold(["a", "b"]).value
-        assert (Origin("layer", "2"),) == fold(["a", "b"]).origins(())
+        assert [1, 2, 3] == fold([Layer([1, 2]), Layer([2, 3])]).value
+        assert "b" == fold([Layer("a"), Layer("b")]).value
+        assert (Origin("caller"),) == fold([Layer("a"), Layer("b")]).origins(())
 
     def test_kinds_of_values_are_open(self):
         """
@@ -283,7 +283,7 @@ class TestFailure:
         Where whole layers do not join.
         """
         with pytest.raises(MergeConflict, match=r"at \(root\)") as caught:
-            fold(["a", "b"], STRICT)
+            fold([Layer("a"), Layer("b")], STRICT)
 
         assert () == caught.value.path
 
@@ -428,7 +428,7 @@ class TestCloudInit:
         """
         A part that is no map leaves the result as it was.
         """
-        assert {"a": 1} == fold([{"a": 1}, ["not", "a", "map"], "text"], dispatching()).value
+        assert {"a": 1} == fold([{"a": 1}, Layer(["not", "a", "map"]), Layer("text")], dispatching()).value
 
     def test_the_old_value_says_what_becomes_of_the_new_one(self):
         """

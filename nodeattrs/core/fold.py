@@ -8,8 +8,11 @@ bring layers and policies.
 
 from __future__ import annotations
 
+import os
+import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Claim, Locator, Origin
@@ -17,9 +20,9 @@ from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import origins_at, places, sources
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import INSIDE, Policy
-from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, spell
+from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, near, spell
 from nodeattrs.core.unknown import Unknown, unknown_layer
-from nodeattrs.errors import BadArgument, MergeConflict, TooDeep
+from nodeattrs.errors import BadArgument, MergeConflict, NoSuchAttribute, TooDeep, TypeConflict, wrong_argument
 
 if TYPE_CHECKING:
     # Loaded by the first question: a fold that nobody asks does not pay for the answers.
@@ -47,6 +50,13 @@ class Layer:
     origin: Locator = _NOBODY
     title: str = ""
     policy: Policy | None = None
+
+    def __post_init__(self) -> None:
+        if not hasattr(self.origin, "at"):
+            hint = f'Layer({{...}}, Origin("file", {self.origin!r}))' if isinstance(self.origin, str) else None
+            raise wrong_argument("the origin of a layer", "an Origin, or another locator", self.origin, hint)
+        if self.policy is not None:
+            _require_policy(self.policy, "of a layer")
 
     @classmethod
     def unknown(cls, name: str, origin: Locator, reason: str) -> Layer:
@@ -77,6 +87,12 @@ class Fold:
     policy: Policy
     from_top: bool = False
 
+    def __post_init__(self) -> None:
+        _require_policy(self.policy, "of a fold")
+        for child in _entries(self.children):
+            if not isinstance(child, (Layer, Fold)):
+                raise wrong_argument("each child of a Fold", "a Layer or a Fold", child, "Layer({...})")
+
     def layers(self) -> Iterator[Layer]:
         """The layers, as they are numbered: 1, 2, ... in the order in which they are laid."""
         for child in self.children:
@@ -104,7 +120,22 @@ class Folded:
         self._layers = layers
 
     def __getitem__(self, step: Any) -> Any:
-        return self.value[step]
+        try:
+            return self.value[step]
+        except LookupError:
+            raise self._absent(step) from None
+        except TypeError as error:
+            raise TypeConflict(f"cannot step to {step!r}: {error}", path=(step,)) from None
+
+    def _absent(self, step: Any) -> NoSuchAttribute:
+        close = near(step, self.value) if isinstance(self.value, dict) else ()
+        hint = f"did you mean {' or '.join(close)}?" if close else "`in folded.value` tells what is there"
+        if isinstance(step, str) and "." in step:
+            hint = "a step at a time: folded['a']['b']"
+        return NoSuchAttribute(f"nothing is set at {step!r}", path=(step,), hint=hint)
+
+    def __repr__(self) -> str:
+        return f"<Folded {len(self._layers)} layers: {reprlib.repr(self.value)}>"
 
     def origins(self, path: str | Path) -> tuple[Origin, ...]:
         """Everyone who set what stands at *path*; more than one for united elements and joined text.
@@ -160,13 +191,14 @@ def fold(
 ) -> Folded:
     """Fold *layers* into one tree.
 
-    layers:   `Layer`s and `Fold`s, weakest first; plain trees are layers without a known origin
+    layers:   `Layer`s and `Fold`s, weakest first; plain maps are layers without a known origin
     policy:   what happens where two values meet
     from_top: see `Fold`
     rules:    path or pattern -> another policy there: "append", {"merge_by": "name"}; see `core.rules.read_rules`
     strict:   refuse layers that are unknown
     cost:     one visit for each key that two sides have, and one copy of the result
-    raises:   MergeConflict, where the policy refuses; nothing is changed then; UnknownLayer with *strict*
+    raises:   MergeConflict, where the policy refuses; nothing is changed then; UnknownLayer with *strict*;
+              BadArgument, for what is no layer, no policy or no rule
     source:   docs/merging.md, "The core"
 
     >>> fold([{"a": {"x": 1}, "l": [1]}, {"a": {"y": 2}, "l": [2, 1]}]).value
@@ -174,14 +206,11 @@ def fold(
     >>> fold([{"l": [1, 2]}, {"l": [2]}], rules={"l": "replace"}).value
     {'l': [2]}
     """
-    children = tuple(
-        entry if isinstance(entry, (Layer, Fold)) else Layer(entry, Origin("layer", str(number)))
-        for number, entry in enumerate(layers, 1)
-    )
+    children = tuple(_laid(entry, number) for number, entry in enumerate(_entries(layers), 1))
     if not children:
         raise BadArgument("there is nothing to fold", hint="pass at least one layer; an empty one is {}")
     plan = Fold(children, policy, from_top)
-    if rules:
+    if rules is not None:
         from nodeattrs.core.rules import read_rules
 
         plan = _under(plan, read_rules(rules))
@@ -194,6 +223,33 @@ def fold(
         return Folded(folding, flat, copied(value if value is not ABSENT else {}, _OPEN, _exact))
     except RecursionError:
         raise TooDeep("a layer is nested too deep, or inside itself") from None
+
+
+def _entries(layers: Any) -> Iterable[Any]:
+    if isinstance(layers, (str, bytes, Mapping, Layer, Fold)) or not isinstance(layers, Iterable):
+        raise wrong_argument(
+            "what is folded", "a list of layers", layers, "write fold([{...}, {...}]), the weakest first"
+        )
+    return layers
+
+
+def _laid(entry: Any, number: int) -> Layer | Fold:
+    """One of the layers that somebody gave to a fold."""
+    if isinstance(entry, (Layer, Fold)):
+        return entry
+    if isinstance(entry, Mapping):
+        tree = entry if isinstance(entry, dict) else getattr(entry, "to_plain", partial(dict, entry))()
+        return Layer(tree, Origin("layer", str(number)))
+    if isinstance(entry, (str, os.PathLike)):
+        hint = f"read_layer({os.fspath(entry)!r}) reads a file"
+    else:
+        hint = "an empty one is {}" if entry is None else "Layer(...) makes a layer of anything"
+    raise wrong_argument(f"layer {number}", "a map, a Layer or a Fold", entry, hint)
+
+
+def _require_policy(policy: Any, of: str) -> None:
+    if not isinstance(policy, Policy):
+        raise wrong_argument(f"the policy {of}", "a Policy", policy, "write ACROSS, INSIDE, or Policy(...) of your own")
 
 
 def _under(plan: Fold, rules: Sequence[PathRule]) -> Fold:

@@ -17,8 +17,8 @@ from enum import Enum
 from typing import Any
 
 from nodeattrs.core.part import Part, unite
-from nodeattrs.core.tree import Absent
-from nodeattrs.errors import PolicyError
+from nodeattrs.core.tree import Absent, near
+from nodeattrs.errors import BadArgument, PolicyError, wrong_argument
 
 __all__ = [
     "ABSENT_KIND",
@@ -65,6 +65,7 @@ SAID: tuple[Kind, ...] = ("said",)
 
 _KINDS: dict[type, Kind] = {Absent: ABSENT_KIND, type(None): NULL, dict: MAP, list: LIST, str: TEXT}
 _PLAIN = (str, int, float, bool, type(None))
+_CATCH_ALL = "the last line is for all that is left: Line(ANY, SAID, TAKE)"
 
 
 class Rule(Enum):
@@ -99,6 +100,10 @@ class Meet:
 
     policy: Policy | Callable[[], Policy]
 
+    def __post_init__(self) -> None:
+        if not (isinstance(self.policy, Policy) or callable(self.policy)):
+            raise wrong_argument("what maps Meet under", "a policy, or a function that gives one", self.policy)
+
 
 Verdict = Rule | Meet | Handler
 
@@ -117,25 +122,65 @@ class Line:
     rule: Rule | Meet | Policy | Handler
     why: str = ""
 
+    def __post_init__(self) -> None:
+        rule = self.rule
+        if not (isinstance(rule, (Rule, Meet, Policy)) or (callable(rule) and not isinstance(rule, type))):
+            verbs = ", ".join(Rule.__members__)
+            hint = f"from nodeattrs import {verbs}; without quotes, they are no text"
+            raise wrong_argument("the rule of a line", f"{verbs}, Meet(policy), a policy or a function", rule, hint)
+        for kinds in (self.lower, self.upper):
+            named = (kinds,) if isinstance(kinds, str) else kinds
+            if not (isinstance(named, tuple) and all(isinstance(kind, str) for kind in named)):
+                raise wrong_argument("a side of a line", "a kind, or a tuple of kinds", kinds, _KNOWN_KINDS)
+
+    def __str__(self) -> str:
+        rule = self.rule
+        if isinstance(rule, Rule):
+            said = rule.name
+        elif isinstance(rule, Meet):
+            said = "MEET under another policy"
+        else:
+            said = f"as {rule.name}" if isinstance(rule, Policy) else getattr(rule, "__name__", repr(rule)).strip("_")
+        sides = (kinds if isinstance(kinds, str) else ", ".join(kinds) for kinds in (self.lower, self.upper))
+        return "  {:<8} {:<8} {:<8} {}".format(*sides, said, self.why).rstrip()
+
+
+_KNOWN_KINDS = f"the kinds are {', '.join((*dict.fromkeys(_KINDS.values()), SCALAR))}; ANY and SAID stand for all"
+
 
 class Policy:
-    """A named table that says what happens where two values meet.
+    """A named table that says what happens where two values meet; printed, it shows its lines.
 
     lines:  asked in order; the first that fits both kinds is the rule
     kinds:  the kinds of further exact types: `{bool: "bool"}`
-    raises: PolicyError, where a pair of kinds has no line, or DROP stands in the absent row
+    raises: PolicyError, where a pair of kinds has no line, or DROP stands in the absent row; BadArgument, for
+            a kind that nobody knows, and for what is no line
 
     >>> INSIDE.verdict(list, list).__name__, INSIDE.verdict(dict, str)
     ('unite', <Rule.TAKE: 'take'>)
+    >>> print(INSIDE)
+    inside a group (lower, upper, rule)
+      map      map      MEET     two maps meet key by key
+      list     list     unite    two lists unite
+      any      said     TAKE     the later one replaces the earlier one
     """
 
     def __init__(self, name: str, *lines: Line, kinds: Mapping[type, Kind] | None = None) -> None:
+        if not isinstance(name, str):
+            raise wrong_argument("the name of a policy", "text", name, 'Policy("yours", Line(...), ...)')
         self.name = name
         self.lines = lines
         self.kinds: dict[type, Kind] = {**_KINDS, **(kinds or {})}
         every = dict.fromkeys((ABSENT_KIND, NULL, MAP, LIST, TEXT, SCALAR, *self.kinds.values()))
         self._lines: dict[tuple[Kind, Kind], Line] = {}
         for line in lines:
+            if not isinstance(line, Line):
+                raise wrong_argument(f"each line of policy {name!r}", "a Line", line, _CATCH_ALL)
+            for kind in (*_spread(line.lower, ()), *_spread(line.upper, ())):
+                if kind not in every:
+                    close = near(kind, every)
+                    hint = f"did you mean {close[0]}?" if close else _KNOWN_KINDS
+                    raise BadArgument(f"policy {name!r} has a line for {kind!r}, which is no kind", hint=hint)
             for lower in _spread(line.lower, every):
                 for upper in _spread(line.upper, every):
                     self._lines.setdefault((lower, upper), line)
@@ -154,7 +199,7 @@ class Policy:
     def _check(self, lower: Kind, upper: Kind) -> None:
         line = self._lines.get((lower, upper))
         if line is None:
-            raise PolicyError(f"policy {self.name!r} has no line for {upper} over {lower}")
+            raise PolicyError(f"policy {self.name!r} has no line for {upper} over {lower}", hint=_CATCH_ALL)
         if line.rule is DROP and lower == ABSENT_KIND:
             raise PolicyError(f"policy {self.name!r}: drop makes no sense where nothing lies below")
         meets = line.rule is MEET or isinstance(line.rule, Meet)
@@ -234,6 +279,9 @@ class Policy:
             for (lower, upper), line in self._lines.items()
             if upper != ABSENT_KIND
         )
+
+    def __str__(self) -> str:
+        return "\n".join([f"{self.name} (lower, upper, rule)", *map(str, self.lines)])
 
     def __repr__(self) -> str:
         return f"<Policy {self.name}>"

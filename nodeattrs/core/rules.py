@@ -17,8 +17,8 @@ from typing import Any
 from nodeattrs.core.folding import meet
 from nodeattrs.core.part import Part, by_field, concat, unite
 from nodeattrs.core.policy import ABSENT_KIND, ANY, ANY_KEY, KEEP, LIST, SAID, TAKE, Line, Policy
-from nodeattrs.core.tree import Path, near, parse, spell
-from nodeattrs.errors import BadArgument
+from nodeattrs.core.tree import Path, as_path, near, spell
+from nodeattrs.errors import BadArgument, wrong_argument
 
 __all__ = ["PathRule", "read_rules", "ruled"]
 
@@ -72,15 +72,17 @@ def read_rules(
     >>> read_rules({"users.*.keys": "append"})[0].path
     ('users', '*', 'keys')
     """
+    if not isinstance(rules, Mapping):
+        raise wrong_argument("the rules for paths", "a map", rules, 'rules={"users.*.keys": "append"}')
     return tuple(_rule(key, said, place(key)) for key, said in rules.items())
 
 
 def _shown(key: Any) -> str:
-    return key if isinstance(key, str) else spell(tuple(key))
+    return key if isinstance(key, str) else spell(as_path(key))
 
 
 def _rule(key: Any, said: Any, place: str) -> PathRule:
-    path = parse(key) if isinstance(key, str) else tuple(key)
+    path = as_path(key)
     given = said if isinstance(said, Mapping) else {"policy": said}
     odd = [name for name in given if name not in _FIELDS]
     if odd:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from copy import copy
 from typing import Any
 
-from nodeattrs.errors import BadArgument, BadKey, BadValue, Path, TooDeep
+from nodeattrs.errors import BadArgument, BadKey, BadValue, Path, TooDeep, wrong_argument
 
 __all__ = [
     "ABSENT",
@@ -117,12 +117,17 @@ def parse(text: str) -> Path:
 
 
 def as_path(path: str | Path) -> Path:
-    """Steps, or their spelling, as steps.
+    """Steps, or their spelling, as steps. raises: BadArgument
 
     >>> as_path("a.0"), as_path(("a", 0))
     (('a', 0), ('a', 0))
     """
-    return parse(path) if isinstance(path, str) else tuple(path)
+    if isinstance(path, str):
+        return parse(path)
+    try:
+        return tuple(path)
+    except TypeError:
+        raise wrong_argument("a path", "text, or a list of steps", path, 'write "a.b.0", or ("a", "b", 0)') from None
 
 
 def near(step: object, known: Iterable[object]) -> list[str]:
