@@ -23,6 +23,7 @@ from nodeattrs.core.claim import Origin, Verb
 from nodeattrs.node.history import HISTORY_BOUND
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.node_trace import continued
+from nodeattrs.runs import consume_external, consume_facts
 from nodeattrs.testing import programs
 from nodeattrs.texts.documents import parse
 from tests.edits import leaves
@@ -404,8 +405,8 @@ class TestDocuments:
              "a": 2}           #: a
         """,
         )
-        said.node.consume_external(
-            {"platform": "ubuntu"}, given.tree, json_locator=given.locator("JSON attributes", "")
+        consume_external(
+            said.node, {"platform": "ubuntu"}, given.tree, json_locator=given.locator("JSON attributes", "")
         )
         trace = said.node.trace("a")
 
@@ -426,7 +427,7 @@ class TestDocuments:
                "release": "5.4"}}    #: release
         """,
         )
-        said.node.consume_facts(facts.tree, locator=facts.locator("facts", ""))
+        consume_facts(said.node, facts.tree, locator=facts.locator("facts", ""))
 
         assert said.winner("platform") == said.at["platform"]
         assert said.winner("kernel.release") == said.at["release"]

@@ -10,7 +10,7 @@ import pytest
 from nodeattrs import Node
 from nodeattrs.errors import AttributeIsReadOnly, UnknownName
 from nodeattrs.keep import saved_document
-from nodeattrs.runs import Environment, Role, expand_node
+from nodeattrs.runs import Environment, Role, expand_node, reset_defaults_and_overrides
 
 KILN = {"firing": {"celsius": 980, "glaze": "ash"}, "shelf": {"heights": [12, 18]}}
 SHELVES = {"shelf": {"/top/left": {"cm": 40}, "by the door": {"cm": 30}}, "air": {"vents": {"v0": {}, "v1": {}}}}
@@ -317,6 +317,6 @@ class TestWhatIsSaved:
         node.normal["kiln"]["fired"] = 7
 
         later = Node.from_chef(node.to_chef())
-        later.reset_defaults_and_overrides()
+        reset_defaults_and_overrides(later)
 
         assert later.to_dict() == {"kiln": {"fired": 7}}

@@ -23,6 +23,7 @@ from nodeattrs.errors import (
 )
 from nodeattrs.keep import saved_document
 from nodeattrs.node.intake import Intake
+from nodeattrs.runs import apply_expansion, consume_external, consume_facts
 
 SECRET = "hunter2"
 _NOBODY = Origin("role", "db")
@@ -204,12 +205,12 @@ class TestByPath:
             lambda node: node.force_override_full("db", {"password": SECRET}),
             lambda node: node.default.update(db={"password": SECRET}),
             lambda node: node.default["db"].setdefault("password", SECRET),
-            lambda node: node.apply_expansion({"db": {"password": SECRET}}, {}),
+            lambda node: apply_expansion(node, {"db": {"password": SECRET}}, {}),
             lambda node: Intake(node).roles(
                 [], [({"db": {"host": 1}}, _NOBODY), ({"db": {"password": SECRET}}, _NOBODY)]
             ),
-            lambda node: node.consume_external({"platform": "ubuntu"}, {"db": {"password": SECRET}}),
-            lambda node: node.consume_facts({"platform": "ubuntu", "db": {"password": SECRET}}),
+            lambda node: consume_external(node, {"platform": "ubuntu"}, {"db": {"password": SECRET}}),
+            lambda node: consume_facts(node, {"platform": "ubuntu", "db": {"password": SECRET}}),
             lambda node: node.default["db"].__setitem__("password", lazy(lambda: SECRET)),
         ],
     )

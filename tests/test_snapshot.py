@@ -18,6 +18,7 @@ import nodeattrs
 from nodeattrs import Node, NodeattrsError, Sensitive, Symbol, lazy
 from nodeattrs.errors import BadArgument, DocumentError, RunListError
 from nodeattrs.node.intake import Intake
+from nodeattrs.runs import consume_external, consume_facts
 from nodeattrs.testing import KEYS, paths, programs, values
 from nodeattrs.texts.documents import parse
 from tests.edits import changed, leaves
@@ -163,7 +164,7 @@ class TestRoundTrip:
         stated = [(one.tree, one.locator("role", file)) for one, file in ((parse(t, f, "json"), f) for t, f in roles)]
         given = parse('{"n": {\n "m": [1,\n 2]}}', "given.json", "json")
         Intake(node).roles(stated, [])
-        node.consume_external({"platform": "ubuntu"}, given.tree, json_locator=given.locator("JSON attributes", ""))
+        consume_external(node, {"platform": "ubuntu"}, given.tree, json_locator=given.locator("JSON attributes", ""))
         again = through_json(node)
 
         assert again.trace("a.x").winner.claim.origin.place == "roles/web.json:3"
@@ -175,7 +176,7 @@ class TestRoundTrip:
         """Lines of thousands of facts are not worth their room; then there is none, rather than the file's first."""
         node = Node("web1")
         facts = parse('{"platform": "ubuntu",\n "kernel": {\n  "release": "5.4"}}', "facts.json", "json")
-        node.consume_facts(facts.tree, locator=facts.locator("facts", ""))
+        consume_facts(node, facts.tree, locator=facts.locator("facts", ""))
         origin = through_json(node).trace("kernel.release").winner.claim.origin
 
         assert (origin.kind, origin.file) == ("facts", "facts.json")
@@ -387,7 +388,7 @@ class TestWhatANodeTakesOver:
     def test_json_attributes_are_laid_over_what_both_said(self):
         """The recipe's word sinks first, so that lists unite with it."""
         node = self.node(lambda normal: normal.update(l=[1]), lambda normal: normal["l"].push(2))
-        node.consume_external({"platform": "ubuntu"}, {"l": [2, 3]})
+        consume_external(node, {"platform": "ubuntu"}, {"l": [2, 3]})
 
         assert node["l"] == [1, 2, 3]
         assert node.slots[8].to_dict() == {}
@@ -405,11 +406,11 @@ class TestWhatANodeTakesOver:
     def test_facts_without_a_platform_change_nothing(self):
         """The node keeps the facts that it has."""
         node = Node("web1")
-        node.consume_external({"platform": "ubuntu"})
+        consume_external(node, {"platform": "ubuntu"})
         before = node.automatic.to_dict()
 
         with pytest.raises(BadArgument, match="platform"):
-            node.consume_external({"fqdn": "web1.example.org"})
+            consume_external(node, {"fqdn": "web1.example.org"})
         assert node.automatic.to_dict() == before
 
     def test_tags_stand_before_what_a_recipe_had_written(self):

@@ -20,6 +20,7 @@ from nodeattrs.keep.snapshots import filtered_snapshot
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.maps import OwnedMap
 from nodeattrs.node.slots import PAIR, SLOTS
+from nodeattrs.runs import reset_defaults_and_overrides
 from nodeattrs.testing import layers, trees
 
 RUBY = Origin("role", "base", "roles/base.rb", 1)
@@ -182,7 +183,7 @@ class TestHowLong:
         node = node_with("default", default=1)
         node.default = {"k": 2}
         assert is_told(node)
-        node.reset_defaults_and_overrides()
+        reset_defaults_and_overrides(node)
         assert not is_told(node)
 
     def test_what_is_laid_beside_it_leaves_it(self):

@@ -15,6 +15,7 @@ import pytest
 
 from nodeattrs import Node, NodeattrsError, Symbol, lazy
 from nodeattrs.errors import BadKey, BadValue, DeferredCycle, NoSuchAttribute, TooDeep
+from nodeattrs.runs import apply_expansion, consume_facts
 
 
 @pytest.fixture
@@ -33,8 +34,8 @@ WAYS_IN = {
     "unless": lambda node, key: node.default_unless("a", key, 1),
     "full assignment": lambda node, key: node.default_full("a", key, 1),
     "component": lambda node, key: setattr(node, "default", {"a": {key: 1}}),
-    "role": lambda node, key: node.apply_expansion({"a": {key: 1}}, {}),
-    "facts": lambda node, key: node.consume_facts({"platform": "ubuntu", "a": {key: 1}}),
+    "role": lambda node, key: apply_expansion(node, {"a": {key: 1}}, {}),
+    "facts": lambda node, key: consume_facts(node, {"platform": "ubuntu", "a": {key: 1}}),
 }
 
 

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from nodeattrs import Node, Sensitive, Symbol, json_default, lazy
 from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, ValueWithheld
 from nodeattrs.node import view as view_module
+from nodeattrs.runs import apply_expansion, reset_defaults_and_overrides
 from nodeattrs.testing import values
 
 WHOLE = {
@@ -369,8 +370,8 @@ SHAKE = {
     "an element changes": lambda node: node.normal["apache"]["vhosts"][0].__setitem__("name", "two"),
     "a step makes a map": lambda node: node.override["apache"]["deep"]["deeper"],
     "a full assignment": lambda node: node.force_default_full("apache", "port", "x", 1),
-    "roles": lambda node: node.apply_expansion({"apache": {"dir": "x"}}, {"apache": {"port": 1}}),
-    "reset": lambda node: node.reset_defaults_and_overrides(),
+    "roles": lambda node: apply_expansion(node, {"apache": {"dir": "x"}}, {"apache": {"port": 1}}),
+    "reset": lambda node: reset_defaults_and_overrides(node),
 }
 
 

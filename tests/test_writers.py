@@ -16,7 +16,7 @@ from nodeattrs.errors import (
     UnknownName,
 )
 from nodeattrs.node.intake import Intake
-from nodeattrs.runs import Environment
+from nodeattrs.runs import Environment, apply_expansion, consume_external, reset_defaults_and_overrides
 from nodeattrs.testing import COMPONENTS
 
 SINGLE = tuple(name for name in COMPONENTS if name.startswith(("env_", "role_")) or name == "automatic")
@@ -269,7 +269,7 @@ class TestHeldWriters:
             lambda node: node.default.delete("a"),
             lambda node: node.rm("a"),
             lambda node: setattr(node, "default", {"z": 1}),
-            lambda node: node.reset_defaults_and_overrides(),
+            lambda node: reset_defaults_and_overrides(node),
             lambda node: node.write("default", "a", 5),
             lambda node: node.default.clear(),
         ],
@@ -291,11 +291,11 @@ class TestHeldWriters:
     @pytest.mark.parametrize(
         ("component", "intake"),
         [
-            ("role_default", lambda node: node.apply_expansion({"a": {"new": 2}}, {})),
-            ("role_override", lambda node: node.apply_expansion({}, {"a": {"new": 2}})),
-            ("env_default", lambda node: node.apply_expansion({}, {}, Environment("prod", {"a": {"new": 2}}))),
-            ("env_override", lambda node: node.apply_expansion({}, {}, Environment("prod", {}, {"a": {"new": 2}}))),
-            ("automatic", lambda node: node.consume_external({"platform": "ubuntu", "a": {"new": 2}})),
+            ("role_default", lambda node: apply_expansion(node, {"a": {"new": 2}}, {})),
+            ("role_override", lambda node: apply_expansion(node, {}, {"a": {"new": 2}})),
+            ("env_default", lambda node: apply_expansion(node, {}, {}, Environment("prod", {"a": {"new": 2}}))),
+            ("env_override", lambda node: apply_expansion(node, {}, {}, Environment("prod", {}, {"a": {"new": 2}}))),
+            ("automatic", lambda node: consume_external(node, {"platform": "ubuntu", "a": {"new": 2}})),
         ],
     )
     def test_what_a_run_says_anew_leaves_the_old_content_to_them(self, node, component, intake):
@@ -316,7 +316,7 @@ class TestHeldWriters:
     def test_a_scalar_where_they_stood_is_not_in_their_way(self, node):
         """They have nothing to do with it any more."""
         held = node.role_default["a"]
-        node.apply_expansion({"a": 5}, {})
+        apply_expansion(node, {"a": 5}, {})
         held["w"] = 3
 
         assert (node["a"], held.to_dict()) == (5, {"w": 3})
@@ -325,7 +325,7 @@ class TestHeldWriters:
         """Nothing, since nothing was said before; but it is theirs."""
         held = node.role_default
         speaking = Node("other")
-        speaking.apply_expansion({"a": 1}, {})
+        apply_expansion(speaking, {"a": 1}, {})
         assert Intake(node).begin_with(Intake(speaking).layers())
         held["w"] = 3
 
@@ -335,7 +335,7 @@ class TestHeldWriters:
         """JSON attributes join the maps of normal; they replace its lists, and maps by what is none."""
         node.normal["a"] = {"m": {"x": 1}, "l": [1], "gone": {"x": 1}}
         inner, elements, gone = node.normal["a"]["m"], node.normal["a"]["l"], node.normal["a"]["gone"]
-        node.consume_external({"platform": "ubuntu"}, {"a": {"m": {"y": 2}, "l": [2], "gone": 5}})
+        consume_external(node, {"platform": "ubuntu"}, {"a": {"m": {"y": 2}, "l": [2], "gone": 5}})
         inner["z"] = 3
         elements.push(4)
         gone["z"] = 6
@@ -347,7 +347,7 @@ class TestHeldWriters:
         """The start of a run takes away what is in it: who holds it goes on in it, who holds a part keeps that."""
         node.default["a"]["b"] = 1
         held, part = node.default, node.default["a"]
-        node.reset_defaults_and_overrides()
+        reset_defaults_and_overrides(node)
         held["x"] = part["y"] = 2
 
         assert node.to_dict() == {"x": 2}

@@ -247,7 +247,7 @@ def facts_from(place: str | None, node: str | None = None, repository: Repositor
     """
     import pathlib
 
-    from nodeattrs.keep import checked_name
+    from nodeattrs.core.tree import checked_name
     from nodeattrs.runs.facts import gather, load_facts
     from nodeattrs.runs.session import shown_in
 

@@ -1,4 +1,4 @@
-"""Steps, paths, and copying at the border.
+"""Steps, paths, names, and copying at the border.
 
 A tree is nested maps (exact dicts), lists (exact lists) and scalars. A path is
 the steps from the root: a key of a map or an index of a list. It knows nothing
@@ -12,15 +12,17 @@ from collections.abc import Callable, Iterable
 from copy import copy
 from typing import Any
 
-from nodeattrs.errors import BadArgument, BadKey, BadValue, Path, TooDeep, wrong_argument
+from nodeattrs.errors import BadArgument, BadKey, BadName, BadValue, Path, TooDeep, wrong_argument
 
 __all__ = [
     "ABSENT",
+    "LONGEST_NAME",
     "MAX_DEPTH",
     "SCALARS",
     "Absent",
     "Path",
     "as_path",
+    "checked_name",
     "copied",
     "dig",
     "is_json",
@@ -352,3 +354,31 @@ def _tokens(value: Any, tokens: list[Any]) -> None:
 
 def _by_kind(key: Any) -> tuple[str, Any]:
     return type(key).__name__, key
+
+
+# Names of nodes, roles, cookbooks: they come from outside, and none may point out of its directory.
+
+LONGEST_NAME = 200
+"""Characters of a name. A file name has 255; a store adds its own marks to it."""
+
+# Chef's own alphabet. Without "@", "~" and "%", which are left for marks that no name can imitate.
+_NAME = re.compile(r"[A-Za-z0-9_:-][A-Za-z0-9_.:-]*")
+
+
+def checked_name(name: object, what: str) -> str:
+    """*name* itself, if it may become a file name.
+
+    what:   the sort of thing named, for the message: "node", "role"
+    raises: BadName
+
+    >>> checked_name("web1.example.com", "node")
+    'web1.example.com'
+    """
+    if isinstance(name, str) and _NAME.fullmatch(name) and len(name) <= LONGEST_NAME:
+        return name
+    shown = repr(name) if len(repr(name)) <= 80 else f"{repr(name)[:77]}..."
+    if isinstance(name, str) and len(name) > LONGEST_NAME:
+        reason = f"it has {len(name)} characters, {LONGEST_NAME} is the most"
+    else:
+        reason = "letters, digits, '_', '-', ':' and '.' make a name, and it does not begin with '.'"
+    raise BadName(f"no {what} can be called {shown}", hint=reason)

@@ -1,7 +1,8 @@
 """What outlives a run: what of a node is kept, under which name, and where."""
 
+from nodeattrs.core.tree import checked_name
 from nodeattrs.keep.filters import allowed, blocked, saved_document
-from nodeattrs.keep.revisions import NewerRevision, Noted, Revision, Saved, Store, checked_name, retried
+from nodeattrs.keep.revisions import NewerRevision, Noted, Revision, Saved, Store, retried
 from nodeattrs.keep.snapshots import filtered_snapshot
 from nodeattrs.keep.stores import open_store
 

@@ -18,11 +18,11 @@ from datetime import UTC, datetime
 from itertools import groupby, islice
 from typing import Any
 
-from nodeattrs.core.tree import Path
+from nodeattrs.core.tree import Path, checked_name
 from nodeattrs.errors import DocumentError, NodeattrsError, NodeNotFound, StoreError
 from nodeattrs.keep.filters import saved_document
 from nodeattrs.keep.nodes import node_of, withheld_in, withheld_of
-from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, Store, checked_name, taken
+from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, Store, taken
 from nodeattrs.keep.stores.pieces import written
 from nodeattrs.node.node import Node
 

@@ -3,26 +3,24 @@
 A store keeps, for each node, Chef's node document and the snapshot of the run that
 made it: a pair that is saved as a whole, and is one revision of the node. Older ones
 are kept until they are pruned. It does not know what a document or a snapshot says,
-only that both are JSON and that the document names its node. Names come from outside and
-are about to become file names: one rule for all of them.
+only that both are JSON and that the document names its node.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
-from nodeattrs.errors import BadName, NodeNotFound, StoreError
+from nodeattrs.core.tree import checked_name
+from nodeattrs.errors import NodeNotFound, StoreError
 
 if TYPE_CHECKING:
     from nodeattrs.keep.search import Query
 
 __all__ = [
-    "LONGEST_NAME",
     "RUN",
     "JsonMap",
     "NewerRevision",
@@ -31,7 +29,6 @@ __all__ = [
     "Revision",
     "Saved",
     "Store",
-    "checked_name",
     "now",
     "retried",
     "stale",
@@ -277,31 +274,3 @@ def taken(name: str, number: int, where: str) -> StoreError:
         f"revision {number} of the node {name!r} cannot be kept in {where}: the node has another history there",
         hint="keep it in another store, or forget the node there first: nodeattrs node delete",
     )
-
-
-# --- names, so that none can point out of its directory
-
-LONGEST_NAME = 200
-"""Characters of a name. A file name has 255; a store adds its own marks to it."""
-
-# Chef's own alphabet. Without "@", "~" and "%", which are left for marks that no name can imitate.
-_NAME = re.compile(r"[A-Za-z0-9_:-][A-Za-z0-9_.:-]*")
-
-
-def checked_name(name: object, what: str) -> str:
-    """*name* itself, if it may become a file name.
-
-    what:   the sort of thing named, for the message: "node", "role"
-    raises: BadName
-
-    >>> checked_name("web1.example.com", "node")
-    'web1.example.com'
-    """
-    if isinstance(name, str) and _NAME.fullmatch(name) and len(name) <= LONGEST_NAME:
-        return name
-    shown = repr(name) if len(repr(name)) <= 80 else f"{repr(name)[:77]}..."
-    if isinstance(name, str) and len(name) > LONGEST_NAME:
-        reason = f"it has {len(name)} characters, {LONGEST_NAME} is the most"
-    else:
-        reason = "letters, digits, '_', '-', ':' and '.' make a name, and it does not begin with '.'"
-    raise BadName(f"no {what} can be called {shown}", hint=reason)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule
     from nodeattrs.core.trace import Trace
 
-__all__ = ["WORDS", "Attributes"]
+__all__ = ["WORDS", "Attributes", "noted_here", "words_of"]
 
 _WRITTEN = ("default", "force_default", "normal", "override", "force_override")
 WORDS = (
@@ -349,13 +349,6 @@ class Attributes(Mapping[Any, Any]):
     def _level(self, level: str) -> Writer:
         return Writer(self._trees[component(level).name])
 
-    def words(self) -> dict[str, Any]:
-        """WORDS with what they mean here: `default`, `default_unless`, `default_full`, ...
-
-        Unlike `node.default`, which is of its moment, the word `default` always means what stands there now.
-        """
-        return {name: Level(self._trees[name]) if name in self._trees else getattr(self, name) for name in WORDS}
-
     # Removing whole levels
 
     def rm(self, *path: Any) -> Any:
@@ -408,13 +401,7 @@ class Attributes(Mapping[Any, Any]):
 
     def origin_here(self) -> Origin:
         """Who speaks now, and the line outside of this library that calls."""
-        return self.noted_here()()
-
-    def noted_here(self) -> Callable[[], Origin]:
-        """The same, looked up when it is asked."""
-        marks = self._ledger.marks
-        number = marks.here(0)
-        return lambda: marks[number].locator.at(())
+        return noted_here(self)()
 
     @property
     def slots(self) -> dict[int, SlotTree]:
@@ -471,3 +458,18 @@ class Attributes(Mapping[Any, Any]):
 
     def __reduce__(self) -> NoReturn:
         raise BadArgument("a node is not pickled", hint="store node.snapshot(), and Node.restore(...) it")
+
+
+def words_of(node: Attributes) -> dict[str, Any]:
+    """WORDS with what they mean for a node: `default`, `default_unless`, `default_full`, ...
+
+    Unlike `node.default`, which is of its moment, the word `default` always means what stands there now.
+    """
+    return {name: Level(node._trees[name]) if name in node._trees else getattr(node, name) for name in WORDS}
+
+
+def noted_here(node: Attributes) -> Callable[[], Origin]:
+    """As `node.origin_here()`, looked up when it is asked."""
+    marks = node._ledger.marks
+    number = marks.here(0)
+    return lambda: marks[number].locator.at(())

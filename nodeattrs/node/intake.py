@@ -67,6 +67,11 @@ class Intake:
 
     # Environment and roles
 
+    def reset(self) -> None:
+        """Empty the components default and override."""
+        for name in ("default", "override"):
+            self._trees[name].empty()
+
     def environment(self, environment: EnvironmentLike | None) -> None:
         """Replace slots 3 and 12 by what an environment says; None and "_default" say nothing."""
         silent = environment is None or environment.name == DEFAULT_ENVIRONMENT

@@ -2,7 +2,7 @@
 
 Attributes with a name, a run-list and tags; documents of it are made and read back. It keeps
 nothing else, decides nothing, and knows no files: a repository, a store or a run hands in plain
-data and who said it.
+data and who said it. What a run does to it is no member of it: `node.intake`, and `runs.start`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.node.attributes import WORDS, Attributes
 from nodeattrs.node.documents import chef_document, snapshot_document
-from nodeattrs.node.intake import FACTS, JSON, ROLES, EnvironmentLike, Intake, load, make_tags, told_of_node
+from nodeattrs.node.intake import load, make_tags
 from nodeattrs.node.run_list import normalised
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT
 
@@ -70,61 +70,6 @@ class Node(Attributes):
     @run_list.setter
     def run_list(self, items: Iterable[object]) -> None:
         self._run_list = [str(item) for item in normalised(items)]
-
-    # What Chef's node does at the start of a run. Runs take the steps one by one: `nodeattrs.node.intake`.
-
-    def reset_defaults_and_overrides(self) -> None:
-        """Empty the components default and override, as at the start of a run."""
-        for name in ("default", "override"):
-            self._trees[name].empty()
-
-    def apply_expansion(
-        self,
-        role_default: Mapping[Any, Any],
-        role_override: Mapping[Any, Any],
-        environment: EnvironmentLike | None = None,
-    ) -> None:
-        """Replace what environment and roles say by the given trees.
-
-        environment: becomes the node's; None or "_default" says nothing
-        """
-        if environment is not None:
-            self.environment = environment.name
-        intake = Intake(self)
-        intake.environment(environment)
-        intake.roles([(role_default, ROLES)], [(role_override, ROLES)])
-
-    def consume_external(
-        self,
-        facts: Mapping[Any, Any],
-        json_attributes: Mapping[Any, Any] | None = None,
-        *,
-        guid: str | None = None,
-        facts_locator: Locator = FACTS,
-        json_locator: Locator = JSON,
-    ) -> None:
-        """Take in JSON attributes and facts, as at the start of a run.
-
-        json_attributes: deep merged over normal with lists united; `run_list` (or `recipes`) and
-                         `chef_environment` are taken out of it
-        facts:           become the whole of automatic
-        raises:          AmbiguousRunList, BadArgument where the facts have no platform
-        """
-        told = told_of_node(json_attributes or {}, json_locator)
-        if told.run_list is not None:
-            self.run_list = told.run_list
-        if told.environment is not None:
-            self.environment = told.environment
-        intake = Intake(self)
-        intake.json_attributes(told.attributes, json_locator)
-        intake.facts(facts, facts_locator, guid=guid)
-
-    def consume_facts(self, facts: Mapping[Any, Any], *, guid: str | None = None, locator: Locator = FACTS) -> None:
-        """Deep merge facts over automatic, lists united, and note name and environment there.
-
-        raises: BadArgument, where the facts have no platform
-        """
-        Intake(self).facts(facts, locator, guid=guid, anew=False)
 
     # Tags
 

@@ -10,6 +10,7 @@ from nodeattrs.runs.expansion import expand_node
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import Environment, Role
 from nodeattrs.runs.run_list import Expansion, expand_run_list
+from nodeattrs.runs.start import apply_expansion, consume_external, consume_facts, reset_defaults_and_overrides
 
 __all__ = [
     "AttributeFileOrder",
@@ -18,7 +19,11 @@ __all__ = [
     "Expansion",
     "Repository",
     "Role",
+    "apply_expansion",
+    "consume_external",
+    "consume_facts",
     "cookbook_order",
     "expand_node",
     "expand_run_list",
+    "reset_defaults_and_overrides",
 ]

@@ -21,9 +21,9 @@ from typing import Any, TextIO
 
 from nodeattrs.catalog import Catalog, LogLine, Outcome, Plan, Report, apply_plan
 from nodeattrs.catalog.types import Site
+from nodeattrs.core.tree import checked_name
 from nodeattrs.disk import Entry, folder_below, open_unfollowed, write_all
 from nodeattrs.errors import DocumentError, StoreError
-from nodeattrs.keep.revisions import checked_name
 
 __all__ = [
     "DEFAULT_REPORTS",

@@ -28,8 +28,9 @@ from typing import Any
 
 from nodeattrs.catalog import Catalog, Report
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, NodeattrsError
-from nodeattrs.keep import Store, checked_name, open_store
+from nodeattrs.keep import Store, open_store
 from nodeattrs.keep.maintenance import last_runs
 from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.recipes import LogLine

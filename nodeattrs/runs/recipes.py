@@ -21,6 +21,7 @@ from nodeattrs.errors import (
     RecipeNotFound,
     UnknownName,
 )
+from nodeattrs.node.attributes import noted_here, words_of
 from nodeattrs.node.node import WORDS, Node
 from nodeattrs.node.run_list import cookbook_of, qualified
 from nodeattrs.node.values import Sensitive, Symbol, lazy
@@ -127,7 +128,7 @@ class RecipeRunner:
         self._order = AttributeFileOrder(cookbook, self._run_attribute_file)
         shared = {"node": node, "lazy": lazy, "Sensitive": Sensitive, "Symbol": Symbol, "log": self._say}
         self._words = {
-            ATTRIBUTE_FILE: {**shared, **node.words(), **_GONE},
+            ATTRIBUTE_FILE: {**shared, **words_of(node), **_GONE},
             RECIPE: {**shared, **words, "tag": node.tag, "untag": node.untag, "tagged": self._tagged},
         }
         self._on_log = on_log
@@ -162,7 +163,7 @@ class RecipeRunner:
             raise
         self.recipes.append(full)
         if by is not None:
-            self.included[full] = self.node.noted_here()
+            self.included[full] = noted_here(self.node)
         if self._on_recipe is not None:
             self._on_recipe(full)
         self._run(cookbook, file, RECIPE, full)

@@ -20,7 +20,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from nodeattrs.core.claim import Locator, Origin
-from nodeattrs.core.tree import copied
+from nodeattrs.core.tree import checked_name, copied
 from nodeattrs.errors import (
     CookbookNotFound,
     DataBagItemNotFound,
@@ -30,7 +30,6 @@ from nodeattrs.errors import (
     NotFound,
     RoleNotFound,
 )
-from nodeattrs.keep.revisions import checked_name
 from nodeattrs.node.run_list import RunListItem, cookbook_of
 from nodeattrs.runs.config import FILE, Config, read_config
 from nodeattrs.runs.cookbooks import Cookbook, check_versions, read_metadata

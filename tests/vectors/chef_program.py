@@ -29,7 +29,15 @@ from nodeattrs.errors import (
     UnknownName,
 )
 from nodeattrs.keep import saved_document
-from nodeattrs.runs import Environment, Role, expand_node
+from nodeattrs.runs import (
+    Environment,
+    Role,
+    apply_expansion,
+    consume_external,
+    consume_facts,
+    expand_node,
+    reset_defaults_and_overrides,
+)
 from tests.vectors.values import decoded, encoded
 
 COMPONENTS = (
@@ -289,10 +297,10 @@ class Program:
     # runs
 
     def do_reset_defaults_and_overrides(self) -> None:
-        self.node.reset_defaults_and_overrides()
+        reset_defaults_and_overrides(self.node)
 
     def do_apply_expansion(self, role_default: Any, role_override: Any, environment: Any = None) -> None:
-        self.node.apply_expansion(role_default, role_override, environment and Environment(**environment))
+        apply_expansion(self.node, role_default, role_override, environment and Environment(**environment))
 
     def do_expand(self, roles: Any, run_list: Any = None, environment: Any = None) -> Any:
         expansion = expand_node(
@@ -305,10 +313,10 @@ class Program:
         return {"recipes": list(expansion.recipes), "roles": list(expansion.roles)}
 
     def do_consume_external(self, ohai: Any, json: Any) -> None:
-        self.node.consume_external(ohai, json, guid="guid-1")
+        consume_external(self.node, ohai, json, guid="guid-1")
 
     def do_consume_ohai(self, ohai: Any) -> None:
-        self.node.consume_facts(ohai, guid="guid-1")
+        consume_facts(self.node, ohai, guid="guid-1")
 
     def do_tags(self) -> Any:
         return self.node.tags
@@ -344,7 +352,7 @@ class Program:
 
     def do_next_run(self, ohai: Any = None, json: Any = None) -> None:
         self.do_reload()
-        self.node.reset_defaults_and_overrides()
+        reset_defaults_and_overrides(self.node)
         if ohai is not None or json is not None:
             self.do_consume_external(ohai or {}, json or {})
 

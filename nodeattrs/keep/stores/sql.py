@@ -29,8 +29,9 @@ from datetime import UTC, datetime
 from operator import itemgetter
 from typing import Any
 
+from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, BadValue, DocumentError, StoreError
-from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, checked_name, now, stale, taken
+from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, now, stale, taken
 from nodeattrs.keep.search.answer import Found, Index, Shown, answer
 from nodeattrs.keep.search.fields import Entry, IndexPart, Steps, index_parts, names_of
 from nodeattrs.keep.search.memory import names_found
