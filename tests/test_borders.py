@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import pathlib
+import pickle
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+import yaml
 
 from nodeattrs import (
     ACROSS,
@@ -24,9 +28,19 @@ from nodeattrs import (
     Node,
     Origin,
     Policy,
+    Symbol,
     fold,
+    json_default,
 )
-from nodeattrs.errors import BadArgument, NodeattrsError, NoSuchAttribute, TypeConflict
+from nodeattrs.errors import (
+    BadArgument,
+    BadName,
+    InvalidRunListItem,
+    NodeattrsError,
+    NoSuchAttribute,
+    TypeConflict,
+    UnknownName,
+)
 
 Call = Callable[[], Any]
 
@@ -153,3 +167,121 @@ class TestPolicies:
         What a file says knows its lines.
         """
         assert "file common" == str(fold([Layer({"a": 1}, Origin("file", "common"))]).origins("a")[0])
+
+
+def web1() -> Node:
+    """A node with something to read and remove."""
+    node = Node("web1")
+    node.default["a"] = {"b": [1, {"c": Symbol("x")}]}
+    node.default["net.core"] = 1
+    return node
+
+
+class TestNode:
+    @table(
+        a_misspelt_field=(lambda: setattr(web1(), "enviroment", "prod"), UnknownName, "did you mean node.environment?"),
+        a_field_of_nobody=(lambda: setattr(web1(), "foo", 1), UnknownName, "node.default['foo'] = ..."),
+        a_misspelt_level=(lambda: web1().defualt, UnknownName, "did you mean node.default"),
+        an_attribute_as_a_field=(lambda: web1().a, UnknownName, "node['a']"),
+        no_name=(lambda: Node(""), BadName, "no node can be called ''"),
+        a_path_as_the_name=(lambda: Node("../x"), BadName, "letters, digits"),
+        a_number_as_the_name=(lambda: Node(1), BadName, "called 1"),
+        a_later_name=(lambda: setattr(web1(), "name", "a/b"), BadName, "a/b"),
+        no_environment=(lambda: Node("web1", ""), BadArgument, "the name of one"),
+        nothing_as_environment=(lambda: setattr(web1(), "environment", None), BadArgument, "not None"),
+        one_text_as_sensitive=(lambda: Node("web1", sensitive="db.password"), BadArgument, 'write ["db.password"]'),
+        a_number_as_sensitive=(lambda: Node("web1", sensitive=[3]), BadArgument, "a path is text"),
+        a_number_as_root=(lambda: Node("web1", root=3), BadArgument, "a folder, and not the number 3"),
+        a_number_as_rules=(lambda: Node("web1", rules=3), BadArgument, "a map, and not the number 3"),
+        a_number_as_run_list=(lambda: setattr(web1(), "run_list", 3), InvalidRunListItem, 'write ["role[web]"]'),
+        a_map_as_run_list=(lambda: setattr(web1(), "run_list", {"a": 1}), InvalidRunListItem, "no list of items"),
+        pickled=(lambda: pickle.dumps(web1()), BadArgument, "node.to_dict()"),
+        copied=(lambda: copy.deepcopy(web1()), BadArgument, "node.to_dict()"),
+        a_path_that_is_a_number=(lambda: web1().explain(3), BadArgument, "a path is text, or a list of steps"),
+        a_dotted_step=(lambda: web1()["a.b"], NoSuchAttribute, "a path is steps: ['a']['b']"),
+    )
+    def test_what_it_does_not_have_is_refused(self, call: Call, error: type[NodeattrsError], words: str):
+        """
+        Nothing is kept that nobody will ever look at.
+        """
+        answered(call, error, words)
+
+    @table(
+        read=(lambda: web1().read("a.b"), BadArgument, "write its steps: 'a', 'b'"),
+        dig=(lambda: web1().dig("a.b.0"), BadArgument, "'a', 'b', 0"),
+        read_strict=(lambda: web1().read_strict("a.b"), BadArgument, "'a', 'b'"),
+        exist=(lambda: web1().exist("a.b"), BadArgument, "'a', 'b'"),
+        rm=(lambda: web1().rm("a.b"), BadArgument, "'a', 'b'"),
+        rm_default=(lambda: web1().rm_default("a.b"), BadArgument, "'a', 'b'"),
+        unlink=(lambda: web1().unlink("default", "a.b"), BadArgument, "'a', 'b'"),
+        of_a_level=(lambda: web1().default.read("a.b"), BadArgument, "'a', 'b'"),
+        in_a_level=(lambda: web1().default.exist("a.b"), BadArgument, "'a', 'b'"),
+        of_a_view=(lambda: web1()["a"].read("b.0"), BadArgument, "'b', 0"),
+    )
+    def test_a_path_as_text_is_no_steps(self, call: Call, error: type[NodeattrsError], words: str):
+        """
+        Where the answer would be wrong: something is there.
+        """
+        answered(call, error, words)
+
+    def test_a_dot_belongs_to_its_key(self):
+        """
+        And what is there by neither reading is absent.
+        """
+        node = web1()
+
+        assert (1, True, None, False) == (
+            node.read("net.core"),
+            node.exist("net.core"),
+            node.read("a.x"),
+            node.exist("x.y"),
+        )
+        assert (None, None) == (node.read("a..b"), node.default.read("x.y"))
+        assert 1 == node.rm("net.core")
+        assert node.rm("net.core") is None
+
+    def test_views_are_read_as_the_node_is(self):
+        """
+        Counted from where they are; maps and lists.
+        """
+        view = web1()["a"]
+
+        assert (
+            "x"
+            == view.read("b", 1, "c")
+            == view.dig("b", 1, "c")
+            == view["b"].read(1, "c")
+            == view.read_strict("b", 1, "c")
+        )
+        assert view.exist("b", 0)
+        assert not view.exist("b", 2)
+        assert view["b"].dig(2) is None
+        with pytest.raises(NoSuchAttribute, match=r"no attribute a\.x"):
+            view.read_strict("x")
+
+    @pytest.mark.parametrize("part", [lambda node: node["a"], lambda node: node.default["a"]], ids=["view", "writer"])
+    def test_others_write_and_keep_it_as_plain_data(self, part: Callable[[Node], Any]):
+        """
+        JSON by a default, YAML since PyYAML is told, copies and pickles by themselves.
+        """
+        data, there = {"b": [1, {"c": "x"}]}, part(web1())
+
+        assert data == json.loads(json.dumps(there, default=json_default))
+        assert data == yaml.safe_load(yaml.safe_dump(there)) == yaml.safe_load(yaml.dump(there))
+        assert [dict, dict] == [type(copy.deepcopy(there)), type(pickle.loads(pickle.dumps(there)))]
+        assert data == copy.deepcopy(there) == pickle.loads(pickle.dumps(there))
+
+    def test_a_node_of_ones_own_says_what_it_has(self):
+        """
+        A subclass names its fields; what begins with an underscore is its own affair.
+        """
+
+        class Own(Node):
+            rack: str | None = None
+
+        node = Own("web1")
+        node.rack = node._shelf = "r1"
+
+        assert ("r1", "r1") == (node.rack, node._shelf)
+        with pytest.raises(UnknownName, match=r"did you mean node\.rack"):
+            node.rac = 1

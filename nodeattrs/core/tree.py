@@ -118,7 +118,7 @@ def parse(text: str) -> Path:
             return tuple(steps)
 
 
-def as_path(path: str | Path) -> Path:
+def as_path(path: str | Iterable[Any]) -> Path:
     """Steps, or their spelling, as steps. raises: BadArgument
 
     >>> as_path("a.0"), as_path(("a", 0))

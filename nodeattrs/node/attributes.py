@@ -7,16 +7,19 @@ and views to one another and decides nothing about merging (slots.py, view.py).
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Fold, Layer
-from nodeattrs.core.tree import ABSENT, Path, parse, spell
-from nodeattrs.errors import BadArgument, BadValue, NoSuchAttribute, NullInTheWay, TypeConflict, UnknownName
+from nodeattrs.core.tree import ABSENT, Path, as_path, checked_name, near, spell
+from nodeattrs.errors import BadArgument, BadValue, NullInTheWay, TypeConflict, UnknownName, wrong_argument
 from nodeattrs.node.assignments import FullWriter, UnlessWriter
 from nodeattrs.node.component_tree import ComponentTree
+from nodeattrs.node.documents import meet_yaml
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.levels import LevelView, level_view, merged_at, removed
 from nodeattrs.node.secrets import Secrets
@@ -31,9 +34,9 @@ from nodeattrs.node.slots import (
     SLOTS,
     component,
 )
-from nodeattrs.node.values import key_of, steps_of, stored
-from nodeattrs.node.view import ListView
-from nodeattrs.node.writers import Level, Writer
+from nodeattrs.node.values import key_of, refuse_spelled, steps_of, stored
+from nodeattrs.node.view import ListView, MapView
+from nodeattrs.node.writers import Level, ListWriter, Writer
 
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule
@@ -70,14 +73,16 @@ class _Speaking:
         self._node._ledger.speak(self._before)
 
 
-def _removable(path: tuple[Any, ...]) -> Path:
-    if not path:
-        raise BadArgument("the empty path cannot be removed", hint="name the attribute: rm('apache', 'port')")
-    return steps_of(path)
+def _environment(name: object) -> None:
+    if not isinstance(name, str) or not name:
+        raise wrong_argument("the environment of a node", "the name of one", name, f'as in "{DEFAULT_ENVIRONMENT}"')
 
 
-def _steps(path: str | Iterable[Any]) -> Path:
-    return parse(path) if isinstance(path, str) else steps_of(path)
+_FIELDS: dict[str, Callable[[Any], object]] = {
+    "name": partial(checked_name, what="node"),
+    "environment": _environment,
+}
+"""What can be assigned besides levels, each with what refuses a wrong value."""
 
 
 def _writer(name: str) -> property:
@@ -109,6 +114,13 @@ def _full_writer(name: str, clears: str = "") -> property:
     return property(read, doc=spelled + (f" First clears the whole {clears} level at the path." if clears else ""))
 
 
+def _folder(root: str | os.PathLike[str]) -> str:
+    try:
+        return os.fspath(root)
+    except TypeError:
+        raise wrong_argument("the root of a node", "a folder", root, "the current one where it is None") from None
+
+
 def _read_rules(rules: Mapping[Any, Any]) -> tuple[PathRule, ...]:
     from nodeattrs.core.rules import read_rules  # most nodes have none
 
@@ -130,7 +142,7 @@ class Attributes(Mapping[Any, Any]):
     ) -> None:
         self.name = name
         self.environment = environment
-        self._root = None if root is None else os.fspath(root)
+        self._root = None if root is None else _folder(root)
         secrets = Secrets(sensitive)
         guarded = secrets if secrets.paths else None
         read = rules if isinstance(rules, tuple) else _read_rules(rules)
@@ -164,6 +176,8 @@ class Attributes(Mapping[Any, Any]):
         try:
             return self._ledger.cache[key]
         except KeyError:
+            if "yaml" in sys.modules:
+                meet_yaml(_PLAIN)
             return self._ledger.view()[key]
 
     def __iter__(self) -> Iterator[Any]:
@@ -213,51 +227,45 @@ class Attributes(Mapping[Any, Any]):
         }
         if name.startswith("_"):
             raise AttributeError(name)
-        hint = hints.get(name, f"read an attribute with node[{name!r}]")
-        raise UnknownName(f"a node has nothing called {name!r}", hint=hint)
+        hint = hints.get(name) or (None if name in self else self._meant(name))
+        raise UnknownName(f"a node has nothing called {name!r}", hint=hint or f"read an attribute with node[{name!r}]")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _FIELDS:
+            _FIELDS[name](value)
+        elif not (name.startswith("_") or hasattr(type(self), name)):
+            hint = self._meant(name) or f"write an attribute at a level: node.default[{name!r}] = ..."
+            raise UnknownName(f"a node has nothing called {name!r} to be assigned", hint=hint)
+        super().__setattr__(name, value)
+
+    def _meant(self, name: str) -> str | None:
+        close = near(name, [*_FIELDS, *(known for known in dir(type(self)) if not known.startswith("_"))])
+        return f"did you mean {' or '.join(f'node.{known}' for known in close)}?" if close else None
 
     def read(self, *path: Any) -> Any:
         """The merged value at *path*, or None; maps by key, lists by index, nothing through scalars.
 
+        A path is steps here, as in all that reads or changes a value: a dot belongs to its key. `trace`, `explain`
+        and `origins` take a path as text, too.
+        raises: BadArgument, where a lone text with dots is no key, and spells a path that is there
         source: Chef's `read`
         """
-        value = self._at(steps_of(path))
-        return None if value is ABSENT else value
+        return self._ledger.view().read(*path)
 
     dig = read
 
     def read_strict(self, *path: Any) -> Any:
         """As `read` (Ruby's `read!`). raises: NoSuchAttribute"""
-        value = self._at(steps_of(path))
-        if value is ABSENT:
-            raise NoSuchAttribute(f"no attribute {spell(steps_of(path))}", path=steps_of(path))
-        return value
+        return self._ledger.view().read_strict(*path)
 
     def exist(self, *path: Any) -> bool:
         """Whether there is something at *path*, null included (Ruby's `exist?`)."""
-        steps = steps_of(path)
-        if not steps:
-            return True
-        parent, last = self._at(steps[:-1]), steps[-1]
-        if isinstance(parent, ListView):
-            return type(last) is int and -len(parent) <= last < len(parent)
-        return isinstance(parent, Mapping) and last in parent
+        return self._ledger.view().exist(*path)
 
     def has_attribute(self, key: Any) -> bool:
         """Whether any slot has this top-level key (Ruby's `attribute?`)."""
         step = key_of(key)
         return any(step in tree for tree in self._ledger.trees[1:])
-
-    def _at(self, path: Path) -> Any:
-        here: Any = self._ledger.view()
-        for step in path:
-            if isinstance(here, Mapping):
-                here = here.get(step, ABSENT)
-            elif isinstance(here, ListView) and type(step) is int and -len(here) <= step < len(here):
-                here = here[step]
-            else:
-                return ABSENT
-        return here
 
     def walk(self, *path: Any) -> Any:
         """What Ruby's `node['a']['b']` gives: None for an absent last key, an error beyond.
@@ -359,19 +367,25 @@ class Attributes(Mapping[Any, Any]):
         raises: BadArgument for the empty path; whatever a deferred value raises, and nothing is removed then
         source: Chef's `rm`
         """
-        return removed(self._ledger, PLAN, _removable(path), self._clear_all)
+        return removed(self._ledger, PLAN, self._removable(path), self._clear_all)
 
     def rm_default(self, *path: Any) -> Any:
         """Remove *path* from the four default components; their merged value as it was, or None."""
-        return self._clear_default(_removable(path))
+        return self._clear_default(self._removable(path))
 
     def rm_override(self, *path: Any) -> Any:
         """Remove *path* from the four override components; their merged value as it was, or None."""
-        return self._clear_override(_removable(path))
+        return self._clear_override(self._removable(path))
 
     def rm_normal(self, *path: Any) -> Any:
         """Remove *path* from normal; the value as it was, or None."""
-        return self._trees["normal"].unlink(_removable(path))
+        return self._trees["normal"].unlink(self._removable(path))
+
+    def _removable(self, path: tuple[Any, ...]) -> Path:
+        if not path:
+            raise BadArgument("the empty path cannot be removed", hint="name the attribute: rm('apache', 'port')")
+        refuse_spelled(path, self._ledger.view()._there)
+        return steps_of(path)
 
     def _clear_all(self, path: Path) -> None:
         self._clear_default(path)
@@ -430,7 +444,7 @@ class Attributes(Mapping[Any, Any]):
         from nodeattrs.node.node_trace import trace_of
 
         with self._ledger.lock:
-            return trace_of(self._ledger, _steps(path))
+            return trace_of(self._ledger, as_path(path) if isinstance(path, str) else steps_of(as_path(path)))
 
     def explain(self, path: str | Iterable[Any]) -> str:
         """The trace as text for people."""
@@ -457,7 +471,12 @@ class Attributes(Mapping[Any, Any]):
         )
 
     def __reduce__(self) -> NoReturn:
-        raise BadArgument("a node is not pickled", hint="store node.snapshot(), and Node.restore(...) it")
+        hint = "store node.snapshot(), and Node.restore(...) it; node.to_dict() is plain data of what is read"
+        raise BadArgument("a node is not pickled", hint=hint)
+
+
+_PLAIN = (Attributes, MapView, ListView, Writer, ListWriter)
+"""What is plain data to whoever writes it out."""
 
 
 def words_of(node: Attributes) -> dict[str, Any]:

@@ -8,6 +8,7 @@ Neither ever holds a secret: a marker stands in its place.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from nodeattrs.core.claim import UNKNOWN, Origin
@@ -31,6 +32,7 @@ __all__ = [
     "json_default",
     "json_ready",
     "marks_in",
+    "meet_yaml",
     "pack",
     "snapshot_document",
     "snapshot_ledger",
@@ -119,6 +121,20 @@ def json_default(value: Any) -> Any:
     if isinstance(value, (Deferred, Sensitive, Withheld)):
         return json_ready(value)
     raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
+
+
+@cache
+def meet_yaml(kinds: tuple[type, ...]) -> None:
+    """Let PyYAML, which somebody else has imported, write these as `json_default` has them."""
+    import yaml
+
+    for name in ("SafeDumper", "CSafeDumper", "Dumper", "CDumper"):
+        for kind in kinds if hasattr(yaml, name) else ():
+            getattr(yaml, name).add_multi_representer(kind, _represented)
+
+
+def _represented(dumper: Any, value: Any) -> Any:
+    return dumper.represent_data(json_default(value))
 
 
 def chef_document(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from nodeattrs.errors import InvalidRunListItem
@@ -65,6 +65,8 @@ def normalised(run_list: Iterable[object]) -> list[RunListItem]:
     """
     if isinstance(run_list, str):
         raise InvalidRunListItem(f"{run_list!r} is one text, not a list of items", hint=f"write [{run_list!r}]")
+    if isinstance(run_list, Mapping) or not isinstance(run_list, Iterable):
+        raise InvalidRunListItem(f"{run_list!r} is no list of items", hint='write ["role[web]"]')
     return list(dict.fromkeys(RunListItem.parse(text) for text in run_list))
 
 

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from nodeattrs.core.tree import Path, parse
+from nodeattrs.core.tree import Path, as_path, parse
+from nodeattrs.errors import wrong_argument
 from nodeattrs.node.values import Sensitive, Withheld
 
 __all__ = ["Secrets"]
@@ -25,7 +26,11 @@ class Secrets:
     __slots__ = ("_first", "paths")
 
     def __init__(self, paths: Iterable[str | Path]) -> None:
-        self.paths: tuple[Path, ...] = tuple(_parsed(path) if isinstance(path, str) else tuple(path) for path in paths)
+        if isinstance(paths, str) or not isinstance(paths, Iterable):
+            raise wrong_argument("what is sensitive", "a list of paths", paths, 'write ["db.password"]')
+        self.paths: tuple[Path, ...] = tuple(
+            _parsed(path) if isinstance(path, str) else as_path(path) for path in paths
+        )
         first = {path[0] if path else "*" for path in self.paths}
         self._first = None if "*" in first else first  # None: any step may lead to one
 
@@ -45,6 +50,10 @@ class Secrets:
 
 _parsed = lru_cache(maxsize=1024)(parse)
 """All nodes of a repository have the same sensitive paths."""
+
+
+def _steps(path: str | Path) -> Path:
+    return _parsed(path) if isinstance(path, str) else as_path(path)
 
 
 def _fits(pattern: Path, path: Path) -> bool:

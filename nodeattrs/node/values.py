@@ -12,8 +12,8 @@ from datetime import date, datetime, time
 from typing import Any, NoReturn
 
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.core.tree import MAX_DEPTH, SCALARS, Path, copied, spell
-from nodeattrs.errors import BadKey, BadValue, DeferredCycle, ValueWithheld
+from nodeattrs.core.tree import MAX_DEPTH, SCALARS, Path, copied, parse, spell
+from nodeattrs.errors import BadArgument, BadKey, BadValue, DeferredCycle, ValueWithheld
 
 __all__ = [
     "MARKER",
@@ -25,6 +25,7 @@ __all__ = [
     "computed",
     "key_of",
     "lazy",
+    "refuse_spelled",
     "steps_of",
     "stored",
     "taken_in",
@@ -219,3 +220,21 @@ def steps_of(path: Iterable[Any], above: Path = ()) -> Path:
     for step in path:
         steps = (*steps, key_of(step, (*above, *steps)))
     return steps
+
+
+def refuse_spelled(path: tuple[Any, ...], there: Callable[[Path], bool]) -> None:
+    """Refuse a path in one text, given where steps are wanted: no key is called so, and what it spells is there.
+
+    A dot belongs to its key here; where neither is there, both readings have the same answer.
+    there:  whether anything stands at some steps
+    raises: BadArgument
+    """
+    if len(path) != 1 or type(path[0]) is not str or "." not in path[0] or there(path):
+        return
+    try:
+        steps = parse(path[0])
+    except BadArgument:
+        return
+    if there(steps):
+        hint = f"write its steps: {', '.join(map(repr, steps))}"
+        raise BadArgument(f"{path[0]!r} is one key here, and there is none", path=steps, hint=hint)

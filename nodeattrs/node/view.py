@@ -21,7 +21,7 @@ from nodeattrs.core.policy import KEEP, TAKE, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Path, near, spell
 from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement, TypeConflict
 from nodeattrs.node.maps import Branch, Joined, OwnedMap
-from nodeattrs.node.values import HELD, Deferred, Withheld, computed
+from nodeattrs.node.values import HELD, Deferred, Withheld, computed, refuse_spelled, steps_of
 
 __all__ = [
     "ListView",
@@ -230,6 +230,54 @@ class _View:
             hint=f"name the level: node.default{chain} = ... (or normal, override, force_default, force_override)",
         )
 
+    def read(self, *path: Any) -> Any:
+        """What stands at *path*, counted from here, or None; maps by key, lists by index, nothing through scalars.
+
+        raises: BadArgument, where a lone text with dots is no key, and spells a path that is there
+        """
+        value = self._at(steps_of(path, self._path))
+        if value is not ABSENT:
+            return value
+        refuse_spelled(path, self._there)
+        return None
+
+    dig = read
+
+    def read_strict(self, *path: Any) -> Any:
+        """As `read`. raises: NoSuchAttribute"""
+        value = self._at(steps_of(path, self._path))
+        if value is ABSENT:
+            refuse_spelled(path, self._there)
+            raise NoSuchAttribute(f"no attribute {spell((*self._path, *path))}", path=(*self._path, *path))
+        return value
+
+    def exist(self, *path: Any) -> bool:
+        """Whether there is something at *path*, null included. raises: BadArgument, as `read`"""
+        found = self._there(steps_of(path, self._path))
+        if not found:
+            refuse_spelled(path, self._there)
+        return found
+
+    def _there(self, path: Path) -> bool:
+        """Whether there is something at some steps; a deferred value at their end is not computed."""
+        if not path:
+            return True
+        parent, last = self._at(path[:-1]), path[-1]
+        if isinstance(parent, ListView):
+            return type(last) is int and -len(parent) <= last < len(parent)
+        return isinstance(parent, Mapping) and last in parent
+
+    def _at(self, path: Path) -> Any:
+        here: Any = self
+        for step in path:
+            if isinstance(here, Mapping):
+                here = here.get(step, ABSENT)
+            elif isinstance(here, ListView) and type(step) is int and -len(here) <= step < len(here):
+                here = here[step]
+            else:
+                return ABSENT
+        return here
+
     def __setitem__(self, step: Any, value: Any) -> NoReturn:
         self._refuse(step)
 
@@ -305,7 +353,9 @@ class MapView(_View, Mapping[Any, Any]):
     def _absent(self, key: Any) -> NoSuchAttribute:
         path = (*self._path, key)
         close = near(key, keys_of(self._part))
-        hint = f"did you mean {' or '.join(close)}?" if close else "use .get(...) or node.read(...) for None instead"
+        hint = f"did you mean {' or '.join(close)}?" if close else "use .get(...) or .read(...) for None instead"
+        if isinstance(key, str) and "." in key:
+            hint = f"a dot belongs to its key; a path is steps: {''.join(f'[{step!r}]' for step in key.split('.'))}"
         return NoSuchAttribute(f"no attribute {spell(path)}", path=path, hint=hint)
 
     def _ordered(self) -> tuple[Any, ...]:

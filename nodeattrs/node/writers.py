@@ -19,7 +19,7 @@ from nodeattrs.errors import BadArgument, NoSuchAttribute, TypeConflict
 from nodeattrs.node.component_tree import ComponentTree, Place, below, thing_of
 from nodeattrs.node.lists import Pairs, in_order, remove_equal
 from nodeattrs.node.maps import ElementTold
-from nodeattrs.node.values import Withheld, key_of, steps_of, stored
+from nodeattrs.node.values import Withheld, key_of, refuse_spelled, steps_of, stored
 
 __all__ = ["Level", "ListWriter", "Writer"]
 
@@ -64,6 +64,10 @@ class _Handle:
         return bool(self.to_plain() == other)
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        data = self.to_plain(evaluate=True)
+        return type(data), (data,)
 
     def _child(self, place: Place, step: Any) -> Any:
         """What a level step gives: a writer for a container, the value itself otherwise.
@@ -180,7 +184,10 @@ class Writer(_Handle):
         raises: ValueWithheld
         """
         value = self._at(path)
-        return None if value is ABSENT else value
+        if value is not ABSENT:
+            return value
+        refuse_spelled(path, self._has)
+        return None
 
     def read_strict(self, *path: Any) -> Any:
         """As `read` (Ruby's `read!`). raises: NoSuchAttribute"""
@@ -191,6 +198,12 @@ class Writer(_Handle):
 
     def exist(self, *path: Any) -> bool:
         """Whether there is something at *path*, null included (Ruby's `exist?`)."""
+        found = self._has(path)
+        if not found:
+            refuse_spelled(path, self._has)
+        return found
+
+    def _has(self, path: Path) -> bool:
         return thing_of(self._place_below(path)) is not ABSENT
 
     def write(self, *path_and_value: Any) -> Any:
@@ -206,6 +219,7 @@ class Writer(_Handle):
 
     def unlink(self, *path: Any) -> Any:
         """Remove what stands at *path*; the value, or None. On a list it removes by value, as Chef does."""
+        refuse_spelled(path, self._has)
         self._place()
         return self._tree.unlink((*self._path, *steps_of(path, self._path)))
 
