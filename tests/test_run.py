@@ -545,3 +545,44 @@ class TestNothingLeaks:
 
         assert first.node.snapshot() == second.node.snapshot()
         assert first.log == second.log
+
+
+TWO_KEYS = {
+    "roles/web.json": {"name": "web", "run_list": ["kiln"], "default_attributes": {"vhosts": {"80": {}}}},
+    RECIPE: 'node.default["vhosts"][80] = {"n": 1}\nnode.default["uids"] = [{1: "a", "1": "b"}]\n',
+    NODE: {"name": "n1", "run_list": ["role[web]"]},
+}
+
+
+class TestKeysThatJsonCannotTellApart:
+    def test_a_number_beside_its_text_is_a_warning_with_both_places(self, tmp_path):
+        """
+        It ended the whole run, and named no file.
+        """
+        done = run(tmp_path, TWO_KEYS)
+
+        assert [
+            'vhosts.80 and vhosts."80" are one key in what is saved, whose keys are text: the last one is kept',
+            'uids.0.1 and uids.0."1" are one key in what is saved, whose keys are text: the last one is kept',
+        ] == sorted((warning.message for warning in done.warnings), reverse=True)
+        assert (
+            f'vhosts.80 was set by {RECIPE}:1 (recipe kiln::default)\n  vhosts."80" was set by roles/web.json:'
+            in "".join(map(str, done.warnings))
+        )
+
+    def test_the_last_one_is_saved(self, tmp_path):
+        """
+        As Chef does; the node itself has both.
+        """
+        node = run(tmp_path, TWO_KEYS).node
+
+        assert {"n": 1} == node["vhosts"][80]
+        assert {"vhosts": {"80": {}}, "uids": [{"1": "b"}]} == node.to_chef()["default"]
+
+    def test_a_number_alone_is_no_matter(self, tmp_path):
+        """
+        Nor are both in different maps.
+        """
+        files = {RECIPE: 'node.default["a"] = {80: 1}\nnode.default["b"] = {"80": 1}\n'}
+
+        assert [] == run(tmp_path, {**TWO_KEYS, **files}).warnings

@@ -271,6 +271,7 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
 
     raises: NodeNotFound, and whatever a run raises
     """
+    from nodeattrs.node.json_keys import double_keys
     from nodeattrs.runs import Repository
     from nodeattrs.runs.session import perform, required
 
@@ -280,7 +281,7 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
                 options.refuse(f"--{word.replace('_', '-')} is about a run, so it needs --repo")
         store, sensitive = kept_in(options)
         found = required(store, options.node, sensitive, moment(getattr(options, "at", None)))
-        terminal.warn([found.note] if found.note else [])
+        terminal.warn([*([found.note] if found.note else []), *double_keys(found.node)])
         return found.node, found.saved.revision.number if found.saved.revision else None, None
     if getattr(options, "at", None) is not None:
         options.refuse("--at is about what was saved, and --repo about a run made now")

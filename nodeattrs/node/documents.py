@@ -13,8 +13,8 @@ from typing import Any
 
 from nodeattrs.core.claim import UNKNOWN, Origin
 from nodeattrs.core.origins import At, Patched
-from nodeattrs.core.tree import ABSENT, Path, copied, is_json, spell
-from nodeattrs.errors import BadKey, DeferredCycle, ValueWithheld
+from nodeattrs.core.tree import ABSENT, Path, copied, is_json
+from nodeattrs.errors import DeferredCycle, ValueWithheld
 from nodeattrs.node.history import Chronicle, Event
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked, setters
@@ -52,15 +52,14 @@ VERSION = 3
 def json_ready(value: Any, path: Path = ()) -> Any:
     """A copy for JSON: deferred values are computed, secrets become the marker, keys and symbols text.
 
-    raises: DeferredCycle; BadKey, where a map has the keys 1 and "1"
+    Of the keys 1 and "1" in one map the last one is kept, as in Chef: `node.json_keys` warns of them.
+    raises: DeferredCycle
     """
     # Loops, here and below: a comprehension takes a second frame a level on CPython 3.11.
     if isinstance(value, dict):
         document = {}
         for key, inner in value.items():
             document[str(key)] = json_ready(inner, (*path, key))
-        if len(document) < len(value):
-            raise _twice(value, path)
         return document
     if isinstance(value, list):
         items = []
@@ -72,15 +71,6 @@ def json_ready(value: Any, path: Path = ()) -> Any:
     if isinstance(value, (Sensitive, Withheld)):
         return dict(MARKER)
     return str(value) if type(value) is Symbol else value
-
-
-def _twice(value: dict[Any, Any], path: Path) -> BadKey:
-    key = next(key for key in value if type(key) is int and str(key) in value)
-    return BadKey(
-        f"{spell((*path, key))} and {spell((*path, str(key)))} would be one key in JSON, whose keys are text",
-        path=(*path, key),
-        hint="rename one of them",
-    )
 
 
 _FAILED = "$deferred"

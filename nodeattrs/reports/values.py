@@ -28,7 +28,7 @@ def computed(value: Any, path: Path = ()) -> Any:
 def data_of(value: Any, path: Path = ()) -> Any:
     """*value* as JSON-able data; secrets become their marker.
 
-    raises: BadKey, where two keys would become one; DeferredCycle
+    raises: DeferredCycle
     """
     return json_ready(value, path)
 

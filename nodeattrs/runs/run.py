@@ -14,6 +14,7 @@ from nodeattrs.catalog import Catalog
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.errors import DocumentError, NodeattrsError, NotFound, RecipeNotFound
 from nodeattrs.node.intake import Intake, told_of_node
+from nodeattrs.node.json_keys import double_keys
 from nodeattrs.node.node import Node
 from nodeattrs.runs.cookbooks import check_versions, cookbook_order
 from nodeattrs.runs.expansion import Layers, layers_of, note_expansion, take_layers
@@ -135,6 +136,7 @@ def run_node(
     warnings: list[NodeattrsError] = [*repository.warnings, *facts.warnings]
     if json_attributes is not None:
         warnings.extend(json_attributes.warnings)
+    warnings.extend(double_keys(node))
     return Run(node, expansion, runner.attribute_files, runner.recipes, runner.log, warnings, catalog, runner.included)
 
 

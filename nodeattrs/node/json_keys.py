@@ -1,0 +1,51 @@
+"""Keys that JSON cannot tell apart: `80` and `"80"` in one map of a node.
+
+A document has text for keys only, so the last of the two is what is saved, as in Chef. It knows no
+document: whoever runs a node, or shows one, passes on the warnings that are made here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from nodeattrs.core.tree import ABSENT, Path, spell
+from nodeattrs.errors import BadKey
+from nodeattrs.node.attributes import Attributes
+
+__all__ = ["double_keys"]
+
+
+def double_keys(node: Attributes) -> list[BadKey]:
+    """A warning for each number that is a key beside its own text, with who set both.
+
+    cost: a look at every map that did not come in as settled facts, which are JSON
+    """
+    ledger = node._ledger
+    with ledger.lock:
+        settled = ledger.settled
+        facts = {key: value for key, value in ledger.trees[-1].items() if value is not settled.get(key, ABSENT)}
+        numbers = dict.fromkeys(path for tree in (*ledger.trees[1:-1], facts) for path in _numbers(tree))
+    twins = ((path, (*path[:-1], str(path[-1]))) for path in numbers)
+    return [_warning(node, *pair) for pair in twins if node.exist(*pair[0]) and node.exist(*pair[1])]
+
+
+def _numbers(tree: Any) -> Iterator[Path]:
+    waiting: list[tuple[Path, Any]] = [((), tree)]
+    for path, here in waiting:  # which grows
+        by_key = isinstance(here, dict)
+        for step, inner in here.items() if by_key else enumerate(here):
+            if by_key and type(step) is int:
+                yield (*path, step)
+            if isinstance(inner, (dict, list)):
+                waiting.append(((*path, step), inner))
+
+
+def _warning(node: Attributes, *twins: Path) -> BadKey:
+    names = " and ".join(map(spell, twins))
+    return BadKey(
+        f"{names} are one key in what is saved, whose keys are text: the last one is kept",
+        path=twins[0],
+        said=[f"{spell(path)} was set by {origin}" for path in twins for origin in node.origins(path)],
+        hint="write both as text",
+    )
