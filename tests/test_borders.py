@@ -31,6 +31,7 @@ from nodeattrs import (
     Symbol,
     fold,
     json_default,
+    read_layer,
 )
 from nodeattrs.errors import (
     BadArgument,
@@ -285,3 +286,24 @@ class TestNode:
         assert ("r1", "r1") == (node.rack, node._shelf)
         with pytest.raises(UnknownName, match=r"did you mean node\.rack"):
             node.rac = 1
+
+
+class TestReadLayer:
+    def test_a_key_that_a_file_has_twice_is_a_warning(self, tmp_path):
+        """
+        At the line of whoever reads; the last one is used.
+        """
+        file = tmp_path / "dup.json"
+        file.write_text('{"default_attributes": {"a": 1,\n  "a": 2}}')
+
+        with pytest.warns(UserWarning, match=r":2:3: duplicate key default_attributes\.a \(first at 1:25\)") as caught:
+            layer = read_layer(file)
+
+        assert __file__ == caught[0].filename
+        assert {"a": 2} == layer.value["default_attributes"]
+
+    def test_a_file_is_named_by_a_path(self):
+        """
+        Not by a number, as Python's own `open` takes it.
+        """
+        answered(lambda: read_layer(3), BadArgument, 'read_layer("web1.yaml")')

@@ -570,7 +570,9 @@ class TestCookbookCode:
             "  cookbooks/app/recipes/deep.py:4: halve(4)",
             "  cookbooks/app/recipes/deep.py:2, in halve: return n / 0",
         ]
-        assert ["failed: RecipeFailed"] == [line.split("  ")[2] for line in say("history", "web1").out.splitlines()]
+        assert ["failed: RecipeFailed at cookbooks/app/recipes/deep.py:2"] == [
+            line.split("  ")[2] for line in say("history", "web1").out.splitlines()
+        ]
         assert {} == say("show", "web1", "--format", "json").data["value"]
 
     def test_the_whole_way_for_those_who_ask(self, failing: Path, say: Say):

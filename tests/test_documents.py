@@ -296,7 +296,7 @@ class TestKeysWrittenTwice:
         lines = [number for number, line in enumerate(text.split("\n"), 1) if "a" in line]
         assert {"b": [{"a": 2, "c": 0}]} == document.tree
         assert lines[-1] == warning.line == document.place(("b", 0, "a"))[0]
-        assert f"b.0.a is said twice: what line {lines[0]}," in str(warning)
+        assert f"duplicate key b.0.a (first at {lines[0]}:" in str(warning)
         assert ("b", 0, "a") == warning.path
 
     @given(st.data())

@@ -98,7 +98,7 @@ class TestARun:
 
     def test_a_run_that_failed_is_kept_as_such_and_the_node_as_it_was(self, desk):
         """
-        Of the error its kind only: its message may quote a secret.
+        Of the error its kind and its place only: its message may quote a secret.
         """
         store = open_store("nodes.db")
         a_run(desk, store)
@@ -107,7 +107,8 @@ class TestARun:
             a_run(desk, store)
 
         latest = store.load("web1")
-        assert (2, False, "RecipeFailed") == (latest.revision.number, latest.noted.ok, latest.noted.error)
+        sort = "RecipeFailed at cookbooks/app/recipes/default.py:1"
+        assert (2, False, sort) == (latest.revision.number, latest.noted.ok, latest.noted.error)
         assert store.load("web1", 1).document == latest.document
         assert b"s3cret" not in (desk / "nodes.db").read_bytes()
 
@@ -168,7 +169,10 @@ class TestARun:
         with pytest.raises(DocumentError):
             a_run(desk, store)
 
-        assert (False, "DocumentError") == (store.load("web1").noted.ok, store.load("web1").noted.error)
+        assert (False, "DocumentError at nodes/web1.json:1") == (
+            store.load("web1").noted.ok,
+            store.load("web1").noted.error,
+        )
 
     def test_a_run_that_saves_nothing_notes_no_failure(self, desk, store):
         (desk / "repo/cookbooks/app/recipes/default.py").write_text("1 / 0\n")
@@ -558,7 +562,8 @@ class TestTheCommands:
         say("run", "--repo", "repo", "--node", "web1", "--facts", "repo/facts.json")
         say("node", "set", "web1", "tier", "gold")
 
-        assert "revision 3  failed: RecipeFailed; since then changed by node set, revision 4" in say("status")[1]
+        failed = "revision 3  failed: RecipeFailed at cookbooks/app/recipes/default.py:1"
+        assert f"{failed}; since then changed by node set, revision 4" in say("status")[1]
         (told,) = json.loads(say("status", "--failed", "--format", "json")[1])["nodes"]
         assert (3, "run", False) == (told["last"]["number"], told["last"]["by"], told["last"]["ok"])
         assert (4, "node set") == (told["changed"]["number"], told["changed"]["by"])

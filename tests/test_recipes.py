@@ -478,6 +478,49 @@ class TestFailures:
         assert (file, 2) == (caught.value.file, caught.value.line)
         assert caught.value.column
         assert isinstance(caught.value.__cause__, SyntaxError)
+        assert "Python syntax error: invalid syntax\n  y = = 2\n      ^" in str(caught.value)
+
+    def test_the_caret_of_an_indented_line_stands_below_its_place(self, tmp_path):
+        """
+        The line is shown without its indentation.
+        """
+        with pytest.raises(DocumentError) as caught:
+            run(tmp_path, {RECIPE: "if True:\n    y = = 2\n"})
+
+        assert ("y = = 2", "    ^") == caught.value.said
+
+    @pytest.mark.parametrize(
+        ("text", "told"),
+        [
+            ("node.default['a'] = \"#{node['nginx']['dir']}/x\"\n", ["#{node['nginx']['dir']}"]),
+            ("x = {\n 'k': ['#{cookbook_name}']}\n", ["#{cookbook_name}"]),
+            ("x = '#{session_name} #{window_index}'\n", []),
+            ("x = f\"#{node['platform']}\"\n", []),
+            ('"""Was #{node[1]} in Ruby."""\nx = "# {node}"\n', []),
+        ],
+    )
+    def test_ruby_that_was_left_in_a_text_is_a_warning(self, tmp_path, text, told):
+        """
+        Where it is surely Ruby's: other programs write `#{...}` too.
+        """
+        warnings = run(tmp_path, {RECIPE: text}).warnings
+
+        assert told == [
+            str(warning).split(": ")[1].removesuffix(" is Ruby, and stored as it stands\n  write an f-string")
+            for warning in warnings
+        ]
+        assert [warning.file for warning in warnings] == [RECIPE] * len(told)
+
+    def test_a_role_and_a_check_warn_of_it_too(self, tmp_path):
+        """
+        `check` compiles attribute files and recipes, and runs none.
+        """
+        here = repository(tmp_path, {"roles/r.py": "description('#{node.name}')\n", RECIPE: "'#{node}'.x\nx = = 1"})
+
+        assert ["Python syntax error: invalid syntax"] == [
+            fault.reason for fault in here.check() if fault.file == RECIPE
+        ]
+        assert ["#{node.name} is Ruby, and stored as it stands"] == [warning.reason for warning in here.warnings]
 
     def test_a_file_of_other_bytes_is_a_document_error(self, tmp_path):
         """

@@ -194,7 +194,7 @@ class TestPythonRoles:
     @pytest.mark.parametrize(
         ("text", "place", "reason"),
         [
-            ("name('r')\ndefault_attributes({\n", "roles/r.py:2", "is no Python"),
+            ("name('r')\ndefault_attributes({\n", "roles/r.py:2", "Python syntax error"),
             ("name('r')\n\n1 / 0\n", "roles/r.py:3", "ZeroDivisionError: division by zero"),
             ("def f():\n    boom()\n\nf()\n", "roles/r.py:2", "NameError"),
             ("import sys\nsys.exit(3)\n", "roles/r.py:2", "SystemExit"),
@@ -206,8 +206,8 @@ class TestPythonRoles:
             ("default_attributes()\n", "roles/r.py:1", "TypeError"),
             ("name('r')\nnormal_attributes({'a': 1})\n", "roles/r.py:2", "role r cannot set normal attributes"),
             ("cookbook('a', '1.0')\n", "roles/r.py:1", "NameError"),
-            ("x = 1\0\n", "roles/r.py", "is no Python"),
-            ("(" * 300 + ")" * 300, "roles/r.py", "is no Python"),
+            ("x = 1\0\n", "roles/r.py", "Python syntax error"),
+            ("(" * 300 + ")" * 300, "roles/r.py", "Python syntax error"),
         ],
     )
     def test_every_fault_names_its_line(self, tmp_path, text, place, reason):

@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import (
     CookbookNotFound,
+    DocumentError,
     NodeattrsError,
     RecipeFailed,
     RecipeNotFound,
@@ -123,6 +124,7 @@ class RecipeRunner:
         self.node = node
         self.recipes: list[str] = []
         self.log: list[LogLine] = []
+        self.warnings: list[DocumentError] = []
         self.included: dict[str, Callable[[], Origin]] = {}
         self._cookbook = cookbook
         self._order = AttributeFileOrder(cookbook, self._run_attribute_file)
@@ -176,6 +178,7 @@ class RecipeRunner:
 
     def _run(self, cookbook: Cookbook, file: str, kind: str, name: str) -> None:
         program = cookbook.program(file)
+        self.warnings += program.warnings
         words = {**self._words[kind], "include_attribute": self._include_attribute(cookbook.name)}
         if kind == RECIPE:
             words["include_recipe"] = self._include_recipe(cookbook.name)

@@ -201,6 +201,9 @@ class Repository:
         faults: list[NodeattrsError] = []
         _tried(faults, lambda: self.config)
         cookbooks = _all(faults, self.cookbooks(), self.cookbook)
+        for one in cookbooks:
+            files = [*one.attribute_files.values(), *one.recipes.values()]
+            self.warnings += [warning for program in _all(faults, files, one.program) for warning in program.warnings]
         roles = _all(faults, self.roles(), self.role)
         environments = _all(faults, self.environments(), self.environment)
         nodes = _all(faults, self.nodes(), self.node_document)

@@ -9,8 +9,10 @@ judged here.
 
 from __future__ import annotations
 
+import ast
 import linecache
 import pathlib
+import re
 import sys
 from collections.abc import Callable
 from types import CodeType, TracebackType
@@ -22,7 +24,7 @@ from nodeattrs.errors import BadKey, BadValue, DocumentError
 from nodeattrs.node.values import taken_in
 from nodeattrs.texts.python import PythonText
 
-__all__ = ["Program", "Script", "compiled", "line_in", "source_of"]
+__all__ = ["Program", "Script", "compiled", "line_in", "ruby_left", "source_of"]
 
 _SHARED_WORDS = ("name", "description", "default_attributes", "override_attributes", "normal_attributes")
 _WORDS = {"role": (*_SHARED_WORDS, "env_run_lists"), "environment": (*_SHARED_WORDS, "cookbook_versions")}
@@ -31,19 +33,21 @@ _WORDS = {"role": (*_SHARED_WORDS, "env_run_lists"), "environment": (*_SHARED_WO
 class Program:
     """A Python file, read and compiled once however often it runs.
 
-    path: where it lies, as tracebacks name it
-    code: what runs
+    path:     where it lies, as tracebacks name it
+    code:     what runs
+    warnings: what is probably not meant
 
     file:   its name in messages, relative to the repository
     raises: DocumentError
     """
 
-    __slots__ = ("_lines", "code", "path")
+    __slots__ = ("_lines", "code", "path", "warnings")
 
     def __init__(self, path: pathlib.Path, file: str) -> None:
         source = source_of(path, file)
         self.path = str(path)
         self.code: CodeType = compiled(source, self.path, file)
+        self.warnings = ruby_left(source, file)
         self._lines = (len(source), None, source.splitlines(keepends=True), self.path)
 
     def run(self, namespace: dict[str, Any]) -> None:
@@ -76,6 +80,7 @@ class Script:
         source = source_of(path, file)
         self._text = PythonText(file, source)
         self._run(source)
+        self.warnings = ruby_left(source, file)
 
     def at(self, path: Path) -> Origin:
         """Where *path* was said: the line inside the call, as far as it is written out there."""
@@ -168,10 +173,47 @@ def compiled(source: str, path: str, file: str) -> Any:
         return compile(source, path, "exec", dont_inherit=True)
     except SyntaxError as error:
         column = error.offset or None
-        raise DocumentError(f"is no Python: {error.msg}", file=file, line=error.lineno, column=column) from error
+        said, text = _with_caret(error), f"Python syntax error: {error.msg}"
+        raise DocumentError(text, file=file, line=error.lineno, column=column, said=said) from error
     except (ValueError, RecursionError, MemoryError) as error:
         # Null characters in the source; nesting that the compiler gives up on.
-        raise DocumentError(f"is no Python: {error or 'it is nested too deeply'}", file=file) from error
+        raise DocumentError(f"Python syntax error: {error or 'it is nested too deeply'}", file=file) from error
+
+
+_LONG_LINE = 200
+
+
+def _with_caret(error: SyntaxError) -> list[str]:
+    """The line of a syntax error, and below it where it is."""
+    line = (error.text or "").rstrip()
+    text = line.lstrip()
+    if not text or not error.offset or len(line) > _LONG_LINE:
+        return []
+    return [text, f"{' ' * (error.offset - 1 - len(line) + len(text))}^"]
+
+
+_RUBY = re.compile(r"#\{[^{}]*\b(?:node|cookbook_name|recipe_name|new_resource)\b[^{}]*\}")
+
+
+def ruby_left(source: str, file: str) -> list[DocumentError]:
+    """A warning for each text of a Python source in which Ruby's `#{node[...]}` was left: it is stored as it stands."""
+    if "#{" not in source:
+        return []
+    nodes = list(ast.walk(ast.parse(source)))
+    prose = {node.value for node in nodes if isinstance(node, ast.Expr)}
+    texts = [node for node in nodes if isinstance(node, ast.Constant) and node not in prose]
+    found = ((text, _RUBY.search(text.value)) for text in texts if isinstance(text.value, str))
+    return [
+        DocumentError(
+            f"{ruby[0]} is Ruby, and stored as it stands",
+            file=file,
+            line=text.lineno,
+            column=text.col_offset + 1,
+            hint=f'write an f-string: f"{{{ruby[0][2:-1]}}}", and lazy(lambda: ...) around it where it may change',
+        )
+        for text, ruby in found
+        if ruby
+    ]
 
 
 def line_in(traceback: TracebackType | None, path: str) -> int | None:

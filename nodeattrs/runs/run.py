@@ -136,7 +136,7 @@ def run_node(
     warnings: list[NodeattrsError] = [*repository.warnings, *facts.warnings]
     if json_attributes is not None:
         warnings.extend(json_attributes.warnings)
-    warnings.extend(double_keys(node))
+    warnings += [*runner.warnings, *double_keys(node)]
     return Run(node, expansion, runner.attribute_files, runner.recipes, runner.log, warnings, catalog, runner.included)
 
 

@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Any
 
 from nodeattrs.catalog import Catalog, Report
+from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, copied, dig, near, parse
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NodeNotFound
 from nodeattrs.keep import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
@@ -181,7 +182,7 @@ def perform(
 ) -> Session:
     """Run a node, starting from what the last run saved, and save what it came to.
 
-    A run that fails leaves a revision too: the node as it was, and what sort of error it was. So does a
+    A run that fails leaves a revision too: the node as it was, and what sort of error it was, and where. So does a
     first one, where nodes/ describes the node or a run-list was given: then nothing is known of the node
     but its environment and its run-list.
 
@@ -216,7 +217,7 @@ def perform(
             with contextlib.suppress(NodeattrsError):  # what went wrong first is what counts
                 was = last.saved if last else _unrun(repository, name, run_list, environment, json_attributes)
                 if was is not None:
-                    failed = _noted(repository, ok=False, error=type(error).__name__)
+                    failed = _noted(repository, ok=False, error=_sort_of(error))
                     store.save(replace(was, noted=failed), after_revision)
         raise
     document = saved_document(run.node, config.allowed, config.blocked, shared=True)
@@ -273,6 +274,14 @@ def _noted(repository: Repository, *, ok: bool = True, error: str = "", report: 
     # Of the face above us only the version is asked.
     version = getattr(sys.modules[__name__.partition(".")[0]], "__version__", "")
     return Noted(ok, error, _commit_of(repository.root), version, report)
+
+
+def _sort_of(error: NodeattrsError) -> str:
+    """What sort of error it was, and where; its text may hold a secret, and a place is none."""
+    origin = next((one for one in error.origins if isinstance(one, Origin) and one.file), None)
+    file, line = (origin.file, origin.line) if origin else (getattr(error, "file", None), getattr(error, "line", None))
+    place = ":".join(str(part) for part in (file, line) if part is not None)
+    return f"{type(error).__name__} at {place}" if place else type(error).__name__
 
 
 def _commit_of(root: pathlib.Path) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
+import warnings
 
 from nodeattrs.core.fold import Layer
-from nodeattrs.errors import DocumentError
+from nodeattrs.errors import DocumentError, wrong_argument
 from nodeattrs.texts.documents import read
 
 __all__ = ["read_layer"]
@@ -16,9 +18,14 @@ def read_layer(path: str | pathlib.Path, name: str = "", kind: str = "file") -> 
 
     name:   what explanations call it; the file's name without its ending when empty
     raises: DocumentError, with file and line
+    warns:  UserWarning, for a key that one map has twice
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise wrong_argument("the file of a layer", "a path", path, 'read_layer("web1.yaml")')
     where = pathlib.Path(path)
     document = read(where, where.as_posix())
+    for warning in document.warnings:
+        warnings.warn(str(warning), stacklevel=2)
     tree = {} if document.tree is None else document.tree
     if not isinstance(tree, dict):
         raise DocumentError(f"a layer is a map, and this is a {type(tree).__name__}", file=document.file)

@@ -89,10 +89,10 @@ class Text:
         """The warning for a key that one map has twice, at the offsets *first* and *again*."""
         line, column = self.place(first)
         return self.error(
-            f"{spell(path)} is said twice: what line {line}, column {column} says of it is lost",
+            f"duplicate key {spell(path)} (first at {line}:{column}); the last one is used",
             again,
             path=path,
-            hint="the last one counts; remove one of the two",
+            hint="remove one of the two",
         )
 
 
