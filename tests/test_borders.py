@@ -131,7 +131,11 @@ class TestPolicies:
         a_misspelt_kind=(lambda: Policy("mine", Line("lst", LIST, TAKE)), BadArgument, "did you mean list?"),
         a_kind_of_nobody=(lambda: Policy("mine", Line(MAP, ("bool",), TAKE)), BadArgument, "ANY and SAID"),
         a_tuple_for_a_line=(lambda: Policy("mine", (MAP, MAP, MEET)), BadArgument, "each line of policy 'mine'"),
-        a_line_for_the_name=(lambda: Policy(Line(ANY, SAID, TAKE)), BadArgument, "the name of a policy is text"),
+        a_line_for_the_name=(
+            lambda: Policy(Line(ANY, SAID, TAKE)),
+            BadArgument,
+            "text, and not a Line\n  Policy(name, *lines, kinds)",
+        ),
         a_policy_by_name=(lambda: Meet("across"), BadArgument, "what maps Meet under"),
     )
     def test_what_a_table_cannot_be_made_of_is_refused(self, call: Call, error: type[NodeattrsError], words: str):
@@ -306,4 +310,4 @@ class TestReadLayer:
         """
         Not by a number, as Python's own `open` takes it.
         """
-        answered(lambda: read_layer(3), BadArgument, 'read_layer("web1.yaml")')
+        answered(lambda: read_layer(3), BadArgument, "read_layer(path, name, kind)")

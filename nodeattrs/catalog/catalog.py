@@ -9,8 +9,9 @@ from nodeattrs.catalog.errors import DuplicateResource
 from nodeattrs.catalog.plan import Plan
 from nodeattrs.catalog.references import Chain, Link, Ref, link_text
 from nodeattrs.catalog.resources import CONTAINERS, MAIN_CLASS, MAIN_STAGE, Declarations, Related, Resource
+from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
-from nodeattrs.errors import BadArgument
+from nodeattrs.errors import BadArgument, wrong_argument
 
 __all__ = ["Catalog"]
 
@@ -35,6 +36,8 @@ class Catalog(Declarations):
 
         raises: DuplicateResource, BadArgument
         """
+        if not isinstance(resource, Resource):
+            raise wrong_argument("what is declared", "a Resource", resource, 'Resource(ref_of("File[/etc/motd]"))')
         ref = resource.ref
         if resource.kind not in ("resource", *CONTAINERS):
             raise BadArgument(f"{ref}: there is no kind {resource.kind!r}", hint="resource, class, define or stage")
@@ -59,6 +62,7 @@ class Catalog(Declarations):
         self._resources[ref] = resource
         return ref
 
+    @taking(said=Chain | Link | str)
     def relate(self, said: Chain | Link | str, origin: Origin | None = None) -> None:
         """Add a chain: one of Python, a single link of one, or a text of Puppet's language. raises: DocumentError"""
         if isinstance(said, str):

@@ -23,6 +23,7 @@ from nodeattrs.catalog.references import (
     made,
     ref_of,
 )
+from nodeattrs.core.borders import taking
 from nodeattrs.errors import BadArgument, DocumentError
 
 __all__ = ["parsed_chain", "parsed_query"]
@@ -47,6 +48,7 @@ class _Token(NamedTuple):
     at: int
 
 
+@taking(text=str)
 def parsed_chain(text: str) -> Chain:
     """The chain that a text of Puppet's language says.
 
@@ -67,6 +69,7 @@ def parsed_chain(text: str) -> Chain:
     return Chain(left, tuple(links))
 
 
+@taking(text=str)
 def parsed_query(text: str) -> Query:
     """The query that stands between `<|` and `|>`. raises: DocumentError
 

@@ -17,6 +17,7 @@ from nodeattrs.catalog.graph import Graph, Said
 from nodeattrs.catalog.order import in_order
 from nodeattrs.catalog.references import Arrow, Collector, Operand, Ref, near_hint
 from nodeattrs.catalog.resources import MAIN_CLASS, RELATIONS, Declarations, Related, Resource
+from nodeattrs.core.borders import taking
 from nodeattrs.errors import NodeattrsError
 
 __all__ = ["Plan"]
@@ -32,6 +33,7 @@ class Plan:
     missing:   every relationship that leads nowhere, Puppet's first
     """
 
+    @taking(catalog=Declarations)
     def __init__(self, catalog: Declarations, *, documented: bool = False) -> None:
         self.catalog = catalog
         self.documented = documented

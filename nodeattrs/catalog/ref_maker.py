@@ -10,6 +10,7 @@ from typing import Any
 
 from nodeattrs.catalog.chain_text import parsed_query
 from nodeattrs.catalog.references import Collector, Link, Query, Refs, capitalised, made
+from nodeattrs.core.borders import taking
 
 __all__ = ["RefMaker"]
 
@@ -23,6 +24,7 @@ class RefMaker:
     (Package['ntp'], ('==', 'provider', 'yum'))
     """
 
+    @taking(kind=str)
     def __init__(
         self, kind: str, hear: Callable[[Link], None] | None = None, title: Callable[[str], str] = lambda text: text
     ) -> None:

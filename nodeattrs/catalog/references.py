@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from nodeattrs.core.borders import taking
 from nodeattrs.errors import BadArgument
 
 __all__ = ["Arrow", "Chain", "Collector", "Link", "Notifying", "Operand", "Ref", "Refs", "ref_of", "refs"]
@@ -190,6 +191,7 @@ def refs(*given: Any) -> Refs:
     return Refs(found)
 
 
+@taking(text=str)
 def ref_of(text: str) -> Ref:
     """The reference that a text spells; type names and the names of classes are capitalised as Puppet does.
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nodeattrs.catalog.references import Collector, Link, Query, Ref
+from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import NodeattrsError
 
@@ -140,6 +141,7 @@ class Declarations:
         """The containers a resource stands in directly."""
         return resource.containers
 
+    @taking(collector="query")
     def collected(self, collector: Collector) -> list[Ref]:
         """Everything that a collector finds, in catalog order, virtual resources included."""
         prefix = f"{collector.type}["

@@ -16,6 +16,7 @@ from nodeattrs.catalog.graph import Edge, Graph
 from nodeattrs.catalog.plan import Plan
 from nodeattrs.catalog.references import Ref
 from nodeattrs.catalog.resources import MAIN_CLASS, MAIN_STAGE
+from nodeattrs.core.borders import taking
 
 __all__ = ["Change", "LogLine", "Outcome", "Received", "Report", "Subject", "apply_plan"]
 
@@ -145,6 +146,7 @@ class _Event(NamedTuple):
     noop: bool
 
 
+@taking(plan=Plan)
 def apply_plan(
     plan: Plan,
     site: Any = None,

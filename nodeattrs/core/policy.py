@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from nodeattrs.core.borders import taking
 from nodeattrs.core.part import Part, unite
 from nodeattrs.core.tree import Absent, near
 from nodeattrs.errors import BadArgument, PolicyError, wrong_argument
@@ -165,9 +166,8 @@ class Policy:
       any      said     TAKE     the later one replaces the earlier one
     """
 
+    @taking(name=str, kinds=Mapping | None)
     def __init__(self, name: str, *lines: Line, kinds: Mapping[type, Kind] | None = None) -> None:
-        if not isinstance(name, str):
-            raise wrong_argument("the name of a policy", "text", name, 'Policy("yours", Line(...), ...)')
         self.name = name
         self.lines = lines
         self.kinds: dict[type, Kind] = {**_KINDS, **(kinds or {})}

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import copied, near, spell
 from nodeattrs.errors import BadArgument, Path, TypeConflict
 
@@ -60,6 +61,7 @@ def blocked(tree: Tree, entries: Iterable[Entry]) -> Tree:
     return _blocked(tree, entries, "attributes")
 
 
+@taking(node="to_chef", allow=Mapping | None, block=Mapping | None)
 def saved_document(
     node: Node, allow: Lists | None = None, block: Lists | None = None, *, shared: bool = False
 ) -> dict[str, Any]:

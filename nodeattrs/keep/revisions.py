@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
+from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import NodeNotFound, StoreError
 
@@ -228,6 +229,7 @@ class Store(Protocol):
         ...
 
 
+@taking(store="turn", change=Callable)
 def retried(store: Store, name: str, change: Callable[[Saved], Saved], times: int = 1_000) -> Revision:
     """Load a node, change it and save it; again where somebody else was faster.
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from nodeattrs.core.borders import taking
 from nodeattrs.keep.filters import Entry, Lists, entries_of, lists_by_level
 from nodeattrs.node.documents import marks_in, pack
 from nodeattrs.node.slots import SLOTS
@@ -27,6 +28,7 @@ _WITHHELD = {"s": "withheld"}
 _UNKNOWN = 0
 
 
+@taking(snapshot=dict, allow=dict | None, block=dict | None)
 def filtered_snapshot(
     snapshot: dict[str, Any], allow: Lists | None = None, block: Lists | None = None
 ) -> dict[str, Any]:

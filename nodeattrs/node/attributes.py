@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
+from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.tree import ABSENT, Path, as_path, checked_name, near, spell
@@ -352,7 +353,7 @@ class Attributes(Mapping[Any, Any]):
         >>> node["port"], [str(claim.origin) for claim in node.trace("port").unknown]
         (80, ['roles/base.rb:1 (role base)'])
         """
-        self._trees[component(level).name].not_read(Layer.unknown(name, origin.at(()), reason))
+        self._trees[component(level).name].not_read(Layer.unknown(name, origin, reason))
 
     def _level(self, level: str) -> Writer:
         return Writer(self._trees[component(level).name])
@@ -404,6 +405,7 @@ class Attributes(Mapping[Any, Any]):
 
     # Who spoke
 
+    @taking(source=str, name=str, locator="at?")
     def setting_as(self, source: str, name: str = "", locator: Locator | None = None) -> AbstractContextManager[Self]:
         """Within the block, what is written is set by this source: `with node.setting_as("recipe", "apache2"):`.
 

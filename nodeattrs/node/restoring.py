@@ -78,7 +78,7 @@ def rules_in(document: Mapping[str, Any]) -> tuple[PathRule, ...]:
 
 def _named(document: Any, field: str) -> Named:
     if not isinstance(document, Mapping):
-        raise DocumentError(f"a node document is a map, not a {type(document).__name__}")
+        raise DocumentError(f"a node document is a map, not a {type(document).__name__}", hint='{"name": "web1"}')
     name, environment = document.get("name"), document.get(field) or DEFAULT_ENVIRONMENT
     if not isinstance(name, str) or not isinstance(environment, str):
         raise DocumentError(f"a node document needs name and {field} as text", hint='"name": "web1"')

@@ -211,7 +211,8 @@ def key_of(step: Any, path: Path = ()) -> Any:
         return step
     if type(step) is Symbol:
         return str(step)
-    raise BadKey(f"a key must be text or an integer, not {type(step).__name__}: {step!r}", path=(*path, step))
+    text = f"a key must be text or an integer, not {type(step).__name__}: {step!r}"
+    raise BadKey(text, path=(*path, step), hint="write text, or a whole number")
 
 
 def steps_of(path: Iterable[Any], above: Path = ()) -> Path:

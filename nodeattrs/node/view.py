@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NoReturn, overload
 
+from nodeattrs.core.borders import taking
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import KEEP, TAKE, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Path, near, spell
@@ -386,9 +387,12 @@ class MapView(_View, Mapping[Any, Any]):
         # Not by catching KeyError: a deferred value may raise one of its own.
         return self[key] if key in self else default  # noqa: SIM401
 
+    @taking(other=Mapping)
     def merge(self, other: Mapping[Any, Any]) -> dict[Any, Any]:
         """A plain copy with the entries of *other* laid over it, one level deep."""
         return {**self.to_dict(), **other}
+
+    __or__ = merge
 
     def to_dict(self, evaluate: bool = True) -> dict[Any, Any]:
         """A plain, independent copy: dicts, lists and scalars.

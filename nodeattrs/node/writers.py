@@ -10,12 +10,13 @@ one above it, is replaced. From then on it keeps the old content to itself, as i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.origins import At
 from nodeattrs.core.tree import ABSENT, Path, near, spell, strict_key
-from nodeattrs.errors import BadArgument, NoSuchAttribute, TypeConflict
+from nodeattrs.errors import BadArgument, NoSuchAttribute, TypeConflict, wrong_argument
 from nodeattrs.node.component_tree import ComponentTree, Place, below, thing_of
 from nodeattrs.node.lists import Pairs, in_order, remove_equal
 from nodeattrs.node.maps import ElementTold
@@ -158,6 +159,8 @@ class Writer(_Handle):
 
     def update(self, *entries: Any, **more: Any) -> Writer:
         """Store each entry, one level deep; self."""
+        if entries and not isinstance(entries[0], (Mapping, Iterable)):
+            raise wrong_argument("what a map is updated with", "a map, or pairs", entries[0], 'update({"port": 80})')
         for key, value in dict(*entries, **more).items():
             path = (*self._path, key_of(key, self._path))
             self._tree.store(path, stored(value, path), parent=self._place(), depth=len(self._path))
@@ -328,12 +331,14 @@ class ListWriter(_Handle):
         """Add elements at the end; self."""
         return self._add(None, values)
 
+    @taking(values=Listed)
     def concat(self, values: Iterable[Any]) -> ListWriter:
         """Add the elements of a list at the end; self."""
         return self._add(None, values, listed=True)
 
     extend = concat
 
+    @taking(values=Listed)
     def __iadd__(self, values: Iterable[Any]) -> ListWriter:
         return self._add(None, values, listed=True)
 
@@ -341,6 +346,7 @@ class ListWriter(_Handle):
         """Add elements at the front; self."""
         return self._add(0, values)
 
+    @taking(index=int)
     def insert(self, index: int, *values: Any) -> ListWriter:
         """Add elements before *index*; a negative one counts so that -1 is the end, as in Ruby; self."""
         return self._add(index, values)
@@ -358,6 +364,7 @@ class ListWriter(_Handle):
         self._work(change)
         return self
 
+    @taking(values=Listed)
     def replace(self, values: Iterable[Any]) -> ListWriter:
         """Make the elements of *values* the whole content; self."""
         taken = self._taken(values)
@@ -397,6 +404,7 @@ class ListWriter(_Handle):
         """Remove and give the first element, or None."""
         return self.delete_at(0)
 
+    @taking(index=int)
     def delete_at(self, index: int) -> Any:
         """Remove and give the element at *index*, or None."""
         if not -len(self) <= index < len(self):

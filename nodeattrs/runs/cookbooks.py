@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from nodeattrs.core.borders import NAMED, Listed, taking
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.errors import AttributeFileNotFound, CookbookNotFound, CookbookVersionConflict, RecipeNotFound
 from nodeattrs.node.run_list import cookbook_of, qualified
@@ -39,6 +40,7 @@ _FIELDS = (
 """Chef's metadata. We act on the name, the version and the dependencies; the rest is for people and other tools."""
 
 
+@taking(name=str)
 @dataclass(frozen=True)
 class Cookbook:
     """A cookbook: what it is called, what it needs, and which files it has.
@@ -144,6 +146,7 @@ def read_metadata(name: str, fields: Fields, files: Iterable[str], root: pathlib
     return cookbook
 
 
+@taking(recipes=Listed, cookbooks=NAMED)
 def cookbook_order(recipes: Iterable[str], cookbooks: Cookbooks) -> list[str]:
     """The cookbooks of *recipes* in the order in which their attribute files load.
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nodeattrs.core.borders import NAMED, taking
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import EnvironmentNotFound
 from nodeattrs.node.intake import Intake
@@ -70,6 +71,7 @@ def take_layers(node: Node, layers: Layers) -> None:
         _hear(node, layers.expansion, layers.environment)
 
 
+@taking(node=Node, roles=NAMED, environments=NAMED)
 def expand_node(
     node: Node,
     roles: Roles,

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
+from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import checked_name, copied
 from nodeattrs.errors import (
@@ -60,6 +61,7 @@ class Repository:
     raises: NotFound, where there is no such directory
     """
 
+    @taking(root=A_PATH)
     def __init__(self, root: str | os.PathLike[str]) -> None:
         self.root = pathlib.Path(root).absolute()
         self.warnings: list[DocumentError] = []

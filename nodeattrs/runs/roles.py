@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Below, Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.runs.fields import Fields
@@ -42,6 +43,7 @@ class _SaysAttributes:
         return Below(self.locator, ("override_attributes",))
 
 
+@taking(name=str, run_list=Listed, default_attributes=Mapping, override_attributes=Mapping)
 @dataclass(frozen=True)
 class Role(_SaysAttributes):
     """A role.
@@ -77,6 +79,7 @@ class Role(_SaysAttributes):
         return ("run_list",), self.run_list
 
 
+@taking(name=str, default_attributes=Mapping, override_attributes=Mapping)
 @dataclass(frozen=True)
 class Environment(_SaysAttributes):
     """An environment.

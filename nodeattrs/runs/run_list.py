@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from nodeattrs.core.borders import NAMED, taking
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import fold
 from nodeattrs.core.policy import INSIDE
@@ -145,6 +146,7 @@ class _Includer:
         return f"role[{self.role.name}]" if self.role else TOP_LEVEL
 
 
+@taking(roles=NAMED)
 def expand_run_list(
     run_list: Iterable[object],
     roles: Mapping[str, Role] | Callable[[str], Role | None],

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator
 from nodeattrs.node.intake import FACTS, JSON, ROLES, EnvironmentLike, Intake, told_of_node
 from nodeattrs.node.node import Node
@@ -15,11 +16,13 @@ from nodeattrs.node.node import Node
 __all__ = ["apply_expansion", "consume_external", "consume_facts", "reset_defaults_and_overrides"]
 
 
+@taking(node=Node)
 def reset_defaults_and_overrides(node: Node) -> None:
     """Empty the components default and override of a node. source: Chef's method of that name"""
     Intake(node).reset()
 
 
+@taking(node=Node, role_default=Mapping, role_override=Mapping, environment=EnvironmentLike | None)
 def apply_expansion(
     node: Node,
     role_default: Mapping[Any, Any],
@@ -39,6 +42,7 @@ def apply_expansion(
     intake.roles([(role_default, ROLES)], [(role_override, ROLES)])
 
 
+@taking(node=Node, facts=Mapping, json_attributes=Mapping | None)
 def consume_external(
     node: Node,
     facts: Mapping[Any, Any],
@@ -66,6 +70,7 @@ def consume_external(
     intake.facts(facts, facts_locator, guid=guid)
 
 
+@taking(node=Node, facts=Mapping)
 def consume_facts(node: Node, facts: Mapping[Any, Any], *, guid: str | None = None, locator: Locator = FACTS) -> None:
     """Deep merge facts over automatic, lists united, and note name and environment there.
 

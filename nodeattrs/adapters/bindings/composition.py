@@ -30,6 +30,7 @@ from nodeattrs.adapters.bindings.model.sites import DEFAULT_LAYERS, Environment,
 from nodeattrs.adapters.bindings.model.state import State, effective_categories
 from nodeattrs.adapters.bindings.references import Inventory, layer_references
 from nodeattrs.adapters.bindings.resolution.declarations import Layer
+from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import near
 from nodeattrs.errors import DocumentError, NodeattrsError
@@ -62,6 +63,7 @@ Classifier = Mapping[str, Any] | str | os.PathLike[str] | Sequence[str] | Callab
 """An external node classifier: its data, a YAML file of it, a command that is given the node, or a callable."""
 
 
+@taking(path=A_PATH)
 def read_sets(path: str | os.PathLike[str], file: str | None = None) -> list[BindingSet]:
     """The sets of one file, text or data. raises: BindingError, DocumentError
 
@@ -100,6 +102,7 @@ class Composition:
     faults:     everything that could not be read; the injector reports it with the rest
     """
 
+    @taking(root=A_PATH)
     def __init__(
         self,
         root: str | os.PathLike[str],

@@ -11,6 +11,7 @@ from nodeattrs.adapters.bindings.model.items import Rebinding
 from nodeattrs.adapters.bindings.model.keys import spelled_key
 from nodeattrs.adapters.bindings.production.maker import ValueMaker
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration
+from nodeattrs.core.borders import taking
 
 __all__ = ["Edge", "Graph", "graph"]
 
@@ -53,6 +54,7 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
+@taking(maker="resolution")
 def graph(maker: ValueMaker) -> Graph:
     """The graph of an injector: look-ups as they are declared, queries as they were read so far."""
     edges = set(_edges(maker))

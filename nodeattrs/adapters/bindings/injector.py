@@ -24,15 +24,18 @@ from nodeattrs.adapters.bindings.production.maker import ValueMaker
 from nodeattrs.adapters.bindings.production.multibinds import option_faults
 from nodeattrs.adapters.bindings.production.wiring import wired
 from nodeattrs.adapters.bindings.resolution.declarations import Layer, Warned
+from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.trace import TraceClaim
 from nodeattrs.core.tree import ABSENT, near
 from nodeattrs.core.unknown import unknown_layer
+from nodeattrs.errors import wrong_argument
 
 __all__ = ["Handle", "Injector"]
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 
 
+@taking(layers=Listed)
 class Injector(ValueMaker):
     """Values for keys.
 
@@ -206,6 +209,7 @@ class Injector(ValueMaker):
             classes=register.known(), functions=self.functions, objects=self.objects, parent=self, strict=self.strict,
         )  # fmt: skip
 
+    @taking(values=Mapping)
     def override(self, values: Mapping[Any, Any]) -> Injector:
         """A child with other values for some keys: for tests.
 
@@ -217,6 +221,7 @@ class Injector(ValueMaker):
             top.bind(name, of).to(value)
         return self.child(Layer("override", (top,)))  # type: ignore[arg-type]
 
+    @taking(call=Callable)
     def wire(self, call: _Call) -> _Call:
         """A function that gets its missing arguments from here: by class, or as `Annotated[int, "ssh::port"]`."""
         return cast(_Call, wired(call, self.register, self.inject, self.get))
@@ -266,6 +271,10 @@ def _taken_in(
     """Layers of plain sets, and the register with the classes that their builders have seen."""
     taken = []
     for number, layer in layers:
+        if not isinstance(layer, (Layer, Listed)):
+            raise wrong_argument(
+                f"layer {number}", "a Layer, or a list of sets", layer, 'Layer("site", [Bindings("site")])'
+            )
         name, sets = (layer.name, layer.sets) if isinstance(layer, Layer) else (f"layer {number}", tuple(layer))
         plain = []
         for one in sets:

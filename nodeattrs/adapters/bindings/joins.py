@@ -12,6 +12,7 @@ from typing import Any
 
 from nodeattrs.adapters.bindings.injector import Injector
 from nodeattrs.adapters.bindings.model.keys import Asked, parameter_key
+from nodeattrs.core.borders import Listed, taking
 
 __all__ = ["Filled", "extended_run_list", "fill_parameters"]
 
@@ -31,6 +32,7 @@ class Filled:
         return f"{self.name} = {self.value!r} from {self.source}" + (f": {self.place}" if self.place else "")
 
 
+@taking(injector="inject", names=Listed)
 def fill_parameters(
     injector: Injector,
     target: str,
@@ -64,6 +66,7 @@ def fill_parameters(
     return filled
 
 
+@taking(injector="inclusions", run_list=Listed)
 def extended_run_list(injector: Injector, run_list: Iterable[str]) -> list[str]:
     """A run-list with the included classes behind it, as recipes; what is on it already stays once.
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
+from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.tree import near
 
 __all__ = ["Inventory", "layer_references", "parse_reference"]
@@ -82,6 +83,7 @@ def parse_reference(text: Any, schemes: Iterable[str]) -> _Reference:
     return _Reference(scheme, name, bool(mark))
 
 
+@taking(config=Listed)
 def layer_references(config: Iterable[Mapping[str, Any]], inventory: Inventory) -> list[tuple[str, list[str]]]:
     """The references of each layer, sorted: what its includes give minus what its excludes give.
 

@@ -16,8 +16,11 @@ of its older manual are the mode "documented". docs/cloudinit.md specifies both.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from nodeattrs.core.borders import taking
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.changes import Change, PartChanges
@@ -130,12 +133,24 @@ __all__ = [
 ]
 
 
+_TAKING: dict[str, dict[str, Any]] = {
+    "load_config": {"text": str},
+    "parse_definition": {"text": str},
+    "take_definition": {"config": Mapping},
+    "word_or_definition": {"text": str},
+}
+"""What is asked for each part that is merged has its border here, and not inside."""
+
+
 def __getattr__(name: str) -> Any:
     # A merge needs a third of this; the command line starts with a merge.
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    if name in _TAKING:
+        value = taking(**_TAKING[name])(value)
+    globals()[name] = value
     return value
 
 

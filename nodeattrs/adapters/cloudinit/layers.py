@@ -22,6 +22,7 @@ from nodeattrs.adapters.cloudinit.parts import CloudPart, PartReport
 from nodeattrs.adapters.cloudinit.steps import Joining, Row, moved
 from nodeattrs.adapters.cloudinit.unpacking import read_bytes
 from nodeattrs.adapters.cloudinit.userdata import Merged
+from nodeattrs.core.borders import taking
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import sources as numbers_in
@@ -154,6 +155,7 @@ def _definition_in(value: Any) -> tuple[Definition | None, dict[Any, Any] | None
     return (None, None, "") if type(value) is Unknown else take_definition(value)
 
 
+@taking(files=Mapping | None, mode=("current", "documented"))
 def merge_confd(
     main: str | CloudPart | None, files: Mapping[str, str | CloudPart] | None = None, *, mode: Mode = "current"
 ) -> Merged:
@@ -185,6 +187,7 @@ def _confd(fold: _Fold, main: str | CloudPart | None, files: Mapping[str, str | 
     return fold.joined([inner, top])
 
 
+@taking(main=Path, mode=("current", "documented"))
 def read_confd(main: Path, *, mode: Mode = "current") -> Merged:
     """Read a main configuration file and the folder beside it: its name with `.d`, or what its `conf_d` says.
 
@@ -221,6 +224,7 @@ def _file(path: Path) -> CloudPart:
     return CloudPart(content.decode("utf-8", "surrogateescape"), filename=path.name, file=path.as_posix())
 
 
+@taking(mode=("current", "documented"))
 def merge_layers(
     *,
     extra: Iterable[Source] = (),
@@ -268,6 +272,7 @@ def merge_layers(
     return fold.merged(fold.joined([*rows, bottom], last))
 
 
+@taking(cmdline=str)
 def config_of_cmdline(cmdline: str) -> str:
     """The YAML text that a kernel command line carries between `cc:` and `end_cc`.
 

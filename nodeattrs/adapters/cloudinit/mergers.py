@@ -18,6 +18,7 @@ from typing import Any, Literal
 from nodeattrs.adapters.cloudinit.definitions import Definition, MergerSpec
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.adapters.cloudinit.loading import independent
+from nodeattrs.core.borders import taking
 from nodeattrs.core.folding import Folding, meet, note
 from nodeattrs.core.part import Part, concat, kept, listed, made, recast, sliced
 from nodeattrs.core.policy import (
@@ -60,6 +61,7 @@ ENTRY_POINTS = "nodeattrs.cloudinit_mergers"
 _registered: dict[str, Callable[[Any, Any], Any]] = {}
 
 
+@taking(name=str, merger=Callable)
 def register_merger(name: str, merger: Callable[[Any, Any], Any]) -> None:
     """Make a custom merger known under *name*.
 
@@ -74,6 +76,7 @@ def register_merger(name: str, merger: Callable[[Any, Any], Any]) -> None:
     _registered[name] = merger
 
 
+@taking(name=str)
 def unregister_merger(name: str) -> None:
     """Forget a custom merger; one that is not known is no error."""
     _registered.pop(name, None)

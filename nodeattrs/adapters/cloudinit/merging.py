@@ -12,6 +12,7 @@ from typing import Any
 from nodeattrs.adapters.cloudinit.definitions import CONFIG_DEFAULT, Definition, definition_of, take_definition
 from nodeattrs.adapters.cloudinit.loading import independent
 from nodeattrs.adapters.cloudinit.mergers import Mode, lay, policy_of
+from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.part import Part
 from nodeattrs.errors import TooDeep
@@ -24,6 +25,7 @@ def as_definition(how: Any) -> Definition:
     return how if isinstance(how, Definition) else definition_of(how)
 
 
+@taking(mode=("current", "documented"))
 def merge_values(base: Any, update: Any, how: Any, *, mode: Mode = "current") -> Any:
     """Merge *update* into *base* by a definition. Neither is changed, and the result shares nothing with them.
 
@@ -61,6 +63,7 @@ def _is_exact(value: Any, room: int) -> bool:
     return True
 
 
+@taking(sources=Listed, mode=("current", "documented"))
 def merge_many(
     sources: Iterable[Mapping[Any, Any] | None], *, reverse: bool = False, mode: Mode = "current"
 ) -> dict[Any, Any]:

@@ -9,11 +9,13 @@ from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.adapters.cloudinit.loading import load_config
 from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, CloudPart
 from nodeattrs.adapters.cloudinit.userdata import HEADERS
+from nodeattrs.core.borders import Listed, taking
 from nodeattrs.errors import BadArgument
 
 __all__ = ["pack"]
 
 
+@taking(parts=Listed)
 def pack(parts: Iterable[CloudPart], how: Definition | None = None) -> str:
     """One MIME message of all parts, in order; the same parts give the same text.
 

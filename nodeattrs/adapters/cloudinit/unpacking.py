@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.adapters.cloudinit.loading import MAX_BYTES, load_yaml, too_large
 from nodeattrs.adapters.cloudinit.parts import ARCHIVE, CLOUD_CONFIG, INCLUDES, CloudPart, type_of_text
-from nodeattrs.errors import BadArgument
+from nodeattrs.core.borders import taking
+from nodeattrs.errors import BadArgument, wrong_argument
 
 if TYPE_CHECKING:
     from email.message import Message
@@ -44,6 +45,7 @@ class Blob:
     file:    its name, as messages show it
     """
 
+    @taking(content=str | bytes)
     def __init__(self, content: str | bytes, file: str | None = None) -> None:
         self.content = content
         self.file = file
@@ -96,6 +98,8 @@ def unpack(
                   what stops cloud-init too, or would fill its memory
     source:       docs/cloudinit.md, "Parts"
     """
+    if isinstance(sources, (str, bytes)) or not isinstance(sources, Iterable):
+        raise wrong_argument("user-data", "a list of parts", sources, 'merge(["#cloud-config\\n..."]), or a Path in it')
     unpacking = _Unpacking(launch_index, include_root)
     found: list[CloudPart] = []
     for source in sources:

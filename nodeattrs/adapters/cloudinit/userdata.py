@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from nodeattrs.adapters.cloudinit.definitions import (
     CONFIG_DEFAULT,
@@ -35,7 +35,7 @@ from nodeattrs.core.origins import origins_at, sources
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT, as_path, dig
 from nodeattrs.core.tree import Path as TreePath
-from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError
+from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError, wrong_argument
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.changes import PartChanges
@@ -77,6 +77,10 @@ def merge(
     >>> merged.config, [warning.name for warning in merged.warnings]
     ({'packages': ['git']}, ['default-replaces'])
     """
+    if mode not in get_args(Mode):
+        raise wrong_argument(
+            "the mode of a merge", " or ".join(map(repr, get_args(Mode))), mode, "leave it out for today's"
+        )
     asked = None if how is None else as_definition(how)
     run = _Run(mode, asked)
     for part in unpack(parts, launch_index=launch_index, include_root=include_root):

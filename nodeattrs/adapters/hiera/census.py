@@ -14,6 +14,7 @@ from nodeattrs.adapters.hiera.data import DataFile
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
 from nodeattrs.adapters.hiera.options import NAME
 from nodeattrs.adapters.hiera.scope import Scope
+from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, strict_key
 from nodeattrs.errors import NodeattrsError
@@ -36,6 +37,7 @@ class Unused:
     shadowed: tuple[tuple[str, Origin], ...]
 
 
+@taking(scope=Scope)
 def view(scope: Scope) -> dict[str, Any]:
     """Every key of a scope with its value; a key that cannot be looked up has its error as value.
 
@@ -50,6 +52,7 @@ def view(scope: Scope) -> dict[str, Any]:
     return {key: value for key, value in found.items() if value is not ABSENT}
 
 
+@taking(scope=Scope)
 def undecided(scope: Scope) -> dict[str, tuple[UnknownLevel, ...]]:
     """The keys of a scope whose values levels might decide that cannot be read, with those levels.
 
@@ -69,6 +72,7 @@ def _quoted(key: str) -> str:
     return f'"{key}"' if '"' not in key else f"'{key}'"
 
 
+@taking(one=Mapping, other=Mapping)
 def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     """The keys in which two views differ, with both values; ABSENT where one has none."""
     keys = sorted({**one, **other})
@@ -84,6 +88,7 @@ def _compared(value: Any) -> Any:
     return (True, value) if hasattr(value, "unwrap") else (False, strict_key(value))
 
 
+@taking(hiera=LoadedTree, scopes=Listed)
 def unused(hiera: LoadedTree, scopes: Iterable[Scope]) -> Unused:
     """What none of these scopes reads: files, and keys that are always shadowed.
 

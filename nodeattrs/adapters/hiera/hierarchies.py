@@ -17,6 +17,7 @@ from typing import Any, Literal
 from nodeattrs.adapters.hiera.config import BUILT_IN, Config, Entry, read_config
 from nodeattrs.adapters.hiera.data import DataFile, FunctionData, Source, file_source
 from nodeattrs.adapters.hiera.errors import BadData
+from nodeattrs.core.borders import A_PATH, Listed, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, copied, near
@@ -40,6 +41,7 @@ _normal = lru_cache(maxsize=4096)(os.path.normpath)
 class LoadedTree:
     """The layers of a tree, made as a `Hiera`, which says what is what."""
 
+    @taking(config=A_PATH | None, environmentpath=A_PATH | None, global_config=A_PATH | None, modulepath=Listed)
     def __init__(
         self,
         config: str | os.PathLike[str] | None = None,

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 from nodeattrs.adapters.hiera.deep import Deep
 from nodeattrs.adapters.hiera.errors import BadLookup, CannotMerge, KeyNotFound
+from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.part import Part, listed, unite
 from nodeattrs.core.policy import ANY, LIST, MAP, NULL, SAID, TAKE, Handler, Line, Meet, Policy
@@ -323,6 +324,7 @@ def _anonymous(value: Any) -> Part:
     return NOTHING if value is ABSENT else Part(value, None)
 
 
+@taking(values=Listed)
 def merge(values: Iterable[Any], strategy: str | Mapping[str, Any] | None = None, *, documented: bool = False) -> Any:
     """Merge the values of one key, the strongest first.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Protocol
 
+from nodeattrs.core.borders import taking
 from nodeattrs.keep.search.fields import CHEF, OWN, Steps, within
 from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.search.terms import All, And, Asked, Not, Or, Pattern, Range, Term
@@ -54,6 +55,7 @@ class Index(Protocol):
         ...
 
 
+@taking(index="below", query=Query)
 def answer(index: Index, query: Query) -> set[int]:
     """The nodes that a query asks for."""
     return _answer(index, query.asked)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.part import Part, unite
 from nodeattrs.core.policy import ANY, KEEP, LIST, MAP, MEET, NULL, SAID, TAKE, Line, Policy
-from nodeattrs.errors import DocumentError
+from nodeattrs.errors import DocumentError, wrong_argument
 from nodeattrs.node.documents import CHEF_RULES
 from nodeattrs.node.restoring import rules_in
 from nodeattrs.node.slots import ACROSS
@@ -117,6 +117,8 @@ def _ruled(policy: Policy, rules: tuple[PathRule, ...]) -> Policy:
 
 
 def _merged(document: JsonMap, policy: Policy) -> JsonMap:
+    if not isinstance(document, dict):
+        raise wrong_argument("what is searched", "a node document", document, "node.to_chef()")
     if CHEF_RULES in document:
         with suppress(DocumentError):  # what somebody wrote there by hand hides no node
             policy = _ruled(policy, rules_in(document))

@@ -8,6 +8,7 @@ from typing import Any
 
 from sortedcontainers import SortedDict
 
+from nodeattrs.core.borders import Listed, taking
 from nodeattrs.keep.search.answer import Found, Index, Shown, answer
 from nodeattrs.keep.search.fields import Entry, JsonMap, Steps, index_parts, names_of
 from nodeattrs.keep.search.query import Query
@@ -38,6 +39,7 @@ class MemoryIndex(Index):
     {0, 1}
     """
 
+    @taking(documents=Listed)
     def __init__(self, documents: Iterable[JsonMap] = ()) -> None:
         self._count = 0
         self._parts: dict[bytes, int] = {}

@@ -106,7 +106,7 @@ def parse_query(text: str) -> Query:
     'role:db AND NOT chef_environment:prod'
     """
     if not isinstance(text, str):
-        raise QueryNotUnderstood(f"a query is text, not {type(text).__name__}")
+        raise QueryNotUnderstood(f"a query is text, not {type(text).__name__}", hint='parse_query("role:web")')
     if len(text) > LONGEST_QUERY:
         raise QueryNotUnderstood(f"the query has {len(text)} characters, {LONGEST_QUERY} is the most")
     parser, errors = _parser()

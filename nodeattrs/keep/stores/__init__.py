@@ -8,12 +8,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
+from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.errors import StoreError
 from nodeattrs.keep.revisions import Store
 
 __all__ = ["open_store"]
 
 
+@taking(place=A_PATH)
 def open_store(place: str | os.PathLike[str]) -> Store:
     """The store at *place*: `sqlite:///file.db`, `postgresql://...`, `file:///dir`, or a path.
 

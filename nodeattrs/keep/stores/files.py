@@ -33,6 +33,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, BadName, BadValue, DocumentError, NodeattrsError, StoreError
 from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, now, stale, taken
@@ -84,6 +85,7 @@ class FileStore:
         with self._folder.failing("list the nodes"):
             return sorted(filter(None, map(_node_of, self._folder.listing())))
 
+    @taking(at=int | datetime | None)
     def load(self, name: str, at: int | datetime | None = None) -> Saved | None:
         found = self._look(checked_name(name, "node"))
         if found.document is None:
@@ -190,6 +192,7 @@ class FileStore:
                 self._save(name, found, head, texts)
         return revision
 
+    @taking(revisions=Listed)
     def adopt(self, name: str, revisions: Sequence[Saved]) -> None:
         checked_name(name, "node")
         heads = []
@@ -331,6 +334,7 @@ class FileStore:
             if found.document is not None:
                 yield name, found.head.revision if found.head else None
 
+    @taking(query=Query)
     def search(self, query: Query, at: datetime | None = None) -> list[str]:
         loaded = (self.load(name, at) for name in self.names())
         return names_found(((saved.name, saved.document) for saved in loaded if saved is not None), query)
@@ -355,6 +359,7 @@ class FileStore:
                 self._tidy(name, listing)
                 return there
 
+    @taking(keep=int)
     def prune(self, keep: int) -> int:
         if keep < 1:
             raise BadArgument(f"{keep} revisions cannot be kept", hint="the latest one always is: --keep 1")

@@ -29,6 +29,7 @@ from datetime import UTC, datetime
 from operator import itemgetter
 from typing import Any
 
+from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, BadValue, DocumentError, StoreError
 from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, now, stale, taken
@@ -173,6 +174,7 @@ class SqlStore(ABC):
         with self._reading("list the nodes") as talk:
             return [] if talk is None else [name for name, _ in _nodes(talk)]
 
+    @taking(at=int | datetime | None)
     def load(self, name: str, at: int | datetime | None = None) -> Saved | None:
         checked_name(name, "node")
         with self._reading(f"read the node {name!r}") as talk:
@@ -217,6 +219,7 @@ class SqlStore(ABC):
     def turn(self, name: str) -> AbstractContextManager[None]:
         return self._turns.taken(lambda: self._turn(name))
 
+    @taking(revisions=Listed)
     def adopt(self, name: str, revisions: Sequence[Saved]) -> None:
         checked_name(name, "node")
         texts = [_texts_of(name, saved) for saved in revisions]
@@ -318,6 +321,7 @@ class SqlStore(ABC):
 
     # --- search ---------------------------------------------------------------------
 
+    @taking(query=Query)
     def search(self, query: Query, at: datetime | None = None) -> list[str]:
         with self._reading("search") as talk:
             if talk is None:
@@ -335,6 +339,7 @@ class SqlStore(ABC):
 
     # --- care -----------------------------------------------------------------------
 
+    @taking(keep=int)
     def prune(self, keep: int) -> int:
         if keep < 1:
             raise BadArgument(f"{keep} revisions cannot be kept", hint="the latest one always is: --keep 1")

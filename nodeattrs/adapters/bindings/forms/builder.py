@@ -45,6 +45,7 @@ from nodeattrs.adapters.bindings.model.producers import (
 from nodeattrs.adapters.bindings.model.queries import Condition, Query
 from nodeattrs.adapters.bindings.model.types import Classes, Type, parse_type, type_of_hint
 from nodeattrs.adapters.bindings.model.values import taken_in
+from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
 
 __all__ = ["Bindings", "Block", "asked"]
@@ -431,6 +432,7 @@ class Bindings(Block):
     'ssh::port'
     """
 
+    @taking(name=str)
     def __init__(self, name: str) -> None:
         super().__init__(name, Classes())
         self._origin = _here(name)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import NodeattrsError, NotFound
 
@@ -73,6 +74,7 @@ class BindingErrors(BindingError):
         return frozenset(error.kind for error in self.errors)
 
 
+@taking(error=BindingError)
 def kinds_of(error: BindingError) -> frozenset[str]:
     """The kinds that an error reports, be it one or many.
 

@@ -15,6 +15,7 @@ from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.keys import Asked
 from nodeattrs.adapters.bindings.model.producers import Constant, Producing
 from nodeattrs.adapters.bindings.model.types import Type
+from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Origin
 
 __all__ = [
@@ -168,6 +169,7 @@ class Dependency(Item):
                     yield one, str(arrow), other
 
 
+@taking(name=str, items=Listed)
 @dataclass(frozen=True, slots=True)
 class BindingSet:
     """A named set of bindings: `module::name`.

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nodeattrs.adapters.bindings.model.types import Type, parse_type
+from nodeattrs.core.borders import taking
 
 __all__ = ["CLASSES", "Asked", "Key", "map_key", "parameter_key", "spelled_key", "target_of", "variable_key"]
 
@@ -66,6 +67,7 @@ def _target(of: Type) -> str:
     return f"{of.name}[{escaped}]" if of.args else of.name
 
 
+@taking(target=str | Type, name=str)
 def parameter_key(target: str | Type, name: str) -> str:
     """The name under which a parameter is bound.
 
@@ -75,6 +77,7 @@ def parameter_key(target: str | Type, name: str) -> str:
     return f"/param/{_target(target_of(target) if isinstance(target, str) else target)}/{name}"
 
 
+@taking(lhs=str | Type, rhs=str | Type)
 def map_key(lhs: str | Type, rhs: str | Type) -> str:
     """The name under which the map of a pair of types is bound.
 
@@ -85,6 +88,7 @@ def map_key(lhs: str | Type, rhs: str | Type) -> str:
     return f"/map/{'/'.join(map(_target, sides))}"
 
 
+@taking(name=str)
 def variable_key(name: str) -> str:
     """The name under which a top scope variable is bound."""
     return f"/var/{name.removeprefix('::')}"

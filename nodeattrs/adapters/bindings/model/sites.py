@@ -14,6 +14,7 @@ from typing import Any
 from nodeattrs.adapters.bindings.model.expressions import Assign, Node
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.functions import FUNCTIONS
+from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
 
 __all__ = ["DEFAULT_LAYERS", "Environment", "Site", "SiteLayer", "environment_of"]
@@ -154,6 +155,7 @@ class Environment:
         }
 
 
+@taking(site=Mapping | None)
 def environment_of(
     site: Mapping[str, Any] | None,
     selected: str | None = None,

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
+from nodeattrs.core.borders import Listed, taking
 
 __all__ = ["Mode", "State", "effective_categories"]
 
@@ -30,6 +31,7 @@ class State:
     2
     """
 
+    @taking(categories=Listed)
     def __init__(
         self,
         categories: Iterable[Sequence[Any]] = (),
@@ -99,6 +101,7 @@ def category_text(name: str, value: Any) -> str | None:
     return str(value).lower()
 
 
+@taking(listed=Listed | None)
 def effective_categories(
     listed: Iterable[Sequence[Any]] | None, *, fqdn: str, environment: str
 ) -> list[tuple[str, str | None]]:

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any, Union, get_args, get_origin
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
+from nodeattrs.core.borders import taking
 
 __all__ = ["ANY", "ARRAY", "DATA", "HASH", "Classes", "Reference", "Type", "parse_type", "type_of_hint", "unquoted"]
 
@@ -187,6 +188,7 @@ def _holds_reference(declared: Type, value: Any) -> bool:
     return value.type_name != "Class"
 
 
+@taking(known=Mapping | None)
 class Classes:
     """The classes of Python that `Type[X]` may name. Two classes of one name are an error.
 
@@ -248,6 +250,7 @@ class Classes:
 
 
 @lru_cache(maxsize=4096)
+@taking(text=str)
 def parse_type(text: str) -> Type:
     """The type that a text spells: `Array[Integer]`, `class ntp`, `File['/etc/hosts']`, `Type[Logger]`.
 

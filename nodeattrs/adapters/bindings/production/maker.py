@@ -29,6 +29,7 @@ from nodeattrs.adapters.bindings.resolution.declarations import (
     Resolution,
     standing,
 )
+from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import near
 
 __all__ = ["Inclusion", "Read", "ValueMaker", "decided"]
@@ -151,6 +152,7 @@ class ValueMaker:
                 raise
             raise BindingError("arguments", f"{known.__name__} cannot be made: {error}") from error
 
+    @taking(name=str)
     def variable(self, name: str) -> Any:
         """A variable of the text language: bound, of the state, a category, or a key of that name. For producers."""
         plain = name.removeprefix("::")

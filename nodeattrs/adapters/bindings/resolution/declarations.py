@@ -17,6 +17,7 @@ from nodeattrs.adapters.bindings.model.keys import Key
 from nodeattrs.adapters.bindings.model.producers import Producing
 from nodeattrs.adapters.bindings.model.state import State
 from nodeattrs.adapters.bindings.model.types import Type
+from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.unknown import Unknown
 
@@ -40,6 +41,7 @@ Position = tuple[int, int]
 """The rank of a layer, and the rank of the categories; the greatest wins."""
 
 
+@taking(name=str, sets=Listed)
 @dataclass(frozen=True, slots=True)
 class Layer:
     """A named list of binding sets. The name is for people only, and so is where a site lists it."""

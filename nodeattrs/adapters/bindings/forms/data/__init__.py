@@ -17,6 +17,7 @@ from nodeattrs.adapters.bindings.forms.data.sites import read_site
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.items import NOWHERE, BindingSet
 from nodeattrs.adapters.bindings.model.sites import Site
+from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.texts.documents import Document
@@ -37,12 +38,14 @@ def sets_from_data(data: Any, origin: Origin = NOWHERE) -> list[BindingSet]:
     return reading.guarded(lambda: _sets(reading, data)) or []
 
 
+@taking(document=Document)
 def sets_from_document(document: Document) -> list[BindingSet]:
     """The sets of a document that was read; each item knows its line. raises: BindingErrors"""
     reading = _reading(document)
     return reading.guarded(lambda: _sets(reading, document.tree)) or []
 
 
+@taking(document=Document)
 def site_from_document(document: Document) -> Site:
     """What a site says, from its data form: `{"site": {...}, "assign": {...}}`. raises: BindingErrors"""
     reading = _reading(document)
@@ -76,6 +79,7 @@ def _set(reading: Reading, data: Any, path: Path) -> BindingSet:
     return BindingSet(name, items, reading.origin(path))
 
 
+@taking(sets=BindingSet | list)
 def to_data(sets: BindingSet | list[BindingSet]) -> dict[str, Any]:
     """The data form of one set or several; `sets_from_data` reads it back.
 

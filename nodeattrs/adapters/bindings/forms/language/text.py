@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from nodeattrs.adapters.bindings.forms.language.syntax import caret, syntax_error
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.types import Type, parse_type
+from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import missing_extra
 
@@ -41,6 +42,7 @@ def parser() -> Any:
 class Text:
     """A text and its file. name: the set that is being read, for origins"""
 
+    @taking(text=str)
     def __init__(self, text: str, file: str | None = None, name: str = "") -> None:
         self.text = text.removeprefix("\ufeff")
         self.file = file

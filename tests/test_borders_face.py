@@ -1,0 +1,260 @@
+"""Every call of the public face, with an argument of an obviously wrong sort: an error of ours, with a way out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from nodeattrs import ANY, SAID, TAKE, Deferred, Layer, Line, Node, Policy, catalog, fold, keep, lazy, read_layer, runs
+from nodeattrs.adapters import bindings, cloudinit, hiera
+from nodeattrs.errors import NodeattrsError
+from nodeattrs.keep import search
+
+THING = object()
+"""What nobody wants."""
+STORE = keep.open_store("nodes.db")  # nothing is made before the first save
+REPOSITORY = runs.Repository(".")
+
+
+def web1() -> Node:
+    """A node with a list in a map."""
+    node = Node("web1")
+    node.default["a"] = {"b": [1]}
+    return node
+
+
+WRONG: dict[str, list[Callable[[], Any]]] = {
+    "face": [
+        lambda: lazy(3),
+        lambda: Deferred(3),
+        lambda: read_layer(None),
+        lambda: Layer.unknown(3, "x", 3),
+        lambda: fold([{"a": 1}]).origins(3),
+        lambda: fold([{"a": 1}]).trace(None),
+        lambda: Policy("x", Line(ANY, SAID, TAKE), kinds=3),
+    ],
+    "node": [
+        lambda: web1().write(3, "a", 1),
+        lambda: web1().write(["default"], "a", 1),
+        lambda: web1().write_strict("default", "a"),
+        lambda: web1().unknown("default", "x", "text", "r"),
+        lambda: web1().setting_as("recipe", "x", locator="x"),
+        lambda: web1()[THING],
+        lambda: web1().default[THING],
+        lambda: web1().default.__setitem__(THING, 1),
+        lambda: setattr(web1(), "default", 3),
+        lambda: web1().default_unless(3),
+        lambda: web1().default_full("a"),
+        lambda: Node.from_chef(3),
+        lambda: Node.from_chef({}),
+        lambda: Node.restore(None),
+        lambda: web1().combined_default(THING),
+        lambda: web1().default["a"]["b"].insert("x", 1),
+        lambda: web1().default["a"]["b"].concat(3),
+        lambda: web1().default["a"]["b"].replace(3),
+        lambda: web1().default.update(3),
+        lambda: web1().default["a"]["b"].delete_at("x"),
+        lambda: web1()["a"].read(THING),
+        lambda: web1()["a"].merge(3),
+        lambda: web1().default["a"]["b"]["x"],
+    ],
+    "runs": [
+        lambda: runs.reset_defaults_and_overrides("w"),
+        lambda: runs.apply_expansion(web1(), 3, {}),
+        lambda: runs.apply_expansion(web1(), {}, {}, "prod"),
+        lambda: runs.consume_external(web1(), 3),
+        lambda: runs.consume_external(web1(), {"platform": "x"}, 3),
+        lambda: runs.consume_facts(web1(), "x"),
+        lambda: runs.expand_node("w", {}, {}),
+        lambda: runs.expand_node(web1(), 3, {}, run_list=["role[x]"]),
+        lambda: runs.expand_run_list(3, {}),
+        lambda: runs.expand_run_list(["role[x]"], 3),
+        lambda: runs.Role(3),
+        lambda: runs.Role("x", 3),
+        lambda: runs.expand_run_list(["role[x]"], {"x": runs.Role("x", [], 3)}).default_attributes,
+        lambda: runs.Environment(3),
+        lambda: runs.cookbook_order(3, {}),
+        lambda: runs.cookbook_order(["a"], 3),
+        lambda: runs.cookbook_order("abc", {}),
+        lambda: runs.Cookbook(3),
+        lambda: runs.Repository(3),
+        lambda: runs.Repository("nosuch"),
+        lambda: REPOSITORY.data_bag_item(3, 3),
+    ],
+    "keep": [
+        lambda: keep.open_store(3),
+        lambda: keep.open_store(None),
+        lambda: STORE.load("w", "x"),
+        lambda: STORE.prune("x"),
+        lambda: STORE.search("role:x"),
+        lambda: STORE.adopt("w", 3),
+        lambda: keep.saved_document("w"),
+        lambda: keep.saved_document(web1(), "x"),
+        lambda: keep.allowed({}, 3),
+        lambda: keep.blocked({"a": 1}, "a"),
+        lambda: keep.filtered_snapshot(3),
+        lambda: keep.filtered_snapshot(web1().snapshot(), 3),
+        lambda: keep.retried(3, "w", 3),
+        lambda: keep.checked_name(3, "node"),
+        lambda: search.parse_query(3),
+        lambda: search.answer(3, search.parse_query("a:b")),
+        lambda: search.answer(search.MemoryIndex([]), "a:b"),
+        lambda: search.MemoryIndex(3),
+        lambda: search.fields_of(3),
+        lambda: search.read_tree(3),
+        lambda: search.indexed(3),
+    ],
+    "hiera": [
+        lambda: hiera.Hiera(3),
+        lambda: hiera.Hiera(environmentpath=3),
+        lambda: hiera.Hiera(modulepath=3),
+        lambda: hiera.Hiera(modulepath="modules"),
+        lambda: hiera.Hiera(functions=3),
+        lambda: hiera.Hiera().scope(3),
+        lambda: hiera.Hiera().scope({}, node=3),
+        lambda: hiera.Hiera().scope({}, environment=3),
+        lambda: hiera.Hiera().scope({}).lookup(3),
+        lambda: hiera.Hiera().scope({}).lookup("a", merge=3),
+        lambda: hiera.Hiera().scope({}).explain(3),
+        lambda: hiera.merge(3),
+        lambda: hiera.merge([{}], 3),
+        lambda: hiera.differences(3, 4),
+        lambda: hiera.undecided(3),
+        lambda: hiera.unused(3, 4),
+        lambda: hiera.view(3),
+        lambda: hiera.Hiera().scope({}).hiera_array(3),
+        lambda: hiera.Hiera().who_has(3),
+    ],
+    "cloudinit": [
+        lambda: cloudinit.merge(3),
+        lambda: cloudinit.merge("#cloud-config\na: 1"),
+        lambda: cloudinit.merge([3]),
+        lambda: cloudinit.merge([], mode="x"),
+        lambda: cloudinit.merge(["#cloud-config\na: 1"], how=3),
+        lambda: cloudinit.Blob(3),
+        lambda: cloudinit.merge([cloudinit.Blob(3)]),
+        lambda: cloudinit.merge([cloudinit.CloudPart(3)]),
+        lambda: cloudinit.blob_of(3),
+        lambda: cloudinit.config_of_cmdline(3),
+        lambda: cloudinit.definition_of(3),
+        lambda: cloudinit.load_config(3),
+        lambda: cloudinit.merge_confd(None, 3),
+        lambda: cloudinit.merge_many(3),
+        lambda: cloudinit.merge_values({}, {}, 3),
+        lambda: cloudinit.pack(3),
+        lambda: cloudinit.parse_definition(3),
+        lambda: cloudinit.read_confd("nosuch"),
+        lambda: cloudinit.read_confd(3),
+        lambda: cloudinit.register_merger(3, 3),
+        lambda: cloudinit.unregister_merger(3),
+        lambda: cloudinit.take_definition(3),
+        lambda: cloudinit.unpack(3),
+        lambda: cloudinit.word_or_definition(3),
+        lambda: cloudinit.merge(["#cloud-config\na: 1"]).explain(3),
+    ],
+    "bindings": [
+        lambda: bindings.Bindings(3),
+        lambda: bindings.Bindings("x").bind(3),
+        lambda: bindings.BindingSet(3, ()),
+        lambda: bindings.Classes(3),
+        lambda: bindings.Composition(3),
+        lambda: bindings.Injector(3),
+        lambda: bindings.Injector([3]),
+        lambda: bindings.Injector([], 3),
+        lambda: bindings.Injector().inject(3),
+        lambda: bindings.Injector().inject("a", 3),
+        lambda: bindings.Injector().get(3),
+        lambda: bindings.Injector().explain(3),
+        lambda: bindings.Injector().child(3),
+        lambda: bindings.Injector().parameters(3),
+        lambda: bindings.Injector().override(3),
+        lambda: bindings.Injector().wire(3),
+        lambda: bindings.Injector().variable(3),
+        lambda: bindings.Layer(3),
+        lambda: bindings.Injector([bindings.Layer("x", 3)]),
+        lambda: bindings.State(3),
+        lambda: bindings.State([], mode="x"),
+        lambda: bindings.effective_categories(3, fqdn="x", environment="x"),
+        lambda: bindings.environment_of(3, confdir="x"),
+        lambda: bindings.extended_run_list(3, []),
+        lambda: bindings.extended_run_list(bindings.Injector(), 3),
+        lambda: bindings.fill_parameters(3, "a", []),
+        lambda: bindings.fill_parameters(bindings.Injector(), "a", 3),
+        lambda: bindings.graph(3),
+        lambda: bindings.kinds_of(3),
+        lambda: bindings.layer_references(3, bindings.Inventory()),
+        lambda: bindings.map_key(3, 3),
+        lambda: bindings.parameter_key(3, 3),
+        lambda: bindings.parse_expression(3),
+        lambda: bindings.parse_inject_call(3),
+        lambda: bindings.parse_items(3),
+        lambda: bindings.parse_sets(3),
+        lambda: bindings.parse_site(3),
+        lambda: bindings.parse_type(3),
+        lambda: bindings.read_sets(3),
+        lambda: bindings.sets_from_document(3),
+        lambda: bindings.site_from_document(3),
+        lambda: bindings.to_data(3),
+        lambda: bindings.variable_key(3),
+    ],
+    "catalog": [
+        lambda: catalog.Catalog().add(3),
+        lambda: catalog.Catalog().relate(3),
+        lambda: catalog.Plan(3),
+        lambda: catalog.apply_plan(3),
+        lambda: catalog.catalog_from(3),
+        lambda: catalog.parsed_chain(3),
+        lambda: catalog.parsed_query(3),
+        lambda: catalog.ref_of(3),
+        lambda: catalog.refs(3),
+        lambda: catalog.RefMaker(3),
+        lambda: catalog.Catalog().collected(3),
+    ],
+}
+
+STEPS = ("exist", "read", "read_strict", "dig", "walk", "merged", "has_attribute", "debug_value", "rm", "rm_default")
+PATHS = ("trace", "explain", "origins")
+NAMES = ("cookbook", "data_bag", "environment", "node_document", "role")
+
+
+def refused(call: Callable[[], Any]) -> None:
+    """Whether a call ends in an error of ours with a way out."""
+    with pytest.raises(NodeattrsError) as caught:
+        call()
+
+    assert caught.value.hint, str(caught.value)
+
+
+class TestTheFace:
+    @pytest.mark.parametrize("room", WRONG)
+    def test_a_wrong_sort_of_argument_is_refused(self, room: str):
+        """
+        Instead of a `TypeError` from somewhere inside, or an answer to nothing.
+        """
+        for call in WRONG[room]:
+            refused(call)
+
+    @pytest.mark.parametrize("method", STEPS)
+    def test_a_step_is_text_or_a_number(self, method: str):
+        """
+        Each method of a node that takes steps.
+        """
+        refused(lambda: getattr(web1(), method)(THING))
+
+    @pytest.mark.parametrize("method", PATHS)
+    @pytest.mark.parametrize("path", [3, None, THING], ids=str)
+    def test_a_path_is_text_or_steps(self, method: str, path: Any):
+        """
+        Each method that explains.
+        """
+        refused(lambda: getattr(web1(), method)(path))
+        refused(lambda: getattr(fold([{}]), method)(path))
+
+    @pytest.mark.parametrize("method", NAMES)
+    def test_a_name_is_text(self, method: str):
+        """
+        Of whatever a repository has.
+        """
+        refused(lambda: getattr(REPOSITORY, method)(3))
