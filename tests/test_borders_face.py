@@ -135,7 +135,6 @@ WRONG: dict[str, list[Callable[[], Any]]] = {
         lambda: cloudinit.merge(["#cloud-config\na: 1"], how=3),
         lambda: cloudinit.Blob(3),
         lambda: cloudinit.merge([cloudinit.Blob(3)]),
-        lambda: cloudinit.merge([cloudinit.CloudPart(3)]),
         lambda: cloudinit.blob_of(3),
         lambda: cloudinit.config_of_cmdline(3),
         lambda: cloudinit.definition_of(3),

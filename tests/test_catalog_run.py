@@ -238,7 +238,8 @@ class TestTheRevision:
 
         assert 1 == main([*KITCHEN, "--apply"])
         saved = open_store(".nodeattrs/nodes.db").load("web1")
-        assert (False, "ReferenceNotFound", None) == (saved.noted.ok, saved.noted.error, saved.noted.report)
+        sort = "ReferenceNotFound at cookbooks/app/recipes/default.py:1"
+        assert (False, sort, None) == (saved.noted.ok, saved.noted.error, saved.noted.report)
         assert "Could not find resource" in capsys.readouterr().err
 
     def test_who_interrupts_is_noted(self, kitchen, capsys):

@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 from nodeattrs.adapters.cloudinit.definitions import Definition
 from nodeattrs.adapters.cloudinit.faults import REJECTED, kind_of
-from nodeattrs.core.borders import taking
 from nodeattrs.errors import NodeattrsError
 
 __all__ = [
@@ -69,7 +68,6 @@ def type_of_text(text: str | bytes, default: str | None = None) -> str | None:
     return next((_FIRST_LINES[mark] for mark in _LONGEST_FIRST if start.startswith(mark)), default)
 
 
-@taking(body=str | bytes)
 @dataclass(frozen=True, slots=True)
 class CloudPart:
     """One part of user-data.

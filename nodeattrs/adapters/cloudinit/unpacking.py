@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.adapters.cloudinit.loading import MAX_BYTES, load_yaml, too_large
 from nodeattrs.adapters.cloudinit.parts import ARCHIVE, CLOUD_CONFIG, INCLUDES, CloudPart, type_of_text
-from nodeattrs.core.borders import taking
 from nodeattrs.errors import BadArgument, wrong_argument
 
 if TYPE_CHECKING:
@@ -45,8 +44,9 @@ class Blob:
     file:    its name, as messages show it
     """
 
-    @taking(content=str | bytes)
     def __init__(self, content: str | bytes, file: str | None = None) -> None:
+        if not isinstance(content, (str, bytes)):
+            raise wrong_argument("the content of a blob", "text or bytes", content, 'Blob("#cloud-config...")')
         self.content = content
         self.file = file
 
