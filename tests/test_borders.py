@@ -134,7 +134,7 @@ class TestPolicies:
         a_line_for_the_name=(
             lambda: Policy(Line(ANY, SAID, TAKE)),
             BadArgument,
-            "text, and not a Line\n  Policy(name, *lines, kinds)",
+            "a name, lines, and kinds as a map, and not a Line",
         ),
         a_policy_by_name=(lambda: Meet("across"), BadArgument, "what maps Meet under"),
     )

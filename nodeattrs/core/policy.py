@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from nodeattrs.core.borders import taking
 from nodeattrs.core.part import Part, unite
 from nodeattrs.core.tree import Absent, near
 from nodeattrs.errors import BadArgument, PolicyError, wrong_argument
@@ -166,8 +165,10 @@ class Policy:
       any      said     TAKE     the later one replaces the earlier one
     """
 
-    @taking(name=str, kinds=Mapping | None)
     def __init__(self, name: str, *lines: Line, kinds: Mapping[type, Kind] | None = None) -> None:
+        if not isinstance(name, str) or not isinstance(kinds or {}, Mapping):
+            wrong = kinds if isinstance(name, str) else name
+            raise wrong_argument("what makes a policy", "a name, lines, and kinds as a map", wrong, _CATCH_ALL)
         self.name = name
         self.lines = lines
         self.kinds: dict[type, Kind] = {**_KINDS, **(kinds or {})}
