@@ -232,12 +232,13 @@ class Attributes(Mapping[Any, Any]):
         raise UnknownName(f"a node has nothing called {name!r}", hint=hint or f"read an attribute with node[{name!r}]")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in _FIELDS:
-            _FIELDS[name](value)
-        elif not (name.startswith("_") or hasattr(type(self), name)):
-            hint = self._meant(name) or f"write an attribute at a level: node.default[{name!r}] = ..."
-            raise UnknownName(f"a node has nothing called {name!r} to be assigned", hint=hint)
-        super().__setattr__(name, value)
+        if name[0] != "_":
+            if name in _FIELDS:
+                _FIELDS[name](value)
+            elif not hasattr(type(self), name):
+                hint = self._meant(name) or f"write an attribute at a level: node.default[{name!r}] = ..."
+                raise UnknownName(f"a node has nothing called {name!r} to be assigned", hint=hint)
+        object.__setattr__(self, name, value)
 
     def _meant(self, name: str) -> str | None:
         close = near(name, [*_FIELDS, *(known for known in dir(type(self)) if not known.startswith("_"))])
