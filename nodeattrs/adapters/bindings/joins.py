@@ -32,7 +32,7 @@ class Filled:
         return f"{self.name} = {self.value!r} from {self.source}" + (f": {self.place}" if self.place else "")
 
 
-@taking(injector="inject", names=Listed)
+@taking(injector="inject", names=Listed | Mapping)
 def fill_parameters(
     injector: Injector,
     target: str,
