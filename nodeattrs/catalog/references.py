@@ -222,11 +222,17 @@ def _text(operand: Operand) -> str:
 
 
 def spelled(query: Query) -> str:
-    """A query in Puppet's words."""
+    """A query in Puppet's words, which read as the same query."""
     word, left, right = query
     if word in ("and", "or"):
         return f"({spelled(left)} {word} {spelled(right)})"
-    return f"{left} {word} {right!r}" if isinstance(right, str) else f"{left} {word} {str(right).lower()}"
+    return f"{left} {word} {_value(right)}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, str):
+        return "'{}'".format(value.replace("\\", "\\\\").replace("'", "\\'"))
+    return "undef" if value is None else str(value).lower()
 
 
 def near_hint(missing: str, known: Iterable[str]) -> str | None:
