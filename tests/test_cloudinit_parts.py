@@ -73,6 +73,15 @@ class TestPacking:
         with pytest.raises(BadArgument):
             pack([])
 
+    @pytest.mark.parametrize("kind", ["text/cloud-config", "text/x-shellscript", "application/octet-stream"])
+    def test_bytes_that_are_no_text_travel_too(self, kind: str):
+        """A file of another program is packed as it is."""
+        content = bytes(range(256))
+
+        assert [content] == [
+            part.text.encode("utf-8", "surrogateescape") for part in unpack([pack([CloudPart(content, kind)])])
+        ]
+
     def test_the_boundary_is_in_no_part(self):
         """A message may hold a message."""
         inner = pack([CloudPart("a: 1")])

@@ -14,7 +14,7 @@ from pathlib import Path
 from nodeattrs.errors import InternalError, NodeattrsError
 from tests.fuzz.target import Target
 
-__all__ = ["MOST_BYTES", "MOST_SECONDS", "Failed", "guarded", "judged", "shrunk"]
+__all__ = ["MOST_BYTES", "MOST_SECONDS", "Failed", "guarded", "judged", "over", "shrunk"]
 
 MOST_SECONDS = 5
 """Of CPU, for an input."""
@@ -52,10 +52,11 @@ def guarded() -> None:
     with open("/proc/self/statm", encoding="ascii") as told:
         has = int(told.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (has + MOST_BYTES, resource.RLIM_INFINITY))
-    signal.signal(signal.SIGPROF, _over)
+    signal.signal(signal.SIGPROF, over)
 
 
-def _over(*_: object) -> None:
+def over(*_: object) -> None:
+    """What is heard when time is over. raises: TookTooLong"""
     raise TookTooLong
 
 

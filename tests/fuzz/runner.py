@@ -26,6 +26,8 @@ __all__ = ["Figures", "main", "run"]
 GoesOn = Callable[[int], bool]
 
 _FORK = multiprocessing.get_context("fork")
+_FOLDER = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+"""Where targets write: in memory, where that can be; inputs are small, and disks slow."""
 _TOLD = 20
 """Seeds of one kind of failure that are written out."""
 
@@ -91,7 +93,7 @@ def run(target: Target, seed: int, goes_on: GoesOn) -> Figures:
     figures = Figures(target.name)
     board = _Board()
     board.write(seed, 0, 0)
-    with tempfile.TemporaryDirectory(prefix="fuzz") as folder:
+    with tempfile.TemporaryDirectory(prefix="fuzz", dir=_FOLDER) as folder:
         while goes_on(figures.inputs):
             ended = _worked(target, board, goes_on, figures, folder)
             at, figures.inputs, figures.accepted = board.read()

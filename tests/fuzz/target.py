@@ -32,6 +32,9 @@ __all__ = [
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "cookbooks_example"
 
+_LONGEST = 3_000
+"""Signs of a file that inputs are made of."""
+
 Grow = Callable[[random.Random], str]
 
 
@@ -131,5 +134,6 @@ def _texts(tree: Any) -> Iterator[str]:
 
 
 def texts_of(pattern: str) -> list[str]:
-    """The files of the example that a pattern finds."""
-    return [file.read_text(encoding="utf-8") for file in sorted(EXAMPLE.glob(pattern))]
+    """The files of the example that a pattern finds, but long ones."""
+    texts = [file.read_text(encoding="utf-8") for file in sorted(EXAMPLE.glob(pattern))]
+    return [text for text in texts if len(text) < _LONGEST]

@@ -13,6 +13,7 @@ from nodeattrs.adapters.hiera.config import read_config
 from nodeattrs.adapters.hiera.data import read_document
 from nodeattrs.adapters.hiera.keys import split_key
 from nodeattrs.adapters.hiera.ruby_regex import Untranslatable, translated
+from nodeattrs.adapters.hiera.strategies import strategy_of
 from nodeattrs.adapters.hiera.types import convert, parse_type
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.mutation import mutated
@@ -216,14 +217,18 @@ _MERGE = {
 }  # fmt: skip
 
 
-def _merges(text: str) -> Any:
+def _strategy(text: str) -> dict[str, Any]:
     said = json_of(text)
     if not isinstance(said, dict) or not isinstance(said.get("values"), list):
         raise Refused("no values")
-    strategy = said.get("merge")
-    if not isinstance(strategy, str | dict | None):
+    if not isinstance(said.get("merge"), str | dict | None):
         raise Refused("no strategy")
-    return json.dumps(merge(said["values"], strategy, documented=bool(said.get("documented"))))
+    strategy_of(said.get("merge"))
+    return said
+
+
+def _merged(said: dict[str, Any]) -> None:
+    json.dumps(merge(said["values"], said.get("merge"), documented=bool(said.get("documented"))))
 
 
 def _typed(text: str) -> None:
@@ -275,11 +280,13 @@ _CONVERT = {
 }  # fmt: skip
 
 
-def _converted(text: str) -> Any:
+def _conversion(text: str) -> tuple[Any, Any]:
     said = json_of(text)
     if not isinstance(said, dict):
         raise Refused("no map")
-    return str(convert(said.get("value"), said.get("to")))
+    to = said.get("to")
+    parse_type(to[0] if isinstance(to, list) and to and isinstance(to[0], str) else str(to))
+    return said.get("value"), to
 
 
 TARGETS = (
@@ -292,10 +299,10 @@ TARGETS = (
         lambda root: (_looked_up(root), _looked_up(root, strict=True, documented=True)),
     ),
     Target("hiera-merge", from_shape(_MERGE, [{"values": one["values"],
-                    "merge": one["merge"]} for one in vectors("hiera-merge")]), _merges),
+                    "merge": one["merge"]} for one in vectors("hiera-merge")]), _strategy, _merged),
     Target("hiera-type", from_grammar(_TYPE_RULES, (), ("default", "\\u{110000}", "=>", "Callable")),
         lambda text: (parse_type(text), text)[1], _typed),
     Target("hiera-key", from_grammar(_KEYS), lambda text: (split_key(text), text)[1], _by_key),
     Target("hiera-regex", from_grammar(_REGEXES), _expression, _searched),
-    Target("convert-to", from_shape(_CONVERT), _converted),
+    Target("convert-to", from_shape(_CONVERT), _conversion, lambda asked: str(convert(*asked))),
 )  # fmt: skip

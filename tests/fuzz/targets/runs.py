@@ -17,7 +17,7 @@ from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.versions import Constraint, Version
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.shapes import TREE, as_json, as_yaml
-from tests.fuzz.target import EXAMPLE, Refused, Target, from_grammar, from_shape, json_of, tried, vectors
+from tests.fuzz.target import Refused, Target, from_grammar, from_shape, json_of, texts_of, tried, vectors
 from tests.fuzz.targets.texts import TOML_VALUES
 
 __all__ = ["ITEMS", "NODE", "TARGETS", "written"]
@@ -141,7 +141,7 @@ def _read_file(
     name: str, place: str, shape: Any, asked: Callable[[Repository], Any], use: Callable[[Any], object]
 ) -> Target:
     """A target for a document of a repository."""
-    seeds = [json.loads(file.read_text("utf-8")) for file in sorted(EXAMPLE.glob(f"{Path(place).parts[0]}/*.json"))]
+    seeds = [json.loads(text) for text in texts_of(f"{Path(place).parts[0]}/*.json")]
     form = as_json if place.endswith("json") else as_yaml
     return Target(name, from_shape(shape, seeds, form), partial(_in_repository, place, asked), use)
 
@@ -207,7 +207,7 @@ def _listed(expansion: Any) -> None:
 TARGETS = (
     Target(
         "settings",
-        from_grammar(_SETTINGS, [(EXAMPLE / "nodeattrs.toml").read_text("utf-8")]),
+        from_grammar(_SETTINGS, texts_of("nodeattrs.toml")),
         partial(_in_repository, "nodeattrs.toml", lambda repository: repository.config),
         _configured,
     ),

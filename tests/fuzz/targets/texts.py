@@ -18,7 +18,7 @@ from nodeattrs.texts.documents import Document, Syntax, parse
 from nodeattrs.texts.python import PythonText
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.shapes import TREE, as_yaml
-from tests.fuzz.target import EXAMPLE, Target, from_grammar, from_shape, json_of, texts_of, tried
+from tests.fuzz.target import Target, from_grammar, from_shape, json_of, texts_of, tried
 
 __all__ = ["PATHS", "TARGETS", "TOML_VALUES", "YAML", "touched"]
 
@@ -159,7 +159,8 @@ def _placed(document: Document, tree: Any, path: tuple[Any, ...]) -> None:
 
 
 def _traced(path: tuple[Any, ...]) -> None:
-    assert path == parse_path(spell(path)), f"{path!r} is spelled {spell(path)}"
+    if "…" not in spell(path):  # a long one is cut
+        assert path == parse_path(spell(path)), f"{path!r} is spelled {spell(path)}"
     node = Node("web1")
     node.default.write("a", {"b": [1, {"c": "d"}], "80": 1})
     tried(lambda: str(node.trace(path)), lambda: node.override.write(*path, 1), node.to_dict, node.snapshot)
@@ -220,7 +221,7 @@ _PYTHON = Grammar(
 TARGETS = (
     Target(
         "yaml",
-        from_grammar(YAML, [text[:700] for text in texts_of("**/*.yaml")], _YAML_WORDS),
+        from_grammar(YAML, texts_of("**/*.yaml"), _YAML_WORDS),
         partial(_document, "yaml"),
         touched,
     ),
@@ -233,7 +234,7 @@ TARGETS = (
     ),
     Target(
         "toml",
-        from_grammar(_TOML, [(EXAMPLE / "nodeattrs.toml").read_text("utf-8")]),
+        from_grammar(_TOML, texts_of("nodeattrs.toml")),
         partial(_document, "toml"),
         touched,
     ),
