@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 
 __all__ = ["mutated"]
 
-_LONGEST = 2_000
+_LONGEST = 8_000
 _TOKEN = re.compile(r'"[^"\n]*"|\w+|\S')
 _ODD = (
     "", "\0", "\x1b]0;x\x07", "é", "\U0001f40d", "\u202e", "\u2028", "\x85", "\ufeff", " ", "\n", "\r\n", "\t", "0",
     "-1",
     "٣", "1e400", "9" * 400, "a" * 300, "null", "'", '"', "\\", "[", "]", "{", "}", "(", ")", ":", ",", ".", "*", "%",
     "#",
-    "\\u0000", "\\ud800", "\\u{110000}", "0x", "1:30", "NaN", ".inf", "~",
+    "\\u0000", "\\ud800", "\\u{110000}", "0x", "9" * 5_000, f"0x{'f' * 4_000}", "1:30", "NaN", ".inf", "~",
 )  # fmt: skip
 
 Edit = Callable[[str, random.Random, Sequence[str]], str]
@@ -56,6 +56,13 @@ def _again(text: str, chance: random.Random, words: Sequence[str]) -> str:
     return text[:begin] + text[begin:end] * chance.choice((2, 3, 10, 60)) + text[end:]
 
 
+def _nested(text: str, chance: random.Random, words: Sequence[str]) -> str:
+    begin, end = _token(text, chance)
+    left, right = chance.choice((("[", "]"), ("(", ")"), ("[", "]"), ('{"a":', "}"), ("[", "")))
+    depth = chance.choice((1, 2, 30, 120, 498, 3_000))
+    return text[:begin] + left * depth + text[begin:end] + right * depth + text[end:]
+
+
 def _sign(text: str, chance: random.Random, words: Sequence[str]) -> str:
     begin, end = _span(text, chance)
     return text[:begin] + chr(chance.choice((chance.randrange(128), chance.randrange(0x3000)))) + text[end:]
@@ -76,4 +83,4 @@ def _token(text: str, chance: random.Random) -> tuple[int, int]:
     return chance.choice(found) if found else (0, 0)
 
 
-_EDITS: tuple[Edit, ...] = (_cut, _put, _put, _odd, _again, _sign, _other_token, _other_token, _swapped)
+_EDITS: tuple[Edit, ...] = (_cut, _put, _put, _odd, _again, _nested, _sign, _other_token, _other_token, _swapped)
