@@ -146,7 +146,9 @@ class TestCollectors:
             one.ref.name for one in catalog if one.ref.type == "Package" and answers(one, parsed_query(query))
         ]
 
-    @pytest.mark.parametrize("value", [None, True, 1, -1.5, "", "a b", "it's", "a\\", "\\'", "$x", "undef", "a\nb"])
+    @pytest.mark.parametrize(
+        "value", [None, True, 1, -1.5, 1e22, 1e-7, "", "a b", "it's", "a\\", "\\'", "$x", "undef", "a\nb"]
+    )
     def test_a_query_is_shown_in_words_that_read_as_the_same(self, value):
         """
         Null, quotes, backslashes and dollars, too.
@@ -215,6 +217,7 @@ class TestText:
             ('File["a$b"] -> File["c"]', ":1:6", "f-string"),
             ("File['a'] § File['b']", ":1:11", "means nothing"),
             ("[" * 500, ":1:", "levels of brackets"),
+            (f"File['a'] -> File <| x == {'9' * 5_000} |>", ":1:27", "at most 300 digits"),
             ("", ":1:1", "the text ends"),
         ],
     )

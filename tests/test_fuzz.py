@@ -131,7 +131,7 @@ class TestARun:
         """
         monkeypatch.setitem(TARGETS, "digits", target(lambda text: text if text != "3" else {}[text]))
 
-        assert (1, 0) == (main(["digits", "--count", "20"]), main(["path", "--count", "5"]))
+        assert (1, 0) == (main(["digits", "--count", "20"]), main(["json", "--count", "5"]))
         told = capsys.readouterr().out
         assert re.search(r"digits +20 inputs +\d+ accepted +\d+\.\d%\nFAILED digits seed .*\"3\"\n\d+ passed, ", told)
         assert told.endswith("5 passed, 0 failed\n")

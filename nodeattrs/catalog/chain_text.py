@@ -38,6 +38,7 @@ _MARKS = re.compile(
 )
 _ARROWS = ("->", "~>", "<-", "<~")
 _MOST = 100
+_LONGEST_NUMBER = 300
 _VALUES = {"true": True, "false": False, "undef": None}
 
 
@@ -226,6 +227,8 @@ class _Reader:
         if token.kind == "word" and "[" in self._tokens[self._next + 1].text and token.text[0].isupper():
             (ref,) = self._named()  # type: ignore[misc]
             return str(ref)
+        if token.kind == "number" and len(token.text) > _LONGEST_NUMBER:
+            self._fail(token.at, f"a number has at most {_LONGEST_NUMBER} digits")
         self.take()
         if token.kind == "number":
             return float(token.text) if "." in token.text else int(token.text)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from nodeattrs.errors import BadArgument
@@ -232,6 +233,8 @@ def spelled(query: Query) -> str:
 def _value(value: Any) -> str:
     if isinstance(value, str):
         return "'{}'".format(value.replace("\\", "\\\\").replace("'", "\\'"))
+    if isinstance(value, float):
+        return format(Decimal(repr(value)), "f")  # the language of chains has no exponents
     return "undef" if value is None else str(value).lower()
 
 

@@ -40,7 +40,7 @@ _TEXTS = Grammar(
 )  # fmt: skip
 _MERGES = (
     "deep", "unique", "hash", "first", "x",
-    {"strategy": ("deep", "hash"), "knockout_prefix": ("--", "", "-"), "merge_hash_arrays": True,
+    {"strategy": ("deep", "hash"), "knockout_prefix": ("--", "", "-", "(a+)+!", "["), "merge_hash_arrays": True,
         "sort_merged_arrays": (True, 1), "knockout_through": True},
 )  # fmt: skip
 _TYPE_RULES = Grammar(
@@ -187,9 +187,9 @@ def _site(config: str, data: str) -> Path:
     return root
 
 
-def _looked_up(root: Path, **options: Any) -> None:
+def _looked_up(root: Path, facts: Any = _FACTS, **options: Any) -> None:
     hiera = Hiera(str(root), root=str(root), **options)
-    scope = hiera.scope(_FACTS, node="web1")
+    scope = hiera.scope(facts, node="web1")
     for key in ("k", "l", "s", "k.a", "zz"):
         tried(*(partial(scope.lookup, key, default_value=1, merge=merge) for merge in (None, "deep", "unique", "hash")))
         tried(lambda: str(scope.explain(key)), lambda: scope.explain(key).to_dict())  # noqa: B023
@@ -209,6 +209,49 @@ def _config(text: str) -> Path:
     if isinstance(read, BadData):
         raise read
     return root
+
+
+_GLOBBED = """\
+version: 5
+hierarchy:
+- {name: a, globs: ["%{facts.r}.yaml", "**/%{facts.a.b}*", "%{facts.l.0}"]}
+- {name: b, paths: ["%{facts.r}.yaml", "%{a.b}/x.yaml", "%{l}"], datadir: "%{facts.n}"}
+- {name: c, mapped_paths: [l, t, "%{t}.yaml"]}
+- {name: d, path: x.yaml}
+"""
+_SAID = (
+    "*a*a*a*a*a*ab",
+    "[z-a]",
+    "{x,",
+    "{{x,y},z}",
+    "**",
+    "**/**/**",
+    "../..",
+    "\\",
+    "[!x",
+    "?",
+    "x.yaml",
+    "/",
+    "%{lookup('k')}",
+    "x" * 300,
+    TREE,
+)
+_KNOWN_FACTS = {"r": _SAID, "a": {"b": _SAID}, "l": ([_SAID], _SAID), "n": _SAID, "k": TREE}
+
+
+def _facts(text: str) -> dict[str, Any]:
+    said = json_of(text)
+    if not isinstance(said, dict):
+        raise Refused("no map")
+    return said
+
+
+def _for_facts(facts: dict[str, Any]) -> None:
+    """What a node says of itself decides which files are read: the node may be anybody's."""
+    data = "k: '%{facts.r} %{a.b}'\nl: ['%{l}', \"%{alias('k')}\"]\n"
+    root = _site(_GLOBBED, data)
+    written(f"tree/data/{'a' * 120}.yaml", data)
+    _looked_up(root, facts)
 
 
 _MERGE = {
@@ -298,6 +341,7 @@ TARGETS = (
         _config,
         lambda root: (_looked_up(root), _looked_up(root, strict=True, documented=True)),
     ),
+    Target("hiera-facts", from_shape(_KNOWN_FACTS), _facts, _for_facts),
     Target("hiera-merge", from_shape(_MERGE, [{"values": one["values"],
                     "merge": one["merge"]} for one in vectors("hiera-merge")]), _strategy, _merged),
     Target("hiera-type", from_grammar(_TYPE_RULES, (), ("default", "\\u{110000}", "=>", "Callable")),
