@@ -104,7 +104,7 @@ def _place(error: BaseException) -> str:
     """The innermost line of ours that an error went through."""
     while isinstance(error, InternalError) and error.__cause__ is not None:
         error = error.__cause__
-    frames = traceback.extract_tb(error.__traceback__)
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
     ours = [frame for frame in frames if Path(frame.filename).is_relative_to(_HOUSE)] or frames
     return f"{Path(ours[-1].filename).name}:{ours[-1].lineno}" if ours else "nowhere"
 

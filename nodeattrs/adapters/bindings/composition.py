@@ -361,6 +361,9 @@ class _Classified:
         self._classes = data.get("classes") or {}
         # What a classifier calls parameters are top scope variables; those of classes stand below the classes.
         self._said: dict[str, dict[Any, Any]] = {word: data.get(word) or {} for word in ("parameters", "variables")}
+        for word, said in self._said.items():
+            if not isinstance(said, dict):
+                raise BindingError("classifier-failed", f"the {word} of the classifier are no map")
         self._variables = {**self._said["parameters"], **self._said["variables"]}
         self.environment = data.get("environment")
         if not isinstance(self._classes, (dict, list)):

@@ -6,13 +6,16 @@ import json
 import random
 from functools import partial
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from nodeattrs.adapters.bindings import (
     BindingSet,
+    Composition,
     Injector,
     Inventory,
     Layer,
+    Site,
     State,
     environment_of,
     layer_references,
@@ -31,8 +34,9 @@ from nodeattrs.adapters.bindings.model.functions import FUNCTIONS
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.texts.documents import parse
 from tests.fuzz.grammar import Grammar
-from tests.fuzz.shapes import as_json, spoiled
+from tests.fuzz.shapes import TREE, as_json, spoiled
 from tests.fuzz.target import Refused, Target, from_grammar, from_shape, json_of, seeds_in, texts_of, tried
+from tests.fuzz.targets.runs import written
 
 __all__ = ["TARGETS"]
 
@@ -77,6 +81,7 @@ _WORDS = {
     "ARROW": ("->", "~>"),
 }
 _SEEDS = [*seeds_in("bindings", lambda text: "bind" in text or "{" in text, 150), *texts_of("bindings/**/*.pp")]
+_EXAMPLE_SITE = texts_of("bindings/manifests/site.pp")[0]
 _ODD = (
     "${",
     "}",
@@ -114,7 +119,10 @@ def _written(sets: BindingSet | list[BindingSet]) -> None:
 
 
 def _injected(sets: list[BindingSet]) -> None:
-    injector = Injector([Layer("site", sets[:1]), Layer("modules", sets[1:])], _STATE)
+    _asked_all(Injector([Layer("site", sets[:1]), Layer("modules", sets[1:])], _STATE))
+
+
+def _asked_all(injector: Injector) -> None:
     for key in list(injector.keys())[:5]:
         tried(partial(injector.inject, *_asked(key)), lambda: str(injector.explain(*_asked(key))))  # noqa: B023
     str(injector.graph())
@@ -195,6 +203,43 @@ def _worked(site: Any) -> None:
     )
 
 
+_FACTS = {"fqdn": "a", "rack": "b", "x": ["c", 1], "a::b": None}
+_CLASSIFIED = {
+    "classes": ({"a": {"b": TREE}, "ssh::x": (None, TREE)}, [("a", "b::c")], None),
+    "parameters": {"x": TREE, "rack": ("b", TREE)}, "environment": ("prod", "production", TREE),
+}  # fmt: skip
+
+
+def _composed(classifier: Any = None) -> None:
+    """The site that stands in a folder, as one node sees it."""
+    written("place/bindings/default.pp", "bindings default { bind 'x' to $rack bind Integer 'n' to 1 }")
+    written(
+        "place/modules/ssh/bindings/default.pp",
+        "bindings ssh::default { bind 'y' to 'z' when rack b { bind 'x' to 2 } }",
+    )
+    composition = Composition(Path("place"), node="a", facts=_FACTS, classifier=classifier)
+    _asked_all(composition.injector())
+
+
+def _used(site: Site) -> None:
+    _worked(site)
+    _composed()
+
+
+def _described(text: str) -> Site:
+    site = parse_site(text)
+    written("place/manifests/site.pp", text)
+    return site
+
+
+def _classified(text: str) -> Any:
+    said = json_of(text)
+    if not isinstance(said, dict):
+        raise Refused("no map")
+    written("place/manifests/site.pp", _EXAMPLE_SITE)
+    return said
+
+
 def _evaluated(node: Any) -> None:
     json.dumps(node.to_data(), default=str), str(node), list(variables_of(node))
     values = {"x": 1, "node": "a", "a::b": ["c"], "fqdn": {"k": None}}
@@ -205,11 +250,12 @@ TARGETS = (
     Target("bindings", from_grammar(_FILES, [text for text in _SEEDS if "bindings" in text], _ODD), parse_sets,
         _written),
     Target("bindings-items", from_grammar(_grammar("items"), _SEEDS, _ODD), parse_items, _written),
-    Target("bindings-site", from_grammar(_grammar("site_file"), _SEEDS, _ODD), parse_site, _worked),
+    Target("bindings-site", from_grammar(_grammar("site_file"), _SEEDS, _ODD), _described, _used),
     Target("bindings-expression", from_grammar(_grammar("expression"), (), _ODD), parse_expression, _evaluated),
     Target("bindings-inject", from_grammar(_grammar("inject_call"), (), _ODD), parse_inject_call),
     Target("bindings-type", from_grammar(_TYPES), parse_type, str),
     Target("bindings-data", _data, lambda text: sets_from_data(json_of(text)), _written),
     Target("bindings-site-data", from_shape(_SITE), _site, _worked),
+    Target("classifier", from_shape(_CLASSIFIED), _classified, _composed),
     Target("bindings-layers", from_shape(_CONFIG), _references),
 )  # fmt: skip
