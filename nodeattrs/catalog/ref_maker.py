@@ -17,23 +17,23 @@ __all__ = ["RefMaker"]
 class RefMaker:
     """`Package['ntp']`, `Package['a', 'b']`, and `Package.where(...)` for all that answer a query.
 
-    hear: is told of each link its references are used in
+    on_link: is called with each link its references are used in
 
     >>> RefMaker("Package")["ntp"], RefMaker("Package").where(provider="yum").query
     (Package['ntp'], ('==', 'provider', 'yum'))
     """
 
     def __init__(
-        self, kind: str, hear: Callable[[Link], None] | None = None, title: Callable[[str], str] = lambda text: text
+        self, kind: str, on_link: Callable[[Link], None] | None = None, title: Callable[[str], str] = lambda text: text
     ) -> None:
         self._kind = capitalised(kind)
-        self._hear = hear
+        self._on_link = on_link
         self._title = title
 
     def __getitem__(self, titles: str | Iterable[str]) -> Any:
         if isinstance(titles, str):
             ref = made(self._kind, self._title(titles))
-            ref.hear = self._hear
+            ref.on_link = self._on_link
             return ref
         return Refs(self[title] for title in titles)
 
@@ -46,4 +46,4 @@ class RefMaker:
         for name, value in values.items():
             one: Query = ("==", name, value)
             query = one if query is None else ("and", query, one)
-        return Collector(self._kind, query, None, self._hear)
+        return Collector(self._kind, query, None, self._on_link)
