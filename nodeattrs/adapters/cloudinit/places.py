@@ -6,15 +6,14 @@ keys lead to where the value is really written.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import yaml
-
-from nodeattrs.adapters.cloudinit.loading import loader_for
+from nodeattrs.adapters.cloudinit.loading import marked
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path
+from nodeattrs.errors import DocumentError
+from nodeattrs.texts.places import Mark, Text
 
 __all__ = ["Earlier", "YamlLocator"]
 
@@ -30,9 +29,6 @@ class Earlier(NamedTuple):
     turn: int
 
 
-_MERGE = "tag:yaml.org,2002:merge"
-
-
 class YamlLocator:
     """A YAML text that knows where it sets each value.
 
@@ -43,94 +39,39 @@ class YamlLocator:
     """
 
     def __init__(self, text: str, origin: Origin, first: int | None = 1, indent: int = 0) -> None:
-        self._text = text
+        self._text = Text("", text)
         self._origin = origin
         self._first = first or 1
         self._indent = indent
 
     @cached_property
-    def _root(self) -> yaml.Node | None:
+    def _root(self) -> Mark | None:
         try:
-            return yaml.compose(self._text, Loader=loader_for(self._text))
-        except (yaml.YAMLError, RecursionError):
+            return marked(self._text.text)
+        except DocumentError:
             return None
-
-    @cached_property
-    def _constructor(self) -> Any:
-        return yaml.constructor.SafeConstructor()
 
     def at(self, path: Path) -> Origin:
         """Where *path* is written, or else its nearest parent; an `Earlier` in front leads to what stands before."""
-        node = self._root
-        if node is None:
+        mark = self._root
+        if mark is None:
             return self._origin
         earlier, steps = (path[0], path[1:]) if path and type(path[0]) is Earlier else (None, path)
-        place = node
         for depth, step in enumerate(steps):
-            if earlier is not None and depth == earlier.depth:
-                found: tuple[yaml.Node, yaml.Node] | None = self._again(node, step)[earlier.turn]
-            else:
-                found = self._step(node, step)
-            if found is None:
+            part = mark.parts.get(step)
+            if part is None:
                 break
-            place, node = found
-        return self._place(place.start_mark.line, place.start_mark.column)
-
-    def _place(self, line: int, column: int) -> Origin:
-        return self._origin.moved(line + self._first, column + self._indent + 1)
+            mark = part.again[earlier.turn][1] if earlier is not None and depth == earlier.depth else part
+        line, column = self._text.place(mark.offset)
+        return self._origin.moved(line - 1 + self._first, column + self._indent)
 
     def earlier(self, path: Path) -> list[tuple[Earlier, Any]]:
         """What keys on the way to *path* say that the text writes again later, the oldest first."""
         found: list[tuple[Earlier, Any]] = []
-        node = self._root
+        mark = self._root
         for depth, step in enumerate(path):
-            for turn, (_, said) in enumerate(self._again(node, step)):
-                try:
-                    found.append((Earlier(depth, turn), self._constructor.construct_object(said, deep=True)))
-                except (yaml.YAMLError, ValueError):
-                    continue
-            entry = None if node is None else self._step(node, step)
-            if entry is None:
+            mark = mark and mark.parts.get(step)
+            if mark is None:
                 break
-            node = entry[1]
+            found += [(Earlier(depth, turn), value) for turn, (value, _) in enumerate(mark.again)]
         return found
-
-    def _again(self, node: yaml.Node | None, step: Any) -> list[tuple[yaml.Node, yaml.Node]]:
-        """The entries under a key that a later one of the same mapping replaces."""
-        pairs = node.value if isinstance(node, yaml.MappingNode) else ()
-        return [pair for pair in pairs if self._says(pair[0], step)][:-1]
-
-    def _step(self, node: yaml.Node, step: Any) -> tuple[yaml.Node, yaml.Node] | None:
-        """The node to show for a step, and the node to go on with."""
-        if isinstance(node, yaml.SequenceNode):
-            if type(step) is int and 0 <= step < len(node.value):
-                return node.value[step], node.value[step]
-            return None
-        if not isinstance(node, yaml.MappingNode):
-            return None
-        for key, value in reversed(list(_pairs(node))):
-            if self._says(key, step):
-                return key, value
-        return None
-
-    def _says(self, key: yaml.Node, step: Any) -> bool:
-        if not isinstance(key, yaml.ScalarNode):
-            return False
-        try:
-            said = self._constructor.construct_object(key, deep=True)
-        except (yaml.YAMLError, ValueError):
-            return False
-        return bool(said == step)
-
-
-def _pairs(node: yaml.MappingNode, depth: int = 0) -> Iterator[tuple[yaml.Node, yaml.Node]]:
-    """The pairs of a mapping, weakest first: merged ones before its own."""
-    own = []
-    for key, value in node.value:
-        if key.tag != _MERGE:
-            own.append((key, value))
-        elif depth < 50:
-            for merged in reversed(value.value if isinstance(value, yaml.SequenceNode) else [value]):
-                if isinstance(merged, yaml.MappingNode):
-                    yield from _pairs(merged, depth + 1)
-    yield from own
