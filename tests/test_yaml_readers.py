@@ -11,9 +11,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from nodeattrs.adapters.hiera import ruby_yaml
-from nodeattrs.errors import DocumentError
+from nodeattrs.errors import BadValue, DocumentError
 from nodeattrs.texts import yaml_text
 from nodeattrs.texts.places import Mark, Text
+from nodeattrs.texts.yaml_writing import written
 
 pytestmark = pytest.mark.skipif(not hasattr(yaml, "CSafeLoader"), reason="PyYAML is built without libyaml here")
 
@@ -176,3 +177,31 @@ def test_no_text_says_one_thing_to_one_and_another_to_the_other(read, text):
     fast, slow = (seen(read, text, pure=pure) for pure in (False, True))
 
     assert fast == slow or "refused" in (fast[0], slow[0])
+
+
+# --- and what is written -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", [{}, {"aliases": False, "width": 1_000}, {"blocks": True}, {"explicit_end": True}])
+def test_what_is_nested_too_deeply_to_be_written_is_refused_in_our_words(how):
+    """
+    PyYAML recurses; a document of 500 levels can be read.
+    """
+    tree = yaml_text.read(Text("f.yaml", "[" * 498 + "]" * 498)).tree
+
+    with pytest.raises(BadValue, match="nested too deeply to be written as YAML"):
+        written(tree, **how)
+
+
+@given(texts)
+def test_what_is_written_says_the_same_again(text):
+    """
+    In every manner of writing.
+    """
+    try:
+        tree = yaml_text.read(Text("f.yaml", text)).tree
+    except DocumentError:
+        return
+
+    for how in ({}, {"aliases": False}, {"blocks": True}, {"explicit_start": True, "explicit_end": True}):
+        assert tree == yaml_text.read(Text("f.yaml", written(tree, **how))).tree

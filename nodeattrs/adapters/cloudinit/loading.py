@@ -21,6 +21,7 @@ from nodeattrs.core.tree import MAX_DEPTH
 from nodeattrs.errors import BadValue, DocumentError, TooDeep, TooMuch
 from nodeattrs.texts.places import Mark, Text
 from nodeattrs.texts.yaml_events import MERGE, YAML, Builder, Frame, tag_of
+from nodeattrs.texts.yaml_writing import written
 
 __all__ = ["MAX_BYTES", "MAX_VALUES", "dumped", "independent", "load_config", "load_yaml", "marked", "measured", "same"]
 
@@ -138,17 +139,7 @@ def too_large(what: str) -> CloudConfigError:
 
 def dumped(tree: Any) -> str:
     """A tree as cloud-init writes it: keys sorted where they can be, indented by four, `---` and `...`."""
-    return str(
-        yaml.dump(
-            tree,
-            line_break="\n",
-            indent=4,
-            explicit_start=True,
-            explicit_end=True,
-            default_flow_style=False,
-            Dumper=yaml.SafeDumper,
-        )
-    )
+    return written(tree, indent=4, explicit_start=True, explicit_end=True, sort_keys=True, allow_unicode=False)
 
 
 # --- the trees that it makes ------------------------------------------------------------
