@@ -17,10 +17,11 @@ from functools import lru_cache
 from typing import Any
 
 from nodeattrs.adapters.hiera.errors import BadLookup
-from nodeattrs.adapters.hiera.ruby_regex import Untranslatable, translated
 from nodeattrs.adapters.hiera.values import inspected
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import near
+from nodeattrs.texts.patterns import BadPattern, Expression
+from nodeattrs.texts.ruby_regex import translated
 
 __all__ = ["Type", "convert", "parse_type"]
 
@@ -148,11 +149,11 @@ class _Reader:
         return Type(name + self.text[start : self.at].strip(), name, tuple(arguments), holds)
 
 
-def _pattern(source: str) -> re.Pattern[str]:
+def _pattern(source: str) -> Expression:
     try:
         return translated(source)
-    except Untranslatable as error:
-        raise BadLookup(f"/{source}/ cannot be used: {error}", kind="bad_pattern") from None
+    except BadPattern as error:
+        raise BadLookup(f"/{source}/ cannot be used: {error.message}", kind="bad_pattern", hint=error.hint) from None
 
 
 Holds = Callable[[Any], bool]
@@ -226,7 +227,7 @@ def _enum(arguments: list[Any]) -> Holds:
 
 
 def _matching(arguments: list[Any]) -> Holds:
-    patterns = [one if isinstance(one, re.Pattern) else _pattern(one) for one in arguments]
+    patterns = [one if isinstance(one, Expression) else _pattern(one) for one in arguments]
     return lambda value: type(value) is str and (not patterns or any(one.search(value) for one in patterns))
 
 
