@@ -84,7 +84,7 @@ def limited(limits: Limits | None = None, **others: Any) -> Iterator[Limits]:
 _SAID = {
     "steps": "takes more than {:,} steps",
     "values": "holds more than {:,} values",
-    "bytes": "is larger than {:,} bytes",
+    "bytes": "takes more than {:,} bytes of text",
     "depth": "nested deeper than {} levels",
     "seconds": "takes longer than {} s",
 }
@@ -133,6 +133,22 @@ class Budget:
         """Be as deep as *level*; nothing is drawn. raises: TooMuch"""
         if level > self.limits.depth:
             raise self.passed("depth")
+
+    def tree(self, value: Any) -> None:
+        """Draw what a tree holds: its values, and the bytes of its texts. cost: one look at each. raises: TooMuch"""
+        level: list[Any] = [[value]]
+        while level:
+            below: list[Any] = []
+            for part in level:
+                self.values(len(part))
+                for inner in part:
+                    if type(inner) is str:
+                        self.bytes(len(inner))
+                    elif isinstance(inner, dict):
+                        below.append(inner.values())
+                    elif isinstance(inner, (list, tuple)):
+                        below.append(inner)
+            level = below
 
     def passed(self, limit: str) -> TooMuch:
         """The error for a limit that is passed, for whoever counts himself."""

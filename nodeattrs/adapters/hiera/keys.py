@@ -43,7 +43,10 @@ def split_key(key: str) -> Path:
         if bare is None:
             steps.append(double if double is not None else single)
         else:
-            steps.append(int(bare) if _INTEGER.fullmatch(bare.strip()) and ":" not in bare else bare.strip())
+            try:
+                steps.append(int(bare) if _INTEGER.fullmatch(bare.strip()) and ":" not in bare else bare.strip())
+            except ValueError:  # more digits than Python reads
+                raise _malformed(key, at) from None
         at = piece.end()
         if at == len(key):
             return tuple(steps)
@@ -54,7 +57,7 @@ def split_key(key: str) -> Path:
 
 def _malformed(key: str, at: int) -> BadLookup:
     return BadLookup(
-        f"the key {key!r} cannot be split at character {at + 1}",
+        f"the key {key[:80]!r} cannot be split at character {at + 1}",
         kind="key_syntax",
         hint="write steps with one dot between them, and quote a step that has a dot in it: a.'b.c'.0",
     )

@@ -6,12 +6,12 @@ map has them. It knows no files: a merged map comes in.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from nodeattrs.adapters.hiera.errors import BadLookup
-from nodeattrs.adapters.hiera.ruby_regex import Untranslatable, translated
+from nodeattrs.texts.patterns import BadPattern, Expression
+from nodeattrs.texts.ruby_regex import translated
 
 __all__ = ["NAME", "Options", "checked"]
 
@@ -59,16 +59,16 @@ class Options:
 
     def __init__(self, merged: Mapping[Any, Any]) -> None:
         self.exact: dict[Any, Any] = {}
-        self.patterns: list[tuple[re.Pattern[str], str, Any]] = []
+        self.patterns: list[tuple[Expression, str, Any]] = []
         for name, entry in merged.items():
             if isinstance(name, str) and name.startswith("^"):
                 try:
                     self.patterns.append((translated(name), name, entry))
-                except Untranslatable as error:
+                except BadPattern as error:
                     raise BadLookup(
-                        f"the expression {name!r} in {NAME} cannot be used: {error}",
+                        f"the expression {name!r} in {NAME} cannot be used: {error.message}",
                         kind="bad_pattern",
-                        hint="it is a regular expression in Ruby's spelling",
+                        hint=error.hint or "it is a regular expression in Ruby's spelling",
                     ) from None
             else:
                 self.exact[name] = entry

@@ -75,12 +75,12 @@ class Scope(Answers):
             kind = type(value)
             if kind is dict or kind is list:
                 value = copied(value)
+            if value_type is not None:
+                self._check_type(parse_type(value_type), value, name)
         except CannotMerge as error:
             raise self._with_origins(error, name, merge, override, default_values_hash) from None
         except RecursionError:
             raise TooDeep("the keys that need each other, or a value, are nested too deep") from None
-        if value_type is not None:
-            self._check_type(parse_type(value_type), value, name)
         return value
 
     def _first_of(self, names: Sequence[str], merge: Merge, asking: Asking) -> Any:

@@ -16,6 +16,7 @@ from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.keys import Asked
 from nodeattrs.adapters.bindings.model.producers import Producing, Ref, Scope, called, none_given
 from nodeattrs.adapters.bindings.model.types import Reference, Type
+from nodeattrs.texts.patterns import expression
 
 __all__ = ["PATTERN_SIGNS", "SIGNS", "Attribute", "Condition", "Query", "compared"]
 
@@ -79,8 +80,8 @@ def compared(actual: Any, sign: str, wanted: Any) -> bool:
         same = type(actual) is type(wanted) or _alike(actual, wanted)
         return (same and actual == wanted) == (sign == "==")
     if sign in PATTERN_SIGNS:
-        pattern = wanted if isinstance(wanted, re.Pattern) else re.compile(str(wanted))
-        found = isinstance(actual, str) and pattern.search(actual) is not None
+        one, flags = (wanted.pattern, wanted.flags) if isinstance(wanted, re.Pattern) else (str(wanted), 0)
+        found = isinstance(actual, str) and expression(one, flags).search(actual)
         return found == (sign in ("=~", "~="))
     return _alike(actual, wanted) and _COMPARE[sign](actual, wanted)
 

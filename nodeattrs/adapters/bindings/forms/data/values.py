@@ -26,6 +26,8 @@ from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.queries import PATTERN_SIGNS, SIGNS, Condition
 from nodeattrs.adapters.bindings.model.values import as_data, taken_in
 from nodeattrs.core.tree import Path
+from nodeattrs.texts.patterns import BadPattern
+from nodeattrs.texts.patterns import expression as expression_of
 
 __all__ = [
     "CONDITIONS",
@@ -72,8 +74,9 @@ def _special(reading: Reading, data: dict[Any, Any], path: Path) -> Node | None:
 
 def _regex(reading: Reading, text: str, path: Path) -> re.Pattern[str]:
     try:
+        expression_of(text)
         return re.compile(text)
-    except re.error as error:
+    except BadPattern as error:
         raise reading.stop(path, f"the pattern {text!r} cannot be read: {error}") from None
 
 

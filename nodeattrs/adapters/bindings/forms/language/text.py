@@ -17,6 +17,7 @@ from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.types import Type, parse_type
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import missing_extra
+from nodeattrs.texts.patterns import BadPattern, expression
 
 __all__ = ["Text", "Tree"]
 
@@ -91,6 +92,7 @@ class Text:
     def pattern(self, written: str, at: Tree) -> re.Pattern[str]:
         """The pattern that is written there."""
         try:
+            expression(written)
             return re.compile(written)
-        except re.error as error:
+        except BadPattern as error:
             raise self.error(at, f"the pattern {written!r} cannot be read: {error}") from None
