@@ -25,8 +25,6 @@ from nodeattrs.catalog.references import (
 )
 from nodeattrs.errors import BadArgument, DocumentError
 
-__all__ = ["parsed_chain", "parsed_query"]
-
 _MARKS = re.compile(
     r"""(?P<space>\s+|\#[^\n]*)
       | (?P<mark><<\||\|>>|<\||\|>|->|~>|<-|<~|==|!=|=>|[\[\](),{}:;])

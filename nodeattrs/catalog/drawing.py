@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from nodeattrs.catalog.plan import Plan
 from nodeattrs.catalog.resources import MAIN_CLASS, MAIN_STAGE
 
-__all__ = ["dot", "mermaid"]
-
 
 def dot(plan: Plan) -> str:
     """The graph for Graphviz: dashed edges only order, solid ones refresh, red ones lie on a cycle."""

@@ -17,8 +17,6 @@ from nodeattrs.catalog.references import Ref
 from nodeattrs.catalog.resources import RELATIONS, FirstOf, Related, Resource
 from nodeattrs.core.claim import Origin
 
-__all__ = ["Chained", "Edge", "Graph", "Said"]
-
 
 class Said(NamedTuple):
     """A relation by a chain: which resource it leads to, and the chain that says so."""

@@ -10,8 +10,6 @@ from heapq import heapify, heappop, heappush
 
 from nodeattrs.catalog.graph import Graph
 
-__all__ = ["in_order"]
-
 
 def in_order(graph: Graph) -> list[int]:
     """The vertices in the order of visiting; without those in cycles and behind them.

@@ -19,8 +19,6 @@ from nodeattrs.catalog.references import Arrow, Collector, Operand, Ref, near_hi
 from nodeattrs.catalog.resources import MAIN_CLASS, RELATIONS, Declarations, Related, Resource
 from nodeattrs.errors import NodeattrsError
 
-__all__ = ["Plan"]
-
 _MOST_HINTS = 20
 
 

@@ -11,8 +11,6 @@ from nodeattrs.catalog.references import Ref, near_hint, ref_of
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import BadArgument
 
-__all__ = ["Impact", "Step", "impact_of", "known_ref", "why_before"]
-
 
 @dataclass(frozen=True)
 class Step:

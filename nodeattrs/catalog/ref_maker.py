@@ -11,8 +11,6 @@ from typing import Any
 from nodeattrs.catalog.chain_text import parsed_query
 from nodeattrs.catalog.references import Collector, Link, Query, Refs, capitalised, made
 
-__all__ = ["RefMaker"]
-
 
 class RefMaker:
     """`Package['ntp']`, `Package['a', 'b']`, and `Package.where(...)` for all that answer a query.

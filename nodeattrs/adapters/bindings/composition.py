@@ -35,8 +35,6 @@ from nodeattrs.core.tree import near
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.texts.documents import MAX_BYTES, Document, parse, read
 
-__all__ = ["PROVIDERS", "Composition", "Provider", "Request", "read_sets"]
-
 PROVIDERS = "nodeattrs.bindings_providers"
 """The entry points that provide further schemes: the name is the scheme, the object a `Provider`."""
 

@@ -21,8 +21,6 @@ from nodeattrs.core.claim import Cause, Claim, Origin, Words
 from nodeattrs.core.trace import Outcome, Trace, TraceClaim
 from nodeattrs.core.tree import ABSENT, Path, as_path, dig
 
-__all__ = ["Explanation", "Looked", "Spoken", "explain", "explained"]
-
 
 @dataclass(frozen=True, slots=True)
 class Looked:

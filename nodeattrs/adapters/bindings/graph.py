@@ -12,8 +12,6 @@ from nodeattrs.adapters.bindings.model.keys import spelled_key
 from nodeattrs.adapters.bindings.production.maker import ValueMaker
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration
 
-__all__ = ["Edge", "Graph", "graph"]
-
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edge:

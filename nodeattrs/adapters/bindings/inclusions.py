@@ -14,8 +14,6 @@ from nodeattrs.core.claim import Cause, Claim, Words
 from nodeattrs.core.trace import Element, Outcome, Trace, TraceClaim
 from nodeattrs.core.tree import Path
 
-__all__ = ["Inclusions", "inclusions_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Inclusion:

@@ -28,8 +28,6 @@ from nodeattrs.core.trace import TraceClaim
 from nodeattrs.core.tree import ABSENT, near
 from nodeattrs.core.unknown import unknown_layer
 
-__all__ = ["Handle", "Injector"]
-
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 
 

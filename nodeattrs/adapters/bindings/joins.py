@@ -13,8 +13,6 @@ from typing import Any
 from nodeattrs.adapters.bindings.injector import Injector
 from nodeattrs.adapters.bindings.model.keys import Asked, parameter_key
 
-__all__ = ["Filled", "extended_run_list", "fill_parameters"]
-
 _NOTHING = object()
 
 

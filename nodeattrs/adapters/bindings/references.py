@@ -14,8 +14,6 @@ from typing import Any
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.tree import near
 
-__all__ = ["Inventory", "layer_references", "parse_reference"]
-
 _REFERENCE = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9_+.-]*):(?P<path>.*)", re.DOTALL)
 _SEGMENT = re.compile(r"\*\*?|\w[\w.-]*")
 _ENC_PARTS = ("classes", "parameters", "variables")

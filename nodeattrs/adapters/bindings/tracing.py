@@ -31,8 +31,6 @@ from nodeattrs.core.tree import ABSENT, Path, copied
 from nodeattrs.core.walk import Setting
 from nodeattrs.errors import BadKey, BadValue
 
-__all__ = ["Account", "Spoken", "account_of", "label_of", "plain", "title_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Spoken:

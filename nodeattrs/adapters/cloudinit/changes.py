@@ -14,8 +14,6 @@ from nodeattrs.adapters.cloudinit.loading import same
 from nodeattrs.adapters.cloudinit.steps import Step
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 
-__all__ = ["Action", "Change", "PartChanges", "changes_of"]
-
 Action = Literal["set", "extended", "replaced", "deleted", "dropped"]
 
 

@@ -23,8 +23,6 @@ from nodeattrs.texts.places import Mark, Text
 from nodeattrs.texts.yaml_events import MERGE, YAML, Builder, Frame, tag_of
 from nodeattrs.texts.yaml_writing import written
 
-__all__ = ["MAX_BYTES", "MAX_VALUES", "dumped", "independent", "load_config", "load_yaml", "marked", "measured", "same"]
-
 MAX_BYTES = 10_000_000
 """The size of the largest text that is read, and of all that one call unpacks."""
 

@@ -20,8 +20,6 @@ from nodeattrs.core.policy import ANY, SAID, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import NodeattrsError, TooDeep, missing_extra
 
-__all__ = ["Operation", "PatchLocator", "changes_in", "operations_of", "said_in"]
-
 _PREFIX = "#cloud-config-jsonp"
 
 _REPLACED = "the operation replaces what was there"

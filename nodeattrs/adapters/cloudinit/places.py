@@ -15,8 +15,6 @@ from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError
 from nodeattrs.texts.places import Mark, Text
 
-__all__ = ["Earlier", "YamlLocator"]
-
 
 class Earlier(NamedTuple):
     """A step in front of a path: what the text says under a key that it writes again.

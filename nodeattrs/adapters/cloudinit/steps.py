@@ -18,8 +18,6 @@ from nodeattrs.core.origins import renumbered
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import Policy
 
-__all__ = ["Joining", "Row", "Step", "moved", "steps_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Joining:

@@ -18,8 +18,6 @@ from nodeattrs.core.part import Part, listed
 from nodeattrs.core.policy import ANY, ANY_KEY, LIST, MAP, MEET, SAID, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
 
-__all__ = ["told_twice"]
-
 _AGAIN = Policy("one text", Line(ANY, SAID, TAKE, "a later line of the same text sets the key again"))
 _REST = Policy("one text", Line(ANY, SAID, TAKE))
 

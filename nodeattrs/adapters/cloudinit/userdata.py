@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from nodeattrs.core.trace import Trace
     from nodeattrs.core.walk import Setting, Walk
 
-__all__ = ["HEADERS", "Merged", "merge"]
 
 # Explanations, differences and warnings are imported when one is asked for: a merge needs none of them.
 

@@ -28,8 +28,6 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.errors import NodeattrsError
 
-__all__ = ["Answers", "Asking", "Merge"]
-
 Merge = str | Mapping[str, Any] | None
 
 _UNRESOLVED: Any = object()

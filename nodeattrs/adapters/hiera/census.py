@@ -21,8 +21,6 @@ from nodeattrs.errors import NodeattrsError
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera.explain import UnknownLevel
 
-__all__ = ["Unused", "differences", "undecided", "unused", "view"]
-
 
 @dataclass(frozen=True, slots=True)
 class Unused:

@@ -17,8 +17,6 @@ from nodeattrs.adapters.hiera.errors import BadData, bad_data
 from nodeattrs.core.tree import Path, near
 from nodeattrs.texts.documents import Document
 
-__all__ = ["BUILT_IN", "Config", "Entry", "read_config"]
-
 FUNCTION_KINDS = ("data_hash", "lookup_key", "data_dig")
 LOCATION_KINDS = ("path", "paths", "glob", "globs", "mapped_paths", "uri", "uris")
 _ELSEWHERE = {

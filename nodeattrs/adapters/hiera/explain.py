@@ -28,8 +28,6 @@ from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, spell
 from nodeattrs.core.walk import Setting
 from nodeattrs.errors import NodeattrsError, TooDeep
 
-__all__ = ["Explanation", "Knocked", "UnknownLevel", "explained", "explained_options", "undecided"]
-
 
 @dataclass(frozen=True, slots=True)
 class Knocked:

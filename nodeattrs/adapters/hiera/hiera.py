@@ -8,8 +8,6 @@ from typing import Any
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
 from nodeattrs.adapters.hiera.scope import Scope
 
-__all__ = ["Hiera"]
-
 
 class Hiera(LoadedTree):
     """A tree of Hiera 5 data.

@@ -23,8 +23,6 @@ from nodeattrs.core.tree import ABSENT, copied, near
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import BadArgument, BadName, DocumentError, EnvironmentNotFound, NodeattrsError
 
-__all__ = ["LoadedTree"]
-
 _NAME = re.compile(r"\w+", re.ASCII)
 _SYNTAX: dict[str, Literal["yaml", "json"]] = {
     "yaml_data": "yaml",

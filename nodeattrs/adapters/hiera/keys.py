@@ -13,8 +13,6 @@ from typing import Any
 from nodeattrs.adapters.hiera.errors import BadLookup, CannotDig
 from nodeattrs.core.tree import ABSENT, Path
 
-__all__ = ["SPECIAL", "dug", "module_of", "split_key"]
-
 SPECIAL = re.compile(r"['\".]")
 """A key without any of these is one step, blanks included."""
 

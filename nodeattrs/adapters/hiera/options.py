@@ -13,8 +13,6 @@ from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.texts.patterns import BadPattern, Expression
 from nodeattrs.texts.ruby_regex import translated
 
-__all__ = ["NAME", "Options", "checked"]
-
 NAME = "lookup_options"
 """The reserved key."""
 

@@ -17,8 +17,6 @@ from nodeattrs.texts.numbers import MAX_DIGITS, too_long
 from nodeattrs.texts.places import Mark, Reading, Text
 from nodeattrs.texts.yaml_events import DROPPED, MERGE, YAML, Builder, Frame
 
-__all__ = ["Read", "overwritten", "read", "scalar"]
-
 
 class Symbol(str):
     """A Ruby symbol: fine as a key, where it loses its colon; no value of data."""

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     # Loaded by the first question: a lookup that nobody asks about does not pay for the answers.
     from nodeattrs.adapters.hiera.explain import Explanation, UnknownLevel
 
-__all__ = ["REQUIRED", "Scope"]
 
 REQUIRED: Any = object()
 """A class parameter without a default of its own."""

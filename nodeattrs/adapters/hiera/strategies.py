@@ -25,8 +25,6 @@ from nodeattrs.core.policy import ANY, LIST, MAP, NULL, SAID, TAKE, Handler, Lin
 from nodeattrs.core.tree import ABSENT, copied, near
 from nodeattrs.errors import TooDeep
 
-__all__ = ["FIRST", "Strategy", "merge", "strategy_of"]
-
 One = TypeVar("One")
 
 

@@ -25,8 +25,6 @@ from nodeattrs.texts.numbers import NoNumber, whole
 from nodeattrs.texts.patterns import BadPattern, Expression
 from nodeattrs.texts.ruby_regex import translated
 
-__all__ = ["Type", "convert", "parse_type"]
-
 
 @dataclass(frozen=True, slots=True)
 class Type:

@@ -24,8 +24,6 @@ from nodeattrs.catalog.transaction import Change
 from nodeattrs.catalog.types.acting import ResourceType, Site, is_secret, revealed
 from nodeattrs.errors import BadArgument
 
-__all__ = ["Execute"]
-
 _MARK = "NODEATTRS_EXECUTE"
 _MOST_SHOWN = 400
 Command = str | Sequence[str]

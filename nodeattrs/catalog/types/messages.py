@@ -9,8 +9,6 @@ from typing import Any
 from nodeattrs.catalog.transaction import Change
 from nodeattrs.catalog.types.acting import ResourceType, Site, is_secret
 
-__all__ = ["Log"]
-
 
 @dataclass(repr=False)
 class Log(ResourceType):

@@ -47,8 +47,6 @@ from nodeattrs.adapters.bindings.model.types import Classes, Type, parse_type, t
 from nodeattrs.adapters.bindings.model.values import taken_in
 from nodeattrs.core.claim import Origin
 
-__all__ = ["Bindings", "Block", "asked"]
-
 
 def asked(key: Any, type: Any, classes: Classes) -> Asked:
     """The key that somebody asks for: a name and perhaps a type, or a type alone.

@@ -7,8 +7,6 @@ from typing import Any
 
 from nodeattrs.core.tree import strict_key
 
-__all__ = ["FUNCTIONS"]
-
 
 def flatten(value: Any) -> list[Any]:
     """All levels of a list taken off; what is no list becomes one.

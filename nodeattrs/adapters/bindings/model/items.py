@@ -17,23 +17,6 @@ from nodeattrs.adapters.bindings.model.producers import Constant, Producing
 from nodeattrs.adapters.bindings.model.types import Type
 from nodeattrs.core.claim import Origin
 
-__all__ = [
-    "NOWHERE",
-    "Bind",
-    "BindingSet",
-    "Category",
-    "Dependency",
-    "Inclusion",
-    "Item",
-    "Multibind",
-    "ParameterMap",
-    "Parameters",
-    "Rebinding",
-    "Variables",
-    "When",
-    "faults",
-]
-
 NOWHERE = Origin("caller")
 
 Category = tuple[str, str]

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 from nodeattrs.adapters.bindings.model.types import Type, parse_type
 
-__all__ = ["CLASSES", "Asked", "Key", "map_key", "parameter_key", "spelled_key", "target_of", "variable_key"]
-
 Key = tuple[str, str]
 """The kind of a type ("Data" for all data), and a name."""
 

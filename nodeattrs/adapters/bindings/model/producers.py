@@ -23,29 +23,6 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import NodeattrsError
 
-__all__ = [
-    "Computed",
-    "Constant",
-    "ConstantProducer",
-    "Custom",
-    "Factory",
-    "FirstFound",
-    "HashLookup",
-    "Instance",
-    "Lookup",
-    "Named",
-    "Producer",
-    "ProducerObject",
-    "Producing",
-    "Ref",
-    "Scope",
-    "Series",
-    "Written",
-    "called",
-    "none_given",
-    "with_options",
-]
-
 
 class Producer(ABC):
     """What custom producers are: objects that are asked for a value again and again."""

@@ -18,8 +18,6 @@ from nodeattrs.adapters.bindings.model.producers import Producing, Ref, Scope, c
 from nodeattrs.adapters.bindings.model.types import Reference, Type
 from nodeattrs.texts.patterns import expression
 
-__all__ = ["PATTERN_SIGNS", "SIGNS", "Attribute", "Condition", "Query", "compared"]
-
 Condition = tuple[Any, ...]
 """(attribute, operator, value), ("or", conditions, conditions, ...) or ("not", conditions)."""
 

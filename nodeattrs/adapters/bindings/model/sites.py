@@ -16,8 +16,6 @@ from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.functions import FUNCTIONS
 from nodeattrs.core.claim import Origin
 
-__all__ = ["DEFAULT_LAYERS", "Environment", "Site", "SiteLayer", "environment_of"]
-
 _ATTRIBUTES = ("envdir", "modulepath", "manifestdir", "manifest", "templatedir", "bindingsdir")
 _FACTORY = {
     "modulepath": "modules", "manifestdir": "manifests", "manifest": "site.pp", "templatedir": "templates",

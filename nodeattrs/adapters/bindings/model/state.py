@@ -12,8 +12,6 @@ from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 
-__all__ = ["Mode", "State", "effective_categories"]
-
 Mode = str
 """How a conjunction ranks: "tuple" (all its categories count) or "documented" (its highest alone)."""
 

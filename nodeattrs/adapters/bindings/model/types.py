@@ -16,8 +16,6 @@ from typing import Any, Union, get_args, get_origin
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 
-__all__ = ["ANY", "ARRAY", "DATA", "HASH", "Classes", "Reference", "Type", "parse_type", "type_of_hint", "unquoted"]
-
 _SCALARS = {"Integer", "Float", "Number", "String", "Boolean", "Literal"}
 _PLAIN = {*_SCALARS, "Data", "Any", "Pattern"}
 _NAME = re.compile(r"(?:::)?[A-Za-z_]\w*(?:(?:::|\.)\w+)*")

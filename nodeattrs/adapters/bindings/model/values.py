@@ -10,8 +10,6 @@ from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.tree import MAX_DEPTH
 from nodeattrs.errors import TooDeep
 
-__all__ = ["as_data", "hash_as_data", "taken_in"]
-
 
 def taken_in(value: Any, room: int = MAX_DEPTH) -> Any:
     """A value without its ties to the caller: lists and maps are copied. raises: TooDeep"""

@@ -31,8 +31,6 @@ from nodeattrs.adapters.bindings.resolution.declarations import (
 )
 from nodeattrs.core.tree import near
 
-__all__ = ["Inclusion", "Read", "ValueMaker", "decided"]
-
 _MISSING: Any = object()
 _NOTHING: Mapping[str, Any] = {}
 

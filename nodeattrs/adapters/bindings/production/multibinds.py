@@ -38,8 +38,6 @@ from nodeattrs.core.tree import ABSENT, spell
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import MergeConflict
 
-__all__ = ["Collected", "Fragment", "collect", "option_faults"]
-
 
 def _alone(_: Part, upper: Part) -> Part:
     return listed([upper])

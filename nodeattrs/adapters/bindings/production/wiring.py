@@ -11,8 +11,6 @@ from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.keys import Asked
 from nodeattrs.adapters.bindings.model.types import Classes, type_of_hint
 
-__all__ = ["wired"]
-
 _PLAIN = (int, float, str, bool, list, dict, bytes, tuple, set, object)
 
 

@@ -34,8 +34,6 @@ from nodeattrs.core.claim import Below, Cause
 from nodeattrs.core.tree import near
 from nodeattrs.core.unknown import Unknown
 
-__all__ = ["Applied"]
-
 _MANY = 20_000
 """Among more keys than these nobody looks for near misses."""
 

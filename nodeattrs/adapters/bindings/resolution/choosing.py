@@ -15,8 +15,6 @@ from nodeattrs.adapters.bindings.resolution.declarations import (
 )
 from nodeattrs.core.tree import near
 
-__all__ = ["check_ids", "choose", "why_above"]
-
 
 def choose(applied: Applied) -> None:
     """Pick the winner of each key, and find what is wrong with it."""

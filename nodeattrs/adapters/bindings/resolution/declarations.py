@@ -20,19 +20,6 @@ from nodeattrs.adapters.bindings.model.types import Type
 from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.unknown import Unknown
 
-__all__ = [
-    "CLASS_IDS",
-    "Declaration",
-    "Layer",
-    "Place",
-    "Position",
-    "Resolution",
-    "UnknownSet",
-    "Warned",
-    "Why",
-    "standing",
-]
-
 CLASS_IDS = ("included_classes", "excluded_classes")
 """The ids whose fragments are includes and excludes of classes; they need no multibind."""
 

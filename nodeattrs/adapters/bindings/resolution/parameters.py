@@ -17,8 +17,6 @@ from nodeattrs.adapters.bindings.model.types import ANY, Type
 from nodeattrs.adapters.bindings.resolution.applying import Applied
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration
 
-__all__ = ["declare_parameters"]
-
 _Bound = tuple[Parameters, Declaration]
 """Parameters with a source, and the position they are bound at."""
 

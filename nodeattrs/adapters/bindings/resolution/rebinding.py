@@ -8,8 +8,6 @@ from nodeattrs.adapters.bindings.model.items import Rebinding
 from nodeattrs.adapters.bindings.resolution.applying import Applied
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration, standing
 
-__all__ = ["bind_again"]
-
 
 def bind_again(applied: Applied) -> None:
     """Bind again what was asked to be, from the lowest position up, in the order of names at one position."""

@@ -39,8 +39,6 @@ from nodeattrs.adapters.bindings.model.items import (
 from nodeattrs.adapters.bindings.model.types import parse_type
 from nodeattrs.core.tree import Path, near
 
-__all__ = ["ITEMS", "KINDS"]
-
 
 def _read_items(reading: Reading, data: Any, path: Path) -> tuple[Item, ...]:
     listed = reading.list(data, path, "items is a list")

@@ -38,8 +38,6 @@ from nodeattrs.adapters.bindings.model.producers import (
 from nodeattrs.adapters.bindings.model.queries import Query
 from nodeattrs.core.tree import Path
 
-__all__ = ["PRODUCER", "PRODUCERS"]
-
 
 def _read(reading: Reading, data: Any, path: Path) -> Producing:
     whole = reading.map(data, path, 'a producer is a map, such as {"value": 1}')

@@ -15,8 +15,6 @@ from nodeattrs.adapters.bindings.model.items import NOWHERE
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path, near
 
-__all__ = ["Malformed", "Reading", "kind_in_words"]
-
 _Found = TypeVar("_Found")
 
 

@@ -11,8 +11,6 @@ from nodeattrs.adapters.bindings.forms.data.values import CONDITIONS
 from nodeattrs.adapters.bindings.model.items import BIND_OPTIONS, MULTIBIND_OPTIONS, PARAMETER_OPTIONS
 from nodeattrs.adapters.bindings.model.queries import SIGNS
 
-__all__ = ["VERSION", "schema"]
-
 VERSION = 1
 """The version of the data form that is written."""
 

@@ -16,21 +16,6 @@ from nodeattrs.adapters.bindings.model.keys import Asked, target_of
 from nodeattrs.adapters.bindings.model.types import parse_type
 from nodeattrs.core.tree import Path
 
-__all__ = [
-    "CLASSES",
-    "FLAG",
-    "KEY",
-    "TARGET",
-    "TEXT",
-    "TEXT_OR_NULL",
-    "TYPE",
-    "Field",
-    "Record",
-    "Shape",
-    "list_of",
-    "object_schema",
-]
-
 Schema = Any
 """A JSON Schema: a map, or true."""
 

@@ -11,8 +11,6 @@ from nodeattrs.adapters.bindings.model.expressions import Assign, Node
 from nodeattrs.adapters.bindings.model.sites import Site, SiteLayer
 from nodeattrs.core.tree import Path
 
-__all__ = ["read_site"]
-
 _Attributes = dict[str, Node]
 
 

@@ -29,17 +29,6 @@ from nodeattrs.core.tree import Path
 from nodeattrs.texts.patterns import BadPattern
 from nodeattrs.texts.patterns import expression as expression_of
 
-__all__ = [
-    "CONDITIONS",
-    "LIST",
-    "LITERAL",
-    "MAP",
-    "OPTIONS",
-    "VALUE",
-    "expression",
-    "looks_special",
-]
-
 
 def expression(reading: Reading, data: Any, path: Path) -> Node:
     """The expression that some data stands for: a value alone is one too."""

@@ -26,8 +26,6 @@ from nodeattrs.adapters.bindings.model.expressions import (
 )
 from nodeattrs.adapters.bindings.model.producers import Ref
 
-__all__ = ["Expressions"]
-
 _CONSTANTS: dict[str, Any] = {"true": True, "false": False, "undef": None, "default": "default"}
 _MOST_DIGITS = 4000
 

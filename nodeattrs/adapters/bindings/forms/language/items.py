@@ -36,8 +36,6 @@ from nodeattrs.adapters.bindings.model.producers import Custom, Named, Producing
 from nodeattrs.adapters.bindings.model.queries import PATTERN_SIGNS, Condition, Query
 from nodeattrs.core.claim import Origin
 
-__all__ = ["Items"]
-
 
 class Items:
     """Reads the sets of one text. Each method with an origin reads the item of its name."""

@@ -11,8 +11,6 @@ from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path
 
-__all__ = ["WrittenValue", "written"]
-
 
 @dataclass(frozen=True, slots=True)
 class WrittenValue:

@@ -7,8 +7,6 @@ from nodeattrs.adapters.bindings.forms.language.text import Text, Tree
 from nodeattrs.adapters.bindings.model.expressions import Node
 from nodeattrs.adapters.bindings.model.sites import Site, SiteLayer
 
-__all__ = ["SiteReader"]
-
 
 class SiteReader:
     """Reads the site that one text describes."""

@@ -9,8 +9,6 @@ from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import near
 
-__all__ = ["caret", "syntax_error"]
-
 _KEYWORDS = (
     "abstract", "alias", "and", "bind", "bindings", "categories", "class", "dependency", "dynamic_environments",
     "environment", "exclude", "final", "include", "layer", "map", "multibind", "optional", "override", "parameters",

@@ -19,8 +19,6 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.errors import missing_extra
 from nodeattrs.texts.patterns import BadPattern, expression
 
-__all__ = ["Text", "Tree"]
-
 _Found = TypeVar("_Found")
 Tree = Any
 """A tree of lark, or one of its tokens."""
