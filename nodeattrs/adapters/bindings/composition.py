@@ -24,10 +24,10 @@ from nodeattrs.adapters.bindings.forms.data import sets_from_document, site_from
 from nodeattrs.adapters.bindings.injector import Injector
 from nodeattrs.adapters.bindings.model.faults import BindingError, BindingErrors
 from nodeattrs.adapters.bindings.model.items import BindingSet, Inclusion, Item, Parameters, Variables, When
-from nodeattrs.adapters.bindings.model.keys import target_of
 from nodeattrs.adapters.bindings.model.producers import Constant
 from nodeattrs.adapters.bindings.model.sites import DEFAULT_LAYERS, Environment, Site, environment_of
 from nodeattrs.adapters.bindings.model.state import State, effective_categories
+from nodeattrs.adapters.bindings.model.types import target_of
 from nodeattrs.adapters.bindings.references import Inventory, layer_references
 from nodeattrs.adapters.bindings.resolution.declarations import Layer
 from nodeattrs.core.claim import Locator, Origin

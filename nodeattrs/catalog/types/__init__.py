@@ -33,7 +33,7 @@ __all__ = [
 _GROUP = "nodeattrs.resource_types"
 
 
-OURS = {"File": "files", "Directory": "files", "Link": "files", "Execute": "commands", "Log": "messages"}
+OURS = {"File": "files", "Directory": "files", "Link": "files", "Execute": "commands", "Log": "commands"}
 """Our types, and the module of each: loaded when one is declared."""
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from nodeattrs.adapters.bindings.model.expressions import Assign, Node
 from nodeattrs.adapters.bindings.model.faults import BindingError
-from nodeattrs.adapters.bindings.model.functions import FUNCTIONS
+from nodeattrs.adapters.bindings.model.values import FUNCTIONS
 from nodeattrs.core.claim import Origin
 
 _ATTRIBUTES = ("envdir", "modulepath", "manifestdir", "manifest", "templatedir", "bindingsdir")

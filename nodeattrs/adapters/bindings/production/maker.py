@@ -14,11 +14,18 @@ from typing import Any
 
 from nodeattrs.adapters.bindings.model.expressions import variables_of
 from nodeattrs.adapters.bindings.model.faults import BindingError, LookupLoop, NotBound, TypeMismatch
-from nodeattrs.adapters.bindings.model.keys import CLASSES, Asked, Key, spelled_key, variable_key
-from nodeattrs.adapters.bindings.model.objects import Objects
 from nodeattrs.adapters.bindings.model.producers import Computed, Producing, called
-from nodeattrs.adapters.bindings.model.state import State
-from nodeattrs.adapters.bindings.model.types import Classes, Reference, Type
+from nodeattrs.adapters.bindings.model.state import Objects, State
+from nodeattrs.adapters.bindings.model.types import (
+    CLASSES,
+    Asked,
+    Classes,
+    Key,
+    Reference,
+    Type,
+    spelled_key,
+    variable_key,
+)
 from nodeattrs.adapters.bindings.production.multibinds import Collected, Fragment, collect
 from nodeattrs.adapters.bindings.resolution import resolve
 from nodeattrs.adapters.bindings.resolution.declarations import (
