@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from nodeattrs.adapters.cloudinit.loading import same
 from nodeattrs.adapters.cloudinit.steps import Step
+from nodeattrs.core.budget import Budget
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 
 __all__ = ["Action", "Change", "PartChanges", "changes_of"]
@@ -48,12 +49,15 @@ class PartChanges:
 
 
 def changes_of(steps: Iterable[Step]) -> Iterator[PartChanges]:
-    """The difference that each meeting made."""
+    """The difference that each meeting made. raises: TooMuch, where they hold too many entries together"""
+    budget = Budget("the changes of all parts")
     for step in steps:
         before, after = step.before.value, step.after.value
         found = list(_differences(before, after, ()))
         if step.said is not None:
             found += _dropped(step.said.value, before, after, ())
+        for change in found:
+            budget.values(sum(len(one) for one in (change.old, change.new) if isinstance(one, (dict, list))))
         yield PartChanges(step.number, step.filename, tuple(found))
 
 
