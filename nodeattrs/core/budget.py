@@ -134,6 +134,10 @@ class Budget:
         if level > self.limits.depth:
             raise self.passed("depth")
 
+    def left(self, limit: str) -> int:
+        """What is left of a limit, for whoever can only ask for so much."""
+        return int(getattr(self, f"_{limit}"))
+
     def tree(self, value: Any) -> None:
         """Draw what a tree holds: its values, and the bytes of its texts. cost: one look at each. raises: TooMuch"""
         level: list[Any] = [[value]]

@@ -1,13 +1,11 @@
-"""Which written numbers a tree can hold: those that JSON can hold, and that can be written in decimals."""
+"""Which written numbers a tree can hold: those that JSON can hold."""
 
 from __future__ import annotations
 
 import math
 
 MAX_DIGITS = 4300
-"""The decimal digits of the longest number, in whatever base it is written; Python's own limit against slow
-conversions."""
-_BEYOND = 10**MAX_DIGITS
+"""The digits of the longest number; Python's own limit against slow conversions."""
 
 _TOO_LONG = 10**MAX_DIGITS
 
@@ -22,12 +20,15 @@ def too_long(number: int) -> bool:
 
 
 class NoNumber(Exception):
-    """A written number that is none here: NaN, infinity, beyond a double, or too long."""
+    """A written number that is none here: NaN, infinity, or beyond a double."""
 
-    def __init__(self, word: str, message: str = "") -> None:
+    def __init__(self, word: str) -> None:
         super().__init__(word)
         self.word = word
-        self.message = message or f"{word[:20]} is not a number that can be kept"
+
+    @property
+    def message(self) -> str:
+        return f"{self.word[:20]} is not a number that can be kept"
 
 
 def finite(word: str) -> float:
@@ -38,14 +39,4 @@ def finite(word: str) -> float:
     number = float(word)
     if not math.isfinite(number):
         raise NoNumber(word)
-    return number
-
-
-def whole(number: int) -> int:
-    """The same number, where it can be written again.
-
-    raises: NoNumber, for one of more than MAX_DIGITS decimal digits
-    """
-    if not -_BEYOND < number < _BEYOND:
-        raise NoNumber("", f"a number of more than {MAX_DIGITS} digits")
     return number

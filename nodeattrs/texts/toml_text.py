@@ -15,7 +15,7 @@ from typing import Any
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.tree import MAX_DEPTH, Path, copied
 from nodeattrs.errors import DocumentError, TooDeep
-from nodeattrs.texts.numbers import MAX_DIGITS, NoNumber, finite, whole
+from nodeattrs.texts.numbers import MAX_DIGITS, NoNumber, finite, too_long
 from nodeattrs.texts.places import Mark, Reading, Text
 
 _QUOTED = r""""(?:[^"\\\n]|\\.)*"|'[^'\n]*\'"""
@@ -73,18 +73,12 @@ def _look_at_numbers(text: Text, tree: Any) -> None:
         below: list[Any] = []
         for part in level:
             for inner in part.values() if isinstance(part, dict) else part:
-                if type(inner) is int:
-                    _shown(text, inner, found)
-                elif isinstance(inner, (dict, list)):
+                if isinstance(inner, (dict, list)):
                     below.append(inner)
+                elif type(inner) is int and too_long(inner):
+                    offset = found.start() if found else None
+                    raise text.error(f"a number of more than {MAX_DIGITS} digits", offset, hint="put it in quotes")
         level = below
-
-
-def _shown(text: Text, number: int, found: re.Match[str] | None) -> None:
-    try:
-        whole(number)
-    except NoNumber as error:
-        raise text.error(error.message, found.start() if found else None, hint="put it in quotes") from None
 
 
 def _plain(value: Any, _: Path) -> Any:

@@ -31,7 +31,7 @@ from nodeattrs.adapters.bindings.model.types import target_of
 from nodeattrs.adapters.bindings.references import Inventory, layer_references
 from nodeattrs.adapters.bindings.resolution.declarations import Layer
 from nodeattrs.core.claim import Locator, Origin
-from nodeattrs.core.tree import near
+from nodeattrs.core.tree import meant
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.texts.documents import MAX_BYTES, Document, parse, read
 
@@ -234,8 +234,7 @@ class Composition:
         for reference in references:
             name = reference.partition(":/")[2]
             if name not in files:
-                close = near(name, files)
-                hint = f"did you mean {', '.join(close)}?" if close else "?optional allows that it is not there"
+                hint = meant(name, files) or "?optional allows that it is not there"
                 self._note(BindingError("no-such-set", f"{reference}: there is no such set", hint=hint))
                 continue
             for one in self._read(files[name], lambda path, shown: read_sets(path, shown)) or ():

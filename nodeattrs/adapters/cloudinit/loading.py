@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from nodeattrs.adapters.cloudinit.faults import CloudConfigError, FaultKind
+from nodeattrs.adapters.cloudinit.faults import CloudConfigError, FaultKind, past_a_limit
 from nodeattrs.core.tree import MAX_DEPTH
 from nodeattrs.errors import BadValue, DocumentError, TooDeep, TooMuch
 from nodeattrs.texts.places import Mark, Text
@@ -99,8 +99,7 @@ def load_yaml(text: str) -> Any:
     try:
         return _CloudInit(Text("", text), marks=False).run()
     except TooMuch as error:
-        kind: FaultKind = "too-deep" if error.limit == "depth" else "too-large"
-        raise CloudConfigError(kind, error.reason, line=error.line, column=error.column, hint=error.hint) from None
+        raise past_a_limit(error, "the text") from None
 
 
 def marked(text: str) -> Mark:

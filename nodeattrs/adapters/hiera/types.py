@@ -19,9 +19,9 @@ from typing import Any
 from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.adapters.hiera.values import inspected
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.core.tree import near
+from nodeattrs.core.tree import meant
 from nodeattrs.errors import TooDeep
-from nodeattrs.texts.numbers import NoNumber, whole
+from nodeattrs.texts.numbers import too_long
 from nodeattrs.texts.patterns import BadPattern, Expression
 from nodeattrs.texts.ruby_regex import translated
 
@@ -116,8 +116,8 @@ class _Reader:
 
     def number(self, word: str) -> int:
         try:
-            return whole(int(word, 0 if "x" in word.lower() else 10))
-        except (ValueError, NoNumber):
+            return int(word, 0 if "x" in word.lower() else 10)
+        except ValueError:  # more digits than Python reads
             raise self.fault() from None
 
     def fields(self) -> dict[Any, Any]:
@@ -149,11 +149,10 @@ class _Reader:
                     break
         maker = _MAKERS.get(name)
         if maker is None:
-            close = near(name, _MAKERS)
             raise BadLookup(
                 f"the type {name} is not known here",
                 kind="unknown_type",
-                hint=f"did you mean {close[0]}?" if close else f"known are {', '.join(_MAKERS)}",
+                hint=meant(name, _MAKERS) or f"known are {', '.join(_MAKERS)}",
             )
         try:
             holds = maker(arguments)
@@ -358,7 +357,7 @@ def convert(value: Any, to: Any, sensitive: Callable[[Any], Any] = Sensitive) ->
         if error.kind != "unknown_type":
             raise
         raise BadLookup(error.message, kind="convert_failed", hint=error.hint) from None
-    except (TypeError, ValueError, OverflowError, NoNumber) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise BadLookup(f"convert_to {name} failed: {_reason(error, value, name)}", kind="convert_failed") from None
     if not target.holds(result):
         raise BadLookup(f"what convert_to made is no {target}", kind="convert_failed")
@@ -371,7 +370,9 @@ def _reason(error: Exception, value: Any, name: str) -> str:
 
 
 def _to_integer(value: Any, radix: Any = 10, absolute: bool = False) -> int:
-    number = whole(_as_integer(value, 10 if radix is DEFAULT or radix == "default" else radix))
+    number = _as_integer(value, 10 if radix is DEFAULT or radix == "default" else radix)
+    if too_long(number):
+        raise ValueError
     return abs(number) if absolute else number
 
 

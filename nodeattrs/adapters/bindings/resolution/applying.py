@@ -52,7 +52,7 @@ from nodeattrs.adapters.bindings.resolution.declarations import (
     standing,
 )
 from nodeattrs.core.claim import Below, Cause
-from nodeattrs.core.tree import near
+from nodeattrs.core.tree import meant, near
 from nodeattrs.core.unknown import Unknown
 
 _MANY = 20_000
@@ -106,8 +106,7 @@ class Applied:
         if not name or len(self.declared) >= _MANY:
             return None
         known = (other for (of, other), several in self.declared.items() if several and of == kind and other != name)
-        close = near(name, known)
-        return f"did you mean {', '.join(close)}?" if close else None
+        return meant(name, known)
 
     # --- items -----------------------------------------------------------------------------
 

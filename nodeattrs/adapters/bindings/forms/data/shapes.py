@@ -17,7 +17,7 @@ from nodeattrs.adapters.bindings.model.faults import BindingError, BindingErrors
 from nodeattrs.adapters.bindings.model.items import NOWHERE
 from nodeattrs.adapters.bindings.model.types import Asked, parse_type, target_of
 from nodeattrs.core.claim import Locator, Origin
-from nodeattrs.core.tree import Path, near
+from nodeattrs.core.tree import Path, meant
 
 _Found = TypeVar("_Found")
 
@@ -85,8 +85,7 @@ class Reading:
         """Note each field that is none of these words. kind: the word that said what it is"""
         for name in whole:
             if name != kind and name not in words:
-                close = near(name, words)
-                hint = f"did you mean {', '.join(close)}?" if close else f"it knows {', '.join(words)}"
+                hint = meant(name, words) or f"it knows {', '.join(words)}"
                 self.fault((*path, name), f"{what} has no field {name!r}", hint)
 
     def fault(self, path: Path, message: str, hint: str | None = None, kind: str = "format") -> None:
