@@ -17,8 +17,6 @@ from functools import cached_property
 from nodeattrs.catalog.graph import Edge, Graph
 from nodeattrs.core.claim import Origin
 
-__all__ = ["Cycle", "cycles_of", "first_lasso"]
-
 Neighbours = Mapping[int, Sequence[int]]
 
 

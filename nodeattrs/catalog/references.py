@@ -15,8 +15,6 @@ from typing import Any
 
 from nodeattrs.errors import BadArgument
 
-__all__ = ["Arrow", "Chain", "Collector", "Link", "Notifying", "Operand", "Ref", "Refs", "ref_of", "refs"]
-
 Arrow = str
 """One of "->", "~>", "<-", "<~", as Puppet spells them."""
 

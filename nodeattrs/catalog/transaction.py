@@ -17,8 +17,6 @@ from nodeattrs.catalog.plan import Plan
 from nodeattrs.catalog.references import Ref
 from nodeattrs.catalog.resources import MAIN_CLASS, MAIN_STAGE
 
-__all__ = ["Change", "LogLine", "Outcome", "Received", "Report", "Subject", "apply_plan"]
-
 
 @dataclass(frozen=True, slots=True)
 class Change:

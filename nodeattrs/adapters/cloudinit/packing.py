@@ -11,8 +11,6 @@ from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, CloudPart
 from nodeattrs.adapters.cloudinit.userdata import HEADERS
 from nodeattrs.errors import BadArgument
 
-__all__ = ["pack"]
-
 
 def pack(parts: Iterable[CloudPart], how: Definition | None = None) -> str:
     """One MIME message of all parts, in order; the same parts give the same text.
