@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from nodeattrs.adapters.bindings.forms.language.syntax import caret, syntax_error
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.types import Type, parse_type
+from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import missing_extra
 from nodeattrs.texts.patterns import BadPattern, expression
@@ -24,6 +25,10 @@ __all__ = ["Text", "Tree"]
 _Found = TypeVar("_Found")
 Tree = Any
 """A tree of lark, or one of its tokens."""
+
+
+_PER_SIGN = 50
+"""How many steps it takes to read a sign, as near as one can say."""
 
 
 @functools.cache
@@ -50,6 +55,7 @@ class Text:
     def parsed(self, start: str) -> Tree:
         """The tree of the whole text. raises: BindingError ("syntax"), MissingExtra"""
         known = parser()
+        Budget(self.file or "the text").steps(_PER_SIGN * len(self.text))
         import lark
 
         try:
