@@ -227,6 +227,8 @@ class _Reader:
             return str(ref)
         self.take()
         if token.kind == "number":
+            if len(token.text) > _MOST:
+                self._fail(token.at, f"a number of more than {_MOST} signs")
             return float(token.text) if "." in token.text else int(token.text)
         if token.kind == "word":
             return _VALUES.get(token.text, token.text)

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
+from nodeattrs.cli.options import limits_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.core.budget import limited
 from nodeattrs.errors import InternalError, NodeattrsError
 
 if TYPE_CHECKING:
@@ -144,7 +146,8 @@ def run(argv: Sequence[str] | None = None) -> int:
             with terminal.writing():
                 parser(_command_in(words)).parse_args(words, options)
             terminal = Terminal(getattr(options, "color", "auto"), getattr(options, "format", "text"))
-            code: int = options.perform(options, terminal)
+            with limited(limits_of(options)):
+                code: int = options.perform(options, terminal)
         except SystemExit as end:
             # argparse has said what it has to say, on stdout for --help and on stderr for what it did not understand.
             code = end.code if isinstance(end.code, int) else NOT_UNDERSTOOD

@@ -27,6 +27,7 @@ from types import FrameType
 from typing import Any
 
 from nodeattrs.catalog import Catalog, Report
+from nodeattrs.core.budget import Limits, hold, in_force
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import BadArgument, NodeattrsError
 from nodeattrs.keep import Store, checked_name, open_store
@@ -220,7 +221,7 @@ def _pool(jobs: int, stopping: Callable[[], bool]) -> Iterator[tuple[_Submit, Ca
             stop.value = 1
         return bool(stop.value)
 
-    pool = ProcessPoolExecutor(jobs, context, _begin, (stop,))
+    pool = ProcessPoolExecutor(jobs, context, _begin, (stop, in_force()))
 
     def submit(*words: Any) -> Future[list[Outcome]]:
         with _not_interrupted():  # it may start a process
@@ -279,7 +280,8 @@ class _Stop:
     at_work = False
 
 
-def _begin(stop: Any) -> None:
+def _begin(stop: Any, limits: Limits) -> None:
+    hold(limits)
     threading.Thread(target=_end_with_the_fleet, daemon=True).start()
     _Stop.by_the_fleet = stop
     # Between batches is the time to look for circles, and not whenever a file of facts is read.

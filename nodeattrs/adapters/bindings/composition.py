@@ -33,7 +33,7 @@ from nodeattrs.adapters.bindings.resolution.declarations import Layer
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import DocumentError, NodeattrsError
-from nodeattrs.texts.documents import MAX_BYTES, Document, parse, read
+from nodeattrs.texts.documents import Document, contents, parse, read
 
 PROVIDERS = "nodeattrs.bindings_providers"
 """The entry points that provide further schemes: the name is the scheme, the object a `Provider`."""
@@ -78,11 +78,7 @@ def _text(path: pathlib.Path, name: str) -> str:
     try:
         if not path.is_file():
             raise DocumentError("is not a regular file", file=name)
-        with path.open("rb") as stream:
-            content = stream.read(MAX_BYTES + 1)
-        if len(content) > MAX_BYTES:
-            raise DocumentError(f"is larger than {MAX_BYTES // 1_000_000} MB", file=name)
-        return content.decode("utf-8")
+        return contents(path, name).decode("utf-8")
     except OSError as error:
         raise DocumentError(f"cannot be read: {error.strerror or error}", file=name) from error
     except UnicodeDecodeError as error:
