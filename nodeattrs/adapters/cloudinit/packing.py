@@ -12,8 +12,6 @@ from nodeattrs.adapters.cloudinit.userdata import HEADERS
 from nodeattrs.errors import BadArgument
 from nodeattrs.texts.places import HALF_PAIR
 
-__all__ = ["pack"]
-
 
 def pack(parts: Iterable[CloudPart], how: Definition | None = None) -> str:
     """One MIME message of all parts, in order; the same parts give the same text.
