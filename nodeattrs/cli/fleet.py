@@ -28,7 +28,7 @@ examples:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command."""
-    parser.add_argument("task", choices=("resolve",), help="run the nodes and save them")
+    parser.add_argument("task", metavar="ACTION", choices=("resolve",), help="resolve: run the nodes and save them")
     parser.add_argument("--repo", metavar="DIR", default=".", help="the repository (default: the current directory)")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--node", metavar="NAME", action="append", help="only this node; may be repeated")

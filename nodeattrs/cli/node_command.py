@@ -33,7 +33,9 @@ examples:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command."""
-    parser.add_argument("task", choices=("set", "rm", "restore", "delete"), help="what to do")
+    parser.add_argument(
+        "task", metavar="ACTION", choices=("set", "rm", "restore", "delete"), help="set, rm, restore or delete"
+    )
     parser.add_argument("node", metavar="NODE", help="its name")
     parser.add_argument("what", metavar="PATH|WHICH", nargs="?", help="the attribute; for restore the revision")
     parser.add_argument("value", metavar="VALUE", nargs="?", help="for set: what it is to be")

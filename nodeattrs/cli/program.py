@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import InternalError, NodeattrsError
@@ -55,6 +55,8 @@ a path is the keys joined by dots; odd keys are quoted:
 
 exit codes:
   0 done    1 could not be done    2 the command line was not understood
+
+nodeattrs help COMMAND is COMMAND --help
 """
 
 
@@ -71,14 +73,40 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that notices when its words do not come out, and tells whom it does not understand where to read on."""
+    """A parser that notices when its words do not come out, and tells whom it does not understand where to read on.
+
+    What is left over is refused by the command it was written for, and not by the program around it.
+    """
 
     def error(self, message: str) -> NoReturn:
         super().error(f"{message}\n  {self.prog} --help tells more")
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        found, left = super().parse_known_args(args, namespace)
+        if left:
+            option = next((word for word in left if word.startswith("-")), "").partition("=")[0]
+            hint = _meant(option, self._option_string_actions) if option else ""
+            self.error(f"not understood: {' '.join(left)}{hint}")
+        return found, left
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        choices = action.choices
+        if choices is not None and value not in choices:
+            name = "/".join(action.option_strings) or str(action.metavar or action.dest).lower()
+            known = f"\n  known are {', '.join(map(str, choices))}"
+            raise argparse.ArgumentError(None, f"there is no {name} {value!r}{_meant(str(value), choices) or known}")
+
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
         # argparse's own would swallow a full disk.
         (file or sys.stderr).write(message)
+
+
+def _meant(word: str, known: Iterable[Any]) -> str:
+    """The hint for a word that nobody knows, on a line of its own; "" where nothing is near."""
+    from nodeattrs.core.tree import near
+
+    close = near(word, map(str, known))
+    return f"\n  did you mean {' or '.join(close)}?" if close else ""
 
 
 class _Program(_Parser):
@@ -132,6 +160,8 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
 def run(argv: Sequence[str] | None = None) -> int:
     """Run one command line; its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
     options = argparse.Namespace(words=words)
     terminal = Terminal()
     try:

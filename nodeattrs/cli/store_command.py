@@ -39,7 +39,12 @@ examples:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command."""
-    parser.add_argument("task", choices=("check", "prune", "export", "import", "migrate"), help="what to do")
+    parser.add_argument(
+        "task",
+        metavar="ACTION",
+        choices=("check", "prune", "export", "import", "migrate"),
+        help="check, prune, export, import or migrate",
+    )
     parser.add_argument("file", metavar="FILE", nargs="?", help="for import: what to read")
     parser.add_argument("--keep", metavar="N", type=int, help="for prune: how many revisions of each node stay")
     parser.add_argument("--node", metavar="NAME", action="append", help="for export: only these; may be repeated")
