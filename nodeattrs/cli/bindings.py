@@ -159,8 +159,9 @@ def _asked(options: argparse.Namespace) -> Asked:
 
 def _composition(options: argparse.Namespace) -> Composition:
     from nodeattrs.adapters.bindings import Composition
+    from nodeattrs.errors import NotFound
 
-    return Composition(
+    site = Composition(
         options.site,
         node=options.node,
         facts=_facts(options.facts),
@@ -168,6 +169,12 @@ def _composition(options: argparse.Namespace) -> Composition:
         classifier=options.classifier,
         mode="documented" if options.documented else "tuple",
     )
+    if not site.files and not site.faults and options.classifier is None:
+        raise NotFound(
+            f"there are no bindings in {options.site}",
+            hint="name a folder with manifests/site.pp, bindings/ or modules/*/bindings/: --site DIR",
+        )
+    return site
 
 
 def _facts(place: str | None) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.many import INTERRUPTED, add_going_on, began_now, go_through, hint_to_resume, since_of
+from nodeattrs.cli.many import INTERRUPTED, add_going_on, add_new, began_now, go_through, hint_to_resume, since_of
 from nodeattrs.cli.options import add_output, add_store, check_facts
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NotFound
@@ -41,6 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="a directory with NODE.json in it, or one file for all (default: the facts of each node's last run)",
     )
     parser.add_argument("--environment", "-E", metavar="NAME", help="the environment of all from now on")
+    add_new(parser)
     add_going_on(parser)
     parser.add_argument("--why-run", "-W", action="store_true", help="run and report, and save nothing")
     parser.add_argument("--force", action="store_true", help="save even over what somebody else has saved meanwhile")
@@ -77,7 +78,13 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         names = still_to_do(store, names, since)
     store.close()
     fleet = Fleet(
-        os.path.abspath(options.repo), place, options.facts, options.environment, not options.why_run, options.force
+        os.path.abspath(options.repo),
+        place,
+        options.facts,
+        options.environment,
+        not options.why_run,
+        options.force,
+        new=options.new,
     )
     began, start = began_now(), time.perf_counter()
     outcomes: list[Outcome] = []

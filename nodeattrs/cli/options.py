@@ -42,6 +42,7 @@ __all__ = [
     "named_node",
     "path_of",
     "run_list",
+    "saved_in",
     "sensitive_here",
     "store_of",
 ]
@@ -176,6 +177,17 @@ def kept_in(options: argparse.Namespace) -> tuple[Store, Any]:
     """The store that is meant, and the sensitive paths: of `add_settings_from`, else of the repository here."""
     repository = _named(options)
     return store_of(options, repository), _sensitive(repository)
+
+
+def saved_in(options: argparse.Namespace) -> tuple[Store, Any]:
+    """As `kept_in`, for who only looks at what is there. raises: NotFound, where nothing was ever saved"""
+    store, sensitive = kept_in(options)
+    if not store.is_there():
+        raise NotFound(
+            f"there is no store at {store.describe()}",
+            hint="name the place with --store, or save a node first: nodeattrs run",
+        )
+    return store, sensitive
 
 
 def add_settings_from(parser: argparse.ArgumentParser) -> None:

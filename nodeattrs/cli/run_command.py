@@ -8,7 +8,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nodeattrs.cli.catalog import add_applying, applied, exit_code
-from nodeattrs.cli.many import INTERRUPTED, add_going_on, began_now, go_through, hint_to_resume, since_of, stoppable
+from nodeattrs.cli.many import (
+    INTERRUPTED,
+    add_going_on,
+    add_new,
+    began_now,
+    go_through,
+    hint_to_resume,
+    since_of,
+    stoppable,
+)
 from nodeattrs.cli.options import (
     add_output,
     add_run_options,
@@ -71,6 +80,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--apply", action="store_true", help="bring the resources of the recipes into their state, then save"
     )
     parser.add_argument("--force", action="store_true", help="save even over what somebody else has saved meanwhile")
+    add_new(parser)
     add_going_on(parser, jobs=", as it always is with --apply and --noop", since=" (with --all)")
     add_applying(parser)
     add_output(parser)
@@ -178,6 +188,7 @@ class _Runs:
             run_list=None if items is None else tuple(items),
             json_attributes=given if is_here else options.json_attributes,
             last_facts=False,
+            new=options.new,
         )
 
     def _apply(self, name: str, catalog: Catalog) -> Report:

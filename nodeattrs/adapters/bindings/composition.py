@@ -143,6 +143,11 @@ class Composition:
             self._note(_of_document(error))
         return before != (self.layers, [str(fault) for fault in self.faults], self.state.categories)
 
+    @property
+    def files(self) -> int:
+        """How many files were read."""
+        return len(self._cache)
+
     def injector(self, **options: Any) -> Injector:
         """An injector over the layers; options as of `Injector`. raises: BindingErrors, with all faults together"""
         return Injector(self.layers, self.state, faults=self.faults, **options)

@@ -40,6 +40,12 @@ FactFunction = Callable[[dict[str, Any]], Mapping[str, Any]]
 """Given a copy of the facts so far, more of them; maps meet key by key, anything else replaces."""
 
 
+_OF_CHEF = ("json_class", "chef_type", "run_list", "default_attributes", "override_attributes")
+"""Fields of roles, environments and nodes; no fact is called so."""
+
+_WRITTEN = "write them with: ohai > facts.json"
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What is known of a machine.
@@ -145,11 +151,13 @@ def load_facts(path: pathlib.Path, file: str | None = None, *, settled: bool = F
 
     file:    its name in messages; *path* itself unless given
     settled: nobody is going to change them; see `Facts`
-    raises:  DocumentError, also for a document that is no map
+    raises:  DocumentError, also for a document that is no map, and for a role, an environment or a node
     """
     document = documents.read(path, file)
     if not isinstance(document.tree, dict):
-        raise document.error("facts are a map of names", hint="write them with: ohai > facts.json")
+        raise document.error("facts are a map of names", hint=_WRITTEN)
+    if told := next((name for name in _OF_CHEF if name in document.tree), None):
+        raise document.error(f"these are no facts but a document of Chef: it has {told}", hint=_WRITTEN)
     locator = document.locator("facts", path.name)
 
     from nodeattrs.runs.facts import facter
