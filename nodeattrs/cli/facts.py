@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.options import add_output, facts_from, path_of, sensitive_here
+from nodeattrs.cli.options import add_output, facts_from, path_of, sensitive_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NotFound
 
@@ -41,6 +41,6 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     if not facts.tree:
         raise NotFound(f"there are no facts in {options.facts}", hint="name what ohai or facter --json wrote")
     terminal.warn(facts.warnings)
-    value = Secrets(sensitive_here()).guarded(path, part_of(facts.tree, path))
+    value = Secrets(sensitive_of(options)).guarded(path, part_of(facts.tree, path))
     terminal.report(ShownFacts(path, value, facts.locator.at if options.origins else None))
     return 0

@@ -132,20 +132,8 @@ def _this_command(options: argparse.Namespace, began: str) -> str:
     import shlex
     import sys
 
-    words = [_without_password(word) for word in getattr(options, "words", None) or sys.argv[1:]]
+    from nodeattrs.runs.settings import without_password
+
+    words = [without_password(word) for word in getattr(options, "words", None) or sys.argv[1:]]
     # What an earlier part of the fleet has done is still to be skipped.
     return shlex.join(["nodeattrs", *words, *([] if options.since else ["--since", began])])
-
-
-def _without_password(word: str) -> str:
-    """*word*; a URL in it without the password, which PGPASSWORD or .pgpass may hold.
-
-    >>> _without_password("--store=postgresql://me:p@ss@db/nodes?password=x&a=1")
-    '--store=postgresql://me@db/nodes?a=1'
-    """
-    import re
-
-    if "://" not in word:
-        return word
-    word = re.sub(r"://([^:/@]*):[^/]*@", r"://\1@", word)
-    return re.sub(r"(?<=[?&])(?:ssl)?password=[^&]*&?", "", word).rstrip("?&")

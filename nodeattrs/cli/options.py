@@ -7,11 +7,13 @@ Nothing is decided here: which store is meant and what a machine is called is kn
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.terminal import FORMATS, Terminal
 from nodeattrs.errors import BadArgument, MissingExtra, NotFound
+from nodeattrs.texts.nearest import SETTINGS_FILE, nearest
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -22,9 +24,11 @@ if TYPE_CHECKING:
     from nodeattrs.runs import Repository
     from nodeattrs.runs.facts import Facts
     from nodeattrs.runs.run import Run
+    from nodeattrs.runs.settings import Settings
     from nodeattrs.texts.documents import Document
 
 __all__ = [
+    "REPO_HELP",
     "UNKNOWN_LAYER",
     "actions_of",
     "add_at",
@@ -37,19 +41,29 @@ __all__ = [
     "facts_from",
     "is_directory",
     "json_attributes",
+    "judge",
     "kept_in",
     "moment",
     "named_node",
     "path_of",
+    "repository_of",
     "run_list",
     "saved_in",
-    "sensitive_here",
+    "sensitive_of",
+    "settings_of",
     "store_of",
 ]
 
 _STORE_HELP = (
     "where nodes are kept: a directory, a file that ends in .db, file://, sqlite:// or postgresql:// (default: "
-    "`store` in nodeattrs.toml of the repository, else .nodeattrs/nodes.db in the current directory)"
+    "NODEATTRS_STORE, else `store` in nodeattrs.toml of the repository, else .nodeattrs/nodes.db here, or beside the "
+    "nodeattrs.toml that was found above)"
+)
+
+
+REPO_HELP = (
+    "the repository (default: NODEATTRS_REPO, else that of the nearest nodeattrs.toml here or above, else the current "
+    "directory)"
 )
 
 
@@ -174,9 +188,8 @@ def moment(text: str | None) -> int | datetime | None:
 
 
 def kept_in(options: argparse.Namespace) -> tuple[Store, Any]:
-    """The store that is meant, and the sensitive paths: of `add_settings_from`, else of the repository here."""
-    repository = _named(options)
-    return store_of(options, repository), _sensitive(repository)
+    """The store that is meant, and the sensitive paths."""
+    return store_of(options), sensitive_of(options)
 
 
 def saved_in(options: argparse.Namespace) -> tuple[Store, Any]:
@@ -196,28 +209,51 @@ def add_settings_from(parser: argparse.ArgumentParser) -> None:
         "--repo",
         metavar="DIR",
         help="the repository whose nodeattrs.toml says where nodes are kept and which paths are sensitive "
-        "(default: the current directory)",
+        "(default: NODEATTRS_REPO, else the nearest nodeattrs.toml here or above)",
     )
 
 
-def _named(options: argparse.Namespace) -> Repository | None:
+def settings_of(options: argparse.Namespace) -> Settings:
+    """The settings of this call: found once, and judged whole. raises: NotFound, DocumentError"""
+    from nodeattrs.runs.settings import Settings
+
+    if not isinstance(found := getattr(options, "settings", None), Settings):
+        found = options.settings = Settings(vars(options), os.environ)
+    return found
+
+
+def judge(options: argparse.Namespace, terminal: Terminal) -> None:
+    """Say what is doubtful in the nodeattrs.toml that counts, whatever the command. raises: NotFound, DocumentError"""
+    if not hasattr(options, "format"):
+        return
+    # Who needs no settings is not kept waiting for them where there are none.
+    if hasattr(options, "store") or "NODEATTRS_REPO" in os.environ or nearest(SETTINGS_FILE) is not None:
+        settings = settings_of(options)
+        if settings.repository is not None:
+            settings.repository.config  # noqa: B018
+        terminal.warn(settings.warnings)
+
+
+def repository_of(options: argparse.Namespace) -> Repository:
+    """The repository that a command runs: the one whose settings count, else the current directory."""
     from nodeattrs.runs import Repository
 
-    place = getattr(options, "repo", None)
-    return _here() if place is None else Repository(place)
+    repository = settings_of(options).repository or Repository(os.curdir)
+    options.repo = os.path.relpath(repository.root)
+    return repository
 
 
-def sensitive_here() -> Any:
-    """The sensitive paths of the repository in the current directory, if there is one."""
-    return _sensitive(_here())
+def sensitive_of(options: argparse.Namespace) -> Any:
+    """The sensitive paths of the repository whose settings count, if there is one."""
+    repository = settings_of(options).repository
+    return repository.config.sensitive if repository else ()
 
 
-def store_of(options: argparse.Namespace, repository: Repository | None) -> Store:
+def store_of(options: argparse.Namespace) -> Store:
     """The store that is meant. raises: StoreError, DocumentError"""
     from nodeattrs.keep import open_store
-    from nodeattrs.runs.session import store_place
 
-    return open_store(store_place(options.store, repository))
+    return open_store(settings_of(options).store)
 
 
 def json_attributes(options: argparse.Namespace, repository: Repository) -> Document | None:
@@ -235,15 +271,11 @@ def json_attributes(options: argparse.Namespace, repository: Repository) -> Docu
 
 def is_directory(place: str | None) -> bool:
     """Whether --facts names a directory, which has one file a node."""
-    import os
-
     return place is not None and os.path.isdir(place)
 
 
 def check_facts(place: str) -> None:
     """Look whether --facts is there at all. raises: NotFound"""
-    import os
-
     if not os.path.lexists(place):
         raise NotFound(
             f"{place}: cannot be read: no such file or directory",
@@ -283,7 +315,6 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
 
     raises: NodeNotFound, and whatever a run raises
     """
-    from nodeattrs.runs import Repository
     from nodeattrs.runs.session import perform, required
 
     if options.repo is None:
@@ -296,10 +327,10 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
         return found.node, found.saved.revision.number if found.saved.revision else None, None
     if getattr(options, "at", None) is not None:
         options.refuse("--at is about what was saved, and --repo about a run made now")
-    repository = Repository(options.repo)
+    repository = repository_of(options)
     session = perform(
         repository,
-        store_of(options, repository),
+        store_of(options),
         options.node,
         facts=facts_from(options.facts, options.node, repository),
         run_list=run_list(options),
@@ -309,17 +340,3 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
     )
     terminal.warn([*session.run.warnings, *([session.note] if session.note else [])])
     return session.run.node, None, session.run
-
-
-def _sensitive(repository: Repository | None) -> Any:
-    return repository.config.sensitive if repository else ()
-
-
-def _here() -> Repository | None:
-    """The repository in the current directory: one that has settings."""
-    import os
-
-    from nodeattrs.runs import Repository
-    from nodeattrs.runs.config import FILE
-
-    return Repository(os.curdir) if os.path.lexists(FILE) else None

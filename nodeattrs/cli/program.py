@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from nodeattrs.cli.options import judge
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import InternalError, NodeattrsError
 
@@ -34,6 +35,7 @@ _MODULES = {
     "status": "status",
     "node": "node_command",
     "store": "store_command",
+    "config": "config_command",
     "fleet": "fleet",
     "completion": "completion",
 }
@@ -174,6 +176,7 @@ def run(argv: Sequence[str] | None = None) -> int:
             with terminal.writing():
                 parser(_command_in(words)).parse_args(words, options)
             terminal = Terminal(getattr(options, "color", "auto"), getattr(options, "format", "text"))
+            judge(options, terminal)
             code: int = options.perform(options, terminal)
         except SystemExit as end:
             # argparse has said what it has to say, on stdout for --help and on stderr for what it did not understand.

@@ -70,15 +70,20 @@ class Repository:
             raise NotFound(f"there is no repository at {root}", hint="name a directory that holds cookbooks/ or roles/")
 
     @cached_property
+    def settings(self) -> documents.Document | None:
+        """nodeattrs.toml as it is written; None where there is none. raises: DocumentError"""
+        path = self.root / FILE
+        return documents.read(path, FILE) if os.path.lexists(path) else None
+
+    @cached_property
     def config(self) -> Config:
         """The settings in nodeattrs.toml; Chef's defaults where there is no such file.
 
         raises: DocumentError
         """
-        path = self.root / FILE
-        if not os.path.lexists(path):
+        document = self.settings
+        if document is None:
             return Config()
-        document = documents.read(path, FILE)
         return self._understood(document, document.locator("settings", ""), "the settings", read_config)
 
     @cached_property

@@ -1,6 +1,6 @@
 """A run with a memory: what the last run saved comes in, and the new pair goes out.
 
-It decides where nodes are kept, which node is meant, and what of a run is kept, and leaves
+It decides which node is meant, and what of a run is kept, and leaves
 the run itself to `runs.run` and the files to the store. It prints nothing.
 """
 
@@ -31,7 +31,6 @@ from nodeattrs.runs.run import Run, run_node
 from nodeattrs.texts.documents import Document
 
 __all__ = [
-    "DEFAULT_STORE",
     "Remembered",
     "Session",
     "name_in",
@@ -40,12 +39,7 @@ __all__ = [
     "required",
     "search_word",
     "shown_in",
-    "store_place",
 ]
-
-DEFAULT_STORE = os.path.join(".nodeattrs", "nodes.db")
-"""Where nodes are kept, below the current directory, when nobody says anything else. A repository is not written to
-unless its own settings ask for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,19 +86,6 @@ class Session:
     def after(self) -> dict[Any, Any]:
         """The merged tree as far as it is kept, to compare with it."""
         return Node.restore(self.snapshot).to_dict(evaluate=False)
-
-
-def store_place(given: str | None, repository: Repository | None) -> str:
-    """Where nodes are kept: as *given*, else as the repository's settings say, else DEFAULT_STORE.
-
-    A path in the settings counts from the repository.
-    """
-    if given is not None:
-        return given
-    configured = repository.config.store if repository else None
-    if repository is None or configured is None:
-        return DEFAULT_STORE
-    return configured if "://" in configured else os.path.join(os.path.relpath(repository.root), configured)
 
 
 def shown_in(repository: Repository, path: pathlib.Path) -> str:
