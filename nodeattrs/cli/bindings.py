@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import UNKNOWN_LAYER, actions_of, add_output, add_strict, path_of
+from nodeattrs.cli.options import UNKNOWN_LAYER, actions_of, add_output, add_run_code, add_strict, path_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         if name == "list":
             one.add_argument("prefix", metavar="PREFIX", nargs="?", default="", help="only keys that begin so")
         _add_site(one)
+        add_run_code(one)
         add_output(one)
 
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import actions_of, add_output, path_of
+from nodeattrs.cli.options import actions_of, add_output, add_run_code, path_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             _add_traceback(one)
             continue
         _add_merging(one)
+        add_run_code(one)
         if name == "merge":
             _add_merge_output(one)
         else:

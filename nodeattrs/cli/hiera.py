@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import UNKNOWN_LAYER, actions_of, add_output
+from nodeattrs.cli.options import UNKNOWN_LAYER, actions_of, add_output, add_run_code
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
                 choices=("s", "json", "yaml"),
                 help="the bare value or explanation, as `puppet lookup` prints it",
             )
+        add_run_code(one)
         add_output(one)
 
 

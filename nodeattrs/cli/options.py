@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.terminal import FORMATS, Terminal
@@ -33,10 +33,12 @@ __all__ = [
     "actions_of",
     "add_at",
     "add_output",
+    "add_run_code",
     "add_run_options",
     "add_settings_from",
     "add_store",
     "add_strict",
+    "asked_to_run",
     "check_facts",
     "facts_from",
     "is_directory",
@@ -220,6 +222,32 @@ def settings_of(options: argparse.Namespace) -> Settings:
     if not isinstance(found := getattr(options, "settings", None), Settings):
         found = options.settings = Settings(vars(options), os.environ)
     return found
+
+
+_RUNNING: dict[str, Callable[[argparse.Namespace], bool]] = {
+    "run": lambda options: True,
+    "fleet": lambda options: True,
+    "facts": lambda options: True,  # of this machine; no document says which
+    "explain": lambda options: options.repo is not None,
+    "show": lambda options: options.repo is not None,
+    "catalog": lambda options: options.repo is not None or options.action == "apply",
+}
+"""Command -> whether code runs as it was called; SECURITY.md has the table. All others hold it back."""
+
+
+def add_run_code(parser: argparse.ArgumentParser) -> None:
+    """Whether a command that only looks may run what documents name."""
+    parser.add_argument(
+        "--run-code",
+        action="store_true",
+        help="run code of installed packages that documents name (default: such a layer is unknown)",
+    )
+
+
+def asked_to_run(options: argparse.Namespace) -> bool:
+    """Whether somebody asked for code to run: by the command, or by --run-code. No setting does."""
+    runs = _RUNNING.get(options.command)
+    return getattr(options, "run_code", False) or (runs is not None and runs(options))
 
 
 def judge(options: argparse.Namespace, terminal: Terminal) -> None:

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from nodeattrs.cli.options import judge
+from nodeattrs.cli.options import asked_to_run, judge
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.core.code import held_back
 from nodeattrs.errors import InternalError, NodeattrsError
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
         )
         if only is None or only == name:
             command.add_options(one)
-        one.set_defaults(perform=command.perform, refuse=one.error, whole=parser)
+        one.set_defaults(command=name, perform=command.perform, refuse=one.error, whole=parser)
     return program
 
 
@@ -170,14 +171,16 @@ def run(argv: Sequence[str] | None = None) -> int:
         if words[:1] == ["complete"]:  # asked by shells, and in no help
             from nodeattrs.cli.complete import answers
 
-            terminal.text("".join(f"{one}\n" for one in answers(words[1:], parser)))
+            with held_back():
+                terminal.text("".join(f"{one}\n" for one in answers(words[1:], parser)))
             return DONE
         try:
             with terminal.writing():
                 parser(_command_in(words)).parse_args(words, options)
             terminal = Terminal(getattr(options, "color", "auto"), getattr(options, "format", "text"))
             judge(options, terminal)
-            code: int = options.perform(options, terminal)
+            with held_back(not asked_to_run(options)):
+                code: int = options.perform(options, terminal)
         except SystemExit as end:
             # argparse has said what it has to say, on stdout for --help and on stderr for what it did not understand.
             code = end.code if isinstance(end.code, int) else NOT_UNDERSTOOD

@@ -31,6 +31,7 @@ from nodeattrs.adapters.bindings.model.state import State, effective_categories
 from nodeattrs.adapters.bindings.references import Inventory, layer_references
 from nodeattrs.adapters.bindings.resolution.declarations import Layer
 from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.tree import near
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.texts.documents import MAX_BYTES, Document, parse, read
@@ -215,6 +216,9 @@ class Composition:
                     sets += self._named_sets(several, found[scheme])
                 elif scheme == "enc":
                     sets += classified.sets(several, self.state.value("node"))
+                elif scheme not in self._providers and not may_run():
+                    reason = f"its provider {NOT_RUN}"
+                    sets.append(BindingSet.unknown(scheme, Origin("provider", scheme), reason))
                 else:
                     provider = self._providers.get(scheme) or offered[scheme].load()
                     sets += self._provided(scheme, provider, several, request)

@@ -18,6 +18,7 @@ from nodeattrs.adapters.hiera.config import BUILT_IN, Config, Entry, read_config
 from nodeattrs.adapters.hiera.data import DataFile, FunctionData, Source, file_source
 from nodeattrs.adapters.hiera.errors import BadData
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, copied, near
 from nodeattrs.core.unknown import Unknown
@@ -312,6 +313,9 @@ def _installed(name: str) -> Callable[..., Any] | None:
     from importlib.metadata import entry_points
 
     for point in entry_points(group="nodeattrs.hiera", name=name):
+        if not may_run():
+            unknown = Unknown(name, f"{point.value} {NOT_RUN}")
+            return lambda *_: unknown
         return point.load()  # type: ignore[no-any-return]
     return None
 

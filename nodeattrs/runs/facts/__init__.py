@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.code import require_may_run
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import origins_at, sources
 from nodeattrs.core.part import Part
@@ -116,6 +117,7 @@ def _installed(warnings: list[NodeattrsError]) -> Iterator[tuple[str, FactFuncti
 
     for point in sorted(entry_points(group=ENTRY_POINTS)):
         try:
+            require_may_run(f"the fact function {point.name}")
             function = point.load()
         except Exception as error:
             warnings.append(_failed(f"fact function {point.name} ({point.value}) cannot be imported", error))
