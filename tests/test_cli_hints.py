@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from nodeattrs.cli import main
+from nodeattrs.keep import Saved, open_store
+from tests.on_disk import repository
 
 
 @pytest.fixture
@@ -51,9 +57,64 @@ class TestMisspelt:
         assert "not understood: web1\n" in text
 
 
+def test_text_on_a_pipe_is_whole(tmp_path):
+    """No line is wrapped, whatever the terminal that the process has; COLUMNS is for those who want it so."""
+    repository(tmp_path, {"nodeattrs.toml": f"sensitive = {[f'path.{number}' for number in range(40)]}\n"})
+    command = [sys.executable, "-m", "nodeattrs", "config"]
+    plain = {name: value for name, value in os.environ.items() if name != "COLUMNS"} | {"PYTHONPATH": os.getcwd()}
+
+    def widest(**more):
+        done = subprocess.run(command, cwd=tmp_path, env=plain | more, capture_output=True, text=True, check=True)
+        return max(map(len, done.stdout.splitlines()))
+
+    assert widest() > 400
+    assert widest(COLUMNS="80") == 80
+
+
 def test_help_is_a_command_too(capsys):
     """Of a command and of its actions."""
     for words in (["explain"], ["hiera", "lookup"], []):
         assert (main([*words, "--help"]), main(["help", *words])) == (0, 0)
         first, _, second = capsys.readouterr().out.partition("usage: ")[2].partition("usage: ")
         assert first == second
+
+
+class TestHintsThatSuit:
+    """What is written on the command line is told in its words."""
+
+    @pytest.fixture
+    def told(self, tmp_path, monkeypatch, capsys):
+        files = {
+            "hiera.yaml": "version: 5\n",
+            "bom.yaml": "\ufeff#cloud-config\na: 1\n",
+            "jinja.yaml": "## template: jinja\n#cloud-config\na: 1\n",
+            "empty.toml": "a = 1\nb = \n",
+            "bare.toml": "a = x\n",
+        }
+        repository(tmp_path, files)
+        monkeypatch.chdir(tmp_path)
+        store = open_store(".nodeattrs/nodes.db")
+        store.save(Saved("web1", {"name": "web1", "normal": {"app": 1}}))
+        store.close()
+
+        def run(*words: str) -> str:
+            assert main(words) != 0
+            return "".join(capsys.readouterr())
+
+        return run
+
+    @pytest.mark.parametrize(
+        ("words", "hint"),
+        [
+            ("hiera lookup nobody", "give it --default TEXT, or write it into a data file"),
+            ("node set web1 app.tier gold", "remove what is in the way first: nodeattrs node rm web1 PATH"),
+            ("cloud-config check bom.yaml", "remove the byte order mark"),
+            ("cloud-config check jinja.yaml", "it is rendered on the machine first"),
+            ("cloud-config pack bom.yaml --merge-type dict(recurse_lst)", "known are allow_delete"),
+            ("facts --facts empty.toml", "write a value behind the ="),
+            ("facts --facts bare.toml", "quote the text"),
+        ],
+    )
+    def test_the_way_out_is_one(self, told, words, hint):
+        """An option, a command, or what to change in the file."""
+        assert hint in told(*words.split())

@@ -161,9 +161,9 @@ class TestTheCommand:
         assert 0 == main(["config"])
         rows = [line.split() for line in capsys.readouterr().out.splitlines()]
 
-        assert ["environment", '"production"', "nodeattrs.toml:1"] in rows
-        assert ["store", '"mine"', "variable", "NODEATTRS_STORE"] in rows
-        assert ['"kept"', "nodeattrs.toml:2,", "overridden"] in rows
+        assert ["environment", "nodeattrs.toml:1", '"production"'] in rows
+        assert ["store", "variable", "NODEATTRS_STORE", '"mine"'] in rows
+        assert ["nodeattrs.toml:2,", "overridden", '"kept"'] in rows
 
     def test_a_password_is_not_shown(self, site, capsys):
         """Of no one who set it."""

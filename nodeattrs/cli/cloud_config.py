@@ -194,9 +194,12 @@ def _check(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _pack(options: argparse.Namespace, terminal: Terminal) -> int:
-    from nodeattrs.adapters.cloudinit import pack
+    from nodeattrs.adapters.cloudinit import pack, refuse_unknown_options
 
-    terminal.text(pack(_for_message(_parts(options)), _definition(options.merge_type)))
+    definition = _definition(options.merge_type)
+    if definition is not None:
+        refuse_unknown_options(definition)
+    terminal.text(pack(_for_message(_parts(options)), definition))
     return 0
 
 

@@ -248,6 +248,7 @@ def _lookup(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> in
             )
             unknown[name] = scope.unknown_levels(options.keys, merge=_merge(options)) if scope.has_unknown else ()
         except NodeattrsError as error:
+            error.hint = error.hint and error.hint.replace("a default_value", "--default TEXT")
             values[name] = error
             code = max(code, _code(error))
     if len(values) == 1 and code:

@@ -32,23 +32,18 @@ class ShownSettings:
     def lines(self, screen: Screen) -> Iterator[str]:
         """A line a setting, and one for each setting that was overridden."""
         rows = [
-            (spell(one.path) if number == 0 else "", _text(claim.value), _who(claim), number)
+            (spell(one.path) if number == 0 else "", _who(claim), on_one_line(_plain(claim.value)), number)
             for one in self.traces
             for number, claim in enumerate(one.claims)
             if number == 0 or claim.origin.kind != "default"
         ]
-        widest = max(screen.width // 2, 20)
-        cells = in_columns([[name, cut(value, widest), who] for name, value, who, _ in rows])
-        for line, (*_, number) in zip(cells, rows, strict=True):
-            yield screen.paint("  ".join(line).rstrip(), "loses") if number else "  ".join(line).rstrip()
+        for cells, (*_, number) in zip(in_columns([row[:3] for row in rows]), rows, strict=True):
+            line = cut("  ".join(cells), screen.width)
+            yield screen.paint(line, "loses") if number else line
 
 
 def _plain(value: Any) -> Any:
     return without_password(value) if isinstance(value, str) else value
-
-
-def _text(value: Any) -> str:
-    return on_one_line(_plain(value))
 
 
 def _who(claim: TraceClaim) -> str:

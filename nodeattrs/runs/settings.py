@@ -78,7 +78,7 @@ class Settings:
     @cached_property
     def folded(self) -> Folded:
         """All settings, each with everyone who set it. raises: DocumentError"""
-        defaults = {**SETTINGS, "store": os.path.join(self._found or "", SETTINGS["store"])}
+        defaults = {**SETTINGS, "store": os.path.normpath(os.path.join(self._found or "", SETTINGS["store"]))}
         layers = [Layer(defaults, Origin("default"), "default")]
         if self._found is not None:
             file = pathlib.PurePath(self._found, FILE).as_posix()

@@ -233,7 +233,9 @@ class LoadedTree:
                 kind="unknown_data_function",
                 file=file,
                 line=entry.line,
-                hint=f"did you mean {close[0]}?" if close else "pass it to Hiera: functions={'name': callable}",
+                hint=f"did you mean {close[0]}?"
+                if close
+                else "a package may offer it (entry point nodeattrs.hiera), or functions={'name': callable} in Python",
             )
         if path is not None:
             if not os.path.exists(path):
