@@ -38,6 +38,7 @@ _MODULES = {
     "store": "store_command",
     "config": "config_command",
     "fleet": "fleet",
+    "schema": "schema",
     "completion": "completion",
 }
 """Command -> its module here, in the order in which people meet them. A call opens the one that it needs."""
