@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.terminal import FORMATS, Terminal
 from nodeattrs.errors import BadArgument, MissingExtra, NotFound
-from nodeattrs.texts.nearest import SETTINGS_FILE, nearest
+from nodeattrs.texts.nearest import SETTINGS_FILE, is_ours, nearest
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -252,14 +252,18 @@ def asked_to_run(options: argparse.Namespace) -> bool:
 
 def judge(options: argparse.Namespace, terminal: Terminal) -> None:
     """Say what is doubtful in the nodeattrs.toml that counts, whatever the command. raises: NotFound, DocumentError"""
-    if not hasattr(options, "format"):
-        return
-    # Who needs no settings is not kept waiting for them where there are none.
-    if hasattr(options, "store") or "NODEATTRS_REPO" in os.environ or nearest(SETTINGS_FILE) is not None:
+    if hasattr(options, "store"):
         settings = settings_of(options)
         if settings.repository is not None:
             settings.repository.config  # noqa: B018
         terminal.warn(settings.warnings)
+    elif hasattr(options, "format") and (folder := nearest(SETTINGS_FILE)) is not None:
+        # Who uses no settings is kept waiting for no more than their judgement.
+        from nodeattrs.runs.config import judged
+        from nodeattrs.texts.documents import read
+
+        if is_ours(folder / SETTINGS_FILE):
+            terminal.warn(judged(read(folder / SETTINGS_FILE, SETTINGS_FILE))[1])
 
 
 def repository_of(options: argparse.Namespace) -> Repository:

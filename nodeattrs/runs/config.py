@@ -31,13 +31,14 @@ from typing import Any
 
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, parse
-from nodeattrs.errors import BadArgument
+from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT
 from nodeattrs.runs.fields import Fields
 from nodeattrs.runs.node_files import LEVELS
+from nodeattrs.texts.documents import Document
 from nodeattrs.texts.nearest import SETTINGS_FILE
 
-__all__ = ["FILE", "SETTINGS", "Config", "read_config"]
+__all__ = ["FILE", "SETTINGS", "Config", "judged", "read_config"]
 
 FILE = SETTINGS_FILE
 
@@ -94,6 +95,12 @@ class Config:
     hiera: str | None = None
     bindings: str | None = None
     merge: tuple[PathRule, ...] = ()
+
+
+def judged(document: Document) -> tuple[Config, list[DocumentError]]:
+    """The settings of nodeattrs.toml, and what in it is probably not meant. raises: DocumentError"""
+    fields = Fields(document.tree, document.locator("settings", ""), "the settings")
+    return read_config(fields), [*document.warnings, *fields.warnings]
 
 
 def read_config(fields: Fields) -> Config:

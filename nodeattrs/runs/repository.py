@@ -32,7 +32,7 @@ from nodeattrs.errors import (
 )
 from nodeattrs.keep.revisions import checked_name
 from nodeattrs.node.run_list import RunListItem, cookbook_of
-from nodeattrs.runs.config import FILE, Config, read_config
+from nodeattrs.runs.config import FILE, Config, judged
 from nodeattrs.runs.cookbooks import Cookbook, check_versions, read_metadata
 from nodeattrs.runs.fields import Fields, fault, known_or_near
 from nodeattrs.runs.node_files import NodeFile, read_node
@@ -81,10 +81,11 @@ class Repository:
 
         raises: DocumentError
         """
-        document = self.settings
-        if document is None:
+        if self.settings is None:
             return Config()
-        return self._understood(document, document.locator("settings", ""), "the settings", read_config)
+        config, warnings = judged(self.settings)
+        self.warnings += warnings
+        return config
 
     @cached_property
     def hiera(self) -> Hiera | None:
