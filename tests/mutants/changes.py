@@ -10,6 +10,7 @@ import ast
 import copy
 import dataclasses
 from collections.abc import Callable, Iterator
+from typing import Any
 
 FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
@@ -45,8 +46,8 @@ class Mutant:
     function: the nearest one with a name, as `__qualname__` has it
     before:   the lines it is in, as one
     after:    the same lines, changed
-    source:   the whole file, changed
     cached:   whether the function keeps its answers, so that only the first who asks runs it
+    pieces:   the file before, instead of, and behind what is changed
     """
 
     file: str
@@ -54,8 +55,13 @@ class Mutant:
     function: str
     before: str
     after: str
-    source: str = dataclasses.field(repr=False)
     cached: bool = False
+    pieces: tuple[bytes, bytes, bytes] = dataclasses.field(default=(b"", b"", b""), repr=False)
+
+    @property
+    def source(self) -> str:
+        """The whole file, changed."""
+        return b"".join(self.pieces).decode()
 
     @property
     def key(self) -> tuple[str, str, str, str]:
@@ -68,12 +74,12 @@ class Mutant:
 
 def mutants(file: str, source: str) -> list[Mutant]:
     """All changes of one source text, in the order of its lines."""
-    text = _Text(source)
-    found = []
-    for function, node, cached in _inside(ast.parse(source)):
-        for piece, new in _changed(node):
-            if (one := text.mutant(file, function, piece, new)) is not None:
-                found.append(dataclasses.replace(one, cached=cached))
+    text = _Text(file, source)
+    found = [
+        text.mutant(function, cached, piece, new)
+        for function, node, cached in _inside(ast.parse(source))
+        for piece, new in _changed(node)
+    ]
     return sorted(found, key=lambda one: one.line)
 
 
@@ -202,24 +208,20 @@ CHANGES: dict[type[ast.AST], Callable[..., Iterator[str]]] = {
 class _Text:
     """A source text whose pieces are replaced by their places."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, file: str, source: str) -> None:
+        self._file = file
         self._raw = source.encode()
         self._starts = [0]
         for line in self._raw.splitlines(keepends=True):
             self._starts.append(self._starts[-1] + len(line))
 
-    def mutant(self, file: str, function: str, node: ast.AST, new: str) -> Mutant | None:
-        """With *new* instead of a piece; None where that is no Python."""
-        first, last = node.lineno, node.end_lineno  # type: ignore[attr-defined]
-        start, end = self._starts[first - 1] + node.col_offset, self._starts[last - 1] + node.end_col_offset  # type: ignore[attr-defined]
-        top, bottom = self._starts[first - 1], self._starts[last]
-        changed = self._raw[:start] + new.encode() + self._raw[end:]
-        try:
-            ast.parse(changed)
-        except SyntaxError:
-            return None
-        lines = self._raw[top:start] + new.encode() + self._raw[end:bottom]
-        return Mutant(file, first, function, _line(self._raw[top:bottom]), _line(lines), changed.decode())
+    def mutant(self, function: str, cached: bool, node: Any, new: str) -> Mutant:
+        """With *new* instead of a piece."""
+        top, bottom = self._starts[node.lineno - 1], self._starts[node.end_lineno]
+        start, end = top + node.col_offset, self._starts[node.end_lineno - 1] + node.end_col_offset
+        before, after = self._raw[top:bottom], self._raw[top:start] + new.encode() + self._raw[end:bottom]
+        pieces = self._raw[:start], new.encode(), self._raw[end:]
+        return Mutant(self._file, node.lineno, function, _line(before), _line(after), cached, pieces)
 
 
 def _line(raw: bytes) -> str:

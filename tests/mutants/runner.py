@@ -130,6 +130,8 @@ def run(
     figures: dict[str, Figures] = collections.defaultdict(Figures)
     survivors = []
     for number, mutant in enumerate(drawn, 1):
+        if number % 20 == 0:
+            _say(f"{number} of {len(drawn)}")
         room = room_of(mutant.file)
         if mutant.key in same:
             figures[room].equivalent += 1
@@ -160,18 +162,18 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def drawn(checkout: Path, options: argparse.Namespace, survivors: Path) -> list[Mutant]:
+def drawn(checkout: Path, asked: argparse.Namespace, survivors: Path) -> list[Mutant]:
     """The changes that were asked for, in the order of chance."""
-    found = pool(checkout, options.room or ROOMS, options.file)
-    if options.again:
+    found = pool(checkout, asked.room or ROOMS, asked.file)
+    if asked.again:
         before = {tuple(key) for key in json.loads(survivors.read_text())} if survivors.exists() else set()
         return [mutant for mutant in found if mutant.key in before]
-    random.Random(options.seed).shuffle(found)
-    return found[options.skip : options.skip + options.count]
+    random.Random(asked.seed).shuffle(found)
+    return found[asked.skip : asked.skip + asked.count]
 
 
-def main(words: list[str]) -> int:
-    """Draw, judge, tell. Returns the exit code."""
+def options(words: list[str]) -> argparse.Namespace:
+    """The words of the command line, understood."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description="Are changes to the code noticed?")
     parser.add_argument("--count", type=int, default=50, help="how many (50)")
     parser.add_argument("--seed", type=int, default=1, help="another one draws others (1)")
@@ -179,15 +181,20 @@ def main(words: list[str]) -> int:
     parser.add_argument("--room", action="append", choices=ROOMS, help="only of this room; may be repeated")
     parser.add_argument("--file", default="", help="only of files whose path contains this")
     parser.add_argument("--again", action="store_true", help="those that survived last time")
-    options = parser.parse_args(words)
+    return parser.parse_args(words)
+
+
+def main(words: list[str]) -> int:
+    """Draw, judge, tell. Returns the exit code."""
+    asked = options(words)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # a server that was started is stopped then, too
     place = copies.place_of(CHECKOUT)
     with copies.alone(place):
-        chosen = drawn(CHECKOUT, options, place / "survivors.json")
+        chosen = drawn(CHECKOUT, asked, place / "survivors.json")
         figures, survivors = run(CHECKOUT, place, chosen, equivalent(), {room: tests_of(room) for room in ROOMS})
         (place / "survivors.json").write_text(json.dumps([one.key for one in survivors], indent=1))
     for room, told in sorted(figures.items()):
         print(f"{room}: {told}")
-    print(f"seed {options.seed}: {sum(told.equivalent for told in figures.values())} equivalent, not tried")
+    print(f"seed {asked.seed}: {sum(told.equivalent for told in figures.values())} equivalent, not tried")
     print(f"{sum(told.killed for told in figures.values())} passed, {len(survivors)} failed")
     return 1 if survivors else 0
