@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from nodeattrs import Node, Symbol
+from nodeattrs import Node, Symbol, lazy
 from nodeattrs.errors import (
     BadArgument,
     BadValue,
@@ -568,3 +568,31 @@ class TestFullAssignment:
 
         assert node.combined_default["a"] == {"b": {"c": 1}}
         assert node["a"]["o"] == 1
+
+
+class TestWhatIsComputedLater:
+    """Who looks at what he set sees it as he set it; it is computed for who reads the node."""
+
+    @pytest.mark.parametrize("ask", ["to_plain", "to_dict", "get", "repr", "copy"])
+    def test_a_writer_does_not_compute_it(self, node, ask):
+        later = lazy(lambda: pytest.fail("it was computed"))
+        node.default["map"]["k"] = later
+        writer = node.default["map"]
+        asked = {"get": lambda: {"k": writer["k"]}, "repr": lambda: repr(writer), "copy": lambda: dict(writer)}
+
+        seen = asked.get(ask, getattr(writer, ask, None))()
+        assert ask == "repr" or seen["k"] is later
+
+    @pytest.mark.parametrize("ask", ["to_plain", "to_list"])
+    def test_nor_in_a_list(self, node, ask):
+        later = lazy(lambda: pytest.fail("it was computed"))
+        node.default["list"] = [later]
+
+        assert getattr(node.default["list"], ask)()[0] is later
+
+    def test_unless_it_is_asked_to(self, node):
+        node.default["map"] = {"k": lazy(lambda: 7), "list": [lazy(lambda: 8)]}
+        writer = node.default["map"]
+
+        assert {"k": 7, "list": [8]} == writer.to_dict(evaluate=True) == writer.to_plain(evaluate=True)
+        assert [8] == writer["list"].to_list(evaluate=True)
