@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 ROOMS = {
-    "core": "answer fold made policy rules trace tracing tree unknown hiera_merge cloudinit_mergers",
+    "core": "answer fold made policy rules sensitive trace tracing tree unknown hiera_merge cloudinit_mergers",
     "node": "documents history ledger precedence provenance rules run_list sensitive shared snapshot unknown_slots values "
     "view writers",
-    "adapters/hiera": "hiera_config hiera_explain hiera_laws hiera_lookup hiera_merge hiera_types hiera_unknown hiera_yaml "
+    "adapters/hiera": "answer hiera_census hiera_config hiera_explain hiera_laws hiera_lookup hiera_merge hiera_types hiera_unknown hiera_yaml "
     "yaml_readers",
-    "adapters/cloudinit": "cloudinit_definitions cloudinit_documented cloudinit_explain cloudinit_layers cloudinit_mergers "
+    "adapters/cloudinit": "answer cloudinit_definitions cloudinit_documented cloudinit_explain cloudinit_layers cloudinit_mergers "
     "cloudinit_parts cloudinit_warnings yaml_readers",
-    "adapters/bindings": "bindings_bad_input bindings_composition bindings_data bindings_injector bindings_language "
-    "bindings_laws bindings_unknown",
+    "adapters/bindings": "answer bindings_bad_input bindings_builder bindings_composition bindings_data bindings_injector bindings_language "
+    "bindings_laws bindings_types bindings_unknown",
     "keep": "carrying filters history search sensitive snapshot store_files store_history store_postgresql store_sqlite",
     "catalog": "catalog_chains catalog_order catalog_recipes catalog_run catalog_transaction catalog_types",
 }

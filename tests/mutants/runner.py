@@ -6,6 +6,7 @@ import argparse
 import collections
 import dataclasses
 import hashlib
+import itertools
 import json
 import os
 import random
@@ -14,6 +15,7 @@ import sys
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from tests import mutants as package
 from tests import postgresql_server
@@ -47,29 +49,37 @@ def pool(checkout: Path, rooms: Iterable[str], part: str = "") -> list[Mutant]:
 
 
 class Reach:
-    """Which tests run which function: found by running a test file once, and remembered until it or the code changes."""
+    """Which tests run which function: found by running a test file once, and remembered until it or what it runs changes."""
 
     def __init__(self, copy: Path) -> None:
         self._copy, self._file = copy, copy.parent / "tests.json"
         self._known = json.loads(self._file.read_text()) if self._file.exists() else {}
-        self._code = _digest([*copy.glob("nodeattrs/**/*.py"), *set(copy.glob("tests/*.py")) - set(copy.glob("tests/test_*"))])
 
     def look(self, files: Iterable[str]) -> None:
         """Run the test files that have changed. raises: SystemExit, where one cannot be run"""
         for file in files:
-            digest = self._code + _digest([self._copy / file])
-            if self._known.get(file, {}).get("digest") == digest:
+            known = self._known.get(file)
+            if known is not None and known["digest"] == self._digest(file, known):
                 continue
             answer = self._copy.parent / "answer.json"
             answer.unlink(missing_ok=True)
             processes.tested(self._copy, [file], processes.Watching(self._copy, answer), compiles=True)
             if not answer.exists():
                 raise SystemExit(f"{file} cannot be run: see {self._copy.parent / 'log'}")
-            told = self._known[file] = {"digest": digest, **json.loads(answer.read_text())}
+            told = json.loads(answer.read_text())
+            self._known[file] = {**told, "digest": self._digest(file, told)}
             _say(f"{file}: {len(told['tests'])} tests, {sum(one[0] for one in told['tests'].values()):.1f} s")
             for name in told["failed"]:
                 _say(f"  not used, it does not pass here: {name}")
             self._file.write_text(json.dumps(self._known))
+
+    def _digest(self, file: str, known: Mapping[str, Any]) -> str:
+        functions = itertools.chain(known["imported"], *(functions for _, functions in known["tests"].values()))
+        whole = hashlib.sha256()
+        for name in sorted({file, *(function.partition("::")[0] for function in functions)}):
+            source = self._copy / name
+            whole.update(source.read_bytes() if source.exists() else b"")
+        return whole.hexdigest()
 
     def tests_for(self, mutant: Mutant, files: Iterable[str]) -> dict[str, float]:
         """The tests that run its function, with their seconds; where that is run by importing, or keeps its answers, all
@@ -85,13 +95,6 @@ class Reach:
         return chosen
 
 
-def _digest(files: Iterable[Path]) -> str:
-    whole = hashlib.sha256()
-    for file in sorted(files):
-        whole.update(file.read_bytes())
-    return whole.hexdigest()[:16]
-
-
 @dataclasses.dataclass
 class Figures:
     """Of one room, or of all."""
@@ -102,6 +105,17 @@ class Figures:
 
     def __str__(self) -> str:
         return f"{self.killed} killed, {self.survived} survived, {self.equivalent} equivalent"
+
+
+def affordable(chosen: Mapping[str, float], seconds: float) -> dict[str, float]:
+    """The quickest of the tests, as many as take so long together; at least one."""
+    found: dict[str, float] = {}
+    for name in sorted(chosen, key=lambda one: chosen[one]):
+        seconds -= chosen[name]
+        if found and seconds < 0:
+            break
+        found[name] = chosen[name]
+    return found
 
 
 def judged(copy: Path, mutant: Mutant, chosen: Mapping[str, float]) -> bool:
@@ -117,11 +131,17 @@ def judged(copy: Path, mutant: Mutant, chosen: Mapping[str, float]) -> bool:
 
 
 def run(
-    checkout: Path, place: Path, drawn: Collection[Mutant], same: Mapping[Key, str], tests: Mapping[str, list[str]]
+    checkout: Path,
+    place: Path,
+    drawn: Collection[Mutant],
+    same: Mapping[Key, str],
+    tests: Mapping[str, list[str]],
+    seconds: float = 10.0,
 ) -> tuple[dict[str, Figures], list[Mutant]]:
     """The figures by room, and the survivors.
 
-    tests: room -> its test files
+    tests:   room -> its test files
+    seconds: for each change, of the tests that run it
     """
     copy = place / "copy"
     copies.brought_up_to_date(checkout, copy)
@@ -139,7 +159,7 @@ def run(
         if SERVED in tests[room]:
             _serve()
         reach.look(tests[room])
-        chosen = reach.tests_for(mutant, tests[room])
+        chosen = affordable(reach.tests_for(mutant, tests[room]), seconds)
         if judged(copy, mutant, chosen):
             figures[room].killed += 1
             continue
@@ -178,6 +198,7 @@ def options(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=50, help="how many (50)")
     parser.add_argument("--seed", type=int, default=1, help="another one draws others (1)")
     parser.add_argument("--skip", type=int, default=0, help="leave out the first so many of the seed (0)")
+    parser.add_argument("--seconds", type=float, default=10.0, help="of tests for each, the quickest first (10)")
     parser.add_argument("--room", action="append", choices=ROOMS, help="only of this room; may be repeated")
     parser.add_argument("--file", default="", help="only of files whose path contains this")
     parser.add_argument("--again", action="store_true", help="those that survived last time")
@@ -191,7 +212,8 @@ def main(words: list[str]) -> int:
     place = copies.place_of(CHECKOUT)
     with copies.alone(place):
         chosen = drawn(CHECKOUT, asked, place / "survivors.json")
-        figures, survivors = run(CHECKOUT, place, chosen, equivalent(), {room: tests_of(room) for room in ROOMS})
+        tests = {room: tests_of(room) for room in ROOMS}
+        figures, survivors = run(CHECKOUT, place, chosen, equivalent(), tests, asked.seconds)
         (place / "survivors.json").write_text(json.dumps([one.key for one in survivors], indent=1))
     for room, told in sorted(figures.items()):
         print(f"{room}: {told}")
