@@ -567,6 +567,30 @@ class TestChildrenAndWires:
         assert serve(1) == (1, "FancyLogger", 22, "localhost")
         assert serve(1, port=80) == (1, "FancyLogger", 80, "localhost")
 
+    def test_wire_does_not_ask_for_what_is_returned(self):
+        one = bound(port=22)
+
+        @Injector([[one]]).wire
+        def make(port: Annotated[int, "port"]) -> NeedsMuch:
+            return NeedsMuch(str(port))
+
+        assert "22" == make().what
+
+    @pytest.mark.parametrize("count", [15, 16, 17, 18, 40, 65])
+    def test_many_fragments_are_collected_in_their_order(self, count):
+        """Beyond sixteen they are joined by halves; nobody sees that, a trace neither."""
+        one, two = Bindings("s"), Bindings("s")
+        one.multibind("m")
+        two.multibind("m", dict)
+        for number in range(count):
+            one.fragment("m").to(number)
+            two.fragment("m", f"k{number}").to(number)
+
+        injector = Injector([[one]])
+        assert list(range(count)) == injector.inject("m")
+        assert [count - 1] == [stated.claim.value for stated in injector.explain("m").trace(str(count - 1)).claims]
+        assert {f"k{number}": number for number in range(count)} == Injector([[two]]).inject("m")
+
 
 class TestExplain:
     def test_it_names_winner_losers_rules_and_places(self):

@@ -559,6 +559,27 @@ class TestFormsSeenOnce:
 
         assert sets_from_data(to_data(found)) == [found]
 
+    @pytest.mark.parametrize(
+        ("index", "path", "line", "column"),
+        [
+            (0, (), 2, 14),
+            (0, (0,), 2, 15),
+            (0, (1,), 2, 18),
+            (0, (2, "k"), 2, 31),
+            (0, (9,), 2, 14),
+            (1, ("a",), 4, 8),
+            (1, ("b", 1), 6, 2),
+            (1, ("c",), 3, 14),
+        ],
+    )
+    def test_a_value_knows_where_each_of_its_entries_is_written(self, index, path, line, column):
+        """What is not written out stands where what holds it stands."""
+        text = "bindings s {\n bind 'x' to [1, 22, { 'k' => 3 }]\n bind 'y' to {\n  a => 1,\n  b => [2,\n 3] }\n}"
+        (one,) = parse_sets(text, "a.pp")
+        origin = one.items[index].to.places.at(path)
+
+        assert ("a.pp", line, column) == (origin.file, origin.line, origin.column)
+
     def test_a_hundred_lines_of_comments_and_blanks_mean_nothing(self):
         """Windows line ends and a byte order mark neither."""
         (one,) = parse_sets("\ufeff" + "# x\r\n" * 100 + "bindings a {\r\n\tbind 'x' to 1 # y\r\n}\r\n# end")

@@ -252,3 +252,14 @@ def test_text_and_python_say_the_same(first, rest):
     written.relate(text(first) + "".join(f" {arrow} {text(right)}" for arrow, right in rest))
 
     assert edges(said) == edges(written)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [("File[a] { mode => 1 }", "1:9"), ("File { 'b': }", "1:6"), ("File[a] -> {", "1:12"), ("File[a] -> x {", "1:12"), ("{ }", "1:1")],
+)
+def test_a_resource_in_a_chain_is_sent_to_python(text, place):
+    """Also where only the sign after the unexpected one tells that it is one."""
+    with pytest.raises(DocumentError, match="a resource is not declared in a chain") as caught:
+        parsed_chain(text)
+    assert str(caught.value).startswith(f"chain:{place}: ")

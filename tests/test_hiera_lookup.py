@@ -53,6 +53,21 @@ class TestTheAnswer:
 
         assert {"k": [1]} == given
 
+    def test_the_keys_are_those_of_all_files_and_modules(self, site: Site):
+        """
+        Text only, without the options, sorted.
+        """
+        scope = site(
+            {
+                "data/nodes/web1.yaml": "z: 1\n2: 1\nlookup_options: {}\n",
+                "data/common.yaml": "b: 1\nz: 1\n",
+                "modules/m/hiera.yaml": "version: 5\n",
+                "modules/m/data/common.yaml": "m::a: 1\n",
+            }
+        )
+
+        assert ["b", "m::a", "z"] == scope.known_keys()
+
     def test_null_is_an_answer(self, site: Site):
         """
         It hides what lies below, and no default replaces it.

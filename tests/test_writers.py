@@ -250,7 +250,17 @@ class TestHeldWriters:
         assert held == {"b": {"x": 1, "z": 3}, "y": 2}
         assert node["a"] == {"b": {"x": 1, "z": 3}, "y": 2}
 
-    @pytest.mark.parametrize("times", [1, 2, 4, 5, 8])
+    @pytest.mark.parametrize("times", [17, 18, 30])
+    def test_after_very_many_they_say_that_it_is_forgotten(self, node, times):
+        node.default["a"] = {"b": {"x": 0}}
+        inner = node.default["a"]["b"]
+        for number in range(times):
+            node.default["a"] = {"b": {"x": number}}
+
+        with pytest.raises(TypeConflict, match=r"default\.a\.b was replaced many times since this writer was taken"):
+            inner["mine"] = True
+
+    @pytest.mark.parametrize("times", [1, 2, 4, 5, 8, 16])
     def test_after_a_replacement_they_keep_the_old_content(self, node, times):
         """However often it was replaced since; those that hold parts of it still see one another, as in Ruby."""
         node.default["a"] = {"b": {"x": 0}}

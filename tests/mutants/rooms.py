@@ -10,7 +10,7 @@ ROOMS = {
     "view writers",
     "adapters/hiera": "answer hiera_census hiera_config hiera_explain hiera_laws hiera_lookup hiera_merge hiera_types hiera_unknown hiera_yaml "
     "yaml_readers",
-    "adapters/cloudinit": "answer cloudinit_definitions cloudinit_documented cloudinit_explain cloudinit_layers cloudinit_mergers "
+    "adapters/cloudinit": "answer cloudinit_changes cloudinit_definitions cloudinit_documented cloudinit_explain cloudinit_layers cloudinit_mergers "
     "cloudinit_parts cloudinit_warnings yaml_readers",
     "adapters/bindings": "answer bindings_bad_input bindings_builder bindings_composition bindings_data bindings_injector bindings_language "
     "bindings_laws bindings_types bindings_unknown",
