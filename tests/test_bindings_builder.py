@@ -62,6 +62,17 @@ LINES: list[tuple[Any, dict[str, Any]]] = [
             options={"map": {"a": "b"}, "select_result": "first"},
         ),
     ),
+    (
+        lambda b: b.bind("x").to_query("Sql", ("or", [("b", ">", 2)], [("a", "==", 1), ("c", "=~", re.compile("d"))])),
+        bound(
+            to={
+                "query": {
+                    "type": "Sql",
+                    "where": [{"or": [[["b", ">", 2]], [["a", "==", 1], ["c", "=~", {"regex": "d"}]]]}],
+                }
+            }
+        ),
+    ),
     (lambda b: b.bind("x").lookup("y"), bound(to={"lookup": {"name": "y"}})),
     (lambda b: b.bind("x").lookup("y", int), bound(to={"lookup": {"type": "Integer", "name": "y"}})),
     (

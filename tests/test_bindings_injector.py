@@ -97,6 +97,7 @@ class TestWhatIsRefusedAtOnce:
             (lambda one: one.parameters("x"), "no-producer"),
             (lambda one: one.parameters("Web[one]").to(1), "type-mismatch"),
             (lambda one: one.parameters("Web[one]").to_instance("Sql[one]"), "map-required"),
+            (lambda one: one.parameters("Web[one]").lookup("x"), "map-required"),
             (lambda one: one.rebind("x"), "rebind-missing"),
             (lambda one: one.bind(FancyLogger).to(1), "type-mismatch"),
             (lambda one: one.bind("File['x']"), "no-producer"),

@@ -390,6 +390,38 @@ class TestSites:
             "dynamic": {"dir": "/etc/garden/environments", "attrs": {}},
         }
 
+    @pytest.mark.parametrize(
+        ("text", "data"),
+        [
+            ("", {}),
+            ("site { }", {"site": {}}),
+            ("$environment = 'x'", {"assign": {"environment": "x"}}),
+            (
+                "site { Environment { modulepath => 'm' } environment { 'p': envdir => 'e' } dynamic_environments { 'd': } }",
+                {
+                    "site": {
+                        "defaults": {"modulepath": "m"},
+                        "environments": {"p": {"envdir": "e"}},
+                        "dynamic": {"dir": "d", "attrs": {}},
+                    }
+                },
+            ),
+            (
+                "site { categories { node => 'n' } bindings => [ layer { 's': include => 'confdir:/d' },"
+                " { 'm': exclude => ['module:/a::b'] } ] }",
+                {
+                    "site": {
+                        "categories": [["node", "n"]],
+                        "layers": [{"name": "s", "include": ["confdir:/d"]}, {"name": "m", "exclude": ["module:/a::b"]}],
+                    }
+                },
+            ),
+        ],
+    )
+    def test_as_data_it_says_what_was_said(self, text, data):
+        """And nothing of what was not."""
+        assert data == parse_site(text).to_dict()
+
     def test_other_statements_may_choose(self):
         """`if`, comparisons, and what the node asked for under another name."""
         site = parse_site(

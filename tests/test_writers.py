@@ -250,6 +250,31 @@ class TestHeldWriters:
         assert held == {"b": {"x": 1, "z": 3}, "y": 2}
         assert node["a"] == {"b": {"x": 1, "z": 3}, "y": 2}
 
+    @pytest.mark.parametrize(
+        "work",
+        [
+            lambda held: held.delete("x"),
+            lambda held: held.pop("x"),
+            lambda held: held.clear(),
+            lambda held: held.update(x=9),
+            lambda held: held.setdefault("y", 9),
+            lambda held: held["l"].append(9),
+            lambda held: held["m"].delete("k"),
+            lambda held: held.__delitem__("x"),
+            lambda held: held.write("x", 9),
+            lambda held: held.unlink("x"),
+        ],
+    )
+    def test_what_they_do_there_the_new_content_does_not_see(self, node, work):
+        """Whatever it is."""
+        node.default["a"] = {"x": 1, "l": [1], "m": {"k": 1}}
+        held = node.default["a"]
+        node.default["a"] = {"x": 1, "l": [1], "m": {"k": 1}}
+        work(held)
+
+        assert node["a"] == {"x": 1, "l": [1], "m": {"k": 1}}
+        assert held != node["a"]
+
     @pytest.mark.parametrize("times", [17, 18, 30])
     def test_after_very_many_they_say_that_it_is_forgotten(self, node, times):
         node.default["a"] = {"b": {"x": 0}}
