@@ -337,3 +337,17 @@ def test_keys_are_text_wherever_maps_are_merged_by_hash(place, above):
     with pytest.raises(CannotMerge, match="cannot merge a map with the key 1"):
         merge(values, "hash")
     assert 1 == merge(values, "deep")["b"]
+
+
+@pytest.mark.parametrize(
+    ("strong", "answer"),
+    [
+        ({"k": [1, 1]}, {"k": [1, 1]}),
+        ({"k": [1, 1], "l": [1, 1]}, {"k": [1, 1], "l": [1]}),
+        ({"k": [1, 1], "l": [1, 1], "m": {"n": [1, 1]}}, {"k": [1, 1], "l": [1], "m": {"n": [1, 1]}}),
+        ({}, True),
+    ],
+)
+def test_over_a_truth_the_first_pair_is_taken_and_each_later_one_meets_itself(strong, answer):
+    """So their lists say each element once. An empty map yields. As the real one does: see the vectors."""
+    assert answer == merge([strong, True], "deep")
