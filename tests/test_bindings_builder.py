@@ -233,10 +233,18 @@ class TestComparisons:
 
     @pytest.mark.parametrize(
         ("actual", "wanted", "found"),
-        [("db1", "^db", True), ("web", "^db", False), ("db1", re.compile("1$"), True), (1, "1", False), (None, "", False)],
+        [
+            ("db1", "^db", True),
+            ("web", "^db", False),
+            ("db1", re.compile("1$"), True),
+            (1, "1", False),
+            (None, "", False),
+        ],
     )
     def test_a_pattern_is_searched_in_texts(self, actual: Any, wanted: Any, found: bool):
-        assert [found, found, not found, not found] == [compared(actual, sign, wanted) for sign in ("=~", "~=", "!~", "~!")]
+        assert [found, found, not found, not found] == [
+            compared(actual, sign, wanted) for sign in ("=~", "~=", "!~", "~!")
+        ]
 
     @pytest.mark.parametrize(
         ("where", "found"),

@@ -412,7 +412,10 @@ class TestSites:
                 {
                     "site": {
                         "categories": [["node", "n"]],
-                        "layers": [{"name": "s", "include": ["confdir:/d"]}, {"name": "m", "exclude": ["module:/a::b"]}],
+                        "layers": [
+                            {"name": "s", "include": ["confdir:/d"]},
+                            {"name": "m", "exclude": ["module:/a::b"]},
+                        ],
                     }
                 },
             ),

@@ -171,7 +171,8 @@ class TestSpelling:
         assert what in caught.value.message
 
     @pytest.mark.parametrize(
-        ("text", "plain"), [("'a'", "a"), ('"a"', "a"), ("/a/", "a"), ("'a\"", "'a\""), ("'", "'"), ("a", "a"), ("''", "")]
+        ("text", "plain"),
+        [("'a'", "a"), ('"a"', "a"), ("/a/", "a"), ("'a\"", "'a\""), ("'", "'"), ("a", "a"), ("''", "")],
     )
     def test_quotes_are_taken_off_in_pairs(self, text, plain):
         assert plain == unquoted(text)

@@ -298,8 +298,12 @@ class TestWhatStopsEverything:
                 merge(blobs)
             assert caught.value.kind == "too-large"
 
-    @pytest.mark.parametrize(("first", "second", "fits"), [(100, 0, True), (101, 0, False), (60, 40, True), (60, 41, False)])
-    def test_so_much_and_no_more_may_be_unpacked(self, monkeypatch: pytest.MonkeyPatch, first: int, second: int, fits: bool):
+    @pytest.mark.parametrize(
+        ("first", "second", "fits"), [(100, 0, True), (101, 0, False), (60, 40, True), (60, 41, False)]
+    )
+    def test_so_much_and_no_more_may_be_unpacked(
+        self, monkeypatch: pytest.MonkeyPatch, first: int, second: int, fits: bool
+    ):
         """All blobs count together."""
         monkeypatch.setattr("nodeattrs.adapters.cloudinit.unpacking.MAX_BYTES", 100)
         blobs = [gzip.compress(b"#" * size) for size in (first, second) if size]

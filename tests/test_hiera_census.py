@@ -24,7 +24,7 @@ class TestView:
         scope = site(
             {
                 "data/nodes/web1.yaml": "k: 1\n",
-                "data/common.yaml": "k: 2\na.b: 3\n\"it's\": 4\n'say \"x\"': 5\nloop: \"%{lookup('loop')}\"\nnull: ~\n",
+                "data/common.yaml": 'k: 2\na.b: 3\n"it\'s": 4\n\'say "x"\': 5\nloop: "%{lookup(\'loop\')}"\nnull: ~\n',
             }
         )
         found = view(scope)

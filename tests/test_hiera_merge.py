@@ -328,7 +328,9 @@ class TestFaults:
                 merge([circle, circle], how)
 
 
-@pytest.mark.parametrize("place", [lambda odd: odd, lambda odd: {"a": odd}, lambda odd: {"a": [odd]}, lambda odd: {"a": [[{"k": odd}]]}])
+@pytest.mark.parametrize(
+    "place", [lambda odd: odd, lambda odd: {"a": odd}, lambda odd: {"a": [odd]}, lambda odd: {"a": [[{"k": odd}]]}]
+)
 @pytest.mark.parametrize("above", [True, False])
 def test_keys_are_text_wherever_maps_are_merged_by_hash(place, above):
     """Above and below, inside of lists too; a deep merge takes them."""
@@ -344,7 +346,7 @@ def test_keys_are_text_wherever_maps_are_merged_by_hash(place, above):
     [
         ({"k": [1, 1]}, {"k": [1, 1]}),
         ({"k": [1, 1], "l": [1, 1]}, {"k": [1, 1], "l": [1]}),
-        ({"k": [1, 1], "l": [1, 1], "m": {"n": [1, 1]}}, {"k": [1, 1], "l": [1], "m": {"n": [1, 1]}}),
+        ({"k": [1, 1], "l": [1, 1], "m": {"n": [1, 1]}}, {"k": [1, 1], "l": [1], "m": {"n": [1]}}),
         ({}, True),
     ],
 )

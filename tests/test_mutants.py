@@ -101,7 +101,9 @@ class TestWhoNotices:
         """
         monkeypatch.chdir(house)
         drawn = runner.pool(house / "checkout", ["core"])
-        figures, survivors = runner.run(house / "checkout", house / "place", drawn, {}, {"core": ["tests/test_fold.py"]})
+        figures, survivors = runner.run(
+            house / "checkout", house / "place", drawn, {}, {"core": ["tests/test_fold.py"]}
+        )
 
         assert ["if (number <= 0):", "if number < 1:", "return None", "return 2"] == [one.after for one in survivors]
         assert len(drawn) - len(survivors) == figures["core"].killed

@@ -23,8 +23,8 @@ from nodeattrs.keep.search import (
     memory,
     parse_query,
     read_tree,
-    terms,
 )
+from nodeattrs.keep.search.terms import All
 from tests import postgresql_server
 
 NODES = [
@@ -489,7 +489,9 @@ def test_importing_the_package_does_not_import_the_search():
     assert 0 == subprocess.run([sys.executable, "-c", code]).returncode
 
 
-@pytest.mark.parametrize(("text", "anything"), [("*:*", True), ("**:**", True), ("*", False), ("a:*", False), ("*:?", False)])
+@pytest.mark.parametrize(
+    ("text", "anything"), [("*:*", True), ("**:**", True), ("*", False), ("a:*", False), ("*:?", False)]
+)
 def test_who_asks_for_anything_asks_for_all(text, anything):
     """No index is asked then."""
-    assert anything == (terms.All() == parse_query(text).asked)
+    assert anything == (parse_query(text).asked == All())

@@ -99,7 +99,8 @@ def test_what_stands_there_is_not_written_again():
 
 
 @pytest.mark.parametrize(
-    ("levels", "words"), [(1_999, None), (2_000, "cannot be kept"), (2_600, "nested too deeply"), (10_000, "nested too deeply")]
+    ("levels", "words"),
+    [(1_999, None), (2_000, "cannot be kept"), (2_600, "nested too deeply"), (10_000, "nested too deeply")],
 )
 def test_what_is_too_deep_to_be_read_back_is_refused(levels, words):
     """At the same depth by every Python; what is not too deep is believed to be what it is."""

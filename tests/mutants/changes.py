@@ -83,7 +83,9 @@ def mutants(file: str, source: str) -> list[Mutant]:
     return sorted(found, key=lambda one: one.line)
 
 
-def _inside(tree: ast.AST, function: str = "", prefix: str = "", cached: bool = False) -> Iterator[tuple[str, ast.AST, bool]]:
+def _inside(
+    tree: ast.AST, function: str = "", prefix: str = "", cached: bool = False
+) -> Iterator[tuple[str, ast.AST, bool]]:
     """Every piece of syntax in a function, with its name."""
     for name, value in ast.iter_fields(tree):
         if name in UNTOUCHED or isinstance(tree, ast.JoinedStr):

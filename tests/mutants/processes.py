@@ -11,10 +11,9 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
