@@ -619,6 +619,18 @@ class TestExplain:
         assert re.match(r"a = 5\n  wins   6 layer 1, common +5 +tests/test_bindings_injector\.py:", text)
         assert "layer 2, node n + rack r" in text
 
+    def test_the_lines_because_of_which_it_is_in_effect(self):
+        """Each condition around it, the inner one first; nothing for what always is."""
+        one = Bindings("s")
+        outer = one.when(node="n")
+        outer.when(rack="r").bind("x").to(1)
+        outer.bind("y").to(2)
+        one.bind("z").to(3)
+        injector = Injector([Layer("site", [one])], [("node", "n"), ("rack", "r")])
+
+        for key, causes in {"x": ["when rack r", "when node n"], "y": ["when node n"], "z": []}.items():
+            assert causes == [cause.what for cause in injector.explain(key).causes()]
+
     def test_two_below_the_winner_are_hidden_by_it_and_tie(self):
         """Nothing abstract is there, and nothing is said of it."""
         explanation = Injector([Layer("site", [bound(c=1)]), Layer("modules", [bound(c=2), bound(c=3)])]).explain("c")

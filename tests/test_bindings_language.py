@@ -397,7 +397,8 @@ class TestSites:
             ("site { }", {"site": {}}),
             ("$environment = 'x'", {"assign": {"environment": "x"}}),
             (
-                "site { Environment { modulepath => 'm' } environment { 'p': envdir => 'e' } dynamic_environments { 'd': } }",
+                "site { Environment { modulepath => 'm' } environment { 'p': envdir => 'e' }"
+                " dynamic_environments { 'd': } }",
                 {
                     "site": {
                         "defaults": {"modulepath": "m"},

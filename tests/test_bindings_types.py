@@ -68,7 +68,8 @@ class TestWhatMayStandWhere:
 
 VALUES: dict[str, Any] = {
     "1": 1, "1.5": 1.5, "True": True, "'x'": "x", "None": None, "/a/": re.compile("a"), "/b/": re.compile("b"),
-    "[1]": [1], "[None]": [None], "['x']": ["x"], "[Plain()]": [Plain()], "{'k': 1}": {"k": 1}, "{'k': None}": {"k": None},
+    "[1]": [1], "[None]": [None], "['x']": ["x"], "[Plain()]": [Plain()],
+    "{'k': 1}": {"k": 1}, "{'k': None}": {"k": None},
     "{1: [{}]}": {1: [{}]}, "{(): 1}": {(): 1}, "[{None: 1}]": [{None: 1}], "Fancy()": Fancy(), "Plain()": Plain(),
     "Class[a]": Reference("Class[a]"), "Web[one]": Reference("Web[one]"),
 }  # fmt: skip
@@ -187,8 +188,9 @@ class TestTypesOfPython:
         ("hint", "text"),
         [
             (int, "Integer"), (float, "Float"), (str, "String"), (bool, "Boolean"), (list, "Array"), (dict, "Hash"),
-            (object, "Any"), (Any, "Any"), (re.Pattern, "Pattern"), (re.Pattern[str], "Pattern"), (int | float, "Number"),
-            (Union[int, float], "Number"), (int | float | str | bool, "Literal"), (list[int], "Array[Integer]"),
+            (object, "Any"), (Any, "Any"), (re.Pattern, "Pattern"), (re.Pattern[str], "Pattern"),
+            (int | float, "Number"), (Union[int, float], "Number"),  # noqa: UP007
+            (int | float | str | bool, "Literal"), (list[int], "Array[Integer]"),
             (dict[str, list[int]], "Hash[String,Array[Integer]]"), (Logger, "Type[Logger]"), ("Array", "Array"),
             (Type("Data"), "Data"),
         ],

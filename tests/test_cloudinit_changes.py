@@ -85,3 +85,22 @@ class TestText:
 
         assert (f"#cloud-config\n{text}" if text else "") == merged.text
         assert merged.ok == ("SCHEMA_ERROR" not in text)
+
+
+class TestCauses:
+    def test_the_lines_that_decided_how_parts_are_joined(self):
+        """Of those who set something at the path: the body's line, the part of a header, nothing for a default."""
+        headers = "MIME-Version: 1.0\nContent-Type: text/cloud-config\nMerge-Type: list(append)+dict(recurse_list)\n\n"
+        merged = merge(
+            [
+                "#cloud-config\na: [1]\nmerge_how: 'list(append)'\n",
+                f"{headers}#cloud-config\na: [2]\nb: 1\n",
+                config("c: 3"),
+            ]
+        )
+        first = ("part-001 joins by list(append)", "part-001:3")
+        second = ("part-002 joins by list(append)+dict(recurse_list)", "part-002:5")
+
+        for path, causes in {"a": [second, first], "b": [second], "c": []}.items():
+            assert causes == [(cause.what, cause.origin.place) for cause in merged.causes(path)]
+        assert [True, True, False] == [merged.definition_origin(number) is not None for number in (1, 2, 3)]

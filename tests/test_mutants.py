@@ -87,7 +87,8 @@ class TestWhatIsChanged:
             assert ast.dump(ast.parse(source)) != ast.dump(ast.parse(one.source))
 
     def test_only_functions_with_a_name_in_their_place(self):
-        source = "LIMIT = 1\nclass A:\n    size = 2\n    def f(self):\n        def g():\n            return 3\n        return g\n"
+        method = "    def f(self):\n        def g():\n            return 3\n        return g\n"
+        source = f"LIMIT = 1\nclass A:\n    size = 2\n{method}"
 
         assert [("A.f.<locals>.g", 6), ("A.f.<locals>.g", 6), ("A.f", 7)] == [
             (one.function, one.line) for one in mutants("f.py", source)
@@ -112,7 +113,7 @@ class TestWhoNotices:
         assert CODE == (house / "place/copy/nodeattrs/core/fold.py").read_text()
 
     def test_what_means_the_same_counts_for_neither_side(self, house):
-        first, second, *_ = runner.pool(house / "checkout", ["core"])
+        first, *_ = runner.pool(house / "checkout", ["core"])
         tests = {"core": ["tests/test_fold.py"]}
         figures, survivors = runner.run(house / "checkout", house / "place", [first], {first.key: "why"}, tests)
 

@@ -1,4 +1,4 @@
-"""A copy of the checkout to change files in, kept between runs outside the checkout, and what is remembered beside it."""
+"""A copy of the checkout to change files in. It is kept between runs, outside the checkout."""
 
 from __future__ import annotations
 

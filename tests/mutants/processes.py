@@ -45,7 +45,7 @@ def prepare() -> None:
     )
 
 
-def tested(copy: Path, files: list[str], plugin: object, compiles: bool = False) -> int:
+def run_tests(copy: Path, files: list[str], plugin: object, compiles: bool = False) -> int:
     """The exit code of pytest on *files* of a copy; negative: the signal that ended it. What it said is in `log`."""
     sys.stdout.flush()
     sys.stderr.flush()
@@ -88,7 +88,7 @@ def _become(copy: Path, compiles: bool) -> None:
 
 
 class Watching:
-    """Notes for each test that passes its seconds (of a processor) and the functions it runs, and what importing runs."""
+    """Notes of each test that passes its seconds (of a processor), and the functions it runs; so of importing."""
 
     def __init__(self, copy: Path, answer: Path) -> None:
         self._package, self._answer = f"{copy}/", answer

@@ -49,7 +49,7 @@ def pool(checkout: Path, rooms: Iterable[str], part: str = "") -> list[Mutant]:
 
 
 class Reach:
-    """Which tests run which function: found by running a test file once, and remembered until it or what it runs changes."""
+    """Which tests run which function: found by running a file, and remembered until it or what it runs changes."""
 
     def __init__(self, copy: Path) -> None:
         self._copy, self._file = copy, copy.parent / "tests.json"
@@ -63,7 +63,7 @@ class Reach:
                 continue
             answer = self._copy.parent / "answer.json"
             answer.unlink(missing_ok=True)
-            processes.tested(self._copy, [file], processes.Watching(self._copy, answer), compiles=True)
+            processes.run_tests(self._copy, [file], processes.Watching(self._copy, answer), compiles=True)
             if not answer.exists():
                 raise SystemExit(f"{file} cannot be run: see {self._copy.parent / 'log'}")
             told = json.loads(answer.read_text())
@@ -124,7 +124,7 @@ def judged(copy: Path, mutant: Mutant, chosen: Mapping[str, float]) -> bool:
         return False
     files = sorted({name.partition("::")[0] for name in chosen})
     with copies.changed(copy, mutant.file, mutant.source):
-        code = processes.tested(copy, ["-x", *files], processes.Judging(chosen))
+        code = processes.run_tests(copy, ["-x", *files], processes.Judging(chosen))
     if code < 0 and SERVED in files:
         _serve(anew=True)  # the test may have been ended while it had stopped the server
     return code not in (processes.SURVIVED, processes.NOTHING_RUN)
