@@ -82,8 +82,10 @@ class Reach:
         return whole.hexdigest()
 
     def tests_for(self, mutant: Mutant, files: Iterable[str]) -> dict[str, float]:
-        """The tests that run its function, with their seconds; where that is run by importing, or keeps its answers, all
-        that run something of its file."""
+        """The tests that run its function, with their seconds.
+
+        Where importing runs it, or it keeps its answers: all that run something of its file.
+        """
         chosen: dict[str, float] = {}
         function = f"{mutant.file}::{mutant.function}"
         for file in files:
