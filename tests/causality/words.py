@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from nodeattrs.core.tree import parse, spell
 from tests.causality.values import Path
 
 __all__ = [
@@ -125,11 +126,11 @@ def _steps(spelled: str, asked: Path) -> Path:
     for depth in range(len(asked), -1, -1):
         if _spelled(asked[:depth]) == spelled:
             return asked[:depth]
-    return (*asked, spelled)
+    below = parse(spelled)
+    return below if below[: len(asked)] == asked else (*asked, spelled)
 
 
 def _spelled(path: Path) -> str:
-    from nodeattrs.core.tree import spell
 
     return spell(path)
 
