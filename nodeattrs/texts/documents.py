@@ -122,24 +122,40 @@ def read(path: pathlib.Path, file: str | None = None) -> Document:
     syntax = _SYNTAX_OF.get(path.suffix.lower())
     if syntax is None:
         raise DocumentError("cannot tell what this file holds", file=name, hint=f"known are {', '.join(_SYNTAX_OF)}")
+    return parse(text_of(path, name), name, syntax)
+
+
+def text_of(path: pathlib.Path, file: str) -> str:
+    """The text of a regular file, up to the limit. raises: DocumentError"""
+    return decoded(content_of(path, file), file)
+
+
+def content_of(path: pathlib.Path, file: str) -> bytes:
+    """What a regular file holds, and of one that is too large a little more than it may.
+
+    raises: DocumentError, which comes from a FileNotFoundError where there is none
+    """
     try:
         told = os.stat(path)
         if not stat.S_ISREG(told.st_mode):
-            raise DocumentError("is not a regular file", file=name)
+            raise DocumentError("is not a regular file", file=file)
         size = min(told.st_size, MAX_BYTES)  # asked to read more, Python makes room for all of it first
         with path.open("rb") as stream:
             content = stream.read(size + 1)
             if len(content) > size:  # it grows, or is larger than it says
                 content += stream.read(MAX_BYTES - size)
+    except DocumentError:
+        raise
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise DocumentError(f"cannot be read: {reason}", file=name) from error
+        raise DocumentError(f"cannot be read: {reason}", file=file) from error
+    return content
+
+
+def decoded(content: bytes, file: str) -> str:
+    """The text that a file holds. raises: DocumentError, for one that is too large, or no UTF-8"""
     if len(content) > MAX_BYTES:
-        raise _too_large(name)
-    return parse(_decoded(content, name), name, syntax)
-
-
-def _decoded(content: bytes, file: str) -> str:
+        raise _too_large(file)
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:

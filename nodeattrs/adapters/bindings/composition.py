@@ -33,7 +33,7 @@ from nodeattrs.adapters.bindings.resolution.declarations import Layer
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import DocumentError, NodeattrsError
-from nodeattrs.texts.documents import MAX_BYTES, Document, parse, read
+from nodeattrs.texts.documents import Document, parse, read, text_of
 
 PROVIDERS = "nodeattrs.bindings_providers"
 """The entry points that provide further schemes: the name is the scheme, the object a `Provider`."""
@@ -70,24 +70,8 @@ def read_sets(path: str | os.PathLike[str], file: str | None = None) -> list[Bin
     if where.suffix in _TEXTS:
         from nodeattrs.adapters.bindings.forms.language import parse_sets
 
-        return parse_sets(_text(where, name), name)
+        return parse_sets(text_of(where, name), name)
     return sets_from_document(read(where, name))
-
-
-def _text(path: pathlib.Path, name: str) -> str:
-    try:
-        if not path.is_file():
-            raise DocumentError("is not a regular file", file=name)
-        with path.open("rb") as stream:
-            content = stream.read(MAX_BYTES + 1)
-        if len(content) > MAX_BYTES:
-            raise DocumentError(f"is larger than {MAX_BYTES // 1_000_000} MB", file=name)
-        return content.decode("utf-8")
-    except OSError as error:
-        raise DocumentError(f"cannot be read: {error.strerror or error}", file=name) from error
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise DocumentError("this is not UTF-8 text", file=name, line=line, hint="save the file as UTF-8") from error
 
 
 class Composition:
@@ -318,7 +302,7 @@ def _read_site(path: pathlib.Path, name: str) -> Site:
     if path.suffix in _TEXTS:
         from nodeattrs.adapters.bindings.forms.language import parse_site
 
-        return parse_site(_text(path, name), name)
+        return parse_site(text_of(path, name), name)
     return site_from_document(read(path, name))
 
 

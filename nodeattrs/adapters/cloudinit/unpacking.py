@@ -16,7 +16,8 @@ from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.adapters.cloudinit.loading import MAX_BYTES, load_yaml, too_large
 from nodeattrs.adapters.cloudinit.parts import ARCHIVE, CLOUD_CONFIG, INCLUDES, CloudPart, type_of_text
 from nodeattrs.core.budget import Budget
-from nodeattrs.errors import BadArgument, TooMuch
+from nodeattrs.errors import BadArgument, DocumentError, TooMuch
+from nodeattrs.texts.documents import content_of
 
 if TYPE_CHECKING:
     from email.message import Message
@@ -74,13 +75,9 @@ def read_bytes(path: Path) -> bytes:
     raises: CloudConfigError
     """
     try:
-        if path.exists() and not path.is_file():
-            raise CloudConfigError("empty", "is not a regular file", file=path.as_posix())
-        with path.open("rb") as stream:
-            content = stream.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise CloudConfigError("empty", f"cannot be read: {reason}", file=path.as_posix()) from error
+        content = content_of(path, path.as_posix())
+    except DocumentError as error:
+        raise CloudConfigError("empty", error.reason, file=error.file) from error
     if len(content) > MAX_BYTES:
         raise too_large("the file").located(path.as_posix())
     return content
