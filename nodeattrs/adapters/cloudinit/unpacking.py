@@ -219,8 +219,7 @@ class _Unpacking:
         content = part.get_payload(decode=True)
         if part.get_content_maintype() != "text" or not isinstance(content, bytes):
             return content
-        charset = part.get_charset()
-        codec = getattr(charset, "input_codec", None) or "utf-8"
+        codec = getattr(part.get_charset(), "input_codec", None) or "utf-8"
         try:
             return content.decode(codec, "surrogateescape")
         except (LookupError, UnicodeError) as error:
