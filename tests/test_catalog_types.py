@@ -37,7 +37,7 @@ def run(site: Site, *subjects: Any, noop: bool = False) -> Report:
 
 
 def told(report: Report) -> list[str]:
-    return [change.told for outcome in report.outcomes.values() for change in outcome.changes]
+    return [change.summary for outcome in report.outcomes.values() for change in outcome.changes]
 
 
 def errors(report: Report) -> str:

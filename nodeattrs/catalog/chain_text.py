@@ -227,6 +227,8 @@ class _Reader:
             return str(ref)
         self.take()
         if token.kind == "number":
+            if len(token.text) > _MOST:
+                self._fail(token.at, f"a number of more than {_MOST} signs")
             return float(token.text) if "." in token.text else int(token.text)
         if token.kind == "word":
             return _VALUES.get(token.text, token.text)
@@ -245,23 +247,23 @@ class _Reader:
 class RefMaker:
     """`Package['ntp']`, `Package['a', 'b']`, and `Package.where(...)` for all that answer a query.
 
-    hear: is told of each link its references are used in
+    on_link: is called with each link its references are used in
 
     >>> RefMaker("Package")["ntp"], RefMaker("Package").where(provider="yum").query
     (Package['ntp'], ('==', 'provider', 'yum'))
     """
 
     def __init__(
-        self, kind: str, hear: Callable[[Link], None] | None = None, title: Callable[[str], str] = lambda text: text
+        self, kind: str, on_link: Callable[[Link], None] | None = None, title: Callable[[str], str] = lambda text: text
     ) -> None:
         self._kind = capitalised(kind)
-        self._hear = hear
+        self._on_link = on_link
         self._title = title
 
     def __getitem__(self, titles: str | Iterable[str]) -> Any:
         if isinstance(titles, str):
             ref = made(self._kind, self._title(titles))
-            ref.hear = self._hear
+            ref.on_link = self._on_link
             return ref
         return Refs(self[title] for title in titles)
 
@@ -274,4 +276,4 @@ class RefMaker:
         for name, value in values.items():
             one: Query = ("==", name, value)
             query = one if query is None else ("and", query, one)
-        return Collector(self._kind, query, None, self._hear)
+        return Collector(self._kind, query, None, self._on_link)

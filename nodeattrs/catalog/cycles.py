@@ -58,7 +58,7 @@ class Cycle:
             found.append((edge, *self.graph.reason(edge)))
         return found
 
-    def told(self) -> Iterator[str]:
+    def lines(self) -> Iterator[str]:
         """The reasons as lines."""
         for edge, reason, origin in self.reasons():
             place = f" at {origin}" if origin else ""

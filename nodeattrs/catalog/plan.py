@@ -167,7 +167,7 @@ class Plan:
             f"Found {len(cycles)} dependency cycle{'' if len(cycles) == 1 else 's'}:\n{paths}\n"
             "Try the '--graph' option and opening the resulting '.dot' file in OmniGraffle or GraphViz"
         )
-        said = [f"{edge}" for cycle in cycles for edge in cycle.told()]
+        said = [f"{edge}" for cycle in cycles for edge in cycle.lines()]
         return DependencyCycle(message, cycles, said)
 
     def visit_order(self) -> list[int]:

@@ -44,13 +44,13 @@ class _Chained:
 class Ref(_Chained, str):
     """A reference, `Type[title]`: a text that can stand in a chain.
 
-    hear: is told of each link this reference is used in; None where nobody listens
+    on_link: is called with each link this reference is used in, unless it is None
 
     >>> Ref("Package[ntp]") >> Ref("File[/etc/ntp.conf]") >> ~Ref("Service[ntpd]")
     <Chain Package[ntp] -> File[/etc/ntp.conf] ~> Service[ntpd]>
     """
 
-    hear: Callable[[Link], None] | None = None
+    on_link: Callable[[Link], None] | None = None
 
     @property
     def type(self) -> str:
@@ -70,9 +70,9 @@ class Refs(_Chained, tuple[Ref, ...]):
     """Several references that stand side by side in a chain. raises: BadArgument, by `refs`"""
 
     @property
-    def hear(self) -> Callable[[Link], None] | None:
+    def on_link(self) -> Callable[[Link], None] | None:
         """Whoever listens to one of them."""
-        return next((ref.hear for ref in self if ref.hear), None)
+        return next((ref.on_link for ref in self if ref.on_link), None)
 
     def __repr__(self) -> str:
         return f"refs({', '.join(map(repr, self))})"
@@ -89,7 +89,7 @@ class Collector(_Chained):
     type: str
     query: Query | None = None
     before: tuple[Operand, Arrow] | None = None
-    hear: Callable[[Link], None] | None = field(default=None, repr=False)
+    on_link: Callable[[Link], None] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +130,7 @@ class Chain(_Chained):
 
     value: Operand
     links: tuple[Link, ...]
-    hear: Callable[[Link], None] | None = field(default=None, repr=False)
+    on_link: Callable[[Link], None] | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         first = self.links[0]
@@ -140,7 +140,7 @@ class Chain(_Chained):
 def linked(left: Operand, arrow: Arrow, right: Operand) -> tuple[Link, Operand]:
     """The link between two operands, and the operand that the chain goes on from."""
     if isinstance(right, Collector):
-        right = Collector(right.type, right.query, (left, arrow), right.hear)
+        right = Collector(right.type, right.query, (left, arrow), right.on_link)
         return Link(left, arrow, right), right
     return Link(left, arrow, right), right or left
 
@@ -154,11 +154,11 @@ def _joined(left: Any, right: Any, plain: Arrow, notifying: Arrow) -> Chain:
     earlier = left.links if isinstance(left, Chain) else ()
     left_operand = left.value if isinstance(left, Chain) else _operand(left)
     link, value = linked(left_operand, arrow, _operand(right))
-    hear = left.hear if isinstance(left, Chain) else left_operand.hear
-    hear = hear or link.right.hear
-    if hear is not None:
-        hear(link)
-    return Chain(value, (*earlier, link), hear)
+    on_link = left.on_link if isinstance(left, Chain) else left_operand.on_link
+    on_link = on_link or link.right.on_link
+    if on_link is not None:
+        on_link(link)
+    return Chain(value, (*earlier, link), on_link)
 
 
 def _operand(given: Any) -> Operand:

@@ -7,6 +7,8 @@ Nothing is decided here: which store is meant and what a machine is called is kn
 from __future__ import annotations
 
 import argparse
+import contextlib
+import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +18,7 @@ from nodeattrs.errors import BadArgument, MissingExtra, NotFound
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from nodeattrs.core.budget import Limits
     from nodeattrs.core.tree import Path
     from nodeattrs.keep import Store
     from nodeattrs.node.node import Node
@@ -28,6 +31,7 @@ __all__ = [
     "UNKNOWN_LAYER",
     "actions_of",
     "add_at",
+    "add_budget",
     "add_output",
     "add_run_options",
     "add_settings_from",
@@ -38,6 +42,7 @@ __all__ = [
     "is_directory",
     "json_attributes",
     "kept_in",
+    "limits_of",
     "moment",
     "named_node",
     "path_of",
@@ -46,6 +51,7 @@ __all__ = [
     "store_of",
 ]
 
+_NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,9})?", re.ASCII)
 _STORE_HELP = (
     "where nodes are kept: a directory, a file that ends in .db, file://, sqlite:// or postgresql:// (default: "
     "`store` in nodeattrs.toml of the repository, else .nodeattrs/nodes.db in the current directory)"
@@ -87,6 +93,41 @@ def add_output(parser: argparse.ArgumentParser) -> None:
         help="auto: on a terminal, unless NO_COLOR is set (default)",
     )
     group.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
+    add_budget(group)
+
+
+def add_budget(parser: argparse._ActionsContainer) -> None:
+    """What one document, lookup, merge or query may take."""
+    parser.add_argument(
+        "--budget",
+        metavar="LIMIT=N",
+        action="append",
+        help="what one document, lookup, merge or query may take at most: steps, values, bytes, depth or seconds; "
+        "may be repeated (default: [limits] in nodeattrs.toml)",
+    )
+
+
+def limits_of(options: argparse.Namespace) -> Limits:
+    """The limits of a command: those of --budget, else of the settings. raises: BadArgument, DocumentError"""
+    from nodeattrs.core.budget import in_force
+
+    given = [one.partition("=") for one in getattr(options, "budget", None) or ()]
+    numbers = {name: float(most) if "." in most else int(most) for name, _, most in given if _NUMBER.fullmatch(most)}
+    for name, _, most in given:
+        if name not in numbers:
+            raise BadArgument(f"--budget {name}={most} is no limit", hint="write --budget values=2000000")
+    return _settled_limits(options, in_force()).but(**numbers)
+
+
+def _settled_limits(options: argparse.Namespace, limits: Limits) -> Limits:
+    import pathlib
+
+    file = pathlib.Path(getattr(options, "repo", None) or ".") / "nodeattrs.toml"
+    with contextlib.suppress(OSError):
+        if b"limits" in file.read_bytes()[: limits.bytes]:
+            repository = _named(options)
+            return limits if repository is None else limits.but(**repository.config.limits)
+    return limits
 
 
 def add_store(parser: argparse.ArgumentParser) -> None:

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
+from nodeattrs.cli.options import limits_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.core.budget import limited
 from nodeattrs.errors import InternalError, NodeattrsError
 
 if TYPE_CHECKING:
@@ -74,7 +76,7 @@ class _Parser(argparse.ArgumentParser):
     """A parser that notices when its words do not come out, and tells whom it does not understand where to read on."""
 
     def error(self, message: str) -> NoReturn:
-        super().error(f"{message}\n  {self.prog} --help tells more")
+        super().error(f"{message}\n  {self.prog} --help shows more")
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
         # argparse's own would swallow a full disk.
@@ -144,7 +146,8 @@ def run(argv: Sequence[str] | None = None) -> int:
             with terminal.writing():
                 parser(_command_in(words)).parse_args(words, options)
             terminal = Terminal(getattr(options, "color", "auto"), getattr(options, "format", "text"))
-            code: int = options.perform(options, terminal)
+            with limited(limits_of(options)):
+                code: int = options.perform(options, terminal)
         except SystemExit as end:
             # argparse has said what it has to say, on stdout for --help and on stderr for what it did not understand.
             code = end.code if isinstance(end.code, int) else NOT_UNDERSTOOD

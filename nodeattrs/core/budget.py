@@ -19,7 +19,7 @@ from typing import Any
 from nodeattrs.core.tree import MAX_DEPTH
 from nodeattrs.errors import BadArgument, TooMuch
 
-__all__ = ["NAMES", "Budget", "Limits", "in_force", "limited"]
+__all__ = ["NAMES", "Budget", "Limits", "hold", "in_force", "limited"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,11 @@ def in_force() -> Limits:
     return _in_force.get()
 
 
+def hold(limits: Limits) -> None:
+    """Put limits in force for good: for a process that works for another one."""
+    _in_force.set(limits)
+
+
 @contextmanager
 def limited(limits: Limits | None = None, **others: Any) -> Iterator[Limits]:
     """Within the block other limits are in force. raises: BadArgument, for one that is none
@@ -84,7 +89,7 @@ def limited(limits: Limits | None = None, **others: Any) -> Iterator[Limits]:
 _SAID = {
     "steps": "takes more than {:,} steps",
     "values": "holds more than {:,} values",
-    "bytes": "takes more than {:,} bytes of text",
+    "bytes": "is larger than {}",
     "depth": "nested deeper than {} levels",
     "seconds": "takes longer than {} s",
 }
@@ -160,8 +165,9 @@ class Budget:
         way = f"[limits] {limit} in nodeattrs.toml, --budget, or core.budget.limited"
         hint = f"if this is meant, raise the limit to {2 * most}: {way}"
         line, column = self.where() if self.where is not None else (None, None)
+        shown = f"{most // 1_000_000} MB" if limit == "bytes" and not most % 1_000_000 else most
         return TooMuch(
-            _SAID[limit].format(most),
+            _SAID[limit].format(shown),
             limit=limit,
             file=self.file,
             line=line,

@@ -15,6 +15,9 @@
     "users.*.keys" = "append"
     "sites" = {merge_by = "name"}
 
+    [limits]
+    values = 2000000
+
 Chef's own settings work at the top level too: `allowed_automatic_attributes`,
 `blocked_…`, and the older `automatic_attribute_whitelist`, `…_blacklist`. Where
 several spellings say one thing the oldest wins, as in Chef, with a warning. What
@@ -27,6 +30,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from nodeattrs.core.budget import NAMES, Limits
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, parse
 from nodeattrs.runs.fields import Fields
@@ -55,6 +59,7 @@ class Config:
     hiera:       the Hiera tree that recipes look keys up in: a hiera.yaml or a folder with one, or None
     bindings:    the site of bindings that recipes inject from: a folder, or None
     merge:       rules for paths: what happens there instead of what Chef does
+    limits:      what one document, lookup, merge or query may take: see `core.budget.Limits`
     """
 
     allowed: Mapping[str, list[Entry]] = field(default_factory=dict)
@@ -65,6 +70,7 @@ class Config:
     hiera: str | None = None
     bindings: str | None = None
     merge: tuple[PathRule, ...] = ()
+    limits: Mapping[str, float] = field(default_factory=dict)
 
 
 def read_config(fields: Fields) -> Config:
@@ -73,7 +79,7 @@ def read_config(fields: Fields) -> Config:
     raises: DocumentError, with everything that is wrong with it
     """
     chef = [name for table in _TABLES for level in LEVELS for name in _chef_names(table, level)]
-    fields.only((*_TABLES, "sensitive", "store", "environment", "hiera", "bindings", "merge"), ignore=chef)
+    fields.only((*_TABLES, "sensitive", "store", "environment", "hiera", "bindings", "merge", "limits"), ignore=chef)
     config = Config(
         _lists(fields, "allowed"),
         _lists(fields, "blocked"),
@@ -83,6 +89,7 @@ def read_config(fields: Fields) -> Config:
         fields.text("hiera") or None,
         fields.text("bindings") or None,
         tuple(_merge_rules(fields)),
+        _limits(fields),
     )
     fields.finish()
     return config
@@ -93,6 +100,16 @@ def _merge_rules(fields: Fields) -> Iterator[PathRule]:
         place = fields.locator.at(("merge", key)).place or FILE
         if fields.parsed(("merge", key), said, lambda said, key=key: read_rules({key: said})):  # type: ignore[misc]
             yield from read_rules({key: said}, lambda _, place=place: place)  # type: ignore[misc]
+
+
+def _limits(fields: Fields) -> dict[str, float]:
+    fields.only(NAMES, "limits")
+    said = {name: most for name, most in fields.map("limits").items() if name in NAMES}
+    return {
+        name: most
+        for name, most in said.items()
+        if fields.parsed(("limits", name), most, lambda most, name=name: Limits().but(**{name: most}))  # type: ignore[misc]
+    }
 
 
 def _chef_names(table: str, level: str) -> tuple[str, str]:

@@ -4,8 +4,8 @@ JSON, YAML and TOML come out as the same thing: a tree of exact dicts, exact lis
 and JSON scalars, and a locator that gives the line of any path when asked, not
 while reading. It knows nothing of roles or nodes, and never runs what it reads.
 
-One document is held to limits: 10 MB of UTF-8 text, 500 levels, and for YAML a
-million values once its aliases are written out. Whatever is wrong with a file, the
+One document is held to limits (`core.budget`): 10 MB of UTF-8 text, 500 levels, and for
+YAML a million values once its aliases are written out. Whatever is wrong with a file, the
 error is a `DocumentError` with the file, the line and the column.
 
     >>> document = parse('{"name": "web",\\n "port": 80}', "roles/web.json", "json")
@@ -25,15 +25,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeVar
 
+from nodeattrs.core.budget import Budget, Limits
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text
 
-__all__ = ["MAX_BYTES", "Document", "Syntax", "parse", "read"]
+__all__ = ["MAX_BYTES", "Document", "Syntax", "content_of", "decoded", "parse", "read", "text_of"]
 
-MAX_BYTES = 10_000_000
-"""The size of the largest document that is read."""
+MAX_BYTES = Limits().bytes
+"""The size of the largest document that is read where nobody says otherwise."""
 
 Syntax = Literal["json", "yaml", "toml"]
 
@@ -131,31 +132,31 @@ def text_of(path: pathlib.Path, file: str) -> str:
 
 
 def content_of(path: pathlib.Path, file: str) -> bytes:
-    """What a regular file holds, and of one that is too large a little more than it may.
+    """What a regular file holds, which may grow meanwhile.
 
-    raises: DocumentError, which comes from a FileNotFoundError where there is none
+    raises: DocumentError, which comes from a FileNotFoundError where there is none; TooMuch
     """
+    budget = Budget(file)
+    most = budget.left("bytes")
     try:
-        told = os.stat(path)
-        if not stat.S_ISREG(told.st_mode):
+        if not stat.S_ISREG(os.stat(path).st_mode):
             raise DocumentError("is not a regular file", file=file)
-        size = min(told.st_size, MAX_BYTES)  # asked to read more, Python makes room for all of it first
         with path.open("rb") as stream:
+            size = min(os.fstat(stream.fileno()).st_size, most)  # asked for more, Python makes room for all of it first
             content = stream.read(size + 1)
-            if len(content) > size:  # it grows, or is larger than it says
-                content += stream.read(MAX_BYTES - size)
+            if len(content) > size:
+                content += stream.read(most - size)
     except DocumentError:
         raise
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise DocumentError(f"cannot be read: {reason}", file=file) from error
+    budget.bytes(len(content))
     return content
 
 
 def decoded(content: bytes, file: str) -> str:
-    """The text that a file holds. raises: DocumentError, for one that is too large, or no UTF-8"""
-    if len(content) > MAX_BYTES:
-        raise _too_large(file)
+    """The text that a file holds. raises: DocumentError, where it is no UTF-8"""
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -164,18 +165,13 @@ def decoded(content: bytes, file: str) -> str:
         raise Text(file, before).error("this byte is not UTF-8 text", len(before), hint=hint) from error
 
 
-def _too_large(file: str) -> DocumentError:
-    return DocumentError(f"is larger than {MAX_BYTES // 1_000_000} MB", file=file, hint="split it into several files")
-
-
 def parse(text: str, file: str, syntax: Syntax) -> Document:
     """Read a document from *text*.
 
     file:   its name in messages
     raises: DocumentError
     """
-    if len(text) > MAX_BYTES:
-        raise _too_large(file)
+    Budget(file).bytes(len(text))
     source = Text(file, text.removeprefix("\ufeff"))
     half = None if text.isascii() else HALF_PAIR.search(source.text)
     if half:

@@ -185,6 +185,7 @@ class _Shape:
         self.sets: list[_Set] = []
         self.after: list[set[int]] = []
         self.looked = 0
+        self.is_double = False
 
     def tries(self, items: Any) -> Tries:
         """How many loops may divide a text between them, and how many choices there are. raises: _Ambiguous"""
@@ -219,7 +220,7 @@ class _Shape:
 
     def has_one_way(self, items: Any, rounds: int = 1) -> bool:
         """Whether it can take each text in one way only, in so many rounds. raises: _Ambiguous, where nobody knows"""
-        self.sets, self.after = [], []
+        self.sets, self.after, self.is_double = [], [], False
         try:
             places = self._sequence(items)
         except _Ambiguous:
@@ -230,7 +231,7 @@ class _Shape:
             if places.nullable and rounds < _MOST_PLACES:
                 return False
             self._joined(places.last, places.first)
-        return not any(map(self._clash, (places.first, *self.after)))
+        return not self.is_double and not any(map(self._clash, (places.first, *self.after)))
 
     def _clash(self, several: Iterable[int]) -> bool:
         seen = 0
@@ -257,6 +258,8 @@ class _Shape:
 
     def _joined(self, before: list[int], behind: list[int]) -> None:
         for place in before:
+            # What could come next anyhow, and may come now once more, can come in two ways.
+            self.is_double = self.is_double or not self.after[place].isdisjoint(behind)
             self.after[place].update(behind)
 
     def _sequence(self, items: Any) -> _Places:

@@ -114,8 +114,17 @@ def _expanded(given: Any, inventory: Inventory, keeps: bool) -> Iterator[str]:
 
 
 def _pattern(reference: _Reference) -> re.Pattern[str]:
-    segment, several = r"[^:]+", r"[^:]+(?:::[^:]+)*"
-    parts = [
-        several if one == "**" else segment if one == "*" else re.escape(one) for one in reference.name.split("::")
-    ]
+    """`*` is any segment, `**` any row of them; each of these takes as few as it can, and that is final."""
+    rows: list[list[str]] = [[]]
+    for one in reference.name.split("::"):
+        if one == "**":
+            rows.append([])
+        else:
+            rows[-1].append("[^:]+" if one == "*" else re.escape(one))
+    first, *others = rows
+    parts = ["::".join(first)] if first else []
+    for row in others[:-1]:
+        parts.append("(?>[^:]+(?:::[^:]+)*?" + "".join(f"::{one}" for one in row) + ")")
+    for row in others[-1:]:
+        parts.append("[^:]+(?:::[^:]+)*" + "".join(f"::{one}" for one in row))
     return re.compile("::".join(parts))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from itertools import islice
 from typing import Any, Literal
 
-from nodeattrs.adapters.cloudinit.loading import measured, same
+from nodeattrs.adapters.cloudinit.loading import same
 from nodeattrs.adapters.cloudinit.parts import CloudPart
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.folding import NOTHING, Folding
@@ -20,31 +20,6 @@ from nodeattrs.core.origins import renumbered
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
-
-_READ_IN_A_STEP = 400
-
-
-class Effort:
-    """What joining one part after the other takes.
-
-    Each may make the result anew, and the result is no larger than all that was read before.
-    """
-
-    def __init__(self, budget: Budget) -> None:
-        self.budget = budget
-        self._read = 0
-
-    def next(self, text: str) -> None:
-        """One more part joins. raises: TooMuch"""
-        self.budget.steps(self._read // _READ_IN_A_STEP)
-        self._read += len(text)
-
-    def read(self, text: str, config: Any) -> None:
-        """What a text said; only where it has aliases this may be more than it wrote. raises: TooMuch, TooDeep"""
-        if "*" in text:
-            size = measured(config)
-            self.budget.values(size)
-            self._read += size
 
 
 @dataclass(frozen=True, slots=True)

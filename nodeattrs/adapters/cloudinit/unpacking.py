@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
-from nodeattrs.adapters.cloudinit.loading import MAX_BYTES, load_yaml, too_large
+from nodeattrs.adapters.cloudinit.loading import load_yaml
 from nodeattrs.adapters.cloudinit.parts import ARCHIVE, CLOUD_CONFIG, INCLUDES, CloudPart, type_of_text
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import BadArgument, DocumentError, TooMuch
@@ -75,12 +75,11 @@ def read_bytes(path: Path) -> bytes:
     raises: CloudConfigError
     """
     try:
-        content = content_of(path, path.as_posix())
+        return content_of(path, path.as_posix())
+    except TooMuch as error:
+        raise past_a_limit(error, "the file").located(path.as_posix()) from None
     except DocumentError as error:
         raise CloudConfigError("empty", error.reason, file=error.file) from error
-    if len(content) > MAX_BYTES:
-        raise too_large("the file").located(path.as_posix())
-    return content
 
 
 def unpack(
@@ -142,8 +141,7 @@ class _Unpacking:
     def _unpacked(self, content: str | bytes) -> bytes:
         """The bytes of a blob, one layer of gzip removed."""
         data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
-        if len(data) > MAX_BYTES:
-            raise too_large("user-data")
+        Budget("user-data", self.budget.limits).bytes(len(data))
         if data[:2] == b"\x1f\x8b":
             self.plain = ""
             return self._gunzipped(data, data)

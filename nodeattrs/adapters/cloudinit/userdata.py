@@ -22,12 +22,12 @@ from nodeattrs.adapters.cloudinit.definitions import (
     take_definition,
 )
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
-from nodeattrs.adapters.cloudinit.loading import dumped, independent, load_config
+from nodeattrs.adapters.cloudinit.loading import dumped, independent, load_config, measured
 from nodeattrs.adapters.cloudinit.mergers import Mode, lay, policy_of
 from nodeattrs.adapters.cloudinit.merging import as_definition
 from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, INCLUDES, JSONP, SCRIPTS, CloudPart, PartReport, status_of
 from nodeattrs.adapters.cloudinit.patching import changes_in, operations_of, said_in
-from nodeattrs.adapters.cloudinit.steps import Effort, Joining, Row, Step, steps_of
+from nodeattrs.adapters.cloudinit.steps import Joining, Row, Step, steps_of
 from nodeattrs.adapters.cloudinit.unpacking import unpack
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Cause, Claim, Locator, Origin
@@ -87,10 +87,36 @@ def merge(
     return run.merged()
 
 
+_READ_IN_A_STEP = 100
+
+
+class _Effort:
+    """What joining one part after the other takes.
+
+    Each may make the result anew, and the result is no larger than all that was read before.
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+        self._read = 0
+
+    def next(self, text: str) -> None:
+        """One more part joins. raises: TooMuch"""
+        self.budget.steps(self._read // _READ_IN_A_STEP)
+        self._read += len(text)
+
+    def read(self, text: str, config: Any) -> None:
+        """What a text said; only where it has aliases this may be more than it wrote. raises: TooMuch, TooDeep"""
+        if "*" in text:
+            size = measured(config)
+            self.budget.values(size)
+            self._read += size
+
+
 class _Run:
     def __init__(self, mode: Mode, how: Definition | None, budget: Budget) -> None:
         self.mode = mode
-        self.effort = Effort(budget)
+        self.effort = _Effort(budget)
         self.how = how
         self.folding: Folding | None = None
         self.reports: list[PartReport] = []

@@ -16,7 +16,7 @@ from nodeattrs.adapters.hiera.expressions import Plan, Speech, planned, text_pla
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown
-from nodeattrs.errors import DocumentError
+from nodeattrs.errors import DocumentError, TooMuch
 from nodeattrs.texts.documents import Document, content_of, decoded, parse
 from nodeattrs.texts.places import HALF_PAIR, Mark, Text
 
@@ -43,7 +43,7 @@ def read_document(path: pathlib.Path, name: str, syntax: Literal["yaml", "json"]
     except DocumentError as error:
         if isinstance(error.__cause__, (FileNotFoundError, NotADirectoryError)):
             raise FileNotFoundError(str(error)) from None
-        raise _bad("unreadable_file", error) from error
+        raise _bad("data_parse_error" if isinstance(error, TooMuch) else "unreadable_file", error) from error
     try:
         return _parsed(Text(name, decoded(content, name).removeprefix("\ufeff")), syntax)
     except DocumentError as error:

@@ -67,11 +67,11 @@ class Expressions:
     def _number(self, tree: Tree) -> Node:
         *sign, token = map(str, tree.children)
         number: int | float
+        if len(token) > _MOST_DIGITS:
+            raise self._text.error(tree, f"a number with more than {_MOST_DIGITS} digits")
         if token.lower().startswith("0x"):
             number = int(token, 16)
         elif re.fullmatch(r"\d+", token):
-            if len(token) > _MOST_DIGITS:
-                raise self._text.error(tree, f"a number with more than {_MOST_DIGITS} digits")
             number = int(token)
         else:
             number = float(token)

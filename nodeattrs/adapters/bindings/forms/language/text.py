@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.types import Type, parse_type
+from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import near
 from nodeattrs.errors import missing_extra
@@ -108,6 +109,10 @@ Tree = Any
 """A tree of lark, or one of its tokens."""
 
 
+_PER_SIGN = 50
+"""How many steps it takes to read a sign, as near as one can say."""
+
+
 @functools.cache
 def parser() -> Any:
     try:
@@ -132,6 +137,7 @@ class Text:
     def parsed(self, start: str) -> Tree:
         """The tree of the whole text. raises: BindingError ("syntax"), MissingExtra"""
         known = parser()
+        Budget(self.file or "the text").steps(_PER_SIGN * len(self.text))
         import lark
 
         try:
