@@ -21,9 +21,9 @@ from nodeattrs.adapters.hiera.values import inspected
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import TooDeep
+from nodeattrs.puppet.regex import translated
 from nodeattrs.texts.numbers import too_long
 from nodeattrs.texts.patterns import BadPattern, Expression
-from nodeattrs.texts.ruby_regex import translated
 
 
 @dataclass(frozen=True, slots=True)
