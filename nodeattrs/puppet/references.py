@@ -12,6 +12,7 @@ import difflib
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from nodeattrs.errors import BadArgument
@@ -248,11 +249,19 @@ def _text(operand: Operand) -> str:
 
 
 def spelled(query: Query) -> str:
-    """A query in Puppet's words."""
+    """A query in Puppet's words, which read as the same query."""
     word, left, right = query
     if word in ("and", "or"):
         return f"({spelled(left)} {word} {spelled(right)})"
-    return f"{left} {word} {right!r}" if isinstance(right, str) else f"{left} {word} {str(right).lower()}"
+    return f"{left} {word} {_value(right)}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, str):
+        return "'{}'".format(value.replace("\\", "\\\\").replace("'", "\\'"))
+    if isinstance(value, float):
+        return format(Decimal(repr(value)), "f")  # the language of chains has no exponents
+    return "undef" if value is None else str(value).lower()
 
 
 def near_hint(missing: str, known: Iterable[str]) -> str | None:

@@ -31,6 +31,7 @@ from nodeattrs.adapters.bindings.model.types import target_of
 from nodeattrs.adapters.bindings.references import Inventory, layer_references
 from nodeattrs.adapters.bindings.resolution.declarations import Layer
 from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.texts.documents import Document, parse, read, text_of
@@ -125,6 +126,11 @@ class Composition:
             self._note(_of_document(error))
         return before != (self.layers, [str(fault) for fault in self.faults], self.state.categories)
 
+    @property
+    def files(self) -> int:
+        """How many files were read."""
+        return len(self._cache)
+
     def injector(self, **options: Any) -> Injector:
         """An injector over the layers; options as of `Injector`. raises: BindingErrors, with all faults together"""
         return Injector(self.layers, self.state, faults=self.faults, **options)
@@ -192,6 +198,9 @@ class Composition:
                     sets += self._named_sets(several, found[scheme])
                 elif scheme == "enc":
                     sets += classified.sets(several, self.state.value("node"))
+                elif scheme not in self._providers and not may_run():
+                    reason = f"its provider {NOT_RUN}"
+                    sets.append(BindingSet.unknown(scheme, Origin("provider", scheme), reason))
                 else:
                     provider = self._providers.get(scheme) or offered[scheme].load()
                     sets += self._provided(scheme, provider, several, request)
@@ -342,6 +351,9 @@ class _Classified:
         self._classes = data.get("classes") or {}
         # What a classifier calls parameters are top scope variables; those of classes stand below the classes.
         self._said: dict[str, dict[Any, Any]] = {word: data.get(word) or {} for word in ("parameters", "variables")}
+        for word, said in self._said.items():
+            if not isinstance(said, dict):
+                raise BindingError("classifier-failed", f"the {word} of the classifier are no map")
         self._variables = {**self._said["parameters"], **self._said["variables"]}
         self.environment = data.get("environment")
         if not isinstance(self._classes, (dict, list)):
