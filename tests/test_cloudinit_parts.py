@@ -24,6 +24,7 @@ from nodeattrs.adapters.cloudinit import (
     parse_definition,
     unpack,
 )
+from nodeattrs.core.budget import limited
 from nodeattrs.errors import BadArgument, MissingExtra
 from tests.vectors.cloudinit import canonical
 
@@ -310,14 +311,11 @@ class TestWhatStopsEverything:
     @pytest.mark.parametrize(
         ("first", "second", "fits"), [(100, 0, True), (101, 0, False), (60, 40, True), (60, 41, False)]
     )
-    def test_so_much_and_no_more_may_be_unpacked(
-        self, monkeypatch: pytest.MonkeyPatch, first: int, second: int, fits: bool
-    ):
+    def test_so_much_and_no_more_may_be_unpacked(self, first: int, second: int, fits: bool):
         """All blobs count together."""
-        monkeypatch.setattr("nodeattrs.adapters.cloudinit.unpacking.MAX_BYTES", 100)
         blobs = [gzip.compress(b"#" * size) for size in (first, second) if size]
 
-        with contextlib.nullcontext() if fits else pytest.raises(CloudConfigError, match="larger than"):
+        with limited(bytes=100), contextlib.nullcontext() if fits else pytest.raises(CloudConfigError, match="100"):
             merge(blobs)
 
     def test_broken_gzip_is_kept_as_it_is(self):
