@@ -17,9 +17,10 @@ settings.load_profile("house")
 def without_regex(monkeypatch: pytest.MonkeyPatch):
     """As if the package `regex` were not installed; nothing that was made with it is remembered, here or after."""
     from nodeattrs.adapters.hiera import deep, types
-    from nodeattrs.texts import patterns, ruby_regex
+    from nodeattrs.puppet import regex
+    from nodeattrs.texts import patterns
 
-    kept = (patterns.expression, ruby_regex.translated, types.parse_type, deep._prefix_pattern)
+    kept = (patterns.expression, regex.translated, types.parse_type, deep._prefix_pattern)
     monkeypatch.setitem(sys.modules, "regex", None)
     for one in kept:
         one.cache_clear()

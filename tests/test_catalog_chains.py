@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from nodeattrs.catalog import Catalog, RefMaker, Refs, Resource, parsed_chain, parsed_query, ref_of, refs
 from nodeattrs.catalog.questions import impact_of, why_before
-from nodeattrs.catalog.references import spelled
 from nodeattrs.catalog.resources import answers
 from nodeattrs.errors import BadArgument, DocumentError
+from nodeattrs.puppet.references import spelled
 
 Package, File, Service = RefMaker("Package"), RefMaker("File"), RefMaker("Service")
 

@@ -474,7 +474,7 @@ class TestBadInput:
         A folder in its place, a byte that is no UTF-8, one that is too large.
         """
         scope = site({"data/nodes/web1.yaml/x": ""})
-        with pytest.raises(BadData, match=r"data/nodes/web1.yaml: cannot be read") as caught:
+        with pytest.raises(BadData, match=r"data/nodes/web1.yaml: is not a regular file") as caught:
             scope.lookup("k")
         assert "unreadable_file" == caught.value.kind
         (tmp_path / "data/nodes/n.yaml").write_bytes(b"a: 1\nb: \xff\n")

@@ -6,8 +6,8 @@ import pytest
 
 from nodeattrs.adapters.hiera import BadLookup, Sensitive
 from nodeattrs.adapters.hiera.types import convert, parse_type
+from nodeattrs.puppet.regex import translated
 from nodeattrs.texts.patterns import BadPattern
-from nodeattrs.texts.ruby_regex import translated
 from tests.vectors.values import spelled
 
 

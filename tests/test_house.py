@@ -24,6 +24,7 @@ RANKS = {
     "disk": 1,
     "texts": 2,
     "node": 3,
+    "puppet": 3,
     "keep": 4,
     "adapters": 4,
     "catalog": 4,

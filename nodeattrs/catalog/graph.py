@@ -14,9 +14,9 @@ from functools import cached_property, partial
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple, cast
 
-from nodeattrs.catalog.references import Ref
 from nodeattrs.catalog.resources import RELATIONS, FirstOf, Related, Resource
 from nodeattrs.core.claim import Origin
+from nodeattrs.puppet.references import Ref
 
 
 class Said(NamedTuple):

@@ -14,9 +14,9 @@ from itertools import chain
 from nodeattrs.catalog.cycles import Cycle, cycles_of
 from nodeattrs.catalog.errors import DependencyCycle, NoopDoesNotReach, ReferenceNotFound
 from nodeattrs.catalog.graph import Graph, Said, in_order
-from nodeattrs.catalog.references import Arrow, Collector, Operand, Ref, near_hint
 from nodeattrs.catalog.resources import MAIN_CLASS, RELATIONS, Declarations, Related, Resource
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.puppet.references import Arrow, Collector, Operand, Ref, near_hint
 
 _MOST_HINTS = 20
 

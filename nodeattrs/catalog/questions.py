@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from nodeattrs.catalog.graph import Edge, Graph
 from nodeattrs.catalog.plan import Plan
-from nodeattrs.catalog.references import Ref, near_hint, ref_of
 from nodeattrs.catalog.resources import MAIN_CLASS, MAIN_STAGE
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import BadArgument
+from nodeattrs.puppet.references import Ref, near_hint, ref_of
 
 
 @dataclass(frozen=True)

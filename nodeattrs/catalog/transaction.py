@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.catalog.graph import Edge, Graph
 from nodeattrs.catalog.plan import Plan
-from nodeattrs.catalog.references import Ref
 from nodeattrs.catalog.resources import MAIN_CLASS, MAIN_STAGE
+from nodeattrs.puppet.references import Ref
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,12 @@ from functools import update_wrapper
 from typing import Any
 
 from nodeattrs.catalog import Catalog, Link, Ref, RefMaker, RefreshComesLater, Refs, Resource, refs
-from nodeattrs.catalog.references import capitalised
 from nodeattrs.catalog.types import OURS, subject_of
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import BadArgument, BadName, NodeattrsError, RecipeFailed
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import qualified
+from nodeattrs.puppet.references import capitalised
 from nodeattrs.runs.cookbooks import Cookbook
 from nodeattrs.runs.reads import reads_of
 

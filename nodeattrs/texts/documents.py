@@ -31,7 +31,7 @@ from nodeattrs.core.tree import Path
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text
 
-__all__ = ["MAX_BYTES", "Document", "Syntax", "contents", "parse", "read"]
+__all__ = ["MAX_BYTES", "Document", "Syntax", "content_of", "decoded", "parse", "read", "text_of"]
 
 MAX_BYTES = Limits().bytes
 """The size of the largest document that is read where nobody says otherwise."""
@@ -123,33 +123,40 @@ def read(path: pathlib.Path, file: str | None = None) -> Document:
     syntax = _SYNTAX_OF.get(path.suffix.lower())
     if syntax is None:
         raise DocumentError("cannot tell what this file holds", file=name, hint=f"known are {', '.join(_SYNTAX_OF)}")
-    try:
-        told = os.stat(path)
-        if not stat.S_ISREG(told.st_mode):
-            raise DocumentError("is not a regular file", file=name)
-        content = contents(path, name)
-    except (OSError, ValueError) as error:
-        if isinstance(error, DocumentError):
-            raise
-        reason = getattr(error, "strerror", None) or str(error)
-        raise DocumentError(f"cannot be read: {reason}", file=name) from error
-    return parse(_decoded(content, name), name, syntax)
+    return parse(text_of(path, name), name, syntax)
 
 
-def contents(path: pathlib.Path, name: str) -> bytes:
-    """What a file holds, which may grow meanwhile. raises: OSError, ValueError; TooMuch"""
-    budget = Budget(name)
+def text_of(path: pathlib.Path, file: str) -> str:
+    """The text of a regular file, up to the limit. raises: DocumentError"""
+    return decoded(content_of(path, file), file)
+
+
+def content_of(path: pathlib.Path, file: str) -> bytes:
+    """What a regular file holds, which may grow meanwhile.
+
+    raises: DocumentError, which comes from a FileNotFoundError where there is none; TooMuch
+    """
+    budget = Budget(file)
     most = budget.left("bytes")
-    with path.open("rb") as stream:
-        size = min(os.fstat(stream.fileno()).st_size, most)  # asked to read more, Python makes room for all of it first
-        content = stream.read(size + 1)
-        if len(content) > size:
-            content += stream.read(most - size)
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise DocumentError("is not a regular file", file=file)
+        with path.open("rb") as stream:
+            size = min(os.fstat(stream.fileno()).st_size, most)  # asked for more, Python makes room for all of it first
+            content = stream.read(size + 1)
+            if len(content) > size:
+                content += stream.read(most - size)
+    except DocumentError:
+        raise
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise DocumentError(f"cannot be read: {reason}", file=file) from error
     budget.bytes(len(content))
     return content
 
 
-def _decoded(content: bytes, file: str) -> str:
+def decoded(content: bytes, file: str) -> str:
+    """The text that a file holds. raises: DocumentError, where it is no UTF-8"""
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -4,7 +4,7 @@ Python's `re` tries again and again where an expression can take a text in sever
 expression's own shape says: it is judged once. A harmless one runs in `re`. One that might take too long
 goes to the package `regex`, which stops at a time; without that package it is refused, with the reason.
 
-It knows Python's spelling only; Ruby's is translated before (`ruby_regex`).
+It knows Python's spelling only; Ruby's is translated before (`puppet.regex`).
 """
 
 from __future__ import annotations

@@ -44,6 +44,7 @@ DROPPED: Any = object()
 """A key under which nothing is kept."""
 
 _NO_KEY: Any = object()
+_NO_PARTS: dict[Any, Mark] = {}
 
 _HINTS = (
     ("'\\t'", "indent with spaces, not with tabs"),
@@ -126,8 +127,8 @@ class Builder:
         """The value of a scalar."""
         raise NotImplementedError
 
-    def key(self, value: Any, event: Any) -> Any:
-        """The key that a value in its place is, in the last of `open`; or `MERGE`, or `DROPPED`."""
+    def key(self, frame: Frame, value: Any, event: Any) -> Any:
+        """The key that a value in its place is; or `MERGE`, or `DROPPED`."""
         raise NotImplementedError
 
     def made(self, frame: Frame) -> Any:
@@ -188,8 +189,8 @@ class Builder:
                     raise self._passed("values", event)
                 value = scalar(event)
                 if event.anchor:
-                    self._name(event, _Named(value, {}, 0, 1))
-                place(value, event, {})
+                    self._name(event, _Named(value, _NO_PARTS, 0, 1))
+                place(value, event, _NO_PARTS)
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
                 self._begin(event, kind is MappingStartEvent)
             elif kind is MappingEndEvent or kind is SequenceEndEvent:
@@ -264,7 +265,7 @@ class Builder:
                 frame.parts[len(frame.data)] = Mark(_offset(event), parts)
             frame.data.append(value)
         elif frame.key is _NO_KEY:
-            frame.key = self.key(value, event)
+            frame.key = self.key(frame, value, event)
             if self._marks:
                 frame.key_offset = _offset(event)
         else:

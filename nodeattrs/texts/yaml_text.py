@@ -71,7 +71,7 @@ class _Plain(Builder):
     def aliased(self, value: Any, event: Any) -> Any:
         return copied(value)
 
-    def key(self, value: Any, event: Any) -> Any:
+    def key(self, frame: Frame, value: Any, event: Any) -> Any:
         if type(value) in (dict, list):
             raise self.error("a map or list cannot be a key", event, hint="quote it, if it is meant as text")
         name = tag_of(event).removeprefix(YAML) if type(event) is ScalarEvent else "str"
@@ -81,7 +81,7 @@ class _Plain(Builder):
             written = event.value if type(event) is ScalarEvent else value
             kind = _KINDS.get(name, name)
             raise self.error(f"the key {written or 'without a text'} is a {kind}, not text", event, hint="quote it")
-        again = self.open[-1].parts.get(value)
+        again = frame.parts.get(value)
         if again is not None:
             here = event.start_mark.index
             self.warnings.append(self.text.repeated((*self._path(), value), again.offset, here))

@@ -26,6 +26,7 @@ ROOMS = {
         "carrying filters history search sensitive snapshot store_files store_history store_postgresql store_sqlite"
     ),
     "catalog": "catalog_chains catalog_order catalog_recipes catalog_run catalog_transaction catalog_types",
+    "puppet": "bindings_injector bindings_types catalog_chains hiera_types",
 }
 """Room -> the stems of its test files. Those of the command line, of the vectors and of the oracles are far away."""
 

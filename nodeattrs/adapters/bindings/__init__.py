@@ -47,7 +47,6 @@ from nodeattrs.adapters.bindings.model.state import Objects, State, effective_ca
 from nodeattrs.adapters.bindings.model.types import (
     Asked,
     Classes,
-    Reference,
     Type,
     map_key,
     parameter_key,
@@ -56,6 +55,7 @@ from nodeattrs.adapters.bindings.model.types import (
 )
 from nodeattrs.adapters.bindings.references import Inventory, layer_references
 from nodeattrs.adapters.bindings.resolution.declarations import Layer, Warned
+from nodeattrs.puppet.references import Reference
 
 __all__ = [
     "PROVIDERS",

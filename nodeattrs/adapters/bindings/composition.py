@@ -34,7 +34,7 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import DocumentError, NodeattrsError
-from nodeattrs.texts.documents import Document, contents, parse, read
+from nodeattrs.texts.documents import Document, parse, read, text_of
 
 PROVIDERS = "nodeattrs.bindings_providers"
 """The entry points that provide further schemes: the name is the scheme, the object a `Provider`."""
@@ -71,20 +71,8 @@ def read_sets(path: str | os.PathLike[str], file: str | None = None) -> list[Bin
     if where.suffix in _TEXTS:
         from nodeattrs.adapters.bindings.forms.language import parse_sets
 
-        return parse_sets(_text(where, name), name)
+        return parse_sets(text_of(where, name), name)
     return sets_from_document(read(where, name))
-
-
-def _text(path: pathlib.Path, name: str) -> str:
-    try:
-        if not path.is_file():
-            raise DocumentError("is not a regular file", file=name)
-        return contents(path, name).decode("utf-8")
-    except OSError as error:
-        raise DocumentError(f"cannot be read: {error.strerror or error}", file=name) from error
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise DocumentError("this is not UTF-8 text", file=name, line=line, hint="save the file as UTF-8") from error
 
 
 class Composition:
@@ -323,7 +311,7 @@ def _read_site(path: pathlib.Path, name: str) -> Site:
     if path.suffix in _TEXTS:
         from nodeattrs.adapters.bindings.forms.language import parse_site
 
-        return parse_site(_text(path, name), name)
+        return parse_site(text_of(path, name), name)
     return site_from_document(read(path, name))
 
 

@@ -179,8 +179,7 @@ def _confd(fold: _Fold, main: str | CloudPart | None, files: Mapping[str, str | 
     if files is not None and folder:
         names = sorted((name for name in files if name.endswith(".cfg")), reverse=True)
         rows = [fold.read(name, files[name]) for name in names]
-    inner = fold.joined(rows)
-    return fold.joined([inner, top])
+    return fold.joined([fold.joined(rows), top])
 
 
 def read_confd(main: Path, *, mode: Mode = "current") -> Merged:

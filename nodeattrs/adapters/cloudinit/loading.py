@@ -65,7 +65,7 @@ class _CloudInit(Builder):
             return event.value
         raise self._unknown_tag(event)
 
-    def key(self, value: Any, event: Any) -> Any:
+    def key(self, frame: Frame, value: Any, event: Any) -> Any:
         if type(value) in (dict, list, set):
             raise self.error("a map or list cannot be a key", event, hint="quote it, if it is meant as text")
         return value

@@ -200,8 +200,7 @@ class _Builder:
     def _met_and_pruned(self, lower: Part, upper: Part) -> Part:
         assert self.in_map is not None
         keep = Policy("meet", Line(MAP, MAP, Meet(self.in_map)), Line(ANY, SAID, TAKE))
-        met = meet(keep, lower, upper)
-        return kept(met, upper.value, lower, upper)
+        return kept(meet(keep, lower, upper), upper.value, lower, upper)
 
     # --- list -----------------------------------------------------------------------
 

@@ -16,8 +16,8 @@ from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.adapters.cloudinit.loading import load_yaml
 from nodeattrs.adapters.cloudinit.parts import ARCHIVE, CLOUD_CONFIG, INCLUDES, CloudPart, type_of_text
 from nodeattrs.core.budget import Budget
-from nodeattrs.errors import BadArgument, TooMuch
-from nodeattrs.texts.documents import contents
+from nodeattrs.errors import BadArgument, DocumentError, TooMuch
+from nodeattrs.texts.documents import content_of
 
 if TYPE_CHECKING:
     from email.message import Message
@@ -75,14 +75,11 @@ def read_bytes(path: Path) -> bytes:
     raises: CloudConfigError
     """
     try:
-        if path.exists() and not path.is_file():
-            raise CloudConfigError("empty", "is not a regular file", file=path.as_posix())
-        return contents(path, path.as_posix())
+        return content_of(path, path.as_posix())
     except TooMuch as error:
         raise past_a_limit(error, "the file").located(path.as_posix()) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise CloudConfigError("empty", f"cannot be read: {reason}", file=path.as_posix()) from error
+    except DocumentError as error:
+        raise CloudConfigError("empty", error.reason, file=error.file) from error
 
 
 def unpack(
@@ -220,8 +217,7 @@ class _Unpacking:
         content = part.get_payload(decode=True)
         if part.get_content_maintype() != "text" or not isinstance(content, bytes):
             return content
-        charset = part.get_charset()
-        codec = getattr(charset, "input_codec", None) or "utf-8"
+        codec = getattr(part.get_charset(), "input_codec", None) or "utf-8"
         try:
             return content.decode(codec, "surrogateescape")
         except (LookupError, UnicodeError) as error:

@@ -127,8 +127,7 @@ class _Reader:
         if tree.get("hierarchy") is not None:
             entries = self._hierarchy(tree["hierarchy"], "hierarchy", defaults)
         elif tree.get("defaults") is not None:
-            common = {"name": "Common", "path": "common.yaml"}
-            entries = (self._entry(common, (), defaults),)
+            entries = (self._entry({"name": "Common", "path": "common.yaml"}, (), defaults),)
         return Config(self.document.file, self.folder, entries, default_entries)
 
     def _version_3(self, tree: dict[Any, Any]) -> BadData:

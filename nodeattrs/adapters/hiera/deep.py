@@ -16,8 +16,8 @@ from nodeattrs.core.folding import meet, note
 from nodeattrs.core.part import Part, by_field, by_position, entries, listed, made, unite, without
 from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, LIST, MAP, NULL, SAID, SCALAR, TAKE, TEXT, Line, Meet, Policy
 from nodeattrs.core.tree import ABSENT, strict_key
+from nodeattrs.puppet.regex import translated
 from nodeattrs.texts.patterns import BadPattern, Expression
-from nodeattrs.texts.ruby_regex import translated
 
 BOOL = "bool"
 _KINDS: dict[type, str] = {bool: BOOL}

@@ -13,8 +13,8 @@ from typing import Any
 
 from nodeattrs.adapters.hiera.errors import BadLookup, CannotDig
 from nodeattrs.core.tree import ABSENT, Path
+from nodeattrs.puppet.regex import translated
 from nodeattrs.texts.patterns import BadPattern, Expression
-from nodeattrs.texts.ruby_regex import translated
 
 SPECIAL = re.compile(r"['\".]")
 """A key without any of these is one step, blanks included."""

@@ -185,9 +185,8 @@ class _Puppet(Builder):
             raise self.error("a tag that data files may not use", frame.event, hint="write a plain map or list")
         return frame.data
 
-    def key(self, value: Any, event: Any) -> Any:
-        data = self.open[-1].data
-        if type(value) is str and value != "<<" and value not in data:
+    def key(self, frame: Frame, value: Any, event: Any) -> Any:
+        if type(value) is str and value != "<<" and value not in frame.data:
             return value
         if type(value) is Symbol:
             value = str(value)
@@ -195,7 +194,7 @@ class _Puppet(Builder):
             return MERGE
         at_root = len(self.open) == 1
         if type(value) is str or (type(value) is int and not at_root):
-            if value in data:
+            if value in frame.data:
                 self._warn(f"the key {value!r} is written twice; the last one counts", event)
                 if at_root:
                     self.twice.add(value)

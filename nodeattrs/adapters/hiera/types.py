@@ -21,9 +21,9 @@ from nodeattrs.adapters.hiera.values import inspected
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import TooDeep
+from nodeattrs.puppet.regex import translated
 from nodeattrs.texts.numbers import too_long
 from nodeattrs.texts.patterns import BadPattern, Expression
-from nodeattrs.texts.ruby_regex import translated
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,8 +389,7 @@ def _as_integer(value: Any, radix: int) -> int:
         prefix = {2: "0b", 8: "0", 16: "0x"}[radix]
         return int(re.sub(rf"^([+-]?){prefix}(?=.)", r"\1", text, flags=re.IGNORECASE), radix)
     if found is None:
-        number = _to_float(value)
-        return int(number)
+        return int(_to_float(value))
     sign, digits = found.groups()
     base = 16 if digits[:2].lower() == "0x" else 2 if digits[:2].lower() == "0b" else 8 if digits[0] == "0" else 10
     return int(sign + digits, base)

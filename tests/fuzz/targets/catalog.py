@@ -7,11 +7,11 @@ from functools import partial
 from typing import Any
 
 from nodeattrs.catalog import Catalog
-from nodeattrs.catalog.chain_text import parsed_chain, parsed_query
 from nodeattrs.catalog.documents import catalog_from
 from nodeattrs.catalog.plan import Plan
 from nodeattrs.catalog.questions import impact_of, known_ref, why_before
-from nodeattrs.catalog.references import Ref, ref_of, spelled
+from nodeattrs.puppet.chains import parsed_chain, parsed_query
+from nodeattrs.puppet.references import Ref, ref_of, spelled
 from nodeattrs.texts.documents import parse
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.target import Target, from_grammar, from_shape, tried, vectors

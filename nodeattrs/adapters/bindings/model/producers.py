@@ -15,11 +15,12 @@ from typing import Any, Protocol
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.state import Objects, State
-from nodeattrs.adapters.bindings.model.types import HASH, Asked, Classes, Reference, Type
+from nodeattrs.adapters.bindings.model.types import HASH, Asked, Classes, Type
 from nodeattrs.adapters.bindings.model.values import taken_in
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.puppet.references import Reference
 
 
 class Producer(ABC):

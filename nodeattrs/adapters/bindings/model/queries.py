@@ -14,7 +14,8 @@ from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.producers import Producing, Ref, Scope, called, none_given
-from nodeattrs.adapters.bindings.model.types import Asked, Reference, Type
+from nodeattrs.adapters.bindings.model.types import Asked, Type
+from nodeattrs.puppet.references import Reference
 from nodeattrs.texts.patterns import expression
 
 Condition = tuple[Any, ...]

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any, Union, get_args, get_origin
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
+from nodeattrs.puppet.references import Reference, unquoted
 
 _SCALARS = {"Integer", "Float", "Number", "String", "Boolean", "Literal"}
 _PLAIN = {*_SCALARS, "Data", "Any", "Pattern"}
@@ -26,26 +27,6 @@ _NARROWER: dict[str, frozenset[str]] = {
     "Literal": frozenset({"Integer", "Float", "Number", "String", "Boolean"}),
     "Data": frozenset({"Integer", "Float", "Number", "String", "Boolean", "Literal"}),
 }
-
-
-class Reference(str):
-    """A reference to a class, a resource or an instance: text such as `Sql[one]`.
-
-    >>> Reference("Sql[one]").type_name, Reference("Sql[one]").id
-    ('Sql', 'one')
-    """
-
-    __slots__ = ()
-
-    @property
-    def type_name(self) -> str:
-        """What stands before the bracket."""
-        return self.partition("[")[0]
-
-    @property
-    def id(self) -> str:
-        """What stands in the bracket, without quotes; "" where there is none."""
-        return unquoted(self.partition("[")[2].removesuffix("]"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +162,8 @@ def _holds_reference(declared: Type, value: Any) -> bool:
     if not isinstance(value, Reference):
         return False
     if declared.name == "Class":
-        return value.type_name == "Class"  # host classes have no sub classes that we could know
-    return value.type_name != "Class"
+        return value.type == "Class"  # host classes have no sub classes that we could know
+    return value.type != "Class"
 
 
 class Classes:
@@ -326,18 +307,6 @@ def _checked(name: str, args: tuple[Type | str, ...], whole: str) -> Type:
 
 def _bad(text: str, what: str) -> BindingError:
     return BindingError("bad-type", f"the type {text!r} {what}")
-
-
-def unquoted(text: str) -> str:
-    """A title without its quotes and escapes.
-
-    >>> unquoted("'a \\\\'b\\\\''"), unquoted("plain")
-    ("a 'b'", 'plain')
-    """
-    text = text.strip()
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"/":
-        return re.sub(r"\\(['\"\\/])", r"\1", text[1:-1])
-    return text
 
 
 DATA = Type("Data")

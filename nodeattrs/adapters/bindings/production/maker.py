@@ -21,7 +21,6 @@ from nodeattrs.adapters.bindings.model.types import (
     Asked,
     Classes,
     Key,
-    Reference,
     Type,
     spelled_key,
     variable_key,
@@ -37,6 +36,7 @@ from nodeattrs.adapters.bindings.resolution.declarations import (
     standing,
 )
 from nodeattrs.core.tree import meant, near
+from nodeattrs.puppet.references import Reference
 
 _MISSING: Any = object()
 _NOTHING: Mapping[str, Any] = {}

@@ -276,8 +276,7 @@ def _array(options: _Options, numbered: _Numbered) -> Folding:
     if options.call is not None:
         folding = _laid(parts, _combining(options.call), Part([], ()))
     elif options.policy is not None:
-        listed_parts = (_in_list(part, options) for part in parts)
-        folding = _laid(listed_parts, options.policy, Part([], ()))
+        folding = _laid((_in_list(part, options) for part in parts), options.policy, Part([], ()))
     else:
         single = options.flatten is not None or options.word == "append"
         folding = _joined(parts, APPEND if single else CONCAT, CONCAT)

@@ -271,6 +271,5 @@ class SiteReader:
         for one in lists:
             strings = [child for child in one.children if child.data == "string"]
             side = "exclude" if len(strings) < len(one.children) else "include"
-            known = getattr(layer, side) or []
-            setattr(layer, side, [*known, *map(self._expressions.name, strings)])
+            setattr(layer, side, [*(getattr(layer, side) or []), *map(self._expressions.name, strings)])
         return layer

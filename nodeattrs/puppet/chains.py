@@ -11,7 +11,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, NoReturn
 
-from nodeattrs.catalog.references import (
+from nodeattrs.errors import BadArgument, DocumentError
+from nodeattrs.puppet.references import (
     Chain,
     Collector,
     Link,
@@ -24,7 +25,6 @@ from nodeattrs.catalog.references import (
     made,
     ref_of,
 )
-from nodeattrs.errors import BadArgument, DocumentError
 
 _MARKS = re.compile(
     r"""(?P<space>\s+|\#[^\n]*)

@@ -11,8 +11,6 @@ from functools import lru_cache
 
 from nodeattrs.texts.patterns import BadPattern, Expression, expression
 
-__all__ = ["translated"]
-
 _POSIX = {
     "alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z", "lower": "a-z", "word": r"\w",
     "space": r"\s", "xdigit": "0-9a-fA-F", "punct": r"!-/:-@\[-`{-~", "blank": r" \t", "cntrl": r"\x00-\x1f\x7f",

@@ -9,6 +9,7 @@ given to a catalog as a whole.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -42,8 +43,28 @@ class _Chained:
         return Notifying(self)
 
 
-class Ref(_Chained, str):
-    """A reference, `Type[title]`: a text that can stand in a chain.
+class Reference(str):
+    """A reference to a class, a resource or an instance: text such as `Sql[one]`.
+
+    >>> Reference("Sql[one]").type, Reference("Sql['one']").id
+    ('Sql', 'one')
+    """
+
+    __slots__ = ()
+
+    @property
+    def type(self) -> str:
+        """The part before the bracket."""
+        return self.partition("[")[0]
+
+    @property
+    def id(self) -> str:
+        """What stands in the bracket, without quotes; "" where there is none."""
+        return unquoted(self.partition("[")[2].removesuffix("]"))
+
+
+class Ref(_Chained, Reference):
+    """A reference, `Type[title]`, that can stand in a chain.
 
     on_link: is called with each link this reference is used in, unless it is None
 
@@ -52,11 +73,6 @@ class Ref(_Chained, str):
     """
 
     on_link: Callable[[Link], None] | None = None
-
-    @property
-    def type(self) -> str:
-        """The part before the bracket."""
-        return self.partition("[")[0]
 
     @property
     def name(self) -> str:
@@ -207,6 +223,18 @@ def made(kind: str, title: str) -> Ref:
     """The reference to the resource of that type and title."""
     type_name = capitalised(kind)
     return Ref(f"{type_name}[{capitalised(title) if type_name == 'Class' else title}]")
+
+
+def unquoted(text: str) -> str:
+    """A title without its quotes and escapes.
+
+    >>> unquoted("'a \\\\'b\\\\''"), unquoted("plain")
+    ("a 'b'", 'plain')
+    """
+    text = text.strip()
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"/":
+        return re.sub(r"\\(['\"\\/])", r"\1", text[1:-1])
+    return text
 
 
 def capitalised(name: str) -> str:
