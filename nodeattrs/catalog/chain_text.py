@@ -37,7 +37,6 @@ _MARKS = re.compile(
 )
 _ARROWS = ("->", "~>", "<-", "<~")
 _MOST = 100
-_LONGEST_NUMBER = 300
 _VALUES = {"true": True, "false": False, "undef": None}
 
 
@@ -226,8 +225,6 @@ class _Reader:
         if token.kind == "word" and "[" in self._tokens[self._next + 1].text and token.text[0].isupper():
             (ref,) = self._named()  # type: ignore[misc]
             return str(ref)
-        if token.kind == "number" and len(token.text) > _LONGEST_NUMBER:
-            self._fail(token.at, f"a number has at most {_LONGEST_NUMBER} digits")
         self.take()
         if token.kind == "number":
             if len(token.text) > _MOST:

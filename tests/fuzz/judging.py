@@ -63,14 +63,15 @@ def over(*_: object) -> None:
 @contextlib.contextmanager
 def _timed(seconds: float) -> Iterator[None]:
     """For so much CPU; what does not hear that it is over, the system ends `_GRACE` seconds later."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
+    used, before = resource.getrusage(resource.RUSAGE_SELF), resource.getrlimit(resource.RLIMIT_CPU)
     last = int(used.ru_utime + used.ru_stime + seconds) + _GRACE
-    resource.setrlimit(resource.RLIMIT_CPU, (last, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_CPU, (last, before[1]))
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
+        resource.setrlimit(resource.RLIMIT_CPU, before)
 
 
 def judged(target: Target, text: str, seconds: float = MOST_SECONDS) -> bool:
