@@ -285,7 +285,7 @@ def _typed(text: str) -> None:
 
 def _searched(pattern: Any) -> None:
     for text in ("", "a", "aab::b é", "x" * 30):
-        tried(partial(pattern.search, text), partial(pattern.without, text))
+        pattern.search(text), pattern.without(text)
 
 
 def _by_key(text: str) -> None:
