@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import resource
 import signal
 import time
 from collections.abc import Callable
@@ -117,6 +118,7 @@ class TestARun:
         assert {"the process ended with SIGKILL": died} == figures.failed
         assert (30, 30 - len(died)) == (figures.inputs, figures.accepted)
 
+    @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="only Linux tells how much memory there is")
     def test_more_than_a_gigabyte_fails(self):
         """
         Whatever the machine has.
@@ -166,6 +168,15 @@ class TestAnInput:
                 judged(target(read), "x", 0.05)
         finally:
             signal.signal(signal.SIGPROF, before)
+
+    def test_whoever_asks_keeps_their_own_limits(self):
+        """
+        A process that judges one input may live on.
+        """
+        before = resource.getrlimit(resource.RLIMIT_CPU)
+        judged(target(str), "x")
+
+        assert (before, (0.0, 0.0)) == (resource.getrlimit(resource.RLIMIT_CPU), signal.getitimer(signal.ITIMER_PROF))
 
     def test_a_smaller_one_fails_in_the_same_way(self):
         """

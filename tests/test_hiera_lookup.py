@@ -165,6 +165,14 @@ class TestLayers:
 
         assert "shared" == scope.lookup("ntp::k")
 
+    def test_a_name_too_long_for_a_disk_is_of_nothing_there(self, site: Site, tmp_path: Path):
+        """Of a module in a key, and of an environment."""
+        long = "a" * 5_000
+
+        assert 1 == site({}).lookup(f"{long}::k", default_value=1)
+        with pytest.raises(EnvironmentNotFound):
+            Hiera(environmentpath=tmp_path).scope(environment=long).lookup("k")
+
     def test_a_key_whose_module_would_be_a_path_has_no_module(self, site: Site):
         """
         No file is looked for.

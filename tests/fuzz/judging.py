@@ -22,6 +22,8 @@ MOST_BYTES = 1 << 30
 """Of memory, beyond what a run has when it begins."""
 _GRACE = 3
 _TRIES = 400
+_TOLD = Path("/proc/self/statm")
+"""How much memory this process has, where the system tells; elsewhere nobody holds it to less."""
 _HOUSE = Path(__file__).parents[2] / "nodeattrs"
 
 
@@ -49,9 +51,9 @@ def guarded() -> None:
     """
     warnings.simplefilter("error")
     warnings.simplefilter("ignore", SyntaxWarning)
-    with open("/proc/self/statm", encoding="ascii") as told:
-        has = int(told.read().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (has + MOST_BYTES, resource.RLIM_INFINITY))
+    if _TOLD.exists():
+        has = int(_TOLD.read_text("ascii").split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (has + MOST_BYTES, resource.RLIM_INFINITY))
     signal.signal(signal.SIGPROF, over)
 
 
@@ -63,14 +65,15 @@ def over(*_: object) -> None:
 @contextlib.contextmanager
 def _timed(seconds: float) -> Iterator[None]:
     """For so much CPU; what does not hear that it is over, the system ends `_GRACE` seconds later."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
+    used, before = resource.getrusage(resource.RUSAGE_SELF), resource.getrlimit(resource.RLIMIT_CPU)
     last = int(used.ru_utime + used.ru_stime + seconds) + _GRACE
-    resource.setrlimit(resource.RLIMIT_CPU, (last, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_CPU, (last, before[1]))
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
+        resource.setrlimit(resource.RLIMIT_CPU, before)
 
 
 def judged(target: Target, text: str, seconds: float = MOST_SECONDS) -> bool:

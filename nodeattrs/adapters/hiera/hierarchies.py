@@ -125,7 +125,7 @@ class LoadedTree:
         if not _NAME.fullmatch(environment):
             raise BadName(f"{environment!r} is no name of an environment", hint="letters, digits and _ only")
         folder = self._environments / environment
-        if not folder.is_dir():
+        if not os.path.isdir(folder):
             names = self.environments()
             hint = meant(environment, names) or f"there are: {', '.join(names) or 'none'}"
             raise EnvironmentNotFound(f"there is no environment {environment!r}", hint=hint)
@@ -157,7 +157,7 @@ class LoadedTree:
             return None
         own = self._folder(environment)
         for folder in [*([own / "modules"] if own else []), *self._modulepath]:
-            if (folder / module).is_dir():
+            if os.path.isdir(folder / module):  # a name too long for a disk is of nothing there
                 return folder / module
         return None
 

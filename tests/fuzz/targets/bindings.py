@@ -30,7 +30,7 @@ from nodeattrs.adapters.bindings import (
     to_data,
 )
 from nodeattrs.adapters.bindings.model.expressions import variables_of
-from nodeattrs.adapters.bindings.model.functions import FUNCTIONS
+from nodeattrs.adapters.bindings.model.values import FUNCTIONS
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.texts.documents import parse
 from tests.fuzz.grammar import Grammar

@@ -66,6 +66,19 @@ _OF_METAVAR = {
     "TYPE": ("Integer", "Array[String]", "", "Integer[", "class a", "Variant[x]"),
     "STRATEGY": ("deep", "hash", "unique", "first", "x", ""),
     "PREFIX": ("--", "", "ssh", "x["),
+    "LIMIT=N": (
+        "steps=5",
+        "values=10",
+        "bytes=1",
+        "depth=2",
+        "depth=501",
+        "seconds=0.1",
+        "seconds=0",
+        "x=1",
+        "steps",
+        "=",
+        "",
+    ),
     "1..15": ("1", "15", "16", "x"),
 }
 _OF_METAVAR |= {
@@ -116,7 +129,7 @@ def _line(chance: random.Random) -> str:
 def _value(action: argparse.Action, chance: random.Random) -> str:
     if action.choices:
         return str(chance.choice(list(action.choices)))
-    return chance.choice(_OF_METAVAR[str(action.metavar)])
+    return chance.choice(_OF_METAVAR.get(str(action.metavar), _OF_METAVAR["VALUE"]))
 
 
 def _grown(chance: random.Random) -> str:

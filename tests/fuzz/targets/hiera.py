@@ -12,9 +12,9 @@ from nodeattrs.adapters.hiera import BadData, Hiera, merge
 from nodeattrs.adapters.hiera.config import read_config
 from nodeattrs.adapters.hiera.data import read_document
 from nodeattrs.adapters.hiera.keys import split_key
-from nodeattrs.adapters.hiera.ruby_regex import Untranslatable, translated
 from nodeattrs.adapters.hiera.strategies import strategy_of
 from nodeattrs.adapters.hiera.types import convert, parse_type
+from nodeattrs.texts.ruby_regex import translated
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.mutation import mutated
 from tests.fuzz.shapes import TREE, as_yaml, grown, spoiled
@@ -283,16 +283,9 @@ def _typed(text: str) -> None:
     tried(lambda: Hiera(str(root), root=str(root)).scope({}, node="web1").lookup("k", value_type=text))
 
 
-def _expression(text: str) -> Any:
-    try:
-        return translated(text)
-    except Untranslatable as error:
-        raise Refused(str(error)) from error
-
-
 def _searched(pattern: Any) -> None:
     for text in ("", "a", "aab::b é", "x" * 30):
-        pattern.search(text)
+        pattern.search(text), pattern.without(text)
 
 
 def _by_key(text: str) -> None:
@@ -347,6 +340,6 @@ TARGETS = (
     Target("hiera-type", from_grammar(_TYPE_RULES, (), ("default", "\\u{110000}", "=>", "Callable")),
         lambda text: (parse_type(text), text)[1], _typed),
     Target("hiera-key", from_grammar(_KEYS), lambda text: (split_key(text), text)[1], _by_key),
-    Target("hiera-regex", from_grammar(_REGEXES), _expression, _searched),
+    Target("hiera-regex", from_grammar(_REGEXES), translated, _searched),
     Target("convert-to", from_shape(_CONVERT), _conversion, lambda asked: str(convert(*asked))),
 )  # fmt: skip

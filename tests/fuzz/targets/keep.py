@@ -121,7 +121,7 @@ class _Nothing:
     def save(self, saved: Saved, after: int | None = None) -> None:
         return None
 
-    def adopt(self, name: str, revisions: object) -> None:
+    def add_history(self, name: str, revisions: object) -> None:
         return None
 
     def describe(self) -> str:

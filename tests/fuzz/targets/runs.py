@@ -82,7 +82,8 @@ _SETTINGS = Grammar(
     start: top* table*
     top: "sensitive = [" [path (", " path)*] "]\n" | _TEXT " = " text "\n" | _CHEF " = " list "\n"
        | "store = " text "\n"
-    table: "[" _TABLE "]\n" level* | "[merge]\n" rule*
+    table: "[" _TABLE "]\n" level* | "[merge]\n" rule* | "[limits]\n" limit*
+    limit: _LIMIT " = " (_VALUE | _NUMBER) "\n"
     level: _LEVEL " = " list "\n"
     rule: path " = " (_RULE | "{merge_by = \"name\"}" | "{policy = " _RULE ", at = \"inside\"}") "\n"
     list: "[" [entry (", " entry)*] "]" | _VALUE
@@ -97,6 +98,8 @@ _SETTINGS = Grammar(
         "_TABLE": ("allowed", "blocked"),
         "_LEVEL": ("automatic", "default", "normal", "override"),
         "_RULE": ('"append"', '"replace"', '"keep"', '"unite"', '"prepend"'),
+        "_LIMIT": ("steps", "values", "bytes", "depth", "seconds"),
+        "_NUMBER": ("1000", "500", "0.5", "0"),
         "_PATH": ('"a.b"', '"a"', '"network/interfaces"', '"users.*.token"', '"/"', "'a.\"b c\".0'", '"*"', '"a..b"'),
         "_VALUE": ('"x"', '"nodes"', *TOML_VALUES),
     },
