@@ -889,6 +889,15 @@ class TestProducers:
         with pytest.raises(NotBound):
             injector.producer("none")
 
+    def test_the_producer_of_what_is_not_bound_but_can_be_made(self):
+        """A class that needs nothing, and the list of included classes."""
+        one = Bindings("s")
+        one.include("ntp")
+        injector = Injector([[one]])
+
+        assert ["ntp"] == injector.producer("/classes").produce() == injector.inject("/classes")
+        assert isinstance(injector.producer(FancyLogger).produce(), FancyLogger)
+
     def test_the_documented_mode_ranks_by_the_highest_category_alone(self):
         """There a conjunction conflicts with its own highest category."""
         one = Bindings("x")

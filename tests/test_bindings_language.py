@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import Any
 
@@ -22,10 +23,12 @@ from nodeattrs.adapters.bindings import (
     parse_site,
     parse_type,
     sets_from_data,
+    site_from_document,
     to_data,
 )
 from nodeattrs.adapters.bindings.forms.language.text import parser
 from nodeattrs.errors import MissingExtra
+from nodeattrs.texts.documents import parse
 
 
 def items(text: str) -> list[dict[str, Any]]:
@@ -423,8 +426,9 @@ class TestSites:
         ],
     )
     def test_as_data_it_says_what_was_said(self, text, data):
-        """And nothing of what was not."""
+        """And nothing of what was not; the data form reads it back."""
         assert data == parse_site(text).to_dict()
+        assert data == site_from_document(parse(json.dumps(data), "site.json", "json")).to_dict()
 
     def test_other_statements_may_choose(self):
         """`if`, comparisons, and what the node asked for under another name."""

@@ -353,3 +353,24 @@ def test_keys_are_text_wherever_maps_are_merged_by_hash(place, above):
 def test_over_a_truth_the_first_pair_is_taken_and_each_later_one_meets_itself(strong, answer):
     """So their lists say each element once. An empty map yields. As the real one does: see the vectors."""
     assert answer == merge([strong, True], "deep")
+
+
+UPPERS = [None, True, False, 1, "a", "", [1, 1], [], {"k": 1}, {}]
+
+
+@pytest.mark.parametrize(
+    ("lower", "is_below", "answers"),
+    [
+        (True, False, [True, True, False, 1, "a", "", [1, 1], [], {"k": 1}, True]),
+        (True, True, [True, True, False, 1, "a", "", [1, 1], [], {"k": 1}, True]),
+        (False, False, [False, True, False, 1, "a", "", [1, 1], [], {"k": 1}, {}]),
+        (False, True, [None, True, False, 1, "a", "", [1], [], {"k": 1}, {}]),
+    ],
+)
+def test_each_kind_over_a_truth(lower, is_below, answers):
+    """Below a key false is as if it were not there: null stays, and a list meets itself. See `deep-false` and
+    `deep-null` among the vectors."""
+    pairs = [({"q": upper}, {"q": lower}) if is_below else (upper, lower) for upper in UPPERS]
+    found = [merge([*pair], "deep") for pair in pairs]
+
+    assert spelled(answers) == spelled([one["q"] for one in found] if is_below else found)

@@ -212,3 +212,9 @@ def test_what_nobody_can_say_is_refused(ruby):
     """Rather than understood otherwise."""
     with pytest.raises(BadPattern):
         translated(ruby)
+
+
+@pytest.mark.parametrize("target", ["Undef", "Any", "Scalar", "Enum[a]"])
+def test_a_type_that_nothing_is_made_into_is_named(target):
+    with pytest.raises(BadLookup, match="there is no conversion to"):
+        convert("x", target)

@@ -1,11 +1,15 @@
 """The mutants' runner in small: what it changes, what it notices and what it lets pass."""
 
 import ast
+import os
 import subprocess
+import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
-from tests.mutants import rooms, runner
+from tests.mutants import cage, rooms, runner
 from tests.mutants.changes import mutants
 
 CODE = """\
@@ -126,6 +130,49 @@ class TestWhoNotices:
         assert drawn("--seed", "3") == drawn("--seed", "3") != drawn("--seed", "4")
         assert drawn("--seed", "3")[2:4] == drawn("--seed", "3", "--skip", "2", "--count", "2")
         assert [] == drawn("--again")
+
+
+PROBE = """
+import os, pathlib, sys
+from tests.mutants import cage
+place, checkout, outside = map(pathlib.Path, sys.argv[1:])
+(place / "own").touch()
+pathlib.Path("/tmp/own").touch()
+written = [str(one) for one in (checkout, outside) if os.access(one, os.W_OK)]
+print(cage.is_closed(checkout), [name for name in os.listdir("/proc") if name.isdigit()], written)
+"""
+
+
+class TestTheCage:
+    """A change of code that ends processes, or removes files, finds those of others otherwise."""
+
+    @pytest.fixture
+    def place(self):
+        """Not in /tmp, which is another one inside."""
+        with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+            yield Path(folder)
+
+    def test_inside_there_is_nobody_else_and_nothing_else_to_write_to(self, place):
+        program = [sys.executable, "-c", PROBE, str(place), str(runner.CHECKOUT), str(Path.home())]
+        told = subprocess.run(
+            cage.command(place, runner.CHECKOUT, program),
+            env={**os.environ, cage.INSIDE: "1"},
+            capture_output=True,
+            text=True,
+        )
+        if told.returncode:
+            pytest.skip(f"no world of its own can be made here: {told.stderr.strip()}")
+
+        assert "True ['1'] []\n" == told.stdout
+        assert ["own"] == [file.name for file in (place / "slash-tmp").iterdir()]
+
+    def test_outside_nothing_is_run(self, monkeypatch):
+        monkeypatch.setenv(cage.INSIDE, "1")
+        monkeypatch.setattr(runner, "run", lambda *_: pytest.fail("it was run"))
+
+        assert not cage.is_closed(runner.CHECKOUT)
+        with pytest.raises(SystemExit, match="in a world of its own only"):
+            runner.main(["--count", "1"])
 
 
 class TestTheLists:

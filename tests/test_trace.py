@@ -458,3 +458,21 @@ class TestText:
 def test_a_value_on_one_line(value, text):
     """Whatever is no JSON shows its own text, keys too; a long one is cut."""
     assert text == shown(value)
+
+
+@pytest.mark.parametrize(
+    ("path", "rows"),
+    [
+        ("a.k", [(1, "wins", "")]),
+        ("a", [({"l": 2}, "joins", "joined"), ({"k": 1}, "joins", "joined")]),
+        ("s.x", [(6, "wins", "stands in the way"), (5, "loses", None)]),
+        ("nope", []),
+    ],
+)
+def test_why_somebody_stands_in_a_trace(path, rows):
+    """A winner needs no reason, unless it stands above what was asked for."""
+    low, high = Layer({"a": {"k": 1}, "s": 5}, Origin("low")), Layer({"a": {"l": 2}, "s": 6}, Origin("high"))
+    found = [(one.claim.value, one.outcome.value, one.why) for one in fold([low, high]).trace(path).claims]
+
+    assert [row[:2] for row in rows] == [row[:2] for row in found]
+    assert all(row[2] in (None, one[2]) for row, one in zip(rows, found, strict=True))
