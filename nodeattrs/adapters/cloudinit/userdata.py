@@ -89,6 +89,7 @@ def merge(
 
 
 _READ_IN_A_STEP = 100
+_PER_LEFT = 10
 
 
 class _Effort:
@@ -332,12 +333,19 @@ class Merged:
         from nodeattrs.core.folding import Folding
         from nodeattrs.core.tracing import walk
 
+        self._can_be_walked()
         folding = told_twice(self.rows[-1].folding if self.rows else Folding(), steps, self._locator)
         found, told = walk(folding, steps), folding
         for one in found.standing:  # a patch may have moved what was written under another key
             if [step for step in one.own if type(step) is str] != [step for step in steps if type(step) is str]:
                 told = told_twice(told, one.own, self._locator)
         return found if told is folding else walk(told, steps)
+
+    def _can_be_walked(self) -> None:
+        """Each operation of a patch is looked at with all that it leaves. raises: TooMuch"""
+        operations = sum(one.steps for row in self.rows for one in row.joinings if one.policy is None)
+        if operations and self._result is not None:
+            Budget("the explanation").steps(_PER_LEFT * operations * measured(self._result.value))
 
     def _claim(self, setting: Setting) -> Claim:
         layer = self.unknown.get(setting.source)
