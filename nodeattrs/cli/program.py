@@ -76,7 +76,7 @@ class _Parser(argparse.ArgumentParser):
     """A parser that notices when its words do not come out, and tells whom it does not understand where to read on."""
 
     def error(self, message: str) -> NoReturn:
-        super().error(f"{message}\n  {self.prog} --help tells more")
+        super().error(f"{message}\n  {self.prog} --help shows more")
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
         # argparse's own would swallow a full disk.

@@ -148,6 +148,16 @@ def near(step: object, known: Iterable[object]) -> list[str]:
     return [_spelled(names[close]) for close in difflib.get_close_matches(str(step), names, 3, 0.7)]
 
 
+def meant(step: object, known: Iterable[object]) -> str | None:
+    """The hint that names what is spelled nearly so, or None.
+
+    >>> meant("prot", ["port", "host"])
+    'did you mean port?'
+    """
+    close = near(step, known)
+    return f"did you mean {' or '.join(close)}?" if close else None
+
+
 def dig(tree: Any, path: Path) -> Any:
     """The part of *tree* at *path*, or ABSENT. Maps go by key, lists by index."""
     for step in path:

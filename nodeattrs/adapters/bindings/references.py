@@ -12,9 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
-from nodeattrs.core.tree import near
-
-__all__ = ["Inventory", "layer_references", "parse_reference"]
+from nodeattrs.core.tree import meant
 
 _REFERENCE = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9_+.-]*):(?P<path>.*)", re.DOTALL)
 _SEGMENT = re.compile(r"\*\*?|\w[\w.-]*")
@@ -64,8 +62,7 @@ def parse_reference(text: Any, schemes: Iterable[str]) -> _Reference:
     scheme = found["scheme"]
     known = ("confdir", "module", *schemes)
     if scheme not in known:
-        close = near(scheme, known)
-        hint = f"did you mean {', '.join(close)}?" if close else f"known are {', '.join(known)}"
+        hint = meant(scheme, known) or f"known are {', '.join(known)}"
         raise BindingError("unknown-scheme", f"{text!r}: nobody provides the scheme {scheme}", hint=hint)
     path, mark, query = found["path"].partition("?")
     if mark and query not in ("", "optional"):

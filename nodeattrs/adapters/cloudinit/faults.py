@@ -10,8 +10,6 @@ from typing import Literal
 
 from nodeattrs.errors import DocumentError, MissingExtra, NodeattrsError, TooDeep, TooMuch
 
-__all__ = ["REJECTED", "CloudConfigError", "FaultKind", "kind_of", "past_a_limit"]
-
 FaultKind = Literal[
     "format",  # a merge string is malformed
     "unknown-merger",  # a merger of that name does not exist

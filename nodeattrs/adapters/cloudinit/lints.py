@@ -19,8 +19,6 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.policy import TAKE, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig, spell, strict_key
 
-__all__ = ["WARNINGS", "Warned", "warnings_of"]
-
 WARNINGS: dict[str, str] = {
     "no-dict-merger": "a definition without a dict merger drops the whole part",
     "definition-too-early": "an earlier part's definition does not rule later parts",

@@ -22,8 +22,6 @@ from nodeattrs.core.policy import ANY, SAID, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import NodeattrsError, TooDeep, TooMuch, missing_extra
 
-__all__ = ["Operation", "PatchLocator", "changes_in", "operations_of", "said_in"]
-
 _INDEX = re.compile(r"\d{1,18}", re.ASCII)
 _PREFIX = "#cloud-config-jsonp"
 

@@ -22,7 +22,6 @@ from nodeattrs.texts.documents import contents
 if TYPE_CHECKING:
     from email.message import Message
 
-__all__ = ["Blob", "blob_of", "unpack"]
 
 _NOT_MULTIPART = "text/x-not-multipart"
 _TYPED_BY_TEXT = ("text/plain", _NOT_MULTIPART, "text/x-shellscript")

@@ -39,13 +39,12 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError, TooDeep, TooMuch
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.cloudinit.changes import PartChanges
     from nodeattrs.adapters.cloudinit.lints import Warned
+    from nodeattrs.adapters.cloudinit.steps import PartChanges
     from nodeattrs.core.fold import Layer
     from nodeattrs.core.trace import Trace
     from nodeattrs.core.walk import Setting, Walk
 
-__all__ = ["HEADERS", "Merged", "merge"]
 
 # Explanations, differences and warnings are imported when one is asked for: a merge needs none of them.
 
@@ -317,7 +316,7 @@ class Merged:
 
     def changes(self) -> Iterator[PartChanges]:
         """What each part did to the result so far, part by part."""
-        from nodeattrs.adapters.cloudinit.changes import changes_of
+        from nodeattrs.adapters.cloudinit.steps import changes_of
 
         return changes_of(steps_of(self.rows))
 
@@ -329,7 +328,7 @@ class Merged:
         return tuple(dict.fromkeys(self._claim(setting).origin for setting in self._walk(steps).standing))
 
     def _walk(self, steps: TreePath) -> Walk:
-        from nodeattrs.adapters.cloudinit.twice import told_twice
+        from nodeattrs.adapters.cloudinit.places import told_twice
         from nodeattrs.core.folding import Folding
         from nodeattrs.core.tracing import walk
 

@@ -15,9 +15,8 @@ from nodeattrs.adapters.hiera.data import Source
 from nodeattrs.adapters.hiera.errors import BadLookup, HieraError
 from nodeattrs.adapters.hiera.expressions import planned
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
-from nodeattrs.adapters.hiera.keys import dug, module_of, split_key
+from nodeattrs.adapters.hiera.keys import NAME, Options, checked, dug, module_of, split_key
 from nodeattrs.adapters.hiera.locations import Level, Place, located
-from nodeattrs.adapters.hiera.options import NAME, Options, checked
 from nodeattrs.adapters.hiera.recorder import Recorder
 from nodeattrs.adapters.hiera.strategies import FIRST, Strategy, strategy_of
 from nodeattrs.adapters.hiera.types import convert
@@ -27,8 +26,6 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.errors import NodeattrsError
-
-__all__ = ["Answers", "Asking", "Merge"]
 
 Merge = str | Mapping[str, Any] | None
 

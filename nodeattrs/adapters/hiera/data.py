@@ -20,8 +20,6 @@ from nodeattrs.errors import DocumentError, TooMuch
 from nodeattrs.texts.documents import Document, contents, parse
 from nodeattrs.texts.places import HALF_PAIR, Mark, Text
 
-__all__ = ["DataFile", "FunctionData", "Source", "file_source", "read_document"]
-
 
 class ReadDocument(NamedTuple):
     """A document, and the keys whose values data may not hold: key -> what, and at which offset.

@@ -19,8 +19,6 @@ from nodeattrs.core.tree import ABSENT, strict_key
 from nodeattrs.texts.patterns import BadPattern, Expression
 from nodeattrs.texts.ruby_regex import translated
 
-__all__ = ["KNOCKED_OUT", "Deep"]
-
 BOOL = "bool"
 _KINDS: dict[type, str] = {bool: BOOL}
 

@@ -19,8 +19,6 @@ from nodeattrs.adapters.hiera.values import written
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.tree import ABSENT, Path
 
-__all__ = ["Plan", "Speech", "planned", "text_plan", "variable"]
-
 
 class Speech(Protocol):
     """Who answers while texts are filled in.

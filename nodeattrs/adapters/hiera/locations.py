@@ -19,8 +19,6 @@ from nodeattrs.adapters.hiera.expressions import Speech, text_plan, variable
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 
-__all__ = ["Level", "Location", "Place", "located"]
-
 
 class Location(NamedTuple):
     """A file that a hierarchy speaks of, whether it is there or not.

@@ -19,13 +19,11 @@ from typing import Any
 from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.adapters.hiera.values import inspected
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.core.tree import near
+from nodeattrs.core.tree import meant
 from nodeattrs.errors import TooDeep
 from nodeattrs.texts.numbers import too_long
 from nodeattrs.texts.patterns import BadPattern, Expression
 from nodeattrs.texts.ruby_regex import translated
-
-__all__ = ["Type", "convert", "parse_type"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,11 +149,10 @@ class _Reader:
                     break
         maker = _MAKERS.get(name)
         if maker is None:
-            close = near(name, _MAKERS)
             raise BadLookup(
                 f"the type {name} is not known here",
                 kind="unknown_type",
-                hint=f"did you mean {close[0]}?" if close else f"known are {', '.join(_MAKERS)}",
+                hint=meant(name, _MAKERS) or f"known are {', '.join(_MAKERS)}",
             )
         try:
             holds = maker(arguments)

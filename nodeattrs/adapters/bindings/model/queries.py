@@ -13,12 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
-from nodeattrs.adapters.bindings.model.keys import Asked
 from nodeattrs.adapters.bindings.model.producers import Producing, Ref, Scope, called, none_given
-from nodeattrs.adapters.bindings.model.types import Reference, Type
+from nodeattrs.adapters.bindings.model.types import Asked, Reference, Type
 from nodeattrs.texts.patterns import expression
-
-__all__ = ["PATTERN_SIGNS", "SIGNS", "Attribute", "Condition", "Query", "compared"]
 
 Condition = tuple[Any, ...]
 """(attribute, operator, value), ("or", conditions, conditions, ...) or ("not", conditions)."""
