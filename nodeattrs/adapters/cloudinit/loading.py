@@ -238,10 +238,19 @@ def _sized(value: Any, known: dict[int, tuple[int, int]], open_: set[int], room:
 
 def same(left: Any, right: Any) -> bool:
     """Whether two trees are equal, types and all; the order of keys does not count."""
-    if type(left) is not type(right):
-        return False
-    if isinstance(left, dict):
-        return left.keys() == right.keys() and all(same(entry, right[key]) for key, entry in left.items())
-    if isinstance(left, (list, tuple)):
-        return len(left) == len(right) and all(map(same, left, right))
-    return bool(left == right)
+    pairs = [(left, right)]
+    while pairs:
+        one, other = pairs.pop()
+        if type(one) is not type(other):
+            return False
+        if isinstance(one, dict):
+            if one.keys() != other.keys():
+                return False
+            pairs += [(entry, other[key]) for key, entry in one.items()]
+        elif isinstance(one, (list, tuple)):
+            if len(one) != len(other):
+                return False
+            pairs += zip(one, other, strict=True)
+        elif one != other:
+            return False
+    return True
