@@ -21,7 +21,6 @@ from nodeattrs.core.tree import MAX_DEPTH
 from nodeattrs.errors import BadValue, DocumentError, TooDeep, TooMuch
 from nodeattrs.texts.places import Mark, Text
 from nodeattrs.texts.yaml_events import MERGE, YAML, Builder, Frame, tag_of
-from nodeattrs.texts.yaml_writing import written
 
 MAX_BYTES = 10_000_000
 """The size of the largest text that is read, and of all that one call unpacks."""
@@ -136,6 +135,8 @@ def too_large(what: str) -> CloudConfigError:
 
 def dumped(tree: Any) -> str:
     """A tree as cloud-init writes it: keys sorted where they can be, indented by four, `---` and `...`."""
+    from nodeattrs.texts.yaml_writing import written  # most merges are read as data
+
     return written(tree, indent=4, explicit_start=True, explicit_end=True, sort_keys=True, allow_unicode=False)
 
 

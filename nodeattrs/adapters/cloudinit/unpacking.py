@@ -17,7 +17,6 @@ from nodeattrs.adapters.cloudinit.loading import load_yaml
 from nodeattrs.adapters.cloudinit.parts import ARCHIVE, CLOUD_CONFIG, INCLUDES, CloudPart, type_of_text
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import BadArgument, TooMuch
-from nodeattrs.texts.documents import contents
 
 if TYPE_CHECKING:
     from email.message import Message
@@ -75,6 +74,8 @@ def read_bytes(path: Path) -> bytes:
 
     raises: CloudConfigError
     """
+    from nodeattrs.texts.documents import contents  # a text that is given needs none
+
     try:
         if path.exists() and not path.is_file():
             raise CloudConfigError("empty", "is not a regular file", file=path.as_posix())

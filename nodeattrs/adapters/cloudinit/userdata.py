@@ -36,7 +36,7 @@ from nodeattrs.core.origins import origins_at, sources
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT, as_path, dig
 from nodeattrs.core.tree import Path as TreePath
-from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError, TooDeep, TooMuch
+from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError, TooMuch
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.lints import Warned
@@ -281,10 +281,7 @@ class Merged:
             for report in self.parts
             if report.status == "rejected"
         ]
-        try:
-            return "\n".join([*lines, dumped(self._result.value)])
-        except RecursionError:
-            raise TooDeep("the config is nested too deep to be written as YAML", hint="ask for a part of it") from None
+        return "\n".join([*lines, dumped(self._result.value)])
 
     @property
     def ok(self) -> bool:
