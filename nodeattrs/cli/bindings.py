@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import UNKNOWN_LAYER, actions_of, add_output, add_strict, path_of
+from nodeattrs.cli.options import UNKNOWN_LAYER, actions_of, add_output, add_run_code, add_strict, path_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         if name == "list":
             one.add_argument("prefix", metavar="PREFIX", nargs="?", default="", help="only keys that begin so")
         _add_site(one)
+        add_run_code(one)
         add_output(one)
 
 
@@ -159,8 +160,9 @@ def _asked(options: argparse.Namespace) -> Asked:
 
 def _composition(options: argparse.Namespace) -> Composition:
     from nodeattrs.adapters.bindings import Composition
+    from nodeattrs.errors import NotFound
 
-    return Composition(
+    site = Composition(
         options.site,
         node=options.node,
         facts=_facts(options.facts),
@@ -168,6 +170,12 @@ def _composition(options: argparse.Namespace) -> Composition:
         classifier=options.classifier,
         mode="documented" if options.documented else "tuple",
     )
+    if not site.files and not site.faults and options.classifier is None:
+        raise NotFound(
+            f"there are no bindings in {options.site}",
+            hint="name a folder with manifests/site.pp, bindings/ or modules/*/bindings/: --site DIR",
+        )
+    return site
 
 
 def _facts(place: str | None) -> dict[str, Any]:

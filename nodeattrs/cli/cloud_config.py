@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import actions_of, add_budget, add_output, path_of
+from nodeattrs.cli.options import actions_of, add_budget, add_output, add_run_code, path_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             _add_traceback(one)
             continue
         _add_merging(one)
+        add_run_code(one)
         if name == "merge":
             _add_merge_output(one)
         else:
@@ -195,9 +196,12 @@ def _check(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _pack(options: argparse.Namespace, terminal: Terminal) -> int:
-    from nodeattrs.adapters.cloudinit import pack
+    from nodeattrs.adapters.cloudinit import pack, refuse_unknown_options
 
-    terminal.text(pack(_for_message(_parts(options)), _definition(options.merge_type)))
+    definition = _definition(options.merge_type)
+    if definition is not None:
+        refuse_unknown_options(definition)
+    terminal.text(pack(_for_message(_parts(options)), definition))
     return 0
 
 

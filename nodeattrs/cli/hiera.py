@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import UNKNOWN_LAYER, actions_of, add_output
+from nodeattrs.cli.options import UNKNOWN_LAYER, actions_of, add_output, add_run_code
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
                 choices=("s", "json", "yaml"),
                 help="the bare value or explanation, as `puppet lookup` prints it",
             )
+        add_run_code(one)
         add_output(one)
 
 
@@ -247,6 +248,7 @@ def _lookup(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> in
             )
             unknown[name] = scope.unknown_levels(options.keys, merge=_merge(options)) if scope.has_unknown else ()
         except NodeattrsError as error:
+            error.hint = error.hint and error.hint.replace("a default_value", "--default TEXT")
             values[name] = error
             code = max(code, _code(error))
     if len(values) == 1 and code:

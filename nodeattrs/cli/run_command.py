@@ -8,15 +8,27 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nodeattrs.cli.catalog import add_applying, applied, exit_code
-from nodeattrs.cli.many import INTERRUPTED, add_going_on, began_now, go_through, hint_to_resume, since_of, stoppable
+from nodeattrs.cli.many import (
+    INTERRUPTED,
+    add_going_on,
+    add_new,
+    began_now,
+    go_through,
+    hint_to_resume,
+    since_of,
+    stoppable,
+)
 from nodeattrs.cli.options import (
+    REPO_HELP,
     add_output,
     add_run_options,
     add_store,
     facts_from,
     is_directory,
     json_attributes,
+    repository_of,
     run_list,
+    settings_of,
     store_of,
 )
 from nodeattrs.cli.terminal import Terminal
@@ -54,7 +66,7 @@ examples:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command."""
-    parser.add_argument("--repo", metavar="DIR", default=".", help="the repository (default: the current directory)")
+    parser.add_argument("--repo", metavar="DIR", help=REPO_HELP)
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--node",
@@ -71,6 +83,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--apply", action="store_true", help="bring the resources of the recipes into their state, then save"
     )
     parser.add_argument("--force", action="store_true", help="save even over what somebody else has saved meanwhile")
+    add_new(parser)
     add_going_on(parser, jobs=", as it always is with --apply and --noop", since=" (with --all)")
     add_applying(parser)
     add_output(parser)
@@ -78,7 +91,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Run them, and show each as it comes, in the order of their names."""
-    from nodeattrs.runs import Repository
     from nodeattrs.runs.fleet import still_to_do
     from nodeattrs.runs.session import name_in
 
@@ -87,8 +99,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         options.refuse("--since is about --all")
     if options.why_run and options.apply and not options.noop:
         options.refuse("--why-run changes nothing: use --noop to see what --apply would do")
-    repository = Repository(options.repo)
-    store = store_of(options, repository)
+    repository = repository_of(options)
+    store = store_of(options)
     # A directory has facts for each node; else all of them have the same.
     shared = None if is_directory(options.facts) else facts_from(options.facts, None, repository)
     if options.all:
@@ -162,7 +174,6 @@ class _Runs:
 
     def _fleet(self, repository: Repository, shared: Facts | None, jobs: int) -> Fleet:
         from nodeattrs.runs.fleet import Fleet
-        from nodeattrs.runs.session import store_place
 
         options = self._options
         given, items = json_attributes(options, repository), run_list(options)
@@ -170,7 +181,7 @@ class _Runs:
         is_here = jobs == 1
         return Fleet(
             options.repo,
-            store_place(options.store, repository),
+            settings_of(options).store,
             shared if shared is not None and (is_here or options.facts is None) else options.facts,
             options.environment,
             save=not options.why_run,
@@ -178,6 +189,7 @@ class _Runs:
             run_list=None if items is None else tuple(items),
             json_attributes=given if is_here else options.json_attributes,
             last_facts=False,
+            new=options.new,
         )
 
     def _apply(self, name: str, catalog: Catalog) -> Report:

@@ -7,7 +7,7 @@ import sys
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import add_at, add_output, add_settings_from, add_store, kept_in, moment
+from nodeattrs.cli.options import add_at, add_output, add_settings_from, add_store, kept_in, moment, saved_in
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -39,7 +39,12 @@ examples:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command."""
-    parser.add_argument("task", choices=("check", "prune", "export", "import", "migrate"), help="what to do")
+    parser.add_argument(
+        "task",
+        metavar="ACTION",
+        choices=("check", "prune", "export", "import", "migrate"),
+        help="check, prune, export, import or migrate",
+    )
     parser.add_argument("file", metavar="FILE", nargs="?", help="for import: what to read")
     parser.add_argument("--keep", metavar="N", type=int, help="for prune: how many revisions of each node stay")
     parser.add_argument("--node", metavar="NAME", action="append", help="for export: only these; may be repeated")
@@ -72,7 +77,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         options.refuse("store import needs a FILE, or - for stdin")
     if options.task == "prune" and options.keep is None:
         options.refuse("store prune needs --keep N")
-    store, sensitive = kept_in(options)
+    store, sensitive = kept_in(options) if options.task == "import" else saved_in(options)
     if options.task == "export":
         _export(store, options, terminal)
         return 0
@@ -89,7 +94,7 @@ def _tended(store: Store, options: argparse.Namespace, sensitive: Any, terminal:
         count = len(store.names())
         with terminal.counting(count) as tick:
             faults = store.check(tick)
-        return TendedStore.checked(place, count, faults), 1 if faults else 0
+        return TendedStore.checked(place, count, faults), 0 if count and not faults else 1
     if options.task == "prune":
         return TendedStore.pruned(place, store.prune(options.keep)), 0
     if options.task == "migrate" and options.to is not None:

@@ -24,6 +24,8 @@ FORMATS = ("text", "json", "yaml")
 _CONTROLS = {sign: f"\\u{sign:04x}" for sign in range(0x7F, 0xA0)}
 """Signs that command some terminals, and that JSON leaves as they are; to JSON these spellings are the same."""
 
+_NO_COLUMNS = 100_000
+
 _NO_BAR = 0.5
 """Seconds that are over before anybody wonders how long it takes."""
 
@@ -178,7 +180,10 @@ class Terminal:
         """What lines for one of the two streams are laid out on."""
         from nodeattrs.reports import Screen
 
-        return Screen(max(shutil.get_terminal_size((80, 24)).columns, 40), self._coloured(stream))
+        # A pipe has no columns: whoever reads it wants whole lines. COLUMNS says otherwise.
+        is_wide = not stream.isatty() and not os.environ.get("COLUMNS")
+        width = _NO_COLUMNS if is_wide else shutil.get_terminal_size((80, 24)).columns
+        return Screen(max(width, 40), self._coloured(stream))
 
     def _coloured(self, stream: TextIO) -> bool:
         if self._colour != "auto":

@@ -142,6 +142,10 @@ class Store(Protocol):
     for a name that no node can have.
     """
 
+    def is_there(self) -> bool:
+        """Whether anything was ever saved here; False for a place that is no store yet."""
+        ...
+
     def names(self) -> list[str]:
         """The saved nodes, sorted."""
         ...

@@ -26,25 +26,56 @@ the lists mean is not known here.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from nodeattrs.core.budget import NAMES, Limits
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, parse
+from nodeattrs.errors import BadArgument, DocumentError
+from nodeattrs.node.slots import DEFAULT_ENVIRONMENT
 from nodeattrs.runs.fields import Fields
 from nodeattrs.runs.node_files import LEVELS
+from nodeattrs.texts.documents import Document
+from nodeattrs.texts.nearest import SETTINGS_FILE
 
-__all__ = ["FILE", "Config", "read_config"]
+__all__ = ["FILE", "SETTINGS", "Config", "judged", "read_config"]
 
-FILE = "nodeattrs.toml"
+FILE = SETTINGS_FILE
+
+SETTINGS: Mapping[str, Any] = {
+    "repo": ".",
+    "store": os.path.join(".nodeattrs", "nodes.db"),
+    "environment": DEFAULT_ENVIRONMENT,
+    "hiera": None,
+    "bindings": None,
+    "sensitive": [],
+    "allowed": {},
+    "blocked": {},
+    "merge": {},
+    "limits": {},
+}
+"""Every setting and its default; the repository itself is none of its file. Nodes are kept below the current
+directory: a repository is not written to unless its own settings ask for it."""
 
 Entry = str | list[str]
 """One line of an allow or block list: a text with slashes, or the keys one by one."""
 
 _TABLES = {"allowed": "whitelist", "blocked": "blacklist"}
 """Our tables, and what Chef once called them."""
+
+
+def _chef_names(table: str, level: str) -> tuple[str, str]:
+    return f"{level}_attribute_{_TABLES[table]}", f"{table}_{level}_attributes"
+
+
+_CHEFS = [name for table in _TABLES for level in LEVELS for name in _chef_names(table, level)]
+"""Chef's names of settings of ours."""
+
+_KNOWN = [name for name in SETTINGS if name != "repo"]
 
 
 @dataclass(frozen=True)
@@ -73,13 +104,18 @@ class Config:
     limits: Mapping[str, float] = field(default_factory=dict)
 
 
+def judged(document: Document) -> tuple[Config, list[DocumentError]]:
+    """The settings of nodeattrs.toml, and what in it is probably not meant. raises: DocumentError"""
+    fields = Fields(document.tree, document.locator("settings", ""), "the settings")
+    return read_config(fields), [*document.warnings, *fields.warnings]
+
+
 def read_config(fields: Fields) -> Config:
     """The settings that a document describes.
 
     raises: DocumentError, with everything that is wrong with it
     """
-    chef = [name for table in _TABLES for level in LEVELS for name in _chef_names(table, level)]
-    fields.only((*_TABLES, "sensitive", "store", "environment", "hiera", "bindings", "merge", "limits"), ignore=chef)
+    fields.only(_KNOWN, ignore=_CHEFS)
     config = Config(
         _lists(fields, "allowed"),
         _lists(fields, "blocked"),
@@ -98,7 +134,7 @@ def read_config(fields: Fields) -> Config:
 def _merge_rules(fields: Fields) -> Iterator[PathRule]:
     for key, said in fields.map("merge").items():
         place = fields.locator.at(("merge", key)).place or FILE
-        if fields.parsed(("merge", key), said, lambda said, key=key: read_rules({key: said})):  # type: ignore[misc]
+        if fields.parsed(("merge", key), said, partial(_rule, key)):
             yield from read_rules({key: said}, lambda _, place=place: place)  # type: ignore[misc]
 
 
@@ -112,13 +148,18 @@ def _limits(fields: Fields) -> dict[str, float]:
     }
 
 
-def _chef_names(table: str, level: str) -> tuple[str, str]:
-    return f"{level}_attribute_{_TABLES[table]}", f"{table}_{level}_attributes"
+def _rule(key: str, said: Any) -> None:
+    try:
+        read_rules({key: said})
+    except BadArgument as error:
+        if key in _KNOWN:
+            error.hint = f"if the setting {key} is meant, write it above the first [table]"
+        raise
 
 
 def _lists(fields: Fields, table: str) -> dict[str, list[Entry]]:
     levels = fields.map(table)
-    fields.only(LEVELS, table)
+    fields.only(LEVELS, table, above=_KNOWN)
     found: dict[str, list[Entry]] = {}
     for level in LEVELS:
         spellings: list[Path] = [(name,) for name in _chef_names(table, level) if name in fields.tree]

@@ -72,6 +72,7 @@ class Fleet:
     environment: of all nodes from now on; None leaves each its own
     save:        False runs them and keeps nothing
     force:       see `perform`
+    new:         whether a node that nobody knows is made
     run_list:    of all nodes from now on; None leaves each its own
     json_attributes: of all nodes: a file, or what was read from it
     last_facts:  whether a node that *facts* has nothing of, and every node where it is None, has the facts
@@ -87,6 +88,7 @@ class Fleet:
     run_list: tuple[str, ...] | None = None
     json_attributes: str | Document | None = None
     last_facts: bool = True
+    new: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,6 +345,7 @@ def _one(work: _Work, name: str) -> Outcome:
             json_attributes=desk.json_attributes,
             save=fleet.save,
             force=fleet.force,
+            new=fleet.new,
             apply=partial(work.apply, name) if work.apply else None,
             log=log.append,
         )

@@ -90,7 +90,11 @@ def _explained(text: Text, error: tomllib.TOMLDecodeError) -> DocumentError:
     found = _PLACE.search(reason)
     reason = _PLACE.sub("", reason)
     line, column = (int(found[1]), int(found[2])) if found and found[1] else text.place(len(text.text))
-    hint = "quote the text" if reason == "Invalid value" else None
+    hint = None
+    if reason == "Invalid value":
+        lines = text.text.splitlines()
+        is_empty = not found or not found[1] or not lines[line - 1][column - 1 :].partition("#")[0].strip()
+        hint = "write a value behind the =" if is_empty else "quote the text"
     return DocumentError(reason[:1].lower() + reason[1:], file=text.file, line=line, column=column, hint=hint)
 
 

@@ -389,7 +389,9 @@ class _Judge:
 
     def is_read(self, row: words.Row, told: Told, at: Path, now: Any, answer: Answer) -> bool:
         """Whether what a row sets is what is read, and rows say all of that."""
-        said = dig(answer.value, row.path) if len(row.path) <= len(at) else now
+        said = now
+        if len(row.path) <= len(at) or row.path[: len(at)] == at:  # further up, or an entry of what is read
+            said = dig(answer.value, row.path)
         return says(said, row) and (at != told.path or is_told(said, told.rows))
 
     def takes_next(self, told: Told, files: Files) -> bool:

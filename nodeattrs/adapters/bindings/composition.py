@@ -31,6 +31,7 @@ from nodeattrs.adapters.bindings.model.types import target_of
 from nodeattrs.adapters.bindings.references import Inventory, layer_references
 from nodeattrs.adapters.bindings.resolution.declarations import Layer
 from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.texts.documents import Document, contents, parse, read
@@ -137,6 +138,11 @@ class Composition:
             self._note(_of_document(error))
         return before != (self.layers, [str(fault) for fault in self.faults], self.state.categories)
 
+    @property
+    def files(self) -> int:
+        """How many files were read."""
+        return len(self._cache)
+
     def injector(self, **options: Any) -> Injector:
         """An injector over the layers; options as of `Injector`. raises: BindingErrors, with all faults together"""
         return Injector(self.layers, self.state, faults=self.faults, **options)
@@ -204,6 +210,9 @@ class Composition:
                     sets += self._named_sets(several, found[scheme])
                 elif scheme == "enc":
                     sets += classified.sets(several, self.state.value("node"))
+                elif scheme not in self._providers and not may_run():
+                    reason = f"its provider {NOT_RUN}"
+                    sets.append(BindingSet.unknown(scheme, Origin("provider", scheme), reason))
                 else:
                     provider = self._providers.get(scheme) or offered[scheme].load()
                     sets += self._provided(scheme, provider, several, request)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     )
     from nodeattrs.adapters.cloudinit.faults import CloudConfigError, kind_of
     from nodeattrs.adapters.cloudinit.layers import config_of_cmdline, merge_confd, merge_layers, read_confd
-    from nodeattrs.adapters.cloudinit.lints import WARNINGS, Warned
+    from nodeattrs.adapters.cloudinit.lints import WARNINGS, Warned, refuse_unknown_options
     from nodeattrs.adapters.cloudinit.loading import MAX_BYTES, dumped, load_config
     from nodeattrs.adapters.cloudinit.mergers import (
         ENTRY_POINTS,
@@ -81,6 +81,7 @@ _HOMES = {
     "pack": "packing",
     "parse_definition": "definitions",
     "read_confd": "layers",
+    "refuse_unknown_options": "lints",
     "register_merger": "mergers",
     "registered_mergers": "mergers",
     "take_definition": "definitions",
@@ -121,6 +122,7 @@ __all__ = [
     "pack",
     "parse_definition",
     "read_confd",
+    "refuse_unknown_options",
     "register_merger",
     "registered_mergers",
     "take_definition",

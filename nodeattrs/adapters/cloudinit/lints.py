@@ -6,18 +6,21 @@ name means, with an example and the remedy: docs/cloudinit.md, "Warnings".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from nodeattrs.adapters.cloudinit.definitions import Definition
 from nodeattrs.adapters.cloudinit.loading import same
-from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, PartReport
+from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, CloudPart, PartReport
 from nodeattrs.adapters.cloudinit.steps import Row, Step, steps_of
 from nodeattrs.core.folding import Encounter, encounters
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import TAKE, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig, spell, strict_key
+from nodeattrs.errors import BadArgument
+
+_Fault = TypeVar("_Fault")
 
 WARNINGS: dict[str, str] = {
     "no-dict-merger": "a definition without a dict merger drops the whole part",
@@ -137,7 +140,7 @@ def _about_part(report: PartReport) -> Iterator[Warned]:
         yield warned(
             "unknown-type",
             f"nothing is done with a part of type {part.type}",
-            "begin it with #cloud-config, or give it the type text/cloud-config",
+            _way_to_cloud_config(part),
         )
     if part.type != CLOUD_CONFIG:
         return
@@ -152,6 +155,20 @@ def _about_part(report: PartReport) -> Iterator[Warned]:
             f"the header {header} was lost when the part was unpacked",
             "write merge_how into the body of the part",
         )
+
+
+def _way_to_cloud_config(part: CloudPart) -> str:
+    if part.type == "text/jinja2":
+        return "it is rendered on the machine first: check what it is rendered to"
+    if part.text.startswith("\ufeff"):
+        return "remove the byte order mark before the first line"
+    return "begin it with #cloud-config, or give it the type text/cloud-config"
+
+
+def refuse_unknown_options(definition: Definition) -> None:
+    """For a definition that somebody has just written. raises: BadArgument, for the first option without effect"""
+    for fault in _about_options(definition, lambda name, message, hint: BadArgument(message, hint=hint)):
+        raise fault
 
 
 def _about_definition(report: PartReport) -> Iterator[Warned]:
@@ -174,7 +191,7 @@ def _about_definition(report: PartReport) -> Iterator[Warned]:
     yield from _about_options(definition, warned)
 
 
-def _about_options(definition: Definition, warned: Any) -> Iterator[Warned]:
+def _about_options(definition: Definition, warned: Callable[[str, str, str], _Fault]) -> Iterator[_Fault]:
     for name, spec in zip(definition.names(), definition.mergers, strict=True):
         if name not in _OPTIONS:
             continue

@@ -18,6 +18,7 @@ from nodeattrs.adapters.hiera.config import BUILT_IN, Config, Entry, read_config
 from nodeattrs.adapters.hiera.data import DataFile, FunctionData, Source, file_source
 from nodeattrs.adapters.hiera.errors import BadData
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, copied, meant
 from nodeattrs.core.unknown import Unknown
@@ -228,7 +229,8 @@ class LoadedTree:
                 kind="unknown_data_function",
                 file=file,
                 line=entry.line,
-                hint=meant(entry.function, known) or "pass it to Hiera: functions={'name': callable}",
+                hint=meant(entry.function, known)
+                or "a package may offer it (entry point nodeattrs.hiera), or functions={'name': callable} in Python",
             )
         if path is not None:
             if not os.path.exists(path):
@@ -308,6 +310,9 @@ def _installed(name: str) -> Callable[..., Any] | None:
     from importlib.metadata import entry_points
 
     for point in entry_points(group="nodeattrs.hiera", name=name):
+        if not may_run():
+            unknown = Unknown(name, f"{point.value} {NOT_RUN}")
+            return lambda *_: unknown
         return point.load()  # type: ignore[no-any-return]
     return None
 

@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import Any
 
 from nodeattrs.catalog.types.acting import Acting, ResourceType, Site, is_secret, revealed
+from nodeattrs.core.code import require_may_run
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import BadArgument, NodeattrsError
 
@@ -55,6 +56,7 @@ def _others() -> dict[str, Any]:
 
 
 def _loaded(point: Any) -> Any:
+    require_may_run(f"the resource type {point.name} ({point.value})")
     try:
         return point.load()
     except Exception as error:

@@ -91,7 +91,7 @@ OPENING: "[" | "{{"
 CLOSING: "]" | "}}"
 END: /(?!-){_SIGN}+/s
 PHRASE: /"(?:[^"\\]|\\.)*"/s
-OWN.2: /{_OWN}(?:>=|<=|=|<|>|~(?="))(?:"(?:[^"\\]|\\.)*"|[^{_ENDS}]+)/s
+OWN.2: /{_OWN}[{_SPACES}]*(?:>=|<=|=|<|>|~(?=[{_SPACES}]*"))[{_SPACES}]*(?:"(?:[^"\\]|\\.)*"|[^{_ENDS}]+)/s
 WORD: /(?!-|(?:AND|OR|NOT){_ALONE}){_SIGN}+/s
 %ignore /[{_SPACES}]+/
 """
@@ -293,7 +293,7 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-_SPLIT = re.compile(rf"({_OWN})(>=|<=|=|<|>|~)(.*)", re.DOTALL)
+_SPLIT = re.compile(rf"({_OWN})[{_SPACES}]*(>=|<=|=|<|>|~)[{_SPACES}]*(.*)", re.DOTALL)
 
 
 def _own(text: str) -> Own:

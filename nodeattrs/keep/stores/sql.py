@@ -168,6 +168,10 @@ class SqlStore(ABC):
 
     # --- nodes ----------------------------------------------------------------------
 
+    def is_there(self) -> bool:
+        with self._reading("look") as talk:
+            return talk is not None
+
     def names(self) -> list[str]:
         with self._reading("list the nodes") as talk:
             return [] if talk is None else [name for name, _ in _nodes(talk)]
