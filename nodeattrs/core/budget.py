@@ -9,12 +9,10 @@ It knows no syntax and no system that merges: what a step or a value is, those s
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import MAX_DEPTH
 from nodeattrs.errors import BadArgument, TooMuch
@@ -22,8 +20,7 @@ from nodeattrs.errors import BadArgument, TooMuch
 __all__ = ["NAMES", "Budget", "Limits", "hold", "in_force", "limited"]
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """What one document, one lookup, one merge or one query may take.
 
     steps:   things that are looked at: keys, names of files, places where an expression is tried
@@ -50,10 +47,10 @@ class Limits:
             if name not in NAMES or not fits or most <= 0 or (name == "depth" and most > MAX_DEPTH):
                 wanted = f"a positive number, for depth at most {MAX_DEPTH}"
                 raise BadArgument(f"there is no limit {name} = {most!r}", hint=f"{', '.join(NAMES)}: each {wanted}")
-        return dataclasses.replace(self, **others)
+        return self._replace(**others)
 
 
-NAMES = tuple(field.name for field in dataclasses.fields(Limits))
+NAMES = Limits._fields
 """The limits by name."""
 
 _in_force: ContextVar[Limits] = ContextVar("limits", default=Limits())  # noqa: B039  # it is frozen

@@ -19,10 +19,17 @@ def json_tree(value: Any) -> Any:
     >>> json_tree({1: (2, {"b"})})
     {'1': [2, ['b']]}
     """
+    # Loops and no comprehensions: those would take a second frame a level.
     if isinstance(value, dict):
-        return {_json_key(key): json_tree(entry) for key, entry in value.items()}
+        told = {}
+        for key, entry in value.items():
+            told[_json_key(key)] = json_tree(entry)
+        return told
     if isinstance(value, (list, tuple)):
-        return [json_tree(entry) for entry in value]
+        listed = []
+        for entry in value:
+            listed.append(json_tree(entry))
+        return listed
     if isinstance(value, (set, frozenset)):
         return [json_tree(entry) for entry in sorted(value, key=str)]
     if isinstance(value, date):

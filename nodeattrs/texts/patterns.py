@@ -45,7 +45,7 @@ class Expression:
         self.tries = tries
         self._plain = plain if tries is not None else None
         self._timed = timed
-        self._is_quick = tries is not None and tries.power < 2 and tries.times <= _QUICK
+        self._is_quick = tries is not None and tries.is_quick
 
     def search(self, text: str) -> bool:
         """Whether it is found in a text. raises: TooMuch"""
@@ -74,6 +74,11 @@ class Tries(NamedTuple):
 
     power: int
     times: int
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether it takes linear time."""
+        return self.power < 2 and self.times <= _QUICK
 
     def on(self, text: str) -> int:
         """On a text of that length."""
@@ -112,12 +117,13 @@ def expression(source: str, flags: int = 0, spelled: str | None = None, *, beyon
         try:
             plain = re.compile(wanted, flags)
             tries = _judged(wanted, plain.flags)
-        except (re.error, RecursionError, OverflowError, _Ambiguous) as error:
+        except _Ambiguous as error:
             why = str(error)
-    quick = tries is not None and tries.power < 2
-    timed = None if quick else _timed(wanted, flags, bool(beyond))
+        except (re.error, RecursionError, OverflowError) as error:
+            raise BadPattern(str(error)) from None
+    timed = None if tries is not None and tries.is_quick else _timed(wanted, flags, bool(beyond))
     if tries is None and timed is None:
-        raise BadPattern(why, hint=_HINT if (plain is not None or beyond) and not has_regex() else None)
+        raise BadPattern(why, hint=None if has_regex() else _HINT)
     return Expression(source, plain, tries, timed)
 
 
@@ -152,6 +158,7 @@ _ALL: _Set = (_OTHERS << 1) - 1
 _CAPITALS: _Set = 0x7FFFFFE << 64
 _MOST_PLACES = 2_000
 _FEW = 3
+_TWO_WAYS = "one of its repeats holds another, so that a text can be divided in too many ways"
 _IGNORES_CASE = re.compile(r"\(\?[a-zA-Z]*i")
 
 
@@ -208,7 +215,7 @@ class _Shape:
         if most <= _FEW:
             return Tries(within.power * most, within.times**most * (most - least + 1))
         if not (len(body) == 1 and self._set(*body[0]) is not None) and not self.has_one_way(body, most):
-            raise _Ambiguous("one of its repeats holds another, so that a text can be divided in too many ways")
+            raise _Ambiguous(_TWO_WAYS)
         return Tries(1, 1)
 
     def _alike(self, branches: Any) -> int:
@@ -228,7 +235,7 @@ class _Shape:
                 raise
             return False
         if rounds > 1:
-            if places.nullable and rounds < _MOST_PLACES:
+            if places.nullable and (places.first or rounds < _MOST_PLACES):
                 return False
             self._joined(places.last, places.first)
         return not self.is_double and not any(map(self._clash, (places.first, *self.after)))
@@ -293,28 +300,42 @@ class _Shape:
             return _Places([], [], True)
         if op not in ("SUBPATTERN", "BRANCH", "ATOMIC_GROUP"):
             raise _Ambiguous("a repeat holds a reference to what was found before")
-        several = [self._sequence(one) for one in self._inner(op, value)]
+        return self._branched(self._inner(op, value))
+
+    def _branched(self, branches: Iterable[Any]) -> _Places:
+        """Branches that begin alike are one that goes on in several ways."""
+        groups: dict[str, list[Any]] = {}
+        for one in map(list, branches):
+            groups.setdefault(repr(one[:1]), []).append(one)
+        several: list[_Places] = []
+        for same in groups.values():
+            if len(same) == 1 or not same[0]:
+                several += map(self._sequence, same)
+            else:
+                begin = self._sequence(same[0][:1])
+                several.append(self._then(begin, self._branched(one[1:] for one in same)))
+        if sum(one.nullable for one in several) > 1:
+            raise _Ambiguous(_TWO_WAYS)
         first, last = [p for one in several for p in one.first], [p for one in several for p in one.last]
         return _Places(first, last, any(one.nullable for one in several))
 
     def _repeated(self, least: int, most: Any, body: Any) -> _Places:
-        whole = _Places([], [], True)
+        whole = rest = _Places([], [], True)
         for _ in range(least):
-            whole = self._then(whole, self._sequence(body))
-        if int(most) == least:
-            return whole
+            whole = self._then(whole, self._round(body))
         if int(most) > _MOST_PLACES:
-            more = self._sequence(body)
-            self._joined(more.last, more.first)
-            if least:  # what comes behind the last round that must be is the round before, once more
-                return self._then(whole, _Places(more.first, more.last, True))
-            return _Places(more.first, more.last, True)
-        rest = _Places([], [], True)
-        for _ in range(int(most) - least):
-            before = self._sequence(body)
-            rest = self._then(before, rest)
-            rest = _Places(rest.first, rest.last, True)
-        return self._then(whole, rest)
+            rest = self._round(body)
+            self._joined(rest.last, rest.first)
+        else:
+            for _ in range(int(most) - least):
+                rest = self._then(self._round(body), _Places(rest.first, rest.last, True))
+        return self._then(whole, _Places(rest.first, rest.last, True))
+
+    def _round(self, body: Any) -> _Places:
+        one = self._sequence(body)
+        if one.nullable:
+            raise _Ambiguous(_TWO_WAYS)
+        return one
 
     def _set(self, op: str, value: Any) -> _Set | None:
         """The characters of what takes one; None for all else."""

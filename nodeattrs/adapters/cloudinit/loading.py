@@ -21,7 +21,6 @@ from nodeattrs.core.tree import MAX_DEPTH
 from nodeattrs.errors import BadValue, DocumentError, TooDeep, TooMuch
 from nodeattrs.texts.places import Mark, Text
 from nodeattrs.texts.yaml_events import MERGE, YAML, Builder, Frame, tag_of
-from nodeattrs.texts.yaml_writing import written
 
 MAX_BYTES = 10_000_000
 """The size of the largest text that is read, and of all that one call unpacks."""
@@ -136,6 +135,8 @@ def too_large(what: str) -> CloudConfigError:
 
 def dumped(tree: Any) -> str:
     """A tree as cloud-init writes it: keys sorted where they can be, indented by four, `---` and `...`."""
+    from nodeattrs.texts.yaml_writing import written  # most merges are read as data
+
     return written(tree, indent=4, explicit_start=True, explicit_end=True, sort_keys=True, allow_unicode=False)
 
 
@@ -238,10 +239,19 @@ def _sized(value: Any, known: dict[int, tuple[int, int]], open_: set[int], room:
 
 def same(left: Any, right: Any) -> bool:
     """Whether two trees are equal, types and all; the order of keys does not count."""
-    if type(left) is not type(right):
-        return False
-    if isinstance(left, dict):
-        return left.keys() == right.keys() and all(same(entry, right[key]) for key, entry in left.items())
-    if isinstance(left, (list, tuple)):
-        return len(left) == len(right) and all(map(same, left, right))
-    return bool(left == right)
+    pairs = [(left, right)]
+    while pairs:
+        one, other = pairs.pop()
+        if type(one) is not type(other):
+            return False
+        if isinstance(one, dict):
+            if one.keys() != other.keys():
+                return False
+            pairs += [(entry, other[key]) for key, entry in one.items()]
+        elif isinstance(one, (list, tuple)):
+            if len(one) != len(other):
+                return False
+            pairs += zip(one, other, strict=True)
+        elif one != other:
+            return False
+    return True

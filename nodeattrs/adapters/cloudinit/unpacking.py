@@ -17,7 +17,6 @@ from nodeattrs.adapters.cloudinit.loading import load_yaml
 from nodeattrs.adapters.cloudinit.parts import ARCHIVE, CLOUD_CONFIG, INCLUDES, CloudPart, type_of_text
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import BadArgument, DocumentError, TooMuch
-from nodeattrs.texts.documents import content_of
 
 if TYPE_CHECKING:
     from email.message import Message
@@ -34,8 +33,9 @@ _GZIP_TYPES = tuple(
 _ENTRY_KEYS = (
     "content", "filename", "type", "launch-index", "content-disposition", "number-attachments", "content-type",
 )  # fmt: skip
-_PER_PART, _SEEN_IN_A_STEP = 500, 1_000
-"""How many steps a part is, and how many signs are looked at in one, as near as one can say."""
+_PER_PART, _PER_MESSAGE, _SEEN_IN_A_STEP = 100, 1_000, 1_000
+"""How many steps a part is, alone and out of a message, and how many signs are looked at in one: as near as one can
+say."""
 MAX_INCLUDES = 20
 """How deep includes may lie in each other."""
 
@@ -74,6 +74,8 @@ def read_bytes(path: Path) -> bytes:
 
     raises: CloudConfigError
     """
+    from nodeattrs.texts.documents import content_of  # a text that is given needs none
+
     try:
         return content_of(path, path.as_posix())
     except TooMuch as error:
@@ -158,7 +160,7 @@ class _Unpacking:
             message.set_payload(data)
             yield from self._parts_of(message)
             return
-        self._count()
+        self._count(_PER_PART)
         name = f"part-{self.attached:03d}"
         headers = {"MIME-Version": "1.0", "Content-Disposition": f'attachment; filename="{name}"', "Content-Type": kind}
         body = data.decode("utf-8", "surrogateescape")
@@ -230,12 +232,12 @@ class _Unpacking:
         except UnicodeDecodeError as error:
             raise CloudConfigError("decompress", "a gzip part is not UTF-8 text", hint="pack text") from error
 
-    def _count(self) -> None:
+    def _count(self, steps: int) -> None:
         self.attached += 1
-        self.budget.steps(_PER_PART)
+        self.budget.steps(steps)
 
     def _attached(self, part: Message, packed: str = "", lost: tuple[str, ...] = ()) -> Iterator[CloudPart]:
-        self._count()
+        self._count(_PER_MESSAGE)
         if not part.get_filename():
             _set_filename(part, f"part-{self.attached:03d}")
         if self.launch_index is not None:

@@ -36,7 +36,7 @@ from nodeattrs.core.origins import origins_at, sources
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT, as_path, dig
 from nodeattrs.core.tree import Path as TreePath
-from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError, TooDeep, TooMuch
+from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError, TooMuch
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.lints import Warned
@@ -88,6 +88,7 @@ def merge(
 
 
 _READ_IN_A_STEP = 100
+_PER_LEFT = 10
 
 
 class _Effort:
@@ -280,10 +281,7 @@ class Merged:
             for report in self.parts
             if report.status == "rejected"
         ]
-        try:
-            return "\n".join([*lines, dumped(self._result.value)])
-        except RecursionError:
-            raise TooDeep("the config is nested too deep to be written as YAML", hint="ask for a part of it") from None
+        return "\n".join([*lines, dumped(self._result.value)])
 
     @property
     def ok(self) -> bool:
@@ -331,12 +329,19 @@ class Merged:
         from nodeattrs.core.folding import Folding
         from nodeattrs.core.tracing import walk
 
+        self._can_be_walked()
         folding = told_twice(self.rows[-1].folding if self.rows else Folding(), steps, self._locator)
         found, told = walk(folding, steps), folding
         for one in found.standing:  # a patch may have moved what was written under another key
             if [step for step in one.own if type(step) is str] != [step for step in steps if type(step) is str]:
                 told = told_twice(told, one.own, self._locator)
         return found if told is folding else walk(told, steps)
+
+    def _can_be_walked(self) -> None:
+        """Each operation of a patch is looked at with all that it leaves. raises: TooMuch"""
+        operations = sum(one.steps for row in self.rows for one in row.joinings if one.policy is None)
+        if operations and self._result is not None:
+            Budget("the explanation").steps(_PER_LEFT * operations * measured(self._result.value))
 
     def _claim(self, setting: Setting) -> Claim:
         layer = self.unknown.get(setting.source)
