@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from nodeattrs.core.budget import NAMES as LIMITS
 from nodeattrs.runs.config import _CHEFS
 
 FOLDER = Path(__file__).parents[1] / "nodeattrs" / "schemas"
@@ -374,6 +375,7 @@ SETTINGS: dict[str, Any] = {
     "allowed?": _LISTS,
     "blocked?": _LISTS,
     "merge?": {"*": _RULE},
+    "limits?": {**{f"{name}?": "num" for name in LIMITS}, "*": "never"},
     **{f"{name}?": [("str", ["str"])] for name in _CHEFS},
     "*": "never",
 }

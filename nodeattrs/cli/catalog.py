@@ -149,7 +149,7 @@ def _order(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _graph(options: argparse.Namespace, terminal: Terminal) -> int:
-    from nodeattrs.catalog.drawing import dot, mermaid
+    from nodeattrs.catalog.questions import dot, mermaid
 
     plan = _plan(options, terminal)
     terminal.warn(plan.faults())

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import actions_of, add_output, add_run_code, path_of
+from nodeattrs.cli.options import actions_of, add_budget, add_output, add_run_code, path_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -140,10 +140,12 @@ def _add_merge_output(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--lenient", action="store_true", help="end with 0 although a part was rejected or failed")
     group.add_argument("--color", choices=("auto", "always", "never"), default="auto", help=argparse.SUPPRESS)
     group.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
+    add_budget(group)
 
 
 def _add_traceback(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
+    add_budget(parser)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -257,13 +259,14 @@ def _parts(options: argparse.Namespace) -> list[CloudPart]:
 def _blob(file: str) -> Blob:
     from pathlib import Path
 
-    from nodeattrs.adapters.cloudinit import MAX_BYTES, Blob, blob_of
+    from nodeattrs.adapters.cloudinit import Blob, blob_of
+    from nodeattrs.core.budget import in_force
 
     if file != "-":
         return blob_of(Path(file))
     import sys
 
-    return Blob(sys.stdin.buffer.read(MAX_BYTES + 1), "standard input")
+    return Blob(sys.stdin.buffer.read(in_force().bytes + 1), "standard input")
 
 
 def _for_message(parts: Iterable[CloudPart]) -> list[CloudPart]:

@@ -2,7 +2,7 @@
 
 It offers what only a store, a repository or a tree knows: names of nodes, paths of their
 attributes, keys of Hiera. It opens what the words before name, runs nobody's code, and
-answers nothing rather than an error: a fault is told by the command itself.
+answers nothing rather than an error: a fault is reported by the command itself.
 """
 
 from __future__ import annotations

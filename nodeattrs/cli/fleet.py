@@ -14,10 +14,10 @@ __all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform
 NAME = "fleet"
 SUMMARY = "compute many nodes on all processors and save the results"
 DESCRIPTION = """\
-Run every node that nodes/ describes or the store keeps, several at a time, and save what each came
-to, as `nodeattrs run` does; resources are not applied. What fails is told at the end and stops
+Run every node that nodes/ describes or the store keeps, several at a time, and save the result of
+each, as `nodeattrs run` does; resources are not applied. Failures are reported at the end and stop
 nobody. A node without a file in --facts has the facts of its last run. Ctrl-C lets the nodes that
-are running finish, tells what was done, and how to go on with --since."""
+are running finish, reports what was done, and how to go on with --since."""
 EXAMPLES = """\
 examples:
   nodeattrs fleet resolve --repo cookbooks_example --facts cookbooks_example/facts

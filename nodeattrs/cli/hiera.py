@@ -378,8 +378,8 @@ def _render(options: argparse.Namespace, terminal: Terminal, value: Any) -> None
 
         terminal.text(json.dumps(value, ensure_ascii=False) + "\n")
     elif options.render_as == "yaml":
-        import yaml
+        from nodeattrs.texts.yaml_writing import written
 
-        terminal.text(str(yaml.safe_dump(value, sort_keys=False, allow_unicode=True)).removesuffix("...\n"))
+        terminal.text(written(value))
     else:
         terminal.text(f"{value}\n")

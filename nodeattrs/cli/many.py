@@ -73,7 +73,7 @@ def began_now() -> str:
 
 @contextlib.contextmanager
 def stoppable() -> Iterator[Callable[[], bool]]:
-    """While it lasts, Ctrl-C asks to stop, which is what the callable tells; a second one stops at once.
+    """While it lasts, Ctrl-C asks to stop, which is what the callable returns; a second one stops at once.
 
     raises: KeyboardInterrupt, for the second one
     """

@@ -19,7 +19,7 @@ rm:       remove the stored normal attribute at PATH
 restore:  make an older revision the latest again; WHICH is its number, or a time
 delete:   forget the node with all its revisions
 
-Each of the first three makes a new revision, which `history` and `status` tell from a run. The
+Each of the first three makes a new revision, which `history` and `status` distinguish from a run. The
 next run starts from it: it keeps normal attributes, and makes all others anew."""
 EXAMPLES = """\
 examples:

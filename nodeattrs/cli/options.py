@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import argparse
 import os
+import pathlib
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.terminal import FORMATS, Terminal
-from nodeattrs.errors import BadArgument, MissingExtra, NotFound
+from nodeattrs.errors import BadArgument, DocumentError, MissingExtra, NotFound
 from nodeattrs.texts.nearest import SETTINGS_FILE, is_ours, nearest
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from nodeattrs.core.budget import Limits
     from nodeattrs.core.tree import Path
     from nodeattrs.keep import Store
     from nodeattrs.node.node import Node
     from nodeattrs.runs import Repository
+    from nodeattrs.runs.config import Config
     from nodeattrs.runs.facts import Facts
     from nodeattrs.runs.run import Run
     from nodeattrs.runs.settings import Settings
@@ -32,6 +36,7 @@ __all__ = [
     "UNKNOWN_LAYER",
     "actions_of",
     "add_at",
+    "add_budget",
     "add_output",
     "add_run_code",
     "add_run_options",
@@ -45,6 +50,7 @@ __all__ = [
     "json_attributes",
     "judge",
     "kept_in",
+    "limits_of",
     "moment",
     "named_node",
     "path_of",
@@ -56,6 +62,7 @@ __all__ = [
     "store_of",
 ]
 
+_NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,9})?", re.ASCII)
 _STORE_HELP = (
     "where nodes are kept: a directory, a file that ends in .db, file://, sqlite:// or postgresql:// (default: "
     "NODEATTRS_STORE, else `store` in nodeattrs.toml of the repository, else .nodeattrs/nodes.db here, or beside the "
@@ -104,6 +111,31 @@ def add_output(parser: argparse.ArgumentParser) -> None:
         help="auto: on a terminal, unless NO_COLOR is set (default)",
     )
     group.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
+    add_budget(group)
+
+
+def add_budget(parser: argparse._ActionsContainer) -> None:
+    """What one document, lookup, merge or query may take."""
+    parser.add_argument(
+        "--budget",
+        metavar="LIMIT=N",
+        action="append",
+        help="what one document, lookup, merge or query may take at most: steps, values, bytes, depth or seconds; "
+        "may be repeated (default: [limits] in nodeattrs.toml)",
+    )
+
+
+def limits_of(options: argparse.Namespace) -> Limits:
+    """The limits of a command: those of --budget, else of the settings. raises: BadArgument, DocumentError"""
+    from nodeattrs.core.budget import in_force
+
+    given = [one.partition("=") for one in getattr(options, "budget", None) or ()]
+    numbers = {name: float(most) if "." in most else int(most) for name, _, most in given if _NUMBER.fullmatch(most)}
+    for name, _, most in given:
+        if name not in numbers:
+            raise BadArgument(f"--budget {name}={most} is no limit", hint="write --budget values=2000000")
+    config = getattr(options, "config", None)
+    return in_force().but(**(config.limits if config else {})).but(**numbers)
 
 
 def add_store(parser: argparse.ArgumentParser) -> None:
@@ -252,18 +284,24 @@ def asked_to_run(options: argparse.Namespace) -> bool:
 
 def judge(options: argparse.Namespace, terminal: Terminal) -> None:
     """Say what is doubtful in the nodeattrs.toml that counts, whatever the command. raises: NotFound, DocumentError"""
+    options.config, warnings = _judged(options)
+    terminal.warn(warnings)
+
+
+def _judged(options: argparse.Namespace) -> tuple[Config | None, list[DocumentError]]:
     if hasattr(options, "store"):
         settings = settings_of(options)
-        if settings.repository is not None:
-            settings.repository.config  # noqa: B018
-        terminal.warn(settings.warnings)
-    elif hasattr(options, "format") and (folder := nearest(SETTINGS_FILE)) is not None:
-        # Who uses no settings is kept waiting for no more than their judgement.
-        from nodeattrs.runs.config import judged
-        from nodeattrs.texts.documents import read
+        return settings.repository.config if settings.repository else None, settings.warnings
+    named = getattr(options, "repo", None) or os.environ.get("NODEATTRS_REPO")
+    folder = nearest(SETTINGS_FILE) if named is None else pathlib.Path(named)
+    file = (folder or pathlib.Path()) / SETTINGS_FILE
+    if not hasattr(options, "format") or not os.path.lexists(file) or (named is None and not is_ours(file)):
+        return None, []
+    # Who uses no settings is kept waiting for no more than their judgement.
+    from nodeattrs.runs.config import judged
+    from nodeattrs.texts.documents import read
 
-        if is_ours(folder / SETTINGS_FILE):
-            terminal.warn(judged(read(folder / SETTINGS_FILE, SETTINGS_FILE))[1])
+    return judged(read(file, SETTINGS_FILE))
 
 
 def repository_of(options: argparse.Namespace) -> Repository:
@@ -292,8 +330,6 @@ def json_attributes(options: argparse.Namespace, repository: Repository) -> Docu
     """The document of -j. raises: DocumentError"""
     if options.json_attributes is None:
         return None
-    import pathlib
-
     from nodeattrs.runs.session import shown_in
     from nodeattrs.texts.documents import read
 
@@ -321,8 +357,6 @@ def facts_from(place: str | None, node: str | None = None, repository: Repositor
     repository: files in it are named as seen from there
     raises:     NotFound, DocumentError, MissingExtra, BadArgument, BadName
     """
-    import pathlib
-
     from nodeattrs.keep import checked_name
     from nodeattrs.runs.facts import gather, load_facts
     from nodeattrs.runs.session import shown_in

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from nodeattrs.cli.options import asked_to_run, judge
+from nodeattrs.cli.options import asked_to_run, judge, limits_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.core.budget import limited
 from nodeattrs.core.code import held_back
 from nodeattrs.errors import InternalError, NodeattrsError
 
@@ -83,7 +84,7 @@ class _Parser(argparse.ArgumentParser):
     """
 
     def error(self, message: str) -> NoReturn:
-        super().error(f"{message}\n  {self.prog} --help tells more")
+        super().error(f"{message}\n  {self.prog} --help shows more")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         found, left = super().parse_known_args(args, namespace)
@@ -107,10 +108,10 @@ class _Parser(argparse.ArgumentParser):
 
 def _meant(word: str, known: Iterable[Any]) -> str:
     """The hint for a word that nobody knows, on a line of its own; "" where nothing is near."""
-    from nodeattrs.core.tree import near
+    from nodeattrs.core.tree import meant
 
-    close = near(word, map(str, known))
-    return f"\n  did you mean {' or '.join(close)}?" if close else ""
+    hint = meant(word, map(str, known))
+    return f"\n  {hint}" if hint else ""
 
 
 class _Program(_Parser):
@@ -180,7 +181,7 @@ def run(argv: Sequence[str] | None = None) -> int:
                 parser(_command_in(words)).parse_args(words, options)
             terminal = Terminal(getattr(options, "color", "auto"), getattr(options, "format", "text"))
             judge(options, terminal)
-            with held_back(not asked_to_run(options)):
+            with held_back(not asked_to_run(options)), limited(limits_of(options)):
                 code: int = options.perform(options, terminal)
         except SystemExit as end:
             # argparse has said what it has to say, on stdout for --help and on stderr for what it did not understand.

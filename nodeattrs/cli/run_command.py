@@ -51,7 +51,7 @@ NAME = "run"
 SUMMARY = "compute the attributes of nodes and save the result"
 DESCRIPTION = """\
 Run nodes: facts, roles and environment, attribute files, recipes, in Chef's order. Normal
-attributes come from the last run. What a node came to is saved as a new revision, with the origin
+attributes come from the last run. The result is saved as a new revision, with the origin
 of each value, all of it or nothing. Of several nodes, one that fails does not keep the others from
 running; the exit code is then 1. What resources describe is only touched with --apply."""
 EXAMPLES = """\
@@ -140,8 +140,8 @@ class _Runs:
         applying = options.apply or options.noop
         jobs = 1 if applying else options.jobs or jobs_for(len(names))
         fleet = self._fleet(repository, shared, jobs)
-        tell = partial(
-            _told,
+        collect = partial(
+            _report,
             several=len(names) > 1,
             screen=terminal.screen(sys.stderr),
             root=os.path.abspath(options.repo),
@@ -158,7 +158,7 @@ class _Runs:
                 names,
                 jobs=jobs,
                 in_order=True,
-                tell=tell,
+                collect=collect,
                 apply=self._apply if applying else None,
                 stopping=stopping,
             ),
@@ -203,13 +203,13 @@ class _Runs:
     def _take(self, outcome: Outcome) -> None:
         from nodeattrs.reports.run import RunReport
 
-        told = outcome.told
-        if isinstance(told, RunReport):
-            self._terminal.warn([*told.warnings, *([told.note] if told.note else [])])
-            self._show(told)
+        report = outcome.collected
+        if isinstance(report, RunReport):
+            self._terminal.warn([*report.warnings, *([report.note] if report.note else [])])
+            self._show(report)
         else:
             self._failed[outcome.name] = outcome.error
-            self._terminal.aside(told)
+            self._terminal.aside(report)
         if self._options.format == "text" and outcome.name in self._catalogs:
             self._text(self._catalogs[outcome.name])
 
@@ -240,7 +240,7 @@ class _Runs:
             self._terminal.report(AppliedRuns(runs, list(self._catalogs.values())) if self._catalogs else runs)
 
 
-def _told(
+def _report(
     name: str,
     came: Session | NodeattrsError,
     log: Sequence[LogLine],

@@ -13,7 +13,7 @@ NAME = "search"
 SUMMARY = "find kept nodes by what they have"
 DESCRIPTION = """\
 Find nodes in Chef's query language (field:value, AND, OR, NOT, "a phrase", * and ?, [a TO b]), or by
-path and type in our own: path=80, path>=8, path~"regex". docs/search.md tells all of it."""
+path and type in our own: path=80, path>=8, path~"regex". docs/search.md has all of it."""
 EXAMPLES = """\
 examples:
   nodeattrs search 'role:web AND chef_environment:production'

@@ -53,7 +53,9 @@ class Terminal:
         if self._form == "json":
             text = _json(report.to_dict())
         elif self._form == "yaml":
-            text = _yaml(report.to_dict())
+            from nodeattrs.texts.yaml_writing import written
+
+            text = written(report.to_dict())
         else:
             text = "".join(f"{line}\n" for line in report.lines(self.screen(sys.stdout)))
         self.text(text)
@@ -225,12 +227,3 @@ def _json(data: dict[str, Any]) -> str:
         raise BadValue("this is nested too deeply to be written as JSON", hint="ask for a part of it") from error
     except ValueError as error:
         raise BadValue("there is a value in it that JSON has no number for", hint="--format yaml has one") from error
-
-
-def _yaml(data: dict[str, Any]) -> str:
-    import yaml
-
-    try:
-        return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True))
-    except RecursionError as error:
-        raise BadValue("this is nested too deeply to be written as YAML", hint="ask for a part of it") from error

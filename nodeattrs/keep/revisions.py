@@ -177,7 +177,7 @@ class Store(Protocol):
         """
         ...
 
-    def adopt(self, name: str, revisions: Sequence[Saved]) -> None:
+    def add_history(self, name: str, revisions: Sequence[Saved]) -> None:
         """Keep revisions of one node as another store had them, all of them or none: number, time and notes are theirs.
 
         revisions: in the order of their numbers; each has its `revision`

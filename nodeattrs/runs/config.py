@@ -15,6 +15,9 @@
     "users.*.keys" = "append"
     "sites" = {merge_by = "name"}
 
+    [limits]
+    values = 2000000
+
 Chef's own settings work at the top level too: `allowed_automatic_attributes`,
 `blocked_…`, and the older `automatic_attribute_whitelist`, `…_blacklist`. Where
 several spellings say one thing the oldest wins, as in Chef, with a warning. What
@@ -29,6 +32,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from nodeattrs.core.budget import NAMES, Limits
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, parse
 from nodeattrs.errors import BadArgument, DocumentError
@@ -52,6 +56,7 @@ SETTINGS: Mapping[str, Any] = {
     "allowed": {},
     "blocked": {},
     "merge": {},
+    "limits": {},
 }
 """Every setting and its default; the repository itself is none of its file. Nodes are kept below the current
 directory: a repository is not written to unless its own settings ask for it."""
@@ -85,6 +90,7 @@ class Config:
     hiera:       the Hiera tree that recipes look keys up in: a hiera.yaml or a folder with one, or None
     bindings:    the site of bindings that recipes inject from: a folder, or None
     merge:       rules for paths: what happens there instead of what Chef does
+    limits:      what one document, lookup, merge or query may take: see `core.budget.Limits`
     """
 
     allowed: Mapping[str, list[Entry]] = field(default_factory=dict)
@@ -95,6 +101,7 @@ class Config:
     hiera: str | None = None
     bindings: str | None = None
     merge: tuple[PathRule, ...] = ()
+    limits: Mapping[str, float] = field(default_factory=dict)
 
 
 def judged(document: Document) -> tuple[Config, list[DocumentError]]:
@@ -118,6 +125,7 @@ def read_config(fields: Fields) -> Config:
         fields.text("hiera") or None,
         fields.text("bindings") or None,
         tuple(_merge_rules(fields)),
+        _limits(fields),
     )
     fields.finish()
     return config
@@ -137,6 +145,16 @@ def _rule(key: str, said: Any) -> None:
         if key in _KNOWN:
             error.hint = f"if the setting {key} is meant, write it above the first [table]"
         raise
+
+
+def _limits(fields: Fields) -> dict[str, float]:
+    fields.only(NAMES, "limits", above=_KNOWN)
+    said = {name: most for name, most in fields.map("limits").items() if name in NAMES}
+    return {
+        name: most
+        for name, most in said.items()
+        if fields.parsed(("limits", name), most, lambda most, name=name: Limits().but(**{name: most}))  # type: ignore[misc]
+    }
 
 
 def _lists(fields: Fields, table: str) -> dict[str, list[Entry]]:

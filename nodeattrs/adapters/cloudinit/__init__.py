@@ -20,7 +20,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.cloudinit.changes import Change, PartChanges
     from nodeattrs.adapters.cloudinit.definitions import (
         CONFIG_DEFAULT,
         PART_DEFAULT,
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.merging import merge_many, merge_values
     from nodeattrs.adapters.cloudinit.packing import pack
     from nodeattrs.adapters.cloudinit.parts import CloudPart, PartReport
+    from nodeattrs.adapters.cloudinit.steps import Change, PartChanges
     from nodeattrs.adapters.cloudinit.unpacking import Blob, blob_of, unpack
     from nodeattrs.adapters.cloudinit.userdata import Merged, merge
 
@@ -57,14 +57,14 @@ _HOMES = {
     "WARNINGS": "lints",
     "WORDS": "definitions",
     "Blob": "unpacking",
-    "Change": "changes",
+    "Change": "steps",
     "CloudConfigError": "faults",
     "CloudPart": "parts",
     "Definition": "definitions",
     "Merged": "userdata",
     "MergerSpec": "definitions",
     "Mode": "mergers",
-    "PartChanges": "changes",
+    "PartChanges": "steps",
     "PartReport": "parts",
     "Warned": "lints",
     "blob_of": "unpacking",

@@ -39,8 +39,6 @@ from nodeattrs.core.policy import (
 from nodeattrs.core.tree import spell
 from nodeattrs.errors import BadArgument, MergeConflict, NodeattrsError
 
-__all__ = ["ENTRY_POINTS", "Mode", "lay", "policy_of", "register_merger", "registered_mergers", "unregister_merger"]
-
 Mode = Literal["current", "documented"]
 
 TUPLE = "tuple"

@@ -14,18 +14,6 @@ from nodeattrs.adapters.cloudinit.definitions import Definition
 from nodeattrs.adapters.cloudinit.faults import REJECTED, kind_of
 from nodeattrs.errors import NodeattrsError
 
-__all__ = [
-    "ARCHIVE",
-    "CLOUD_CONFIG",
-    "INCLUDES",
-    "JSONP",
-    "SCRIPTS",
-    "CloudPart",
-    "PartReport",
-    "Status",
-    "type_of_text",
-]
-
 CLOUD_CONFIG = "text/cloud-config"
 JSONP = "text/cloud-config-jsonp"
 ARCHIVE = "text/cloud-config-archive"

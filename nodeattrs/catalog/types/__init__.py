@@ -16,7 +16,7 @@ from typing import Any
 
 from nodeattrs.catalog.types.acting import Acting, ResourceType, Site, is_secret, revealed
 from nodeattrs.core.code import require_may_run
-from nodeattrs.core.tree import near
+from nodeattrs.core.tree import meant
 from nodeattrs.errors import BadArgument, NodeattrsError
 
 __all__ = [
@@ -34,7 +34,7 @@ __all__ = [
 _GROUP = "nodeattrs.resource_types"
 
 
-OURS = {"File": "files", "Directory": "files", "Link": "files", "Execute": "commands", "Log": "messages"}
+OURS = {"File": "files", "Directory": "files", "Link": "files", "Execute": "commands", "Log": "commands"}
 """Our types, and the module of each: loaded when one is declared."""
 
 
@@ -74,9 +74,8 @@ def subject_of(name: str, title: str, parameters: Mapping[str, Any]) -> Any:
     known = parameters_of(kind)
     for parameter in parameters:
         if parameter not in known:
-            close = near(parameter, known)
             raise BadArgument(
                 f"{name}[{title}] has no parameter {parameter!r}",
-                hint=f"did you mean {' or '.join(close)}?" if close else f"it has {', '.join(known)}",
+                hint=meant(parameter, known) or f"it has {', '.join(known)}",
             )
     return kind(title, **parameters)

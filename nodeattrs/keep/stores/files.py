@@ -193,7 +193,7 @@ class FileStore:
                 self._save(name, found, head, texts)
         return revision
 
-    def adopt(self, name: str, revisions: Sequence[Saved]) -> None:
+    def add_history(self, name: str, revisions: Sequence[Saved]) -> None:
         checked_name(name, "node")
         heads = []
         for saved in revisions:
