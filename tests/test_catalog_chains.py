@@ -217,7 +217,7 @@ class TestText:
             ('File["a$b"] -> File["c"]', ":1:6", "f-string"),
             ("File['a'] § File['b']", ":1:11", "means nothing"),
             ("[" * 500, ":1:", "levels of brackets"),
-            (f"File['a'] -> File <| x == {'9' * 5_000} |>", ":1:27", "at most 300 digits"),
+            (f"File['a'] -> File <| x == {'9' * 5_000} |>", ":1:27", "more than 100 signs"),
             ("", ":1:1", "the text ends"),
         ],
     )
