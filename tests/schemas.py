@@ -375,7 +375,7 @@ SETTINGS: dict[str, Any] = {
     "allowed?": _LISTS,
     "blocked?": _LISTS,
     "merge?": {"*": _RULE},
-    "limits?": {**{f"{name}?": "num" for name in LIMITS}, "*": "never"},
+    "limits?": {"steps?": "int", "values?": "int", "bytes?": "int", "depth?": "int", "seconds?": "num", "*": "never"},
     **{f"{name}?": [("str", ["str"])] for name in _CHEFS},
     "*": "never",
 }

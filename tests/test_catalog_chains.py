@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodeattrs.catalog import Catalog, RefMaker, Refs, Resource, parsed_chain, parsed_query, ref_of, refs
+from nodeattrs.catalog.questions import impact_of, why_before
 from nodeattrs.catalog.references import spelled
 from nodeattrs.catalog.resources import answers
 from nodeattrs.errors import BadArgument, DocumentError
@@ -265,3 +266,61 @@ def test_text_and_python_say_the_same(first, rest):
     written.relate(text(first) + "".join(f" {arrow} {text(right)}" for arrow, right in rest))
 
     assert edges(said) == edges(written)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("File[a] { mode => 1 }", "1:9"),
+        ("File { 'b': }", "1:6"),
+        ("File[a] -> {", "1:12"),
+        ("File[a] -> x {", "1:12"),
+        ("{ }", "1:1"),
+    ],
+)
+def test_a_resource_in_a_chain_is_sent_to_python(text, place):
+    """Also where only the sign after the unexpected one tells that it is one."""
+    with pytest.raises(DocumentError, match="a resource is not declared in a chain") as caught:
+        parsed_chain(text)
+    assert str(caught.value).startswith(f"chain:{place}: ")
+
+
+names = "abcde"
+links = st.lists(
+    st.tuples(st.sampled_from(names), st.booleans(), st.sampled_from(names)).filter(lambda link: link[0] < link[2]),
+    max_size=7,
+    unique_by=lambda link: (link[0], link[2]),
+)
+
+
+def reached(links, start, hears=names, refresh=False):
+    """Who is reached from one, one step after another; how far away each is."""
+    far = {start: 0}
+    for distance in range(1, len(names)):
+        for first, with_refresh, then in links:
+            if far.get(first) == distance - 1 and then in hears and (with_refresh or not refresh):
+                far.setdefault(then, distance)
+    return far
+
+
+@given(links, st.sets(st.sampled_from(names)))
+def test_questions_are_answered_as_by_walking_all_ways(links, refreshable):
+    """Who waits, who refreshes, and the shortest way from each to each."""
+    catalog = catalog_of(*(f"File[{name}]" for name in names), **{name: {"refreshable": True} for name in refreshable})
+    for first, with_refresh, then in links:
+        catalog.relate(f"File[{first}] {'~>' if with_refresh else '->'} File[{then}]")
+    plan = catalog.plan()
+
+    for start in names:
+        impact, waits = impact_of(plan, f"File[{start}]"), reached(links, start)
+        assert f"File[{start}]" == impact.ref
+        assert sorted(f"File[{name}]" for name in waits.keys() - start) == sorted(impact.after)
+        refreshed = reached(links, start, refreshable, refresh=True).keys() - start
+        assert sorted(f"File[{name}]" for name in refreshed) == sorted(impact.refreshed)
+        for goal in waits.keys() - start:
+            steps = why_before(plan, f"File[{start}]", f"File[{goal}]")
+            assert waits[goal] == len(steps)
+            assert [step.before for step in steps] == [f"File[{start}]", *(step.after for step in steps[:-1])]
+            assert all((step.before[5], step.refresh, step.after[5]) in links for step in steps)
+        for goal in set(names) - waits.keys():
+            assert [] == why_before(plan, f"File[{start}]", f"File[{goal}]")

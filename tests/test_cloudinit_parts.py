@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import gzip
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from nodeattrs.adapters.cloudinit import (
     parse_definition,
     unpack,
 )
+from nodeattrs.core.budget import limited
 from nodeattrs.errors import BadArgument, MissingExtra
 from tests.vectors.cloudinit import canonical
 
@@ -233,6 +235,7 @@ class TestPatches:
                 "patch-conflict",
             ),
             (f'[{{"op": "add", "path": "/b", "value": {"[" * 600}{"]" * 600}}}]', "failed", "too-deep"),
+            (f'[{{"op": "add", "path": "/b", "value": {"[" * 500}{"]" * 500}}}]', "failed", "too-deep"),
         ],
     )
     def test_all_or_nothing(self, patch: str, status: str, kind: str):
@@ -304,6 +307,16 @@ class TestWhatStopsEverything:
             with pytest.raises(CloudConfigError) as caught:
                 merge(blobs)
             assert caught.value.kind == "too-large"
+
+    @pytest.mark.parametrize(
+        ("first", "second", "fits"), [(100, 0, True), (101, 0, False), (60, 40, True), (60, 41, False)]
+    )
+    def test_so_much_and_no_more_may_be_unpacked(self, first: int, second: int, fits: bool):
+        """All blobs count together."""
+        blobs = [gzip.compress(b"#" * size) for size in (first, second) if size]
+
+        with limited(bytes=100), contextlib.nullcontext() if fits else pytest.raises(CloudConfigError, match="100"):
+            merge(blobs)
 
     def test_broken_gzip_is_kept_as_it_is(self):
         """What only begins like gzip is a part nobody knows."""

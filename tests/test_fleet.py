@@ -71,7 +71,8 @@ class TestWhoDoesTheWork:
         list(resolve(alone, NAMES, jobs=1))
         with ThreadPoolExecutor(8) as executor:
             for _ in range(3):
-                list(resolve(fleet, NAMES, executor=executor))
+                outcomes = list(resolve(fleet, NAMES, executor=executor))
+                assert {"web7"} == {outcome.name for outcome in outcomes if outcome.error}, outcomes
 
         here, there = open_store(alone.store), open_store(fleet.store)
         for name in NAMES:

@@ -53,6 +53,37 @@ class TestTheAnswer:
 
         assert {"k": [1]} == given
 
+    def test_the_keys_are_those_of_all_files_and_modules(self, site: Site):
+        """
+        Text only, without the options, sorted.
+        """
+        scope = site(
+            {
+                "data/nodes/web1.yaml": "z: 1\n2: 1\nlookup_options: {}\n",
+                "data/common.yaml": "b: 1\nz: 1\n",
+                "modules/m/hiera.yaml": "version: 5\n",
+                "modules/m/data/common.yaml": "m::a: 1\n",
+            }
+        )
+
+        assert ["b", "m::a", "z"] == scope.known_keys()
+
+    def test_a_dig_goes_all_steps_down_wherever_the_value_is(self, site: Site):
+        """
+        In files, and in a module's default hierarchy.
+        """
+        scope = site(
+            {
+                "data/common.yaml": "a: {b: [{c: 1}]}\n",
+                "modules/m/hiera.yaml": "version: 5\ndefault_hierarchy:\n- {name: d, path: d.yaml}\n",
+                "modules/m/data/d.yaml": "m::a: {b: [{c: 2}]}\n",
+            }
+        )
+
+        assert [1, {"c": 1}, [{"c": 1}]] == [scope.lookup(key) for key in ("a.b.0.c", "a.b.0", "a.b")]
+        assert [2, {"c": 2}, [{"c": 2}]] == [scope.lookup(f"m::{key}") for key in ("a.b.0.c", "a.b.0", "a.b")]
+        assert 2 == scope.explain("m::a.b.0.c").value
+
     def test_null_is_an_answer(self, site: Site):
         """
         It hides what lies below, and no default replaces it.

@@ -326,3 +326,30 @@ class TestFaults:
         for how in ("first", "unique", "deep"):
             with pytest.raises(TooDeep):
                 merge([circle, circle], how)
+
+
+@pytest.mark.parametrize(
+    "place", [lambda odd: odd, lambda odd: {"a": odd}, lambda odd: {"a": [odd]}, lambda odd: {"a": [[{"k": odd}]]}]
+)
+@pytest.mark.parametrize("above", [True, False])
+def test_keys_are_text_wherever_maps_are_merged_by_hash(place, above):
+    """Above and below, inside of lists too; a deep merge takes them."""
+    values = [place({1: 2}), {"b": 1}][:: 1 if above else -1]
+
+    with pytest.raises(CannotMerge, match="cannot merge a map with the key 1"):
+        merge(values, "hash")
+    assert 1 == merge(values, "deep")["b"]
+
+
+@pytest.mark.parametrize(
+    ("strong", "answer"),
+    [
+        ({"k": [1, 1]}, {"k": [1, 1]}),
+        ({"k": [1, 1], "l": [1, 1]}, {"k": [1, 1], "l": [1]}),
+        ({"k": [1, 1], "l": [1, 1], "m": {"n": [1, 1]}}, {"k": [1, 1], "l": [1], "m": {"n": [1]}}),
+        ({}, True),
+    ],
+)
+def test_over_a_truth_the_first_pair_is_taken_and_each_later_one_meets_itself(strong, answer):
+    """So their lists say each element once. An empty map yields. As the real one does: see the vectors."""
+    assert answer == merge([strong, True], "deep")

@@ -129,6 +129,15 @@ class TestNear:
         assert ["8080"] == near("808", [8080, "user"])
 
 
+class TestLongPaths:
+    @pytest.mark.parametrize(("length", "cut"), [(40, None), (41, 21), (42, 22), (60, 40)])
+    def test_a_very_long_one_is_cut_in_the_middle(self, length, cut):
+        """Twenty steps on each side stay."""
+        steps = [str(number) for number in range(length)]
+
+        assert spell(tuple(range(length))) == ".".join(steps if cut is None else [*steps[:20], "…", *steps[cut:]])
+
+
 class TestDig:
     TREE: Any = {"a": {1: "one", "1": "text"}, "l": ["first", {"k": None}]}  # noqa: RUF012
 

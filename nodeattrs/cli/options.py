@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import pathlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -125,8 +124,8 @@ def add_budget(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def limits_of(options: argparse.Namespace) -> Limits:
-    """The limits of a command: those of --budget, else of the settings. raises: BadArgument, DocumentError"""
+def limits_of(options: argparse.Namespace, settled: Mapping[str, float]) -> Limits:
+    """The limits of a command: those of --budget, else of the settings. raises: BadArgument"""
     from nodeattrs.core.budget import in_force
 
     given = [one.partition("=") for one in getattr(options, "budget", None) or ()]
@@ -134,8 +133,7 @@ def limits_of(options: argparse.Namespace) -> Limits:
     for name, _, most in given:
         if name not in numbers:
             raise BadArgument(f"--budget {name}={most} is no limit", hint="write --budget values=2000000")
-    config = getattr(options, "config", None)
-    return in_force().but(**(config.limits if config else {})).but(**numbers)
+    return in_force().but(**settled).but(**numbers)
 
 
 def add_store(parser: argparse.ArgumentParser) -> None:
@@ -282,26 +280,29 @@ def asked_to_run(options: argparse.Namespace) -> bool:
     return getattr(options, "run_code", False) or (runs is not None and runs(options))
 
 
-def judge(options: argparse.Namespace, terminal: Terminal) -> None:
-    """Say what is doubtful in the nodeattrs.toml that counts, whatever the command. raises: NotFound, DocumentError"""
-    options.config, warnings = _judged(options)
-    terminal.warn(warnings)
+def judge(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float]:
+    """Say what is doubtful in the nodeattrs.toml that counts, whatever the command; the limits that it sets.
 
-
-def _judged(options: argparse.Namespace) -> tuple[Config | None, list[DocumentError]]:
+    raises: NotFound, DocumentError
+    """
     if hasattr(options, "store"):
         settings = settings_of(options)
-        return settings.repository.config if settings.repository else None, settings.warnings
-    named = getattr(options, "repo", None) or os.environ.get("NODEATTRS_REPO")
-    folder = nearest(SETTINGS_FILE) if named is None else pathlib.Path(named)
-    file = (folder or pathlib.Path()) / SETTINGS_FILE
-    if not hasattr(options, "format") or not os.path.lexists(file) or (named is None and not is_ours(file)):
-        return None, []
-    # Who uses no settings is kept waiting for no more than their judgement.
-    from nodeattrs.runs.config import judged
-    from nodeattrs.texts.documents import read
+        limits = settings.repository.config.limits if settings.repository is not None else {}
+        terminal.warn(settings.warnings)
+        return limits
+    if (
+        hasattr(options, "format")
+        and (folder := nearest(SETTINGS_FILE)) is not None
+        and is_ours(folder / SETTINGS_FILE)
+    ):
+        # Who uses no settings is kept waiting for no more than their judgement.
+        from nodeattrs.runs.config import judged
+        from nodeattrs.texts.documents import read
 
-    return judged(read(file, SETTINGS_FILE))
+        config, warnings = judged(read(folder / SETTINGS_FILE, SETTINGS_FILE))
+        terminal.warn(warnings)
+        return config.limits
+    return {}
 
 
 def repository_of(options: argparse.Namespace) -> Repository:

@@ -180,8 +180,8 @@ def run(argv: Sequence[str] | None = None) -> int:
             with terminal.writing():
                 parser(_command_in(words)).parse_args(words, options)
             terminal = Terminal(getattr(options, "color", "auto"), getattr(options, "format", "text"))
-            judge(options, terminal)
-            with held_back(not asked_to_run(options)), limited(limits_of(options)):
+            settled = judge(options, terminal)
+            with limited(limits_of(options, settled)), held_back(not asked_to_run(options)):
                 code: int = options.perform(options, terminal)
         except SystemExit as end:
             # argparse has said what it has to say, on stdout for --help and on stderr for what it did not understand.

@@ -155,8 +155,9 @@ class Writer(_Handle):
     def update(self, *entries: Any, **more: Any) -> Writer:
         """Store each entry, one level deep; self."""
         for key, value in dict(*entries, **more).items():
+            place = self._place()  # first: it may lead into a tree apart
             path = (*self._path, key_of(key, self._path))
-            self._tree.store(path, stored(value, path), parent=self._place(), depth=len(self._path))
+            self._tree.store(path, stored(value, path), parent=place, depth=len(self._path))
         return self
 
     def clear(self) -> Writer:

@@ -138,15 +138,6 @@ def _merge_rules(fields: Fields) -> Iterator[PathRule]:
             yield from read_rules({key: said}, lambda _, place=place: place)  # type: ignore[misc]
 
 
-def _rule(key: str, said: Any) -> None:
-    try:
-        read_rules({key: said})
-    except BadArgument as error:
-        if key in _KNOWN:
-            error.hint = f"if the setting {key} is meant, write it above the first [table]"
-        raise
-
-
 def _limits(fields: Fields) -> dict[str, float]:
     fields.only(NAMES, "limits", above=_KNOWN)
     said = {name: most for name, most in fields.map("limits").items() if name in NAMES}
@@ -155,6 +146,15 @@ def _limits(fields: Fields) -> dict[str, float]:
         for name, most in said.items()
         if fields.parsed(("limits", name), most, lambda most, name=name: Limits().but(**{name: most}))  # type: ignore[misc]
     }
+
+
+def _rule(key: str, said: Any) -> None:
+    try:
+        read_rules({key: said})
+    except BadArgument as error:
+        if key in _KNOWN:
+            error.hint = f"if the setting {key} is meant, write it above the first [table]"
+        raise
 
 
 def _lists(fields: Fields, table: str) -> dict[str, list[Entry]]:

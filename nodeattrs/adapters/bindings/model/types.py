@@ -375,7 +375,7 @@ def type_of_hint(hint: Any, classes: Classes) -> Type:
         return _checked("Hash", tuple(type_of_hint(one, classes) for one in args), str(hint))
     if origin in (Union, python_types.UnionType) and frozenset(args) in _UNIONS:
         return _UNIONS[frozenset(args)]
-    if isinstance(origin, type):
+    if isinstance(origin, type) and origin is not python_types.UnionType:
         return type_of_hint(origin, classes)
     if isinstance(hint, type):
         return Type("Type", (classes.add(hint),))
