@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.core.budget import NAMES as LIMITS
 from nodeattrs.runs.config import _CHEFS
 
 FOLDER = Path(__file__).parents[1] / "nodeattrs" / "schemas"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.terminal import FORMATS, Terminal
-from nodeattrs.errors import BadArgument, DocumentError, MissingExtra, NotFound
+from nodeattrs.errors import BadArgument, MissingExtra, NotFound
 from nodeattrs.texts.nearest import SETTINGS_FILE, is_ours, nearest
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from nodeattrs.keep import Store
     from nodeattrs.node.node import Node
     from nodeattrs.runs import Repository
-    from nodeattrs.runs.config import Config
     from nodeattrs.runs.facts import Facts
     from nodeattrs.runs.run import Run
     from nodeattrs.runs.settings import Settings
@@ -331,6 +330,8 @@ def json_attributes(options: argparse.Namespace, repository: Repository) -> Docu
     """The document of -j. raises: DocumentError"""
     if options.json_attributes is None:
         return None
+    import pathlib
+
     from nodeattrs.runs.session import shown_in
     from nodeattrs.texts.documents import read
 
@@ -358,6 +359,8 @@ def facts_from(place: str | None, node: str | None = None, repository: Repositor
     repository: files in it are named as seen from there
     raises:     NotFound, DocumentError, MissingExtra, BadArgument, BadName
     """
+    import pathlib
+
     from nodeattrs.keep import checked_name
     from nodeattrs.runs.facts import gather, load_facts
     from nodeattrs.runs.session import shown_in

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.core.tree import Path, meant, spell
+from nodeattrs.core.tree import Path, near, spell
 from nodeattrs.errors import NotFound
 from nodeattrs.keep.search.fields import index_parts, names_of
 from nodeattrs.keep.search.query import Query
@@ -17,6 +17,8 @@ from nodeattrs.keep.search.terms import And, Asked, Not, Or, Own, Pattern, Term
 
 if TYPE_CHECKING:
     from nodeattrs.keep.revisions import Store
+
+__all__ = ["doubts", "no_such_path"]
 
 _LOOKED_AT = 50
 """Documents that are looked into for near misses."""
@@ -73,8 +75,11 @@ def _known(documents: Iterable[dict[str, Any]]) -> tuple[set[str], set[Path]]:
 
 
 def _no_field(term: Term, fields: set[str]) -> NotFound:
-    hint = meant(term.field.plain, fields) or "a field is a key, or keys joined by _: nginx_port"
-    return NotFound(f"no node has the field {term.field.plain}", hint=hint)
+    close = near(term.field.plain, fields)
+    return NotFound(
+        f"no node has the field {term.field.plain}",
+        hint=f"did you mean {' or '.join(close)}?" if close else "a field is a key, or keys joined by _: nginx_port",
+    )
 
 
 def _no_path(path: tuple[str, ...], paths: set[Path], fields: set[str]) -> NotFound:
