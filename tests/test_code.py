@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
+from nodeattrs.adapters.cloudinit import mergers
 from nodeattrs.cli import main
 from nodeattrs.core.code import held_back, may_run
 from nodeattrs.errors import UnknownLayer
@@ -67,13 +70,15 @@ def loaded(tmp_path, monkeypatch):
     repository(tmp_path, FILES)
     monkeypatch.syspath_prepend(tmp_path / "packages")
     monkeypatch.chdir(tmp_path / "repo")
-    monkeypatch.delitem(__import__("sys").modules, "loaded_by_tests", raising=False)
+    monkeypatch.delitem(sys.modules, "loaded_by_tests", raising=False)
+    mergers._offered.cache_clear()  # what is installed is asked once a process
 
     def ran():
         return sorted(file.stem for file in tmp_path.rglob("*.ran"))
 
     yield ran
-    __import__("sys").modules.pop("loaded_by_tests", None)
+    sys.modules.pop("loaded_by_tests", None)
+    mergers._offered.cache_clear()
 
 
 LOOKS = [

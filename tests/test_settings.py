@@ -175,3 +175,16 @@ class TestTheCommand:
             assert "secret" not in out
         (store,) = (one for one in json.loads(out)["settings"] if one["name"] == "store")
         assert [claim["outcome"] for claim in store["claims"]] == ["wins", "loses", "loses"]
+
+
+def test_a_repository_that_is_named_is_judged_and_limits_too(site, capsys, tmp_path):
+    """Also by a command that keeps no nodes; that of the current directory is not looked at then."""
+    repository(tmp_path / "other", {"nodeattrs.toml": "stoer = 1\n[limits]\nvalues = 1\nstore = 2\n"})
+
+    main(["catalog", "check", "--repo", str(tmp_path / "other"), "--node", "web1", "--facts", str(site / "facts.json")])
+
+    told = capsys.readouterr().err
+    assert "unknown field stoer" in told
+    assert (
+        "nodeattrs.toml:4:1: unknown field limits['store'] in the settings; it is ignored\n  write store above" in told
+    )

@@ -289,19 +289,20 @@ def judge(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float
         limits = settings.repository.config.limits if settings.repository is not None else {}
         terminal.warn(settings.warnings)
         return limits
-    if (
-        hasattr(options, "format")
-        and (folder := nearest(SETTINGS_FILE)) is not None
-        and is_ours(folder / SETTINGS_FILE)
-    ):
-        # Who uses no settings is kept waiting for no more than their judgement.
-        from nodeattrs.runs.config import judged
-        from nodeattrs.texts.documents import read
+    named = getattr(options, "repo", None) or os.environ.get("NODEATTRS_REPO")
+    folder = named or nearest(SETTINGS_FILE)
+    file = os.path.join(folder or "", SETTINGS_FILE)
+    if folder is None or not hasattr(options, "format") or not os.path.lexists(file) or not (named or is_ours(file)):
+        return {}
+    # Who uses no settings is kept waiting for no more than their judgement.
+    from pathlib import Path
 
-        config, warnings = judged(read(folder / SETTINGS_FILE, SETTINGS_FILE))
-        terminal.warn(warnings)
-        return config.limits
-    return {}
+    from nodeattrs.runs.config import judged
+    from nodeattrs.texts.documents import read
+
+    config, warnings = judged(read(Path(file), SETTINGS_FILE))
+    terminal.warn(warnings)
+    return config.limits
 
 
 def repository_of(options: argparse.Namespace) -> Repository:

@@ -108,10 +108,10 @@ class _Parser(argparse.ArgumentParser):
 
 def _meant(word: str, known: Iterable[Any]) -> str:
     """The hint for a word that nobody knows, on a line of its own; "" where nothing is near."""
-    from nodeattrs.core.tree import near
+    from nodeattrs.core.tree import meant
 
-    close = near(word, map(str, known))
-    return f"\n  did you mean {' or '.join(close)}?" if close else ""
+    hint = meant(word, map(str, known))
+    return f"\n  {hint}" if hint else ""
 
 
 class _Program(_Parser):

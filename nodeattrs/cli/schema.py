@@ -32,7 +32,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Print it."""
     from importlib.resources import files
 
-    from nodeattrs.core.tree import near
+    from nodeattrs.core.tree import meant
 
     folder = files(__name__.partition(".")[0]) / "schemas"
     names = sorted(file.name.removesuffix(".json") for file in folder.iterdir())
@@ -40,8 +40,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         terminal.text("".join(f"{name}\n" for name in names))
         return 0
     if options.name not in names:
-        close = near(options.name, names)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(names)}"
+        hint = meant(options.name, names) or f"there are {', '.join(names)}"
         raise NotFound(f"there is no schema {options.name}", hint=hint)
     terminal.text((folder / f"{options.name}.json").read_text(encoding="utf-8"))
     return 0

@@ -139,7 +139,7 @@ def _merge_rules(fields: Fields) -> Iterator[PathRule]:
 
 
 def _limits(fields: Fields) -> dict[str, float]:
-    fields.only(NAMES, "limits")
+    fields.only(NAMES, "limits", above=_KNOWN)
     said = {name: most for name, most in fields.map("limits").items() if name in NAMES}
     return {
         name: most

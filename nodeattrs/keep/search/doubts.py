@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.core.tree import Path, near, spell
+from nodeattrs.core.tree import Path, meant, spell
 from nodeattrs.errors import NotFound
 from nodeattrs.keep.search.fields import index_parts, names_of
 from nodeattrs.keep.search.query import Query
@@ -75,11 +75,8 @@ def _known(documents: Iterable[dict[str, Any]]) -> tuple[set[str], set[Path]]:
 
 
 def _no_field(term: Term, fields: set[str]) -> NotFound:
-    close = near(term.field.plain, fields)
-    return NotFound(
-        f"no node has the field {term.field.plain}",
-        hint=f"did you mean {' or '.join(close)}?" if close else "a field is a key, or keys joined by _: nginx_port",
-    )
+    hint = meant(term.field.plain, fields) or "a field is a key, or keys joined by _: nginx_port"
+    return NotFound(f"no node has the field {term.field.plain}", hint=hint)
 
 
 def _no_path(path: tuple[str, ...], paths: set[Path], fields: set[str]) -> NotFound:
