@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import UNKNOWN_LAYER, actions_of, add_output, add_strict, path_of
+from nodeattrs.cli.checks import add_checking, finish
+from nodeattrs.cli.exits import UNKNOWN_LAYER
+from nodeattrs.cli.options import actions_of, add_output, add_strict, path_of, settings_here
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ exit codes:
 """
 _CHECK_CODES = """\
 exit codes:
-  0 nothing is wrong; there may be warnings    1 something is    2 not understood
+  0 nothing found    1 something is wrong, or there is a warning    2 not understood
 """
 _CODES = {"check": _CHECK_CODES, "inject": _UNKNOWN_CODES, "explain": _UNKNOWN_CODES}
 
@@ -63,7 +65,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         if name == "list":
             one.add_argument("prefix", metavar="PREFIX", nargs="?", default="", help="only keys that begin so")
         _add_site(one)
-        add_output(one)
+        (add_checking if name == "check" else add_output)(one)
 
 
 def _add_site(parser: argparse.ArgumentParser) -> None:
@@ -89,16 +91,16 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _check(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.adapters.bindings import BindingError
-    from nodeattrs.reports.bindings import checked_bindings
+    from nodeattrs.reports.bindings import findings_of
 
     outcome: Injector | BindingError
+    looked = {}
     try:
         outcome = _composition(options).injector()
+        looked["key"] = len(outcome.keys())
     except BindingError as error:
         outcome = error
-    checked = checked_bindings(outcome)
-    terminal.report(checked)
-    return 0 if checked.is_clean else 1
+    return finish(options, terminal, findings_of(outcome), looked, settings_here(), options.site)
 
 
 def _inject(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -108,7 +110,7 @@ def _inject(options: argparse.Namespace, terminal: Terminal) -> int:
     value = injector.inject(asked) if options.default is None else injector.get(asked, default=options.default)
     unknown = injector.unknown_layers(asked)
     terminal.report(InjectedValue(str(asked), value, unknown))
-    terminal.warn(f"{asked} may be overridden by {one.claim.origin}: {one.why}" for one in unknown)
+    terminal.warn((f"{asked} may be overridden by {one.claim.origin}: {one.why}" for one in unknown), "unknown-layer")
     return UNKNOWN_LAYER if unknown else 0
 
 

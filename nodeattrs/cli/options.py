@@ -7,7 +7,7 @@ Nothing is decided here: which store is meant and what a machine is called is kn
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.terminal import FORMATS, Terminal
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from nodeattrs.keep import Store
     from nodeattrs.node.node import Node
     from nodeattrs.runs import Repository
+    from nodeattrs.runs.config import Config
     from nodeattrs.runs.facts import Facts
     from nodeattrs.runs.run import Run
     from nodeattrs.texts.documents import Document
 
 __all__ = [
-    "UNKNOWN_LAYER",
     "actions_of",
     "add_at",
     "add_output",
@@ -43,6 +43,7 @@ __all__ = [
     "path_of",
     "run_list",
     "sensitive_here",
+    "settings_here",
     "store_of",
 ]
 
@@ -76,10 +77,12 @@ def actions_of(
         )
 
 
-def add_output(parser: argparse.ArgumentParser) -> None:
-    """How to write: format, colour, tracebacks."""
+def add_output(parser: argparse.ArgumentParser, also: Sequence[str] = ()) -> None:
+    """How to write: format, colour, tracebacks. also: further formats"""
     group = parser.add_argument_group("output")
-    group.add_argument("--format", choices=FORMATS, default="text", help="for people, or as data (default: text)")
+    group.add_argument(
+        "--format", choices=(*FORMATS, *also), default="text", help="for people, or as data (default: text)"
+    )
     group.add_argument(
         "--color",
         choices=("auto", "always", "never"),
@@ -92,10 +95,6 @@ def add_output(parser: argparse.ArgumentParser) -> None:
 def add_store(parser: argparse.ArgumentParser) -> None:
     """Where nodes are kept."""
     parser.add_argument("--store", metavar="PLACE", help=_STORE_HELP)
-
-
-UNKNOWN_LAYER = 5
-"""Exit code: there is an answer, and a layer that cannot be read may override it."""
 
 
 def add_strict(parser: argparse.ArgumentParser) -> None:
@@ -195,6 +194,12 @@ def _named(options: argparse.Namespace) -> Repository | None:
     return _here() if place is None else Repository(place)
 
 
+def settings_here(options: argparse.Namespace | None = None) -> Config | None:
+    """The settings of the repository that the options name, else of the one in the current directory."""
+    repository = _here() if options is None else _named(options)
+    return repository.config if repository else None
+
+
 def sensitive_here() -> Any:
     """The sensitive paths of the repository in the current directory, if there is one."""
     return _sensitive(_here())
@@ -280,7 +285,7 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
                 options.refuse(f"--{word.replace('_', '-')} is about a run, so it needs --repo")
         store, sensitive = kept_in(options)
         found = required(store, options.node, sensitive, moment(getattr(options, "at", None)))
-        terminal.warn([found.note] if found.note else [])
+        terminal.warn(filter(None, [found.note]), "saved-note", "StoreError")
         return found.node, found.saved.revision.number if found.saved.revision else None, None
     if getattr(options, "at", None) is not None:
         options.refuse("--at is about what was saved, and --repo about a run made now")
@@ -295,7 +300,8 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
         json_attributes=json_attributes(options, repository),
         save=False,
     )
-    terminal.warn([*session.run.warnings, *([session.note] if session.note else [])])
+    terminal.warn(session.run.warnings)
+    terminal.warn(filter(None, [session.note]), "saved-note", "StoreError")
     return session.run.node, None, session.run
 
 

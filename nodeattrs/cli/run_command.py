@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nodeattrs.cli.catalog import add_applying, applied, exit_code
-from nodeattrs.cli.many import INTERRUPTED, add_going_on, began_now, go_through, hint_to_resume, since_of, stoppable
+from nodeattrs.cli.exits import INTERRUPTED
+from nodeattrs.cli.many import add_going_on, began_now, go_through, hint_to_resume, since_of, stoppable
 from nodeattrs.cli.options import (
     add_output,
     add_run_options,
@@ -112,7 +113,7 @@ class _Runs:
         self._terminal = terminal
         self._names = names
         self._shown = 0
-        self._failed: dict[str, str] = {}
+        self._failed: dict[str, tuple[str, str]] = {}
         self._reports: list[RunReport] = []
         self._catalogs: dict[str, AppliedCatalog] = {}
 
@@ -193,10 +194,11 @@ class _Runs:
 
         told = outcome.told
         if isinstance(told, RunReport):
-            self._terminal.warn([*told.warnings, *([told.note] if told.note else [])])
+            self._terminal.warn(told.warnings)
+            self._terminal.warn(filter(None, [told.note]), "saved-note", "StoreError")
             self._show(told)
         else:
-            self._failed[outcome.name] = outcome.error
+            self._failed[outcome.name] = (outcome.error, outcome.code)
             self._terminal.aside(told)
         if self._options.format == "text" and outcome.name in self._catalogs:
             self._text(self._catalogs[outcome.name])

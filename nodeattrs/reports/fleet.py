@@ -34,7 +34,13 @@ class FleetReport:
     def to_dict(self) -> dict[str, Any]:
         """As data."""
         nodes = [
-            {"name": one.name, "ok": not one.error, "error": one.error or None, "revision": one.revision}
+            {
+                "name": one.name,
+                "ok": not one.error,
+                "error": one.error or None,
+                "code": one.code or None,
+                "revision": one.revision,
+            }
             for one in self.outcomes
         ]
         return {"version": 1, "nodes": nodes, "failed": len(self.failed), "skipped": self.skipped, "left": self.left}

@@ -24,7 +24,7 @@ _MOST_LEAVES = 12
 def plain(value: Any) -> Any:
     """A value as data, with a secret as it prints, and an error as what went wrong."""
     if isinstance(value, NodeattrsError):
-        return {"error": getattr(value, "kind", type(value).__name__), "message": value.message}
+        return {"error": value.kind or type(value).__name__, "code": value.code, "message": value.message}
     return str(value) if hasattr(value, "unwrap") else value
 
 

@@ -10,6 +10,10 @@
     [blocked]
     automatic = ["sysconf"]
 
+    [check]
+    ignore = ["NA0305", "unknown-type"]
+    baseline = "nodeattrs-baseline.json"
+
     [merge]
     "apache2.modules" = "replace"
     "users.*.keys" = "append"
@@ -27,12 +31,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from nodeattrs.codes import codes
 from nodeattrs.core.rules import PathRule, read_rules
-from nodeattrs.core.tree import Path, parse
+from nodeattrs.core.tree import Path, near, parse
+from nodeattrs.errors import BadArgument
 from nodeattrs.runs.fields import Fields
 from nodeattrs.runs.node_files import LEVELS
 
-__all__ = ["FILE", "Config", "read_config"]
+__all__ = ["FILE", "Config", "known_code", "read_config"]
 
 FILE = "nodeattrs.toml"
 
@@ -55,6 +61,8 @@ class Config:
     hiera:       the Hiera tree that recipes look keys up in: a hiera.yaml or a folder with one, or None
     bindings:    the site of bindings that recipes inject from: a folder, or None
     merge:       rules for paths: what happens there instead of what Chef does
+    check_select, check_ignore: codes of findings, or names: only these count, these do not
+    check_baseline: the file of findings that are known, or None; from where the command is called
     """
 
     allowed: Mapping[str, list[Entry]] = field(default_factory=dict)
@@ -65,6 +73,9 @@ class Config:
     hiera: str | None = None
     bindings: str | None = None
     merge: tuple[PathRule, ...] = ()
+    check_select: tuple[str, ...] = ()
+    check_ignore: tuple[str, ...] = ()
+    check_baseline: str | None = None
 
 
 def read_config(fields: Fields) -> Config:
@@ -73,7 +84,8 @@ def read_config(fields: Fields) -> Config:
     raises: DocumentError, with everything that is wrong with it
     """
     chef = [name for table in _TABLES for level in LEVELS for name in _chef_names(table, level)]
-    fields.only((*_TABLES, "sensitive", "store", "environment", "hiera", "bindings", "merge"), ignore=chef)
+    fields.only((*_TABLES, "sensitive", "store", "environment", "hiera", "bindings", "merge", "check"), ignore=chef)
+    fields.only(("select", "ignore", "baseline"), "check")
     config = Config(
         _lists(fields, "allowed"),
         _lists(fields, "blocked"),
@@ -83,9 +95,32 @@ def read_config(fields: Fields) -> Config:
         fields.text("hiera") or None,
         fields.text("bindings") or None,
         tuple(_merge_rules(fields)),
+        tuple(_codes(fields, "select")),
+        tuple(_codes(fields, "ignore")),
+        fields.text("check", "baseline") or None,
     )
     fields.finish()
     return config
+
+
+def known_code(word: object) -> str:
+    """A code, the beginning of one, the name of one, or "all". raises: BadArgument
+
+    >>> known_code("NA12"), known_code("default-replaces")
+    ('NA12', 'default-replaces')
+    """
+    text = str(word)
+    if text == "all" or any(code.startswith(text) or text in one.names for code, one in codes().items() if text):
+        return text
+    close = near(text, [name for code, one in codes().items() for name in (code, *one.names)])
+    hint = f"did you mean {' or '.join(close)}?" if close else "`nodeattrs codes` lists them"
+    raise BadArgument(f"{text!r} is no code and no name of one", hint=hint)
+
+
+def _codes(fields: Fields, name: str) -> Iterator[str]:
+    for index, word in enumerate(fields.items("check", name)):
+        if fields.parsed(("check", name, index), word, known_code):
+            yield word
 
 
 def _merge_rules(fields: Fields) -> Iterator[PathRule]:
@@ -110,12 +145,15 @@ def _lists(fields: Fields, table: str) -> dict[str, list[Entry]]:
             continue
         first, *others = spellings
         for path in others:
-            fields.warn(path, f"is ignored, because {'.'.join(first)} says the same thing", "keep one of them")
+            fields.warn(
+                path, f"is ignored, because {'.'.join(first)} says the same thing", "keep one of them", "said-twice"
+            )
         if level != "automatic":
             fields.warn(
                 first,
                 f"a list for {level} attributes loses what cookbooks and people have set",
                 "only automatic attributes should be kept from being saved",
+                "list-loses-values",
             )
         found[level] = _entries(fields, first)
     return found

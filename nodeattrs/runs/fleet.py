@@ -93,12 +93,14 @@ class Outcome:
     """What came of one node.
 
     error:    what went wrong, in words; "" where nothing did
+    code:     of that error
     revision: its number in the store, or None where nothing was saved
     told:     what was to be told of it, or None
     """
 
     name: str
     error: str = ""
+    code: str = ""
     revision: int | None = None
     seconds: float = 0.0
     told: Any = None
@@ -328,6 +330,7 @@ def _resolved(work: _Work, names: tuple[str, ...]) -> list[Outcome]:
 def _one(work: _Work, name: str) -> Outcome:
     began = time.perf_counter()
     fleet, tell, error, revision, told = work.fleet, work.tell, "", None, None
+    code = ""
     log: list[LogLine] = []
     try:
         desk = _desk(work)
@@ -347,9 +350,9 @@ def _one(work: _Work, name: str) -> Outcome:
         revision = session.revision.number if session.revision else None
         told = tell(name, session, log) if tell else None
     except NodeattrsError as problem:
-        error = str(problem)
+        error, code = str(problem), problem.code
         told = tell(name, problem, log) if tell else None
-    return Outcome(name, error, revision, time.perf_counter() - began, told)
+    return Outcome(name, error, code, revision, time.perf_counter() - began, told)
 
 
 class _Desk:

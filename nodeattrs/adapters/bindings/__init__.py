@@ -49,7 +49,7 @@ from nodeattrs.adapters.bindings.model.sites import Environment, Site, environme
 from nodeattrs.adapters.bindings.model.state import State, effective_categories
 from nodeattrs.adapters.bindings.model.types import Classes, Reference, Type, parse_type
 from nodeattrs.adapters.bindings.references import Inventory, layer_references
-from nodeattrs.adapters.bindings.resolution.declarations import Layer, Warned
+from nodeattrs.adapters.bindings.resolution.declarations import Layer
 
 __all__ = [
     "PROVIDERS",
@@ -82,7 +82,6 @@ __all__ = [
     "State",
     "Type",
     "TypeMismatch",
-    "Warned",
     "effective_categories",
     "environment_of",
     "extended_run_list",

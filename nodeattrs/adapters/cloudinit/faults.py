@@ -39,6 +39,8 @@ class CloudConfigError(DocumentError):
     kind: one of `FaultKind`
     """
 
+    kind: FaultKind
+
     def __init__(
         self,
         kind: FaultKind,

@@ -187,7 +187,7 @@ def read(text: Text) -> Read:
     """
     builder = _Builder(text, marks=False)
     tree = builder.run()
-    warnings = tuple(text.error(*one) for one in builder.warnings)
+    warnings = tuple(text.error(message, at, kind=kind) for message, at, kind in builder.warnings)
     return Read(Reading(tree, lambda: _marked(text), warnings), builder.unfit, frozenset(builder.overwritten))
 
 
@@ -212,7 +212,7 @@ class _Builder:
         self.marks = marks
         self.mark = Mark(0)
         self.tree: Any = None
-        self.warnings: list[tuple[str, int]] = []
+        self.warnings: list[tuple[str, int, str]] = []
         self.unfit: dict[str, tuple[str, int]] = {}
         self.overwritten: dict[Any, list[tuple[Any, Mark | None]]] = {}
         self._stack: list[_Frame] = []
@@ -339,12 +339,16 @@ class _Builder:
             return _MERGE
         if type(value) is str or (type(value) is int and len(self._stack) > 1):
             if value in frame.data:
-                self.warnings.append((f"the key {value!r} is written twice; the last one counts", _offset(event)))
+                self.warnings.append(
+                    (f"the key {value!r} is written twice; the last one counts", _offset(event), "repeated-key")
+                )
                 if len(self._stack) == 1:
                     self.overwritten.setdefault(value, []).insert(0, (frame.data[value], frame.parts.get(value)))
             return value
         if len(self._stack) == 1:
-            self.warnings.append(("a key that is no text is found by no lookup; quote it", _offset(event)))
+            self.warnings.append(
+                ("a key that is no text is found by no lookup; quote it", _offset(event), "key-is-no-text")
+            )
         else:
             self._note("a key that is neither text nor integer", event)
         return _ODD_KEY

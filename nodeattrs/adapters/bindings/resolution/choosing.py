@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.keys import Key, spelled_key
 from nodeattrs.adapters.bindings.model.types import ANY
 from nodeattrs.adapters.bindings.resolution.applying import Applied
@@ -9,7 +10,6 @@ from nodeattrs.adapters.bindings.resolution.declarations import (
     CLASS_IDS,
     Declaration,
     Position,
-    Warned,
     Why,
     standing,
 )
@@ -99,11 +99,11 @@ def check_ids(applied: Applied) -> None:
             close = near(name, applied.ids)
             hint = f"; did you mean {', '.join(close)}?" if close else ""
             message = f"no multibind has the id {name!r}: the fragment is not used{hint}"
-            warnings.extend(Warned("unknown-id", message, one.origin) for one in fragments)
+            warnings.extend(BindingError("unknown-id", message, origins=[one.origin]) for one in fragments)
     effective = {id(one.root) for one in applied.resolution.winners.values()}
     for name, several in applied.ids.items():
         keys = {one.key for one in several if id(one) in effective and one.key is not None}
         if len(keys) > 1:
             listed = " and ".join(sorted(map(spelled_key, keys)))
             message = f"the id {name!r} is shared by {listed}: both get its fragments"
-            warnings.append(Warned("shared-id", message, several[0].origin))
+            warnings.append(BindingError("shared-id", message, origins=[several[0].origin]))

@@ -1,0 +1,65 @@
+"""`nodeattrs check`: everything that is wrong, or probably not meant, in a repository."""
+
+from __future__ import annotations
+
+import argparse
+
+from nodeattrs.cli.checks import add_checking, finish
+from nodeattrs.cli.terminal import Terminal
+
+__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
+
+NAME = "check"
+SUMMARY = "find what is wrong, or probably not meant, in a repository"
+DESCRIPTION = """\
+Read the settings, roles, environments, nodes, data bags, cookbooks and Hiera data of a repository, and say
+what cannot be read, names what is not there, or is probably not meant. No code of the repository runs.
+A finding is passed over by --ignore, by nodeattrs.toml, by a baseline, or by a comment on its line or alone on
+the line before: `# nodeattrs: ignore[NA0303]`; for a whole file: `# nodeattrs: ignore-file[NA0303]`."""
+EXAMPLES = """\
+examples:
+  nodeattrs check --repo cookbooks_example
+  nodeattrs check --ignore NA0305,repeated-key
+  nodeattrs check --write-baseline && nodeattrs check --baseline nodeattrs-baseline.json
+  nodeattrs check --format sarif > nodeattrs.sarif
+
+exit codes:
+  0 nothing found    1 something found    2 not understood
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The words of this command."""
+    parser.add_argument("--repo", metavar="DIR", default=".", help="the repository (default: the current directory)")
+    parser.add_argument("--run-code", action="store_true", help="also run roles and environments that are Python")
+    add_checking(parser)
+
+
+def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Look at all of it."""
+    from nodeattrs.errors import NodeattrsError
+    from nodeattrs.reports.findings import finding_of
+    from nodeattrs.runs import Repository
+
+    repository = Repository(options.repo)
+    faults = repository.check(options.run_code)
+    hiera, files = None, 0
+    try:
+        hiera = repository.hiera
+        environments = (hiera.environments() or ["production"]) if hiera else []
+        files = sum(1 for one in environments for _ in hiera.data_files(one)) if hiera else 0
+        settings = repository.config
+    except NodeattrsError as error:
+        settings = None
+        faults.append(error)
+    warnings = [*repository.warnings, *(hiera.warnings if hiera else ())]
+    found = [finding_of(one, "note" if one.kind == "not-run" else "warning") for one in warnings]
+    found += map(finding_of, faults)
+    named = {
+        "cookbook": repository.cookbooks(),
+        "role": repository.roles(),
+        "environment": repository.environments(),
+        "node": repository.nodes(),
+    }
+    looked = {what: len(names) for what, names in named.items()} | {"data file": files}
+    return finish(options, terminal, found, looked, settings, options.repo)
