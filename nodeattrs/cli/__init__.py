@@ -14,7 +14,7 @@ __all__ = ["main"]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command line; the exit code: 0 done, 1 could not be done, 2 not understood.
+    """Run one command line; the exit code, as `cli.exits` has them.
 
     argv: the words after the program's name. Unless given, those of the process, which this is then all of: an
           interrupt while it starts or ends finishes it at once

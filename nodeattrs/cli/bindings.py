@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.checks import add_checking, finish
-from nodeattrs.cli.exits import UNKNOWN_LAYER
+from nodeattrs.cli.exits import DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER, told
 from nodeattrs.cli.options import actions_of, add_output, add_strict, path_of, settings_here
 from nodeattrs.cli.terminal import Terminal
 
@@ -35,15 +35,7 @@ _SUMMARIES = {
     "list": "print every key, with what it gives and where that stands",
     "graph": "print who looks up whom, in the language of Graphviz",
 }
-_UNKNOWN_CODES = """\
-exit codes:
-  0 there is an answer    1 there is none    2 not understood    5 there is one, and an unknown layer may override it
-"""
-_CHECK_CODES = """\
-exit codes:
-  0 nothing found    1 something is wrong, or there is a warning    2 not understood
-"""
-_CODES = {"check": _CHECK_CODES, "inject": _UNKNOWN_CODES, "explain": _UNKNOWN_CODES}
+_CODES = dict.fromkeys(("inject", "explain"), told(DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER))
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

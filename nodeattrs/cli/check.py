@@ -22,9 +22,6 @@ examples:
   nodeattrs check --ignore NA0305,repeated-key
   nodeattrs check --write-baseline && nodeattrs check --baseline nodeattrs-baseline.json
   nodeattrs check --format sarif > nodeattrs.sarif
-
-exit codes:
-  0 nothing found    1 something found    2 not understood
 """
 
 

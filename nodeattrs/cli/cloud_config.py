@@ -36,9 +36,6 @@ examples:
   nodeattrs cloud-config merge base.yaml web.yaml
   nodeattrs cloud-config merge user-data.mime --vendor vendor.yaml --confd /etc/cloud/cloud.cfg
   nodeattrs cloud-config merge base.yaml web.yaml --format cloud-init    the bytes that cloud-init writes
-
-exit codes:
-  0 merged    1 a part was rejected or failed (not with --lenient), or nothing could be read    2 not understood
 """,
     "explain": """\
 examples:
@@ -46,9 +43,6 @@ examples:
   nodeattrs cloud-config explain base.yaml web.yaml --path runcmd.0
 """,
     "check": """\
-exit codes:
-  0 nothing found    1 a part was rejected or failed, or there is a warning    2 not understood
-
 docs/cloudinit.md has a section for each warning, and `nodeattrs codes CODE` tells of one
 """,
     "pack": """\
