@@ -708,12 +708,12 @@ nodeattrs bindings inject a
 
 NA1203 conflict
 Two declarations of one key at one precedence.
-bind 'a' to 1 and bind 'a' to 2 in one set
+bind 'a' to 1 bind 'a' to 2
 Remove one, or move it to another layer or category.
 
 NA1204 TypeMismatch type-mismatch
 A value that does not conform to the type that was declared or asked for.
-bind Integer 'port' to 'many'
+bind Integer, 'port' to 'many'
 Mend the value or the type.
 
 NA1205 NotBound missing
@@ -723,7 +723,7 @@ The hint has near misses; `nodeattrs bindings list` prints all keys.
 
 NA1206 LookupLoop lookup-loop
 A key that needs itself.
-bind 'a' to lookup 'b' and bind 'b' to lookup 'a'
+bind 'a' to "${b}" bind 'b' to "${a}"
 Break the circle in one of them.
 
 NA1207 abstract-not-overridden
@@ -738,7 +738,7 @@ Mend the name, or leave `override` out.
 
 NA1209 final-overridden
 A final binding is bound again above.
-bind final 'port' to 22 below bind 'port' to 2222
+a module binds final 'port', and the site binds 'port' again
 Remove one of the two, or `final`.
 
 NA1210 no-producer
@@ -768,7 +768,7 @@ The hint lists those that it has.
 
 NA1215 bad-type
 A text or an annotation that is no type.
-bind Array[ 'a' to []
+Bindings("x").bind("a", "Array[String")
 Write it as Array[String], Hash[String, Integer], class ntp.
 
 NA1216 multibind-bad-type
@@ -778,17 +778,17 @@ multibind Array[Integer], 'ids'
 
 NA1217 multibind-with-producer
 A multibind takes no producer: its fragments do.
-multibind Array, 'ids' to [1]
-Write bind 1 in 'ids'.
+Bindings("x").multibind("ids", list).to([1])
+Write bind to 1 in 'ids'.
 
 NA1218 rebind-missing
 A rebinding of what nothing below binds.
-rebind 'prot' to 'port'
+rebind 'prot'
 Mend the name.
 
 NA1219 rebind-with-producer
 A rebinding keeps the producer, and cannot have its own.
-rebind with a producer behind it
+{"kind": "rebind", "key": "port", "to": 5} in data
 Use bind override.
 
 NA1220 abstract-with-producer
@@ -798,7 +798,7 @@ Leave one of the two out.
 
 NA1221 abstract-parameters
 Parameters of a class cannot be abstract.
-bind abstract parameters of ntp
+bind abstract parameters ntp to { servers => [] }
 Leave `abstract` out: the class says what must be given.
 
 NA1222 map-required
@@ -823,32 +823,32 @@ Shorten the chain.
 
 NA1226 nothing-produced
 A fragment, a query or an instance gave nothing.
-bind 'a' to Web['gone'].port
+an instance Web['gone'] that is not among the objects
 Say `optional` where that is meant.
 
 NA1227 duplicate-fragment
 A multibind has two fragments of one name.
-bind 'anna' twice in 'users'
+multibind Hash, 'users' bind 'anna' to 1 in 'users' bind 'anna' to 2 in 'users'
 Rename one, or set combinator.
 
 NA1228 unnamed-fragment
 A multibind that is a hash, and a fragment without a name.
-bind 5 in 'users'
+multibind Hash, 'users' bind to 5 in 'users'
 bind 'anna' to 5 in 'users'
 
 NA1229 query-result-count
 A query that must find one found none or several.
-bind 'db' to Db[?? role == main]
+Db[?? role == main], where two have that role
 Narrow it, pick one with select_result, or say optional.
 
 NA1230 unknown-class
 No class of that name.
-bind Server 'a' to Sever
+bind 'a' to Type[Sever]
 Mend the name, or pass classes={...}.
 
 NA1231 unknown-variable
 Nobody knows the variable.
-bind 'a' to $rack
+bind 'a' to "$rack"
 Bind it with `bind variables`, or give it with the state.
 
 NA1232 arguments
@@ -858,7 +858,7 @@ Leave them out.
 
 NA1233 expression
 An expression that means nothing.
-bind 'a' to 'x' + []
+bind 'a' to 'x' { transformer => |$x| { $x + [] } }
 The message has the values it met.
 
 NA1234 function-failed
@@ -993,12 +993,12 @@ Write the whole path.
 
 NA1271 unknown-id
 Fragments are bound in a multibind that nobody declares.
-bind 5 in 'usres'
+bind 'a' to 5 in 'usres'
 Mend the id, or declare it: multibind Array, 'usres'.
 
 NA1272 shared-id
 Two multibinds have one id, and share their fragments.
-multibind 'a' and multibind 'b' with id 'x'
+multibind Array, 'users' multibind Array, 'admins' as 'users'
 Rename one.
 """,
 }  # fmt: skip

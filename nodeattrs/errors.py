@@ -78,6 +78,11 @@ class NodeattrsError(Exception):
         self.said = tuple(said)
         self.hint = hint
 
+    def coded(self) -> str:
+        """All that is said, with the code behind the first line."""
+        first, *rest = str(self).splitlines() or [""]
+        return "\n".join([f"{first} [{self.code}]", *rest])
+
     def __str__(self) -> str:
         lines = [self.message]
         lines += [f"  {sentence}" for sentence in self.said]

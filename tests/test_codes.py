@@ -13,9 +13,10 @@ import pytest
 
 import nodeattrs
 from nodeattrs import errors
+from nodeattrs.adapters.bindings import BindingError, BindingErrors, Injector, parse_sets
 from nodeattrs.adapters.cloudinit import WARNINGS
 from nodeattrs.cli import main
-from nodeattrs.codes import ROOMS, code_named, code_of, codes
+from nodeattrs.codes import ROOMS, Code, code_named, code_of, codes
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.reports.codes import page
 
@@ -139,6 +140,31 @@ class TestTheTable:
             assert one.cause.endswith("."), one.code
             assert one.example, one.code
             assert one.way_out, one.code
+
+
+EXAMPLES = [one for one in codes().values() if re.match(r"(bind|multibind|rebind)\b", one.example)]
+
+
+@pytest.mark.parametrize("one", EXAMPLES, ids=lambda one: one.code)
+def test_the_examples_in_the_language_of_bindings_give_their_codes(one: Code):
+    """
+    When an injector is built, or a key is injected.
+    """
+    found = []
+    try:
+        injector = Injector([parse_sets(f"bindings x {{ {one.example} }}")])
+        found += [warning.code for warning in injector.warnings]
+        keys = injector.keys()
+        for _, name in keys:
+            try:
+                injector.inject(name)
+            except BindingError as error:
+                found.append(error.code)
+    except BindingErrors as error:
+        found += [each.code for each in error.errors]
+    except BindingError as error:
+        found.append(error.code)
+    assert one.code in found
 
 
 def known() -> set[tuple[str, str]]:

@@ -85,6 +85,36 @@ class TestCheck:
         monkeypatch.chdir(here.parent)
         assert f"{here.name}/roles/web.json:3:16: error" in check("--repo", here.name)[1]
 
+    def test_one_broken_file_hides_no_other(self, check: Check):
+        """
+        Of Hiera's data, too.
+        """
+        Path("data/aaa.yaml").write_text("a: [\n")
+        code, out, _ = check()
+        assert (1, [*sorted(["NA1004", "NA0309", *FOUND])]) == (code, sorted(codes_in(out)))
+
+    @pytest.mark.parametrize("form", ["sarif", "github", "gitlab", "junit", "json"])
+    def test_every_check_has_every_form(self, check: Check, form: str, capsys: pytest.CaptureFixture[str]):
+        """
+        Of bindings, catalogs, user-data and stores, too; a warning is enough for exit code 1.
+        """
+        Path("bindings").mkdir()
+        Path("bindings/default.pp").write_text("bindings default { bind 'a' to 5 in 'usres' }")
+        Path("catalog.json").write_text('{"resources": [{"type": "File", "title": "/a", "before": ["File[/x]"]}]}')
+        Path("user-data").write_text("#cloud-config\nmerge_how: list(append)\na: 1\n")
+        Path("kept").mkdir()
+        Path("kept/web1.json").write_text("{")
+        for words, code in {
+            ("bindings", "check"): "NA1271",
+            ("catalog", "check", "--from", "catalog.json"): "NA0602",
+            ("cloud-config", "check", "user-data"): "NA1151",
+            ("store", "check", "--store", "kept"): "NA0503",
+        }.items():
+            assert 1 == main([*words, "--format", form])
+            assert code in capsys.readouterr().out, words
+            assert 0 == main([*words, "--ignore", code, "--format", form]), words
+            capsys.readouterr()
+
 
 class TestPassingOver:
     def test_by_code_beginning_or_name(self, check: Check):
@@ -266,9 +296,10 @@ class TestForms:
         XML that a reader takes, whatever is in a message; nothing found is a case that passed.
         """
         (suite,) = xml.etree.ElementTree.fromstring(FORMS["junit"](ODD, "").encode("utf-8"))
-        assert ("4", "4", 4) == (suite.get("tests"), suite.get("failures"), len(suite))
+        assert ("4", "3", 4) == (suite.get("tests"), suite.get("failures"), len(suite))
         assert "a b%,:é.yaml" == suite[0].get("file")
         assert "said ]]>" in (suite[0][0].text or "")
+        assert ["failure", "failure", "system-out", "failure"] == [case[0].tag for case in suite]
         (suite,) = xml.etree.ElementTree.fromstring(FORMS["junit"](Findings([]), "").encode("utf-8"))
         assert ("1", "0") == (suite.get("tests"), suite.get("failures"))
 

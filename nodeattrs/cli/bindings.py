@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.checks import add_checking, finish
 from nodeattrs.cli.exits import DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER, told
-from nodeattrs.cli.options import actions_of, add_output, add_strict, path_of, settings_here
+from nodeattrs.cli.options import actions_of, add_output, add_strict, path_of, repository_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -89,10 +89,10 @@ def _check(options: argparse.Namespace, terminal: Terminal) -> int:
     looked = {}
     try:
         outcome = _composition(options).injector()
-        looked["key"] = len(outcome.keys())
+        looked = {"key": len(outcome.keys()), "fragment": sum(map(len, outcome.resolution.fragments.values()))}
     except BindingError as error:
         outcome = error
-    return finish(options, terminal, findings_of(outcome), looked, settings_here(), options.site)
+    return finish(options, terminal, findings_of(outcome), looked, repository_of(options), options.site)
 
 
 def _inject(options: argparse.Namespace, terminal: Terminal) -> int:

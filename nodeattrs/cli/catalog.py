@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.checks import add_checking, finish
 from nodeattrs.cli.exits import INTERRUPTED
-from nodeattrs.cli.options import actions_of, add_output, add_run_options, settings_here
+from nodeattrs.cli.options import actions_of, add_output, add_run_options, repository_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def _check(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.reports.catalog import findings_of, looked_at
 
     plan = _plan(options, terminal)
-    return finish(options, terminal, findings_of(plan), looked_at(plan), settings_here(options), options.repo or "")
+    return finish(options, terminal, findings_of(plan), looked_at(plan), repository_of(options), options.repo or "")
 
 
 def _order(options: argparse.Namespace, terminal: Terminal) -> int:

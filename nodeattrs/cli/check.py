@@ -34,29 +34,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Look at all of it."""
-    from nodeattrs.errors import NodeattrsError
     from nodeattrs.reports.findings import finding_of
     from nodeattrs.runs import Repository
+    from nodeattrs.runs.checking import checked
 
     repository = Repository(options.repo)
-    faults = repository.check(options.run_code)
-    hiera, files = None, 0
-    try:
-        hiera = repository.hiera
-        environments = (hiera.environments() or ["production"]) if hiera else []
-        files = sum(1 for one in environments for _ in hiera.data_files(one)) if hiera else 0
-        settings = repository.config
-    except NodeattrsError as error:
-        settings = None
-        faults.append(error)
-    warnings = [*repository.warnings, *(hiera.warnings if hiera else ())]
-    found = [finding_of(one, "note" if one.kind == "not-run" else "warning") for one in warnings]
-    found += map(finding_of, faults)
-    named = {
-        "cookbook": repository.cookbooks(),
-        "role": repository.roles(),
-        "environment": repository.environments(),
-        "node": repository.nodes(),
-    }
-    looked = {what: len(names) for what, names in named.items()} | {"data file": files}
-    return finish(options, terminal, found, looked, settings, options.repo)
+    came = checked(repository, options.run_code)
+    found = [finding_of(one, "note" if one.kind == "not-run" else "warning") for one in came.warnings]
+    found += map(finding_of, came.faults)
+    judge = repository if came.settings_are_sound else None
+    return finish(options, terminal, found, came.looked, judge, options.repo)

@@ -6,6 +6,7 @@ It knows command lines and settings, and no check in particular.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from nodeattrs.reports.findings import Finding
-    from nodeattrs.runs.config import Config
+    from nodeattrs.runs import Repository
 
 __all__ = ["add_checking", "finish", "words_of"]
 
@@ -56,20 +57,24 @@ def finish(
     terminal: Terminal,
     found: Iterable[Finding],
     looked: Mapping[str, int],
-    settings: Config | None,
+    repository: Repository | None,
     root: str = "",
 ) -> int:
     """Say what a check found; its exit code.
 
-    looked:   what it looked at -> how many
-    settings: whose `check` counts, too
-    root:     the folder from which files are named
+    looked:     what it looked at -> how many
+    repository: whose settings count, too
+    root:       the folder from which files are named
     """
     from nodeattrs.reports.findings import Findings, Passing
+    from nodeattrs.runs.config import Config
 
-    place = options.baseline or (settings.check_baseline if settings else None)
-    select = words_of(options, "select") or list(settings.check_select if settings else ())
-    ignore = [*words_of(options, "ignore"), *(settings.check_ignore if settings else ())]
+    settings = repository.config if repository else Config()
+    place = options.baseline
+    if place is None and repository and settings.check_baseline:
+        place = os.path.relpath(repository.root / settings.check_baseline)
+    select = words_of(options, "select") or settings.check_select
+    ignore = [*words_of(options, "ignore"), *settings.check_ignore]
     if options.write_baseline:
         left, _ = Passing(select, ignore, root=root).over(found)
         return _write(place or _BASELINE, left, terminal)
@@ -90,7 +95,6 @@ def finish(
 
 def _write(place: str, found: list[Finding], terminal: Terminal) -> int:
     import json
-    import os
     import pathlib
 
     from nodeattrs.disk import Entry

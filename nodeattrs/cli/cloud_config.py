@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.checks import add_checking, finish, words_of
-from nodeattrs.cli.options import actions_of, add_output, path_of, settings_here
+from nodeattrs.cli.options import actions_of, add_output, path_of, repository_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def _check(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.reports.cloud_config import findings_of
 
     _, merged = _merged(options)
-    return finish(options, terminal, findings_of(merged), {"part": len(merged.parts)}, settings_here())
+    return finish(options, terminal, findings_of(merged), {"part": len(merged.parts)}, repository_of(options))
 
 
 def _pack(options: argparse.Namespace, terminal: Terminal) -> int:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from nodeattrs.keep import Store
     from nodeattrs.node.node import Node
     from nodeattrs.runs import Repository
-    from nodeattrs.runs.config import Config
     from nodeattrs.runs.facts import Facts
     from nodeattrs.runs.run import Run
     from nodeattrs.texts.documents import Document
@@ -41,9 +40,9 @@ __all__ = [
     "moment",
     "named_node",
     "path_of",
+    "repository_of",
     "run_list",
     "sensitive_here",
-    "settings_here",
     "store_of",
 ]
 
@@ -194,10 +193,9 @@ def _named(options: argparse.Namespace) -> Repository | None:
     return _here() if place is None else Repository(place)
 
 
-def settings_here(options: argparse.Namespace | None = None) -> Config | None:
-    """The settings of the repository that the options name, else of the one in the current directory."""
-    repository = _here() if options is None else _named(options)
-    return repository.config if repository else None
+def repository_of(options: argparse.Namespace) -> Repository | None:
+    """The repository that --repo names, else the one in the current directory, if there is one."""
+    return _named(options)
 
 
 def sensitive_here() -> Any:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.checks import add_checking, finish
-from nodeattrs.cli.options import add_at, add_settings_from, add_store, kept_in, moment, settings_here
+from nodeattrs.cli.options import add_at, add_settings_from, add_store, kept_in, moment, repository_of
 from nodeattrs.cli.terminal import FORMATS, Terminal
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _check(store: Store, options: argparse.Namespace, terminal: Terminal) -> int
         faults = store.check(tick)
     code = code_named("damaged", "StoreError").code
     found = [finding_of(fault, code=code) for fault in faults]
-    return finish(options, terminal, found, {"node": count}, settings_here(options))
+    return finish(options, terminal, found, {"node": count}, repository_of(options))
 
 
 def _tended(store: Store, options: argparse.Namespace, sensitive: Any, terminal: Terminal) -> TendedStore:

@@ -151,7 +151,7 @@ def _parts(merged: Merged, screen: Screen) -> Iterator[str]:
         )
     for report in reports:
         if report.error is not None:
-            yield from (screen.paint(printable(line), "error") for line in str(report.error).splitlines())
+            yield from (screen.paint(printable(line), "error") for line in report.error.coded().splitlines())
 
 
 def _changed(change: Change, screen: Screen) -> str:

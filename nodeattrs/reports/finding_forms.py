@@ -97,9 +97,9 @@ def gitlab(findings: Findings, version: str) -> str:
 
 
 def junit(findings: Findings, version: str) -> str:
-    """A suite of JUnit: each finding is a failed case; where there is none, one case that passed."""
+    """A suite of JUnit: each finding is a case that failed, a note one that passed; there is always one."""
     cases = [_case(one) for one in findings.found] or ['  <testcase classname="nodeattrs" name="check"/>\n']
-    counts = f'tests="{len(cases)}" failures="{len(findings.found)}" errors="0"'
+    counts = f'tests="{len(cases)}" failures="{sum(one.severity != "note" for one in findings.found)}" errors="0"'
     suite = f'<testsuite name="nodeattrs" {counts}>\n{"".join(cases)}</testsuite>\n'
     return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n{suite}</testsuites>\n'
 
@@ -111,10 +111,9 @@ def _case(one: Finding) -> str:
         for text in (one.message, f"{one.code} {one.name} {one.place}".strip(), one.file or "")
     )
     told = escape("\n".join(map(printable, [f"{one.place}: {one.severity}", *one.more()])))
-    return (
-        f'  <testcase classname="nodeattrs" name={name} file={file}>'
-        f'<failure type="{one.severity}" message={message}>{told}</failure></testcase>\n'
-    )
+    failure = f'<failure type="{one.severity}" message={message}>{told}</failure>'
+    inner = f"<system-out>{escape(printable(one.message))}</system-out>" if one.severity == "note" else failure
+    return f'  <testcase classname="nodeattrs" name={name} file={file}>{inner}</testcase>\n'
 
 
 def _json(data: object) -> str:

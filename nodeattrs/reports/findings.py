@@ -122,8 +122,9 @@ def finding_of(thing: object, severity: Severity = "error", code: str = "NA0001"
     file, line, column = (getattr(thing, name, None) or getattr(at, name) for name in ("file", "line", "column"))
     # What is said of the place itself stands before the sentence.
     said = tuple(one for one in thing.said if one not in (f"at {at}", f"written at {at}"))
-    message = getattr(thing, "reason", thing.message)
-    return Finding(thing.code, severity, message, file, line, column, said, thing.hint)
+    found = Finding(thing.code, severity, "", file, line, column, said, thing.hint)
+    message = getattr(thing, "reason", thing.message).removeprefix(f"{found.place}: ")
+    return replace(found, message=message)
 
 
 @dataclass(frozen=True, slots=True)

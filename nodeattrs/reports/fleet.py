@@ -49,7 +49,7 @@ class FleetReport:
         """What failed and why, then how many there were."""
         for one in self.failed:
             first, *rest = [printable(line) for line in one.error.splitlines()]
-            yield f"{screen.paint(f'{printable(one.name)}:', 'error')} {first}"
+            yield f"{screen.paint(f'{printable(one.name)}:', 'error')} {first} {screen.paint(f'[{one.code}]', 'faint')}"
             yield from (f"  {line.strip()}" for line in rest)
         done = len(self.outcomes)
         rate = f", {done / self.seconds:.0f} a second" if done and self.seconds >= 1 else ""

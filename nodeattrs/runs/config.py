@@ -62,7 +62,7 @@ class Config:
     bindings:    the site of bindings that recipes inject from: a folder, or None
     merge:       rules for paths: what happens there instead of what Chef does
     check_select, check_ignore: codes of findings, or names: only these count, these do not
-    check_baseline: the file of findings that are known, or None; from where the command is called
+    check_baseline: the file of findings that are known, or None; a relative path counts from the repository
     """
 
     allowed: Mapping[str, list[Entry]] = field(default_factory=dict)
