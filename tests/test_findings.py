@@ -15,7 +15,7 @@ from nodeattrs.cli import main
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import DocumentError, MergeConflict
 from nodeattrs.reports.finding_forms import FORMS
-from nodeattrs.reports.findings import Finding, Findings, Passing, finding_of
+from nodeattrs.reports.findings import Finding, Findings, Selection, finding_of
 
 Check = Callable[..., tuple[int, str, str]]
 
@@ -329,7 +329,7 @@ class TestFinding:
         Twice known, three times found: one is left, the last.
         """
         found = [Finding("NA0303", "warning", "twice", "a.yaml", line) for line in (1, 5, 9)]
-        left, passed = Passing(known={found[0].fingerprint: 2}).over(found)
+        left, passed = Selection(known={found[0].fingerprint: 2}).of(found)
         assert ([9], 2) == ([one.line for one in left], passed)
 
     def test_a_fingerprint_does_not_know_lines(self):

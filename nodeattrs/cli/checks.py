@@ -66,7 +66,7 @@ def finish(
     repository: whose settings count, too
     root:       the folder from which files are named
     """
-    from nodeattrs.reports.findings import Findings, Passing
+    from nodeattrs.reports.findings import Findings, Selection
     from nodeattrs.runs.config import Config
 
     settings = repository.config if repository else Config()
@@ -76,9 +76,9 @@ def finish(
     select = words_of(options, "select") or settings.check_select
     ignore = [*words_of(options, "ignore"), *settings.check_ignore]
     if options.write_baseline:
-        left, _ = Passing(select, ignore, root=root).over(found)
+        left, _ = Selection(select, ignore, root=root).of(found)
         return _write(place or _BASELINE, left, terminal)
-    left, passed = Passing(select, ignore, _known(place) if place else {}, root).over(found)
+    left, passed = Selection(select, ignore, _known(place) if place else {}, root).of(found)
     findings = Findings(left, dict(looked), passed)
     if options.format in _FORMS:
         from nodeattrs.reports.finding_forms import FORMS

@@ -277,7 +277,7 @@ def _definition(text: str | None) -> Any:
 def _wanted(merged: Merged, options: argparse.Namespace) -> list[Finding]:
     """What is said beside a merge: faults, and the warnings that were not switched off."""
     from nodeattrs.reports.cloud_config import findings_of
-    from nodeattrs.reports.findings import Passing
+    from nodeattrs.reports.findings import Selection
 
-    left, _ = Passing(ignore=words_of(options, "ignore")).over(findings_of(merged))
+    left, _ = Selection(ignore=words_of(options, "ignore")).of(findings_of(merged))
     return left

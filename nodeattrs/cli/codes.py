@@ -28,7 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Tell."""
-    from nodeattrs.reports.codes import ToldCodes, meant
+    from nodeattrs.reports.codes import ToldCodes, matching
 
-    terminal.report(ToldCodes(meant(options.code)))
+    terminal.report(ToldCodes(matching(options.code)))
     return 0

@@ -8,6 +8,7 @@ from typing import Any
 
 from nodeattrs.catalog import Outcome, Plan, Ref, Report
 from nodeattrs.catalog.questions import Impact, Step
+from nodeattrs.codes import code_named
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Trace
 from nodeattrs.reports.explain import Explanation
@@ -272,8 +273,9 @@ class AppliedCatalog:
             if change.diff and self.diffs:
                 for line in change.diff.splitlines():
                     yield f"      {screen.paint(printable(line), _diff_style(line))}"
+        code = f"[{code_named('ResourceFailed').code}]"
         for error in outcome.errors:
-            yield f"    {screen.paint('failed:', 'error')} {printable(error)}"
+            yield f"    {screen.paint('failed:', 'error')} {printable(error)} {screen.paint(code, 'faint')}"
         if outcome.because:
             yield f"    skipped because of {printable(', '.join(outcome.because))}"
         if outcome.restarted or outcome.would_refresh:

@@ -11,7 +11,7 @@ from nodeattrs.codes import Code, codes
 from nodeattrs.reports.screen import Screen, in_columns
 from nodeattrs.runs.config import known_code
 
-__all__ = ["ToldCodes", "meant", "page"]
+__all__ = ["ToldCodes", "matching", "page"]
 
 _HEAD = """\
 # Codes
@@ -46,7 +46,7 @@ class ToldCodes:
                 yield from screen.wrapped(text, " " * 11, f"  {title:7}  ")
 
 
-def meant(word: str) -> list[Code]:
+def matching(word: str) -> list[Code]:
     """The codes that a word means. raises: BadArgument, where there is none"""
     known_code(word)
     return [one for one in codes().values() if one.code.startswith(word) or word in one.names or word == "all"]

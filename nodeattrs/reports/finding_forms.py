@@ -73,7 +73,8 @@ def github(findings: Findings, version: str) -> str:
 def _annotation(one: Finding) -> str:
     given = {"file": one.file, "line": one.line, "col": one.column, "title": f"{one.code} {one.name}"}
     facts = ",".join(f"{name}={_escaped(str(value), ':,')}" for name, value in given.items() if value)
-    return f"::{_GITHUB[one.severity]} {facts}::{_escaped(chr(10).join([one.message, *one.more()]))}"
+    told = "\n".join(map(printable, [*one.message.splitlines(), *one.more()]))
+    return f"::{_GITHUB[one.severity]} {facts}::{_escaped(told)}"
 
 
 def _escaped(text: str, also: str = "") -> str:

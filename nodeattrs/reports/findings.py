@@ -21,7 +21,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.reports.screen import Screen, printable
 
-__all__ = ["Finding", "Findings", "Passing", "Severity", "baseline_data", "finding_of"]
+__all__ = ["Finding", "Findings", "Selection", "Severity", "baseline_data", "finding_of"]
 
 Severity = Literal["error", "warning", "note"]
 """How bad it is: what cannot be right; what is probably not meant; what is only said."""
@@ -128,8 +128,8 @@ def finding_of(thing: object, severity: Severity = "error", code: str = "NA0001"
 
 
 @dataclass(frozen=True, slots=True)
-class Passing:
-    """What is passed over.
+class Selection:
+    """Which findings count.
 
     select: codes, beginnings of codes, or names; only these count. Empty: all
     ignore: the same; these do not count, unless `select` names them more closely
@@ -142,11 +142,11 @@ class Passing:
     known: Mapping[str, int] = field(default_factory=dict)
     root: str = ""
 
-    def over(self, found: Iterable[Finding]) -> tuple[list[Finding], int]:
-        """What is left, in the order of the places, and how many were passed over."""
+    def of(self, found: Iterable[Finding]) -> tuple[list[Finding], int]:
+        """Those that count, in the order of the places, and how many were ignored."""
         located = dict.fromkeys(replace(one, file=_from_here(self.root, one.file)) for one in found)
         comments = cache(_comments)
-        wanted = [one for one in located if self._counts(one) and not _is_waved(one, comments)]
+        wanted = [one for one in located if self._counts(one) and not _is_commented_away(one, comments)]
         left, known = [], Counter(self.known)
         for one in sorted(wanted, key=_by_place):
             if known[one.fingerprint] > 0:
@@ -180,7 +180,7 @@ def _from_here(root: str, file: str | None) -> str | None:
     return os.path.normpath(os.path.join(root, file)).replace(os.sep, "/")
 
 
-def _is_waved(one: Finding, comments_of: Callable[[str], dict[int, list[str]]]) -> bool:
+def _is_commented_away(one: Finding, comments_of: Callable[[str], dict[int, list[str]]]) -> bool:
     """Whether a comment passes it over: on its line, alone on the line before, or for the file."""
     comments = comments_of(one.file) if one.file else {}
     words = [*comments.get(0, ()), *comments.get(one.line or 0, ())]
