@@ -56,6 +56,11 @@ NA0007 UnknownName
 A name that other tools, or older documents, mention and that is not here.
 node.set["a"] = 1
 The hint shows the line to write.
+
+NA0008 BadPattern
+An expression that is none, or that might search for ever.
+nodeattrs search 'name~"(a+)+$"'
+Mend it, or install what searches with a limit of time: pip install 'nodeattrs[regex]'.
 """,
     ("Trees and paths", ""): """
 NA0101 AttributeIsReadOnly
@@ -179,6 +184,11 @@ NA0309 not-run
 A check does not run code: what this file says is not known to it.
 roles/web.py under nodeattrs check
 Let the check run it (--run-code), or write it as JSON or YAML.
+
+NA0310 TooMuch
+What is read, or asked, takes more than a limit allows.
+a document of a few bytes whose aliases stand for millions of values
+Make it smaller; where it is meant, raise the limit: --budget, or [limits] in nodeattrs.toml.
 """,
     ("Repositories and runs", "NodeattrsError"): """
 NA0401 RunListError

@@ -21,7 +21,8 @@ attributes too, so no program need parse the sentence.
     ├── MergeConflict             (also ValueError)     two values that a policy refuses to join
     ├── UnknownLayer              (also LookupError)    strict, and a layer that might decide cannot be read
     ├── DocumentError             (also ValueError)     a file that cannot be read as what it should be
-    │   └── UnknownField                                a field whose name nobody knows (a warning's twin)
+    │   ├── UnknownField                                a field whose name nobody knows (a warning's twin)
+    │   └── TooMuch                                     what is read or asked takes more than a limit allows
     ├── RunListError              (also ValueError)
     │   ├── InvalidRunListItem
     │   ├── AmbiguousRunList
@@ -204,6 +205,21 @@ class DocumentError(NodeattrsError, ValueError):
 
 class UnknownField(DocumentError):
     """A field whose name nobody knows; usually given as a warning."""
+
+
+class TooMuch(DocumentError):
+    """What is read, or asked, takes more than a limit allows; the hint says how to raise it.
+
+    limit: "steps", "values", "bytes", "depth" or "seconds": see `core.budget.Limits`
+    """
+
+    def __init__(self, message: str, *, limit: str, **facts: Any) -> None:
+        super().__init__(message, **facts)
+        self.limit = limit
+
+    def located(self, file: str | None, line: int | None = None, column: int | None = None) -> TooMuch:
+        """The same error, said of a place."""
+        return TooMuch(self.reason, limit=self.limit, file=file, line=line, column=column, hint=self.hint)
 
 
 class RunListError(NodeattrsError, ValueError):

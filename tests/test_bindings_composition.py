@@ -235,7 +235,16 @@ class TestClassifiersAndProviders:
             assert composition.injector().classes() == classes
 
     @pytest.mark.parametrize(
-        "classifier", [["/no/such/program"], ["false"], {"classes": 3}, lambda node: 3, lambda node: 1 / 0]
+        "classifier",
+        [
+            ["/no/such/program"],
+            ["false"],
+            {"classes": 3},
+            {"parameters": "a"},
+            {"variables": [1]},
+            lambda node: 3,
+            lambda node: 1 / 0,
+        ],
     )
     def test_a_classifier_that_fails_is_a_fault_of_the_composition(self, tmp_path, classifier):
         """Not a traceback."""

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodeattrs.catalog import Catalog, RefMaker, Refs, Resource, parsed_chain, parsed_query, ref_of, refs
+from nodeattrs.catalog.references import spelled
 from nodeattrs.catalog.resources import answers
 from nodeattrs.errors import BadArgument, DocumentError
 
@@ -145,6 +146,17 @@ class TestCollectors:
             one.ref.name for one in catalog if one.ref.type == "Package" and answers(one, parsed_query(query))
         ]
 
+    @pytest.mark.parametrize(
+        "value", [None, True, 1, -1.5, 1e22, 1e-7, "", "a b", "it's", "a\\", "\\'", "$x", "undef", "a\nb"]
+    )
+    def test_a_query_is_shown_in_words_that_read_as_the_same(self, value):
+        """
+        Null, quotes, backslashes and dollars, too.
+        """
+        query = ("and", ("==", "a", value), ("or", ("!=", "b", value), ("==", "c", "d")))
+
+        assert query == parsed_query(spelled(query))
+
     def test_a_virtual_resource_comes_when_a_collector_finds_it(self):
         """
         Others do not.
@@ -205,6 +217,7 @@ class TestText:
             ('File["a$b"] -> File["c"]', ":1:6", "f-string"),
             ("File['a'] § File['b']", ":1:11", "means nothing"),
             ("[" * 500, ":1:", "levels of brackets"),
+            (f"File['a'] -> File <| x == {'9' * 5_000} |>", ":1:27", "more than 100 signs"),
             ("", ":1:1", "the text ends"),
         ],
     )

@@ -264,7 +264,16 @@ class TestRun:
         By commas, and repeated.
         """
         said = say(
-            *RUN, "--node", "new", "--run-list", "role[web], recipe[app]", "--run-list", "app", "--format", "json"
+            *RUN,
+            "--node",
+            "new",
+            "--new",
+            "--run-list",
+            "role[web], recipe[app]",
+            "--run-list",
+            "app",
+            "--format",
+            "json",
         )
 
         (run,) = said.data["runs"]

@@ -73,6 +73,15 @@ class TestPacking:
         with pytest.raises(BadArgument):
             pack([])
 
+    @pytest.mark.parametrize("kind", ["text/cloud-config", "text/x-shellscript", "application/octet-stream"])
+    def test_bytes_that_are_no_text_travel_too(self, kind: str):
+        """A file of another program is packed as it is."""
+        content = bytes(range(256))
+
+        assert [content] == [
+            part.text.encode("utf-8", "surrogateescape") for part in unpack([pack([CloudPart(content, kind)])])
+        ]
+
     def test_the_boundary_is_in_no_part(self):
         """A message may hold a message."""
         inner = pack([CloudPart("a: 1")])
@@ -146,7 +155,7 @@ class TestPartsThatDoNotJoin:
             ("merge_how: [{name: dict, settings: 5}]\na: 1", "failed", "definition", "int"),
             ("merge_how: dict(recurse_str)+str(append)\nold: {}", "failed", "type", "at old"),
             ("&a [*a]", "rejected", "empty", ""),
-            ("a: &a [*a]", "failed", "too-deep", "500"),
+            ("a: &a [*a]", "failed", "too-deep", "inside what it names"),
             (f"a: {'[' * 600}{']' * 600}", "failed", "too-deep", "500"),
         ],
     )
@@ -418,9 +427,9 @@ class TestReadingYaml:
 
     @given(st.lists(pieces, max_size=8).map("".join))
     def test_the_fast_way_reads_what_cloud_init_reads(self, text: str):
-        """The C loader and the quick constructor against PyYAML's own, on the texts that they are used for."""
+        """The C parser and our builder against PyYAML's own loader."""
         try:
-            expected = ("says", canonical(yaml.load(text, Loader=loading._PureLoader)))
+            expected = ("says", canonical(yaml.load(text, Loader=yaml.SafeLoader)))
         except (yaml.YAMLError, ValueError, RecursionError):
             expected = ("refused", "")
         try:

@@ -81,6 +81,12 @@ class TestAnEntryThatCannotBeFollowed:
         with pytest.raises(BadArgument, match="has an entry that is neither"):
             of(FACTS, [entry])
 
+    @pytest.mark.parametrize("lists", [["a"], "automatic", 1, 1.5])
+    def test_lists_that_are_no_map_of_levels_are_refused(self, lists):
+        for allow, block in ((lists, None), (None, lists)):
+            with pytest.raises(BadArgument, match="are a map of levels, not"):
+                saved_document(Node("web1"), allow, block)
+
 
 keys = st.sampled_from(["a", "b", "/c"])
 trees = st.dictionaries(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from nodeattrs.adapters.hiera import BadLookup, Sensitive
-from nodeattrs.adapters.hiera.ruby_regex import Untranslatable, translated
 from nodeattrs.adapters.hiera.types import convert, parse_type
+from nodeattrs.texts.patterns import BadPattern
+from nodeattrs.texts.ruby_regex import translated
 from tests.vectors.values import spelled
 
 
@@ -134,6 +135,16 @@ def test_a_conversion_that_fails(value, to, kind):
         (r"a.b", ["axb"], ["a\nb"]),
         (r"(?i:NTP)", ["ntp"], ["x"]),
         (r"a++b", ["aab"], ["ac"]),
+        (r"^a{2}?b", ["aab", "b"], ["ab"]),
+        (r"a**b", ["aab", "b"], ["a"]),
+        (r"^*b", ["ab"], ["a"]),
+        (r"^(?i)x|y", ["X", "Y"], ["z"]),
+        (r"(a(?i)b)c", ["aBc"], ["aBC", "Abc"]),
+        (r"(?#words)b", ["b"], ["words"]),
+        (r"^(a)?(?(1)b|c)", ["ab", "c"], ["b"]),
+        (r"^a\R$", ["a\r\n"], ["a"]),
+        (r"\u{61 62}", ["ab"], ["a"]),
+        (r"[(?<a]b>", ["(b>"], ["b>"]),
         (r"\u{e9}", ["é"], ["e"]),
         (r"[]a]", ["]"], ["b"]),
         (r"[^]a]", ["b"], ["]"]),
@@ -142,16 +153,45 @@ def test_a_conversion_that_fails(value, to, kind):
 )
 def test_an_expression_finds_what_ruby_finds(ruby, finds, finds_not):
     """Anchors stand at lines, classes know ASCII."""
-    pattern = translated(ruby)
+    assert_finds(translated(ruby), finds, finds_not)
 
+
+def assert_finds(pattern, finds, finds_not):
     assert finds == [text for text in finds if pattern.search(text)]
     assert [] == [text for text in finds_not if pattern.search(text)]
 
 
+_WITH_REGEX = [
+    (r"\p{Alpha}\w", ["éa"], ["éé", "1a"]),
+    (r"^[\p{Alpha}\d]+$", ["é1"], ["_"]),
+    (r"\p{^Alpha}", ["1"], ["é"]),
+    (r"(?<n>a)-\g<n>", ["a-a"], ["a-b"]),
+    ("[a[bc]]", ["c"], ["d"]),
+    ("[a-z&&[^aeiou]]", ["b"], ["a"]),
+    (r"^a\X$", ["ab"], ["a"]),
+    (r"a\Kb", ["ab"], ["b"]),
+    (r"^a{1,2}+b", ["aaaab"], ["b"]),
+]
+
+
+@pytest.mark.parametrize(("ruby", "finds", "finds_not"), _WITH_REGEX)
+def test_what_only_the_package_regex_can_say(ruby, finds, finds_not):
+    """Properties know all of Unicode, and what stands beside them ASCII."""
+    pytest.importorskip("regex")
+    assert_finds(translated(ruby), finds, finds_not)
+
+
+@pytest.mark.parametrize("ruby", [ruby for ruby, *_ in _WITH_REGEX])
+def test_without_that_package_it_is_refused(without_regex, ruby):
+    """Rather than understood otherwise; the hint names the extra."""
+    with pytest.raises(BadPattern, match=r"nodeattrs\[regex\]"):
+        translated(ruby)
+
+
 @pytest.mark.parametrize(
-    "ruby", [r"\p{Alpha}", r"\G", r"\K", r"a(?<n>\g<n>)", "[a[bc]]", "[a&&b]", "(", "a(?i)b", r"[[:nope:]]"]
+    "ruby", ["(", r"[[:nope:]]", r"\u{110000}", r"\u{FFFFFFFFFFFFFFFFFFFF}", "(?~a)", "(?z)", r"\y"]
 )
-def test_what_python_cannot_say_is_refused(ruby):
+def test_what_nobody_can_say_is_refused(ruby):
     """Rather than understood otherwise."""
-    with pytest.raises(Untranslatable):
+    with pytest.raises(BadPattern):
         translated(ruby)

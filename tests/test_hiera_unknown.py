@@ -246,7 +246,7 @@ class TestOnTheCommandLine:
         monkeypatch.chdir(tmp_path)
 
         def run(*words: str) -> tuple[int, str, str]:
-            code = main(["hiera", *words])
+            code = main(["hiera", *words, "--run-code"])
             out, err = capsys.readouterr()
             return code, out, " ".join(err.split())
 

@@ -12,8 +12,6 @@ from nodeattrs.catalog.resources import CONTAINERS, MAIN_CLASS, MAIN_STAGE, Decl
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import BadArgument
 
-__all__ = ["Catalog"]
-
 
 class Catalog(Declarations):
     """Resources in catalog order, which is their priority, and the chains over them.

@@ -1,4 +1,4 @@
-"""Chains as Puppet's language writes them: `Yumrepo <| |> -> Package <| provider == yum |> ~> Service['x']`.
+"""Chains and queries in Puppet's words: `Yumrepo <| |> -> Package <| provider == yum |> ~> Service['x']`.
 
 Reads references (of several titles too), lists, texts that spell a reference, and collectors
 with their queries. What else Puppet allows there, declarations, variables and exported
@@ -8,6 +8,7 @@ collectors, is an error that says what to write instead.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, NoReturn
 
 from nodeattrs.catalog.references import (
@@ -24,8 +25,6 @@ from nodeattrs.catalog.references import (
     ref_of,
 )
 from nodeattrs.errors import BadArgument, DocumentError
-
-__all__ = ["parsed_chain", "parsed_query"]
 
 _MARKS = re.compile(
     r"""(?P<space>\s+|\#[^\n]*)
@@ -228,6 +227,8 @@ class _Reader:
             return str(ref)
         self.take()
         if token.kind == "number":
+            if len(token.text) > _MOST:
+                self._fail(token.at, f"a number of more than {_MOST} signs")
             return float(token.text) if "." in token.text else int(token.text)
         if token.kind == "word":
             return _VALUES.get(token.text, token.text)
@@ -241,3 +242,38 @@ class _Reader:
             self._fail(token.at, "variables are not known here", "use an f-string of Python")
         signs = {"\\": "\\", quote: quote} | ({"n": "\n", "t": "\t", "$": "$"} if quote == '"' else {})
         return re.sub(r"\\(.)", lambda found: signs.get(found[1], found[0]), inside, flags=re.DOTALL)
+
+
+class RefMaker:
+    """`Package['ntp']`, `Package['a', 'b']`, and `Package.where(...)` for all that answer a query.
+
+    on_link: is called with each link its references are used in
+
+    >>> RefMaker("Package")["ntp"], RefMaker("Package").where(provider="yum").query
+    (Package['ntp'], ('==', 'provider', 'yum'))
+    """
+
+    def __init__(
+        self, kind: str, on_link: Callable[[Link], None] | None = None, title: Callable[[str], str] = lambda text: text
+    ) -> None:
+        self._kind = capitalised(kind)
+        self._on_link = on_link
+        self._title = title
+
+    def __getitem__(self, titles: str | Iterable[str]) -> Any:
+        if isinstance(titles, str):
+            ref = made(self._kind, self._title(titles))
+            ref.on_link = self._on_link
+            return ref
+        return Refs(self[title] for title in titles)
+
+    def where(self, text: str | None = None, **values: Any) -> Collector:
+        """All resources of this type, those that answer a query in Puppet's words, or those with these values.
+
+        raises: DocumentError, for a text that is no query
+        """
+        query = parsed_query(text) if text else None
+        for name, value in values.items():
+            one: Query = ("==", name, value)
+            query = one if query is None else ("and", query, one)
+        return Collector(self._kind, query, None, self._on_link)

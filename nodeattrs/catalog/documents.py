@@ -21,8 +21,6 @@ from nodeattrs.catalog.resources import CONTAINERS, RELATIONS, FirstOf, Resource
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.errors import DocumentError
 
-__all__ = ["catalog_from", "nearest_first"]
-
 _NOT_FOR_QUERIES = {"type", "kind", "in", "auto", "virtual"}
 
 

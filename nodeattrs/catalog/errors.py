@@ -19,15 +19,6 @@ from typing import Any
 
 from nodeattrs.errors import NodeattrsError, NotFound
 
-__all__ = [
-    "DependencyCycle",
-    "DuplicateResource",
-    "NoopDoesNotReach",
-    "ReferenceNotFound",
-    "RefreshComesLater",
-    "ResourceFailed",
-]
-
 
 class DuplicateResource(NodeattrsError, ValueError):
     """Two declarations of one resource, or of one place on the machine."""

@@ -13,13 +13,10 @@ from itertools import chain
 
 from nodeattrs.catalog.cycles import Cycle, cycles_of
 from nodeattrs.catalog.errors import DependencyCycle, NoopDoesNotReach, ReferenceNotFound
-from nodeattrs.catalog.graph import Graph, Said
-from nodeattrs.catalog.order import in_order
+from nodeattrs.catalog.graph import Graph, Said, in_order
 from nodeattrs.catalog.references import Arrow, Collector, Operand, Ref, near_hint
 from nodeattrs.catalog.resources import MAIN_CLASS, RELATIONS, Declarations, Related, Resource
 from nodeattrs.errors import NodeattrsError
-
-__all__ = ["Plan"]
 
 _MOST_HINTS = 20
 
@@ -170,7 +167,7 @@ class Plan:
             f"Found {len(cycles)} dependency cycle{'' if len(cycles) == 1 else 's'}:\n{paths}\n"
             "Try the '--graph' option and opening the resulting '.dot' file in OmniGraffle or GraphViz"
         )
-        said = [f"{edge}" for cycle in cycles for edge in cycle.told()]
+        said = [f"{edge}" for cycle in cycles for edge in cycle.lines()]
         origins = [origin for cycle in cycles for _, _, origin in cycle.reasons() if origin]
         return DependencyCycle(message, cycles, said, origins)
 

@@ -11,11 +11,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from nodeattrs.errors import BadArgument
-
-__all__ = ["Arrow", "Chain", "Collector", "Link", "Notifying", "Operand", "Ref", "Refs", "ref_of", "refs"]
 
 Arrow = str
 """One of "->", "~>", "<-", "<~", as Puppet spells them."""
@@ -46,13 +45,13 @@ class _Chained:
 class Ref(_Chained, str):
     """A reference, `Type[title]`: a text that can stand in a chain.
 
-    hear: is told of each link this reference is used in; None where nobody listens
+    on_link: is called with each link this reference is used in, unless it is None
 
     >>> Ref("Package[ntp]") >> Ref("File[/etc/ntp.conf]") >> ~Ref("Service[ntpd]")
     <Chain Package[ntp] -> File[/etc/ntp.conf] ~> Service[ntpd]>
     """
 
-    hear: Callable[[Link], None] | None = None
+    on_link: Callable[[Link], None] | None = None
 
     @property
     def type(self) -> str:
@@ -72,9 +71,9 @@ class Refs(_Chained, tuple[Ref, ...]):
     """Several references that stand side by side in a chain. raises: BadArgument, by `refs`"""
 
     @property
-    def hear(self) -> Callable[[Link], None] | None:
+    def on_link(self) -> Callable[[Link], None] | None:
         """Whoever listens to one of them."""
-        return next((ref.hear for ref in self if ref.hear), None)
+        return next((ref.on_link for ref in self if ref.on_link), None)
 
     def __repr__(self) -> str:
         return f"refs({', '.join(map(repr, self))})"
@@ -91,7 +90,7 @@ class Collector(_Chained):
     type: str
     query: Query | None = None
     before: tuple[Operand, Arrow] | None = None
-    hear: Callable[[Link], None] | None = field(default=None, repr=False)
+    on_link: Callable[[Link], None] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +131,7 @@ class Chain(_Chained):
 
     value: Operand
     links: tuple[Link, ...]
-    hear: Callable[[Link], None] | None = field(default=None, repr=False)
+    on_link: Callable[[Link], None] | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         first = self.links[0]
@@ -142,7 +141,7 @@ class Chain(_Chained):
 def linked(left: Operand, arrow: Arrow, right: Operand) -> tuple[Link, Operand]:
     """The link between two operands, and the operand that the chain goes on from."""
     if isinstance(right, Collector):
-        right = Collector(right.type, right.query, (left, arrow), right.hear)
+        right = Collector(right.type, right.query, (left, arrow), right.on_link)
         return Link(left, arrow, right), right
     return Link(left, arrow, right), right or left
 
@@ -156,11 +155,11 @@ def _joined(left: Any, right: Any, plain: Arrow, notifying: Arrow) -> Chain:
     earlier = left.links if isinstance(left, Chain) else ()
     left_operand = left.value if isinstance(left, Chain) else _operand(left)
     link, value = linked(left_operand, arrow, _operand(right))
-    hear = left.hear if isinstance(left, Chain) else left_operand.hear
-    hear = hear or link.right.hear
-    if hear is not None:
-        hear(link)
-    return Chain(value, (*earlier, link), hear)
+    on_link = left.on_link if isinstance(left, Chain) else left_operand.on_link
+    on_link = on_link or link.right.on_link
+    if on_link is not None:
+        on_link(link)
+    return Chain(value, (*earlier, link), on_link)
 
 
 def _operand(given: Any) -> Operand:
@@ -222,11 +221,19 @@ def _text(operand: Operand) -> str:
 
 
 def spelled(query: Query) -> str:
-    """A query in Puppet's words."""
+    """A query in Puppet's words, which read as the same query."""
     word, left, right = query
     if word in ("and", "or"):
         return f"({spelled(left)} {word} {spelled(right)})"
-    return f"{left} {word} {right!r}" if isinstance(right, str) else f"{left} {word} {str(right).lower()}"
+    return f"{left} {word} {_value(right)}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, str):
+        return "'{}'".format(value.replace("\\", "\\\\").replace("'", "\\'"))
+    if isinstance(value, float):
+        return format(Decimal(repr(value)), "f")  # the language of chains has no exponents
+    return "undef" if value is None else str(value).lower()
 
 
 def near_hint(missing: str, known: Iterable[str]) -> str | None:

@@ -14,18 +14,6 @@ from nodeattrs.catalog.references import Collector, Link, Query, Ref
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import NodeattrsError
 
-__all__ = [
-    "CONTAINERS",
-    "MAIN_CLASS",
-    "MAIN_STAGE",
-    "RELATIONS",
-    "Declarations",
-    "FirstOf",
-    "Related",
-    "Resource",
-    "answers",
-]
-
 MAIN_STAGE, MAIN_CLASS = Ref("Stage[main]"), Ref("Class[Main]")
 CONTAINERS = ("class", "define", "stage")
 RELATIONS = ("require", "subscribe", "before", "notify")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.checks import add_checking, finish
 from nodeattrs.cli.exits import DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER, told
-from nodeattrs.cli.options import actions_of, add_output, add_strict, path_of, repository_of
+from nodeattrs.cli.options import actions_of, add_output, add_run_code, add_strict, path_of, settings_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         if name == "list":
             one.add_argument("prefix", metavar="PREFIX", nargs="?", default="", help="only keys that begin so")
         _add_site(one)
+        add_run_code(one)
         (add_checking if name == "check" else add_output)(one)
 
 
@@ -92,7 +93,7 @@ def _check(options: argparse.Namespace, terminal: Terminal) -> int:
         looked = {"key": len(outcome.keys()), "fragment": sum(map(len, outcome.resolution.fragments.values()))}
     except BindingError as error:
         outcome = error
-    return finish(options, terminal, findings_of(outcome), looked, repository_of(options), options.site)
+    return finish(options, terminal, findings_of(outcome), looked, settings_of(options).repository, options.site)
 
 
 def _inject(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -153,8 +154,9 @@ def _asked(options: argparse.Namespace) -> Asked:
 
 def _composition(options: argparse.Namespace) -> Composition:
     from nodeattrs.adapters.bindings import Composition
+    from nodeattrs.errors import NotFound
 
-    return Composition(
+    site = Composition(
         options.site,
         node=options.node,
         facts=_facts(options.facts),
@@ -162,6 +164,12 @@ def _composition(options: argparse.Namespace) -> Composition:
         classifier=options.classifier,
         mode="documented" if options.documented else "tuple",
     )
+    if not site.files and not site.faults and options.classifier is None:
+        raise NotFound(
+            f"there are no bindings in {options.site}",
+            hint="name a folder with manifests/site.pp, bindings/ or modules/*/bindings/: --site DIR",
+        )
+    return site
 
 
 def _facts(place: str | None) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from nodeattrs.cli.checks import add_checking, finish
+from nodeattrs.cli.options import add_run_code
 from nodeattrs.cli.terminal import Terminal
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
@@ -28,7 +29,7 @@ examples:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command."""
     parser.add_argument("--repo", metavar="DIR", default=".", help="the repository (default: the current directory)")
-    parser.add_argument("--run-code", action="store_true", help="also run roles and environments that are Python")
+    add_run_code(parser)
     add_checking(parser)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.checks import add_checking, finish, words_of
-from nodeattrs.cli.options import actions_of, add_output, path_of, repository_of
+from nodeattrs.cli.options import actions_of, add_budget, add_output, add_run_code, path_of, settings_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ examples:
   nodeattrs cloud-config explain base.yaml web.yaml --path runcmd.0
 """,
     "check": """\
-docs/cloudinit.md has a section for each warning, and `nodeattrs codes CODE` tells of one
+docs/cloudinit.md has a section for each warning, and `nodeattrs codes CODE` explains one
 """,
     "pack": """\
 examples:
@@ -84,6 +84,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             _add_traceback(one)
             continue
         _add_merging(one)
+        add_run_code(one)
         if name != "check":
             one.add_argument(
                 "--ignore", metavar="CODE", action="append", default=[], help="switch a warning off: its code or name"
@@ -134,10 +135,12 @@ def _add_merge_output(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--lenient", action="store_true", help="end with 0 although a part was rejected or failed")
     group.add_argument("--color", choices=("auto", "always", "never"), default="auto", help=argparse.SUPPRESS)
     group.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
+    add_budget(group)
 
 
 def _add_traceback(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
+    add_budget(parser)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -182,13 +185,16 @@ def _check(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.reports.cloud_config import findings_of
 
     _, merged = _merged(options)
-    return finish(options, terminal, findings_of(merged), {"part": len(merged.parts)}, repository_of(options))
+    return finish(options, terminal, findings_of(merged), {"part": len(merged.parts)}, settings_of(options).repository)
 
 
 def _pack(options: argparse.Namespace, terminal: Terminal) -> int:
-    from nodeattrs.adapters.cloudinit import pack
+    from nodeattrs.adapters.cloudinit import pack, refuse_unknown_options
 
-    terminal.text(pack(_for_message(_parts(options)), _definition(options.merge_type)))
+    definition = _definition(options.merge_type)
+    if definition is not None:
+        refuse_unknown_options(definition)
+    terminal.text(pack(_for_message(_parts(options)), definition))
     return 0
 
 
@@ -246,13 +252,14 @@ def _parts(options: argparse.Namespace) -> list[CloudPart]:
 def _blob(file: str) -> Blob:
     from pathlib import Path
 
-    from nodeattrs.adapters.cloudinit import MAX_BYTES, Blob, blob_of
+    from nodeattrs.adapters.cloudinit import Blob, blob_of
+    from nodeattrs.core.budget import in_force
 
     if file != "-":
         return blob_of(Path(file))
     import sys
 
-    return Blob(sys.stdin.buffer.read(MAX_BYTES + 1), "standard input")
+    return Blob(sys.stdin.buffer.read(in_force().bytes + 1), "standard input")
 
 
 def _for_message(parts: Iterable[CloudPart]) -> list[CloudPart]:

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.exits import DONE, FAILED, NO_SUCH_KEY, NOT_UNDERSTOOD, UNKNOWN_LAYER, WRONG_TYPE, told
-from nodeattrs.cli.options import actions_of, add_output
+from nodeattrs.cli.options import actions_of, add_output, add_run_code
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
                 choices=("s", "json", "yaml"),
                 help="the bare value or explanation, as `puppet lookup` prints it",
             )
+        add_run_code(one)
         add_output(one)
 
 
@@ -241,6 +242,7 @@ def _lookup(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> in
             )
             unknown[name] = scope.unknown_levels(options.keys, merge=_merge(options)) if scope.has_unknown else ()
         except NodeattrsError as error:
+            error.hint = error.hint and error.hint.replace("a default_value", "--default TEXT")
             values[name] = error
             code = max(code, _code(error))
     if len(values) == 1 and code:
@@ -370,8 +372,8 @@ def _render(options: argparse.Namespace, terminal: Terminal, value: Any) -> None
 
         terminal.text(json.dumps(value, ensure_ascii=False) + "\n")
     elif options.render_as == "yaml":
-        import yaml
+        from nodeattrs.texts.yaml_writing import written
 
-        terminal.text(str(yaml.safe_dump(value, sort_keys=False, allow_unicode=True)).removesuffix("...\n"))
+        terminal.text(written(value))
     else:
         terminal.text(f"{value}\n")

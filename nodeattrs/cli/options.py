@@ -7,48 +7,69 @@ Nothing is decided here: which store is meant and what a machine is called is kn
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.terminal import FORMATS, Terminal
 from nodeattrs.errors import BadArgument, MissingExtra, NotFound
+from nodeattrs.texts.nearest import SETTINGS_FILE, is_ours, nearest
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from nodeattrs.core.budget import Limits
     from nodeattrs.core.tree import Path
     from nodeattrs.keep import Store
     from nodeattrs.node.node import Node
     from nodeattrs.runs import Repository
     from nodeattrs.runs.facts import Facts
     from nodeattrs.runs.run import Run
+    from nodeattrs.runs.settings import Settings
     from nodeattrs.texts.documents import Document
 
 __all__ = [
+    "REPO_HELP",
     "actions_of",
     "add_at",
+    "add_budget",
     "add_output",
+    "add_run_code",
     "add_run_options",
     "add_settings_from",
     "add_store",
     "add_strict",
+    "asked_to_run",
     "check_facts",
     "facts_from",
     "is_directory",
     "json_attributes",
+    "judge",
     "kept_in",
+    "limits_of",
     "moment",
     "named_node",
     "path_of",
     "repository_of",
     "run_list",
-    "sensitive_here",
+    "saved_in",
+    "sensitive_of",
+    "settings_of",
     "store_of",
 ]
 
+_NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,9})?", re.ASCII)
 _STORE_HELP = (
     "where nodes are kept: a directory, a file that ends in .db, file://, sqlite:// or postgresql:// (default: "
-    "`store` in nodeattrs.toml of the repository, else .nodeattrs/nodes.db in the current directory)"
+    "NODEATTRS_STORE, else `store` in nodeattrs.toml of the repository, else .nodeattrs/nodes.db here, or beside the "
+    "nodeattrs.toml that was found above)"
+)
+
+
+REPO_HELP = (
+    "the repository (default: NODEATTRS_REPO, else that of the nearest nodeattrs.toml here or above, else the current "
+    "directory)"
 )
 
 
@@ -89,6 +110,30 @@ def add_output(parser: argparse.ArgumentParser, also: Sequence[str] = ()) -> Non
         help="auto: on a terminal, unless NO_COLOR is set (default)",
     )
     group.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
+    add_budget(group)
+
+
+def add_budget(parser: argparse._ActionsContainer) -> None:
+    """What one document, lookup, merge or query may take."""
+    parser.add_argument(
+        "--budget",
+        metavar="LIMIT=N",
+        action="append",
+        help="what one document, lookup, merge or query may take at most: steps, values, bytes, depth or seconds; "
+        "may be repeated (default: [limits] in nodeattrs.toml)",
+    )
+
+
+def limits_of(options: argparse.Namespace, settled: Mapping[str, float]) -> Limits:
+    """The limits of a command: those of --budget, else of the settings. raises: BadArgument"""
+    from nodeattrs.core.budget import in_force
+
+    given = [one.partition("=") for one in getattr(options, "budget", None) or ()]
+    numbers = {name: float(most) if "." in most else int(most) for name, _, most in given if _NUMBER.fullmatch(most)}
+    for name, _, most in given:
+        if name not in numbers:
+            raise BadArgument(f"--budget {name}={most} is no limit", hint="write --budget values=2000000")
+    return in_force().but(**settled).but(**numbers)
 
 
 def add_store(parser: argparse.ArgumentParser) -> None:
@@ -171,9 +216,19 @@ def moment(text: str | None) -> int | datetime | None:
 
 
 def kept_in(options: argparse.Namespace) -> tuple[Store, Any]:
-    """The store that is meant, and the sensitive paths: of `add_settings_from`, else of the repository here."""
-    repository = _named(options)
-    return store_of(options, repository), _sensitive(repository)
+    """The store that is meant, and the sensitive paths."""
+    return store_of(options), sensitive_of(options)
+
+
+def saved_in(options: argparse.Namespace) -> tuple[Store, Any]:
+    """As `kept_in`, for who only looks at what is there. raises: NotFound, where nothing was ever saved"""
+    store, sensitive = kept_in(options)
+    if not store.is_there():
+        raise NotFound(
+            f"there is no store at {store.describe()}",
+            hint="name the place with --store, or save a node first: nodeattrs run",
+        )
+    return store, sensitive
 
 
 def add_settings_from(parser: argparse.ArgumentParser) -> None:
@@ -182,33 +237,92 @@ def add_settings_from(parser: argparse.ArgumentParser) -> None:
         "--repo",
         metavar="DIR",
         help="the repository whose nodeattrs.toml says where nodes are kept and which paths are sensitive "
-        "(default: the current directory)",
+        "(default: NODEATTRS_REPO, else the nearest nodeattrs.toml here or above)",
     )
 
 
-def _named(options: argparse.Namespace) -> Repository | None:
+def settings_of(options: argparse.Namespace) -> Settings:
+    """The settings of this call: found once, and judged whole. raises: NotFound, DocumentError"""
+    from nodeattrs.runs.settings import Settings
+
+    if not isinstance(found := getattr(options, "settings", None), Settings):
+        found = options.settings = Settings(vars(options), os.environ)
+    return found
+
+
+_RUNNING: dict[str, Callable[[argparse.Namespace], bool]] = {
+    "run": lambda options: True,
+    "fleet": lambda options: True,
+    "facts": lambda options: True,  # of this machine; no document says which
+    "explain": lambda options: options.repo is not None,
+    "show": lambda options: options.repo is not None,
+    "catalog": lambda options: options.repo is not None or options.action == "apply",
+}
+"""Command -> whether code runs as it was called; SECURITY.md has the table. All others hold it back."""
+
+
+def add_run_code(parser: argparse.ArgumentParser) -> None:
+    """Whether a command that only looks may run what documents name."""
+    parser.add_argument(
+        "--run-code",
+        action="store_true",
+        help="run code of installed packages that documents name (default: such a layer is unknown)",
+    )
+
+
+def asked_to_run(options: argparse.Namespace) -> bool:
+    """Whether somebody asked for code to run: by the command, or by --run-code. No setting does."""
+    runs = _RUNNING.get(options.command)
+    return getattr(options, "run_code", False) or (runs is not None and runs(options))
+
+
+def judge(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float]:
+    """Say what is doubtful in the nodeattrs.toml that counts, whatever the command; the limits that it sets.
+
+    raises: NotFound, DocumentError
+    """
+    if options.command == "check":
+        return {}  # to which doubtful settings are findings
+    if hasattr(options, "store"):
+        settings = settings_of(options)
+        limits = settings.repository.config.limits if settings.repository is not None else {}
+        terminal.warn(settings.warnings)
+        return limits
+    if (
+        hasattr(options, "format")
+        and (folder := nearest(SETTINGS_FILE)) is not None
+        and is_ours(folder / SETTINGS_FILE)
+    ):
+        # Who uses no settings is kept waiting for no more than their judgement.
+        from nodeattrs.runs.config import judged
+        from nodeattrs.texts.documents import read
+
+        config, warnings = judged(read(folder / SETTINGS_FILE, SETTINGS_FILE))
+        terminal.warn(warnings)
+        return config.limits
+    return {}
+
+
+def repository_of(options: argparse.Namespace) -> Repository:
+    """The repository that a command runs: the one whose settings count, else the current directory."""
     from nodeattrs.runs import Repository
 
-    place = getattr(options, "repo", None)
-    return _here() if place is None else Repository(place)
+    repository = settings_of(options).repository or Repository(os.curdir)
+    options.repo = os.path.relpath(repository.root)
+    return repository
 
 
-def repository_of(options: argparse.Namespace) -> Repository | None:
-    """The repository that --repo names, else the one in the current directory, if there is one."""
-    return _named(options)
+def sensitive_of(options: argparse.Namespace) -> Any:
+    """The sensitive paths of the repository whose settings count, if there is one."""
+    repository = settings_of(options).repository
+    return repository.config.sensitive if repository else ()
 
 
-def sensitive_here() -> Any:
-    """The sensitive paths of the repository in the current directory, if there is one."""
-    return _sensitive(_here())
-
-
-def store_of(options: argparse.Namespace, repository: Repository | None) -> Store:
+def store_of(options: argparse.Namespace) -> Store:
     """The store that is meant. raises: StoreError, DocumentError"""
     from nodeattrs.keep import open_store
-    from nodeattrs.runs.session import store_place
 
-    return open_store(store_place(options.store, repository))
+    return open_store(settings_of(options).store)
 
 
 def json_attributes(options: argparse.Namespace, repository: Repository) -> Document | None:
@@ -226,15 +340,11 @@ def json_attributes(options: argparse.Namespace, repository: Repository) -> Docu
 
 def is_directory(place: str | None) -> bool:
     """Whether --facts names a directory, which has one file a node."""
-    import os
-
     return place is not None and os.path.isdir(place)
 
 
 def check_facts(place: str) -> None:
     """Look whether --facts is there at all. raises: NotFound"""
-    import os
-
     if not os.path.lexists(place):
         raise NotFound(
             f"{place}: cannot be read: no such file or directory",
@@ -274,7 +384,6 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
 
     raises: NodeNotFound, and whatever a run raises
     """
-    from nodeattrs.runs import Repository
     from nodeattrs.runs.session import perform, required
 
     if options.repo is None:
@@ -287,10 +396,10 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
         return found.node, found.saved.revision.number if found.saved.revision else None, None
     if getattr(options, "at", None) is not None:
         options.refuse("--at is about what was saved, and --repo about a run made now")
-    repository = Repository(options.repo)
+    repository = repository_of(options)
     session = perform(
         repository,
-        store_of(options, repository),
+        store_of(options),
         options.node,
         facts=facts_from(options.facts, options.node, repository),
         run_list=run_list(options),
@@ -301,17 +410,3 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
     terminal.warn(session.run.warnings)
     terminal.warn(filter(None, [session.note]), "saved-note", "StoreError")
     return session.run.node, None, session.run
-
-
-def _sensitive(repository: Repository | None) -> Any:
-    return repository.config.sensitive if repository else ()
-
-
-def _here() -> Repository | None:
-    """The repository in the current directory: one that has settings."""
-    import os
-
-    from nodeattrs.runs import Repository
-    from nodeattrs.runs.config import FILE
-
-    return Repository(os.curdir) if os.path.lexists(FILE) else None

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.checks import add_checking, finish
-from nodeattrs.cli.options import add_at, add_settings_from, add_store, kept_in, moment, repository_of
+from nodeattrs.cli.options import add_at, add_settings_from, add_store, kept_in, moment, saved_in, settings_of
 from nodeattrs.cli.terminal import FORMATS, Terminal
 
 if TYPE_CHECKING:
@@ -40,7 +40,12 @@ examples:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command."""
-    parser.add_argument("task", choices=("check", "prune", "export", "import", "migrate"), help="what to do")
+    parser.add_argument(
+        "task",
+        metavar="ACTION",
+        choices=("check", "prune", "export", "import", "migrate"),
+        help="check, prune, export, import or migrate",
+    )
     parser.add_argument("file", metavar="FILE", nargs="?", help="for import: what to read")
     parser.add_argument("--keep", metavar="N", type=int, help="for prune: how many revisions of each node stay")
     parser.add_argument("--node", metavar="NAME", action="append", help="for export: only these; may be repeated")
@@ -82,7 +87,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         options.refuse("store import needs a FILE, or - for stdin")
     if options.task == "prune" and options.keep is None:
         options.refuse("store prune needs --keep N")
-    store, sensitive = kept_in(options)
+    store, sensitive = kept_in(options) if options.task == "import" else saved_in(options)
     if options.task == "export":
         _export(store, options, terminal)
         return 0
@@ -101,7 +106,7 @@ def _check(store: Store, options: argparse.Namespace, terminal: Terminal) -> int
         faults = store.check(tick)
     code = code_named("damaged", "StoreError").code
     found = [finding_of(fault, code=code) for fault in faults]
-    return finish(options, terminal, found, {"node": count}, repository_of(options))
+    return finish(options, terminal, found, {"node": count}, settings_of(options).repository)
 
 
 def _tended(store: Store, options: argparse.Namespace, sensitive: Any, terminal: Terminal) -> TendedStore:

@@ -24,6 +24,8 @@ FORMATS = ("text", "json", "yaml")
 _CONTROLS = {sign: f"\\u{sign:04x}" for sign in range(0x7F, 0xA0)}
 """Signs that command some terminals, and that JSON leaves as they are; to JSON these spellings are the same."""
 
+_NO_COLUMNS = 100_000
+
 _NO_BAR = 0.5
 """Seconds that are over before anybody wonders how long it takes."""
 
@@ -51,7 +53,9 @@ class Terminal:
         if self._form == "json":
             text = _json(report.to_dict())
         elif self._form == "yaml":
-            text = _yaml(report.to_dict())
+            from nodeattrs.texts.yaml_writing import written
+
+            text = written(report.to_dict())
         else:
             text = "".join(f"{line}\n" for line in report.lines(self.screen(sys.stdout)))
         self.text(text)
@@ -181,7 +185,10 @@ class Terminal:
         """What lines for one of the two streams are laid out on."""
         from nodeattrs.reports import Screen
 
-        return Screen(max(shutil.get_terminal_size((80, 24)).columns, 40), self._coloured(stream))
+        # A pipe has no columns: whoever reads it wants whole lines. COLUMNS says otherwise.
+        is_wide = not stream.isatty() and not os.environ.get("COLUMNS")
+        width = _NO_COLUMNS if is_wide else shutil.get_terminal_size((80, 24)).columns
+        return Screen(max(width, 40), self._coloured(stream))
 
     def _coloured(self, stream: TextIO) -> bool:
         if self._colour != "auto":
@@ -225,12 +232,3 @@ def _json(data: dict[str, Any]) -> str:
         raise BadValue("this is nested too deeply to be written as JSON", hint="ask for a part of it") from error
     except ValueError as error:
         raise BadValue("there is a value in it that JSON has no number for", hint="--format yaml has one") from error
-
-
-def _yaml(data: dict[str, Any]) -> str:
-    import yaml
-
-    try:
-        return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True))
-    except RecursionError as error:
-        raise BadValue("this is nested too deeply to be written as YAML", hint="ask for a part of it") from error

@@ -269,7 +269,7 @@ class AppliedCatalog:
         yield f"{screen.paint(_SIGNS[shown], style)} {printable(outcome.ref)}{screen.paint(printable(place), 'faint')}"
         would = "would be " if outcome.noop and outcome.would_change else ""
         for change in outcome.changes:
-            yield f"    {would}{printable(change.told or change.what)}"
+            yield f"    {would}{printable(change.summary or change.what)}"
             if change.diff and self.diffs:
                 for line in change.diff.splitlines():
                     yield f"      {screen.paint(printable(line), _diff_style(line))}"

@@ -40,14 +40,6 @@ def _json_key(key: Any) -> str:
 
 def yaml_text(config: dict[Any, Any]) -> str:
     """A config as a cloud-config file for people: keys in their order, letters as they are, long texts as blocks."""
-    import yaml
+    from nodeattrs.texts.yaml_writing import written
 
-    class Dumper(yaml.SafeDumper):
-        def ignore_aliases(self, data: Any) -> bool:
-            return True
-
-    def text(dumper: Any, value: str) -> Any:
-        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
-
-    Dumper.add_representer(str, text)
-    return f"#cloud-config\n{yaml.dump(config, Dumper=Dumper, sort_keys=False, allow_unicode=True)}"
+    return f"#cloud-config\n{written(config, blocks=True)}"

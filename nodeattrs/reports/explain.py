@@ -190,8 +190,9 @@ def way_to(tree: Any, path: Path) -> str | None:
                 continue
             if isinstance(step, int) and str(step) in here:
                 return f"quote what is text and not a number: {spell((*before, str(step), *after))}"
-            if isinstance(step, str) and step.lstrip("-").isdigit() and int(step) in here:
-                return f"do not quote what is a number: {spell((*before, int(step), *after))}"
+            number = next((key for key in here if type(key) is int and str(key) == step), None)
+            if number is not None:
+                return f"do not quote what is a number: {spell((*before, number, *after))}"
             joined = _dotted(here, path[depth:])
             if joined is not None:
                 return f"quote a step that holds dots: {spell((*before, *joined))}"

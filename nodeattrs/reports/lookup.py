@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from nodeattrs.core.tree import ABSENT, spell
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
+from nodeattrs.texts.yaml_writing import written
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera import Explanation, UnknownLevel, Unused
@@ -36,15 +35,8 @@ def _shown(value: Any, width: int = 60) -> str:
 
 def _as_yaml(value: Any) -> Iterator[str]:
     # What `puppet lookup` prints too. No node is known here, so that one lookup starts quickly.
-    text = yaml.dump(plain(value), Dumper=_Plain, sort_keys=False, allow_unicode=True, width=1_000)
-    yield from (printable(line) for line in text.removesuffix("...\n").splitlines())
-
-
-class _Plain(yaml.SafeDumper):
-    """Writes what occurs twice twice."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
+    text = written(plain(value), aliases=False, width=1_000)
+    yield from (printable(line) for line in text.splitlines())
 
 
 @dataclass(frozen=True, slots=True)

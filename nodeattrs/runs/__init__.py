@@ -5,11 +5,29 @@
 ['apache2']
 """
 
-from nodeattrs.runs.cookbooks import AttributeFileOrder, Cookbook, cookbook_order
-from nodeattrs.runs.expansion import expand_node
-from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.roles import Environment, Role
-from nodeattrs.runs.run_list import Expansion, expand_run_list
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nodeattrs.runs.cookbooks import AttributeFileOrder, Cookbook, cookbook_order
+    from nodeattrs.runs.expansion import expand_node
+    from nodeattrs.runs.repository import Repository
+    from nodeattrs.runs.roles import Environment, Role
+    from nodeattrs.runs.run_list import Expansion, expand_run_list
+
+_HOMES = {
+    "AttributeFileOrder": "cookbooks",
+    "Cookbook": "cookbooks",
+    "Environment": "roles",
+    "Expansion": "run_list",
+    "Repository": "repository",
+    "Role": "roles",
+    "cookbook_order": "cookbooks",
+    "expand_node": "expansion",
+    "expand_run_list": "run_list",
+}
 
 __all__ = [
     "AttributeFileOrder",
@@ -22,3 +40,16 @@ __all__ = [
     "expand_node",
     "expand_run_list",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Who only judges settings needs none of these.
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -90,16 +90,17 @@ class Fields:
             said=[*([first.hint] if first.hint else []), *(f"and {other}".replace("\n", "\n  ") for other in others)],
         )
 
-    def only(self, known: Iterable[str], *under: Any, ignore: Iterable[str] = ()) -> None:
+    def only(self, known: Iterable[str], *under: Any, ignore: Iterable[str] = (), above: Iterable[str] = ()) -> None:
         """Warn of fields that are neither *known* nor dealt with elsewhere.
 
         under: the path of the map that is meant; the document's root unless given
+        above: fields of the root that somebody may have written into this map by mistake
         """
         names = list(known)
         for key in self.map(*under):
             if key not in names and key not in ignore:
                 message = f"unknown field {_said((*under, key))} in {self.what}; it is ignored"
-                hint = known_or_near(key, names)
+                hint = f"write {key} above the first [table]" if key in above else known_or_near(key, names)
                 self.warnings.append(fault(self.locator, (*under, key), message, hint=hint, of=UnknownField))
 
     def constant(self, key: str, expected: str) -> None:

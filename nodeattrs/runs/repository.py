@@ -32,7 +32,7 @@ from nodeattrs.errors import (
 )
 from nodeattrs.keep.revisions import checked_name
 from nodeattrs.node.run_list import RunListItem, cookbook_of
-from nodeattrs.runs.config import FILE, Config, read_config
+from nodeattrs.runs.config import FILE, Config, judged
 from nodeattrs.runs.cookbooks import Cookbook, check_versions, read_metadata
 from nodeattrs.runs.fields import Fields, fault, known_or_near
 from nodeattrs.runs.node_files import NodeFile, read_node
@@ -70,16 +70,22 @@ class Repository:
             raise NotFound(f"there is no repository at {root}", hint="name a directory that holds cookbooks/ or roles/")
 
     @cached_property
+    def settings(self) -> documents.Document | None:
+        """nodeattrs.toml as it is written; None where there is none. raises: DocumentError"""
+        path = self.root / FILE
+        return documents.read(path, FILE) if os.path.lexists(path) else None
+
+    @cached_property
     def config(self) -> Config:
         """The settings in nodeattrs.toml; Chef's defaults where there is no such file.
 
         raises: DocumentError
         """
-        path = self.root / FILE
-        if not os.path.lexists(path):
+        if self.settings is None:
             return Config()
-        document = documents.read(path, FILE)
-        return self._understood(document, document.locator("settings", ""), "the settings", read_config)
+        config, warnings = judged(self.settings)
+        self.warnings += warnings
+        return config
 
     @cached_property
     def hiera(self) -> Hiera | None:

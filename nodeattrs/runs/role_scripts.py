@@ -17,6 +17,7 @@ from types import CodeType, TracebackType
 from typing import Any
 
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.code import require_may_run
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import BadKey, BadValue, DocumentError
 from nodeattrs.node.values import taken_in
@@ -48,6 +49,7 @@ class Program:
 
     def run(self, namespace: dict[str, Any]) -> None:
         """Run it. raises: whatever it raises"""
+        require_may_run(self.path)
         # Tracebacks and explanations read the text that really ran, not what the file says later.
         linecache.cache[self.path] = self._lines
         exec(self.code, namespace)
@@ -85,6 +87,7 @@ class Script:
         return Origin(self.kind, self.name, self.file, 1)
 
     def _run(self, source: str) -> None:
+        require_may_run(f"the {self.kind} {self.name} ({self.file})")
         code = compiled(source, self._path, self.file)
         namespace = {"__name__": f"{self.kind}s.{self.name}", "__file__": self._path, **self._words()}
         try:

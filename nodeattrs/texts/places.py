@@ -29,13 +29,17 @@ class Mark:
     offset: of the key that says it (of the value, where that is a scalar on a later line),
             of the element in a list, of the value at the root
     parts:  key or index -> Mark; shared between the places that repeat one text
+    again:  what the same map said under the same key before, each with its mark, the oldest first
     """
 
-    __slots__ = ("offset", "parts")
+    __slots__ = ("again", "offset", "parts")
 
-    def __init__(self, offset: int, parts: dict[Any, Mark] | None = None) -> None:
+    def __init__(
+        self, offset: int, parts: dict[Any, Mark] | None = None, again: tuple[tuple[Any, Mark], ...] = ()
+    ) -> None:
         self.offset = offset
         self.parts = {} if parts is None else parts
+        self.again = again
 
     def nearest(self, path: Path) -> Mark:
         """The mark at *path*, or that of its nearest parent which is written."""

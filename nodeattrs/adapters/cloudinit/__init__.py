@@ -20,7 +20,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.cloudinit.changes import Change, PartChanges
     from nodeattrs.adapters.cloudinit.definitions import (
         CONFIG_DEFAULT,
         PART_DEFAULT,
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     )
     from nodeattrs.adapters.cloudinit.faults import CloudConfigError, kind_of
     from nodeattrs.adapters.cloudinit.layers import config_of_cmdline, merge_confd, merge_layers, read_confd
-    from nodeattrs.adapters.cloudinit.lints import WARNINGS, Warned
+    from nodeattrs.adapters.cloudinit.lints import WARNINGS, Warned, refuse_unknown_options
     from nodeattrs.adapters.cloudinit.loading import MAX_BYTES, dumped, load_config
     from nodeattrs.adapters.cloudinit.mergers import (
         ENTRY_POINTS,
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.merging import merge_many, merge_values
     from nodeattrs.adapters.cloudinit.packing import pack
     from nodeattrs.adapters.cloudinit.parts import CloudPart, PartReport
+    from nodeattrs.adapters.cloudinit.steps import Change, PartChanges
     from nodeattrs.adapters.cloudinit.unpacking import Blob, blob_of, unpack
     from nodeattrs.adapters.cloudinit.userdata import Merged, merge
 
@@ -57,14 +57,14 @@ _HOMES = {
     "WARNINGS": "lints",
     "WORDS": "definitions",
     "Blob": "unpacking",
-    "Change": "changes",
+    "Change": "steps",
     "CloudConfigError": "faults",
     "CloudPart": "parts",
     "Definition": "definitions",
     "Merged": "userdata",
     "MergerSpec": "definitions",
     "Mode": "mergers",
-    "PartChanges": "changes",
+    "PartChanges": "steps",
     "PartReport": "parts",
     "Warned": "lints",
     "blob_of": "unpacking",
@@ -81,6 +81,7 @@ _HOMES = {
     "pack": "packing",
     "parse_definition": "definitions",
     "read_confd": "layers",
+    "refuse_unknown_options": "lints",
     "register_merger": "mergers",
     "registered_mergers": "mergers",
     "take_definition": "definitions",
@@ -121,6 +122,7 @@ __all__ = [
     "pack",
     "parse_definition",
     "read_confd",
+    "refuse_unknown_options",
     "register_merger",
     "registered_mergers",
     "take_definition",

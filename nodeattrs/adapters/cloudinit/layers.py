@@ -29,8 +29,6 @@ from nodeattrs.core.part import Part, kept
 from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, MAP, SAID, TAKE, Line, Meet, Policy
 from nodeattrs.core.unknown import Unknown
 
-__all__ = ["Source", "config_of_cmdline", "merge_confd", "merge_layers", "read_confd"]
-
 Source = str | Mapping[Any, Any] | Merged | CloudPart | Layer
 """A YAML text, a loaded config, a merged one, a text that knows its file; or an unknown layer (`Layer.unknown`)."""
 

@@ -15,18 +15,6 @@ from nodeattrs.adapters.cloudinit.faults import REJECTED, kind_of
 from nodeattrs.codes import code_named
 from nodeattrs.errors import NodeattrsError
 
-__all__ = [
-    "ARCHIVE",
-    "CLOUD_CONFIG",
-    "INCLUDES",
-    "JSONP",
-    "SCRIPTS",
-    "CloudPart",
-    "PartReport",
-    "Status",
-    "type_of_text",
-]
-
 CLOUD_CONFIG = "text/cloud-config"
 JSONP = "text/cloud-config-jsonp"
 ARCHIVE = "text/cloud-config-archive"

@@ -16,11 +16,9 @@ from nodeattrs.adapters.hiera.expressions import Plan, Speech, planned, text_pla
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown
-from nodeattrs.errors import DocumentError
-from nodeattrs.texts.documents import MAX_BYTES, Document, parse
+from nodeattrs.errors import DocumentError, TooMuch
+from nodeattrs.texts.documents import Document, contents, parse
 from nodeattrs.texts.places import HALF_PAIR, Mark, Text
-
-__all__ = ["DataFile", "FunctionData", "Source", "file_source", "read_document"]
 
 
 class ReadDocument(NamedTuple):
@@ -41,8 +39,9 @@ def read_document(path: pathlib.Path, name: str, syntax: Literal["yaml", "json"]
     raises: FileNotFoundError where there is none; BadData with file and line for all else
     """
     try:
-        with path.open("rb") as stream:
-            content = stream.read(MAX_BYTES + 1)
+        content = contents(path, name)
+    except TooMuch as error:
+        raise BadData(error.reason, kind="data_parse_error", file=name, hint=error.hint) from error
     except (FileNotFoundError, NotADirectoryError) as error:
         raise FileNotFoundError(str(error)) from None
     except (OSError, ValueError) as error:
@@ -63,10 +62,6 @@ def read_document(path: pathlib.Path, name: str, syntax: Literal["yaml", "json"]
 
 
 def _parsed(content: bytes, name: str, syntax: Literal["yaml", "json"]) -> ReadDocument:
-    if len(content) > MAX_BYTES:
-        raise DocumentError(
-            f"is larger than {MAX_BYTES // 1_000_000} MB", file=name, hint="split it into several files"
-        )
     try:
         written = content.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -18,12 +18,11 @@ from nodeattrs.adapters.hiera.config import BUILT_IN, Config, Entry, read_config
 from nodeattrs.adapters.hiera.data import DataFile, FunctionData, Source, file_source
 from nodeattrs.adapters.hiera.errors import BadData
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.core.tree import ABSENT, copied, near
+from nodeattrs.core.tree import ABSENT, copied, meant
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import BadArgument, BadName, DocumentError, EnvironmentNotFound, NodeattrsError
-
-__all__ = ["LoadedTree"]
 
 _NAME = re.compile(r"\w+", re.ASCII)
 _SYNTAX: dict[str, Literal["yaml", "json"]] = {
@@ -128,8 +127,7 @@ class LoadedTree:
         folder = self._environments / environment
         if not folder.is_dir():
             names = self.environments()
-            close = near(environment, names)
-            hint = f"did you mean {close[0]}?" if close else f"there are: {', '.join(names) or 'none'}"
+            hint = meant(environment, names) or f"there are: {', '.join(names) or 'none'}"
             raise EnvironmentNotFound(f"there is no environment {environment!r}", hint=hint)
         return folder
 
@@ -226,13 +224,13 @@ class LoadedTree:
             raise failed(error, "cannot be loaded") from error
         if function is None:
             known = [*_SYNTAX, *self._functions]
-            close = near(entry.function, known)
             raise BadData(
                 f"the entry {entry.name!r} asks for a data function {entry.function!r} that nobody has",
                 kind="unknown_data_function",
                 file=file,
                 line=entry.line,
-                hint=f"did you mean {close[0]}?" if close else "pass it to Hiera: functions={'name': callable}",
+                hint=meant(entry.function, known)
+                or "a package may offer it (entry point nodeattrs.hiera), or functions={'name': callable} in Python",
             )
         if path is not None:
             if not os.path.exists(path):
@@ -330,6 +328,9 @@ def _installed(name: str) -> Callable[..., Any] | None:
     from importlib.metadata import entry_points
 
     for point in entry_points(group="nodeattrs.hiera", name=name):
+        if not may_run():
+            unknown = Unknown(name, f"{point.value} {NOT_RUN}")
+            return lambda *_: unknown
         return point.load()  # type: ignore[no-any-return]
     return None
 

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Sequence
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import NodeattrsError, NotFound
 
-__all__ = ["BindingError", "BindingErrors", "LookupLoop", "NotBound", "TypeMismatch", "kinds_of"]
-
 
 class BindingError(NodeattrsError, ValueError):
     """One thing that is wrong with some bindings.

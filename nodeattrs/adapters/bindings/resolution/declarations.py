@@ -13,24 +13,11 @@ from typing import Any, NamedTuple
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.items import NOWHERE, BindingSet, Dependency, Inclusion, Item, Multibind, When
-from nodeattrs.adapters.bindings.model.keys import Key
 from nodeattrs.adapters.bindings.model.producers import Producing
 from nodeattrs.adapters.bindings.model.state import State
-from nodeattrs.adapters.bindings.model.types import Type
+from nodeattrs.adapters.bindings.model.types import Key, Type
 from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.unknown import Unknown
-
-__all__ = [
-    "CLASS_IDS",
-    "Declaration",
-    "Layer",
-    "Place",
-    "Position",
-    "Resolution",
-    "UnknownSet",
-    "Why",
-    "standing",
-]
 
 CLASS_IDS = ("included_classes", "excluded_classes")
 """The ids whose fragments are includes and excludes of classes; they need no multibind."""
