@@ -20,7 +20,7 @@ from nodeattrs.runs.config import _CHEFS
 
 FOLDER = Path(__file__).parents[1] / "nodeattrs" / "schemas"
 
-_WITH_ACTIONS = ("hiera", "bindings", "catalog", "cloud-config")
+_WITH_ACTIONS = ("store", "hiera", "bindings", "catalog", "cloud-config")
 
 _TYPES = {"str": "string", "int": "integer", "num": "number", "bool": "boolean", "null": "null"}
 
@@ -87,10 +87,27 @@ _PART = {
     "definition": "str|null",
     "source": "str|null",
     "kind": "str|null",
+    "code": "str|null",
     "error": "str|null",
 }
 
+_SEVERITIES = ("=error", "=warning", "=note")
+_CHECK = {"version": "int", "ok": "bool", "looked_at": _COUNTS, "ignored": "int", "findings": ["@finding"]}
+
 PARTS: dict[str, Any] = {
+    "finding": {
+        "code": "str",
+        "name": "str",
+        "severity": _SEVERITIES,
+        "message": "str",
+        "file": "str|null",
+        "line": "int|null",
+        "column": "int|null",
+        "said": ["str"],
+        "hint": "str|null",
+        "page": "str",
+        "fingerprint": "str",
+    },
     "origin": _WHO,
     "place": {"kind": "str", "name": "str", "file": "str|null", "line": "int|null"},
     "cause": {"what": "str", **_WHO},
@@ -150,7 +167,7 @@ _NODE = {"version": "int", "node": "str", "environment": "str|null"}
 _ANSWERS = {
     "version": "int",
     "key": "str",
-    "nodes": {"*": {"value?": "any", "error?": "str", "message?": "str", "unknown?": [_LEVEL]}},
+    "nodes": {"*": {"value?": "any", "error?": "str", "code?": "str", "message?": "str", "unknown?": [_LEVEL]}},
 }
 
 OUTPUTS: dict[str, Any] = {
@@ -166,7 +183,7 @@ OUTPUTS: dict[str, Any] = {
                 "attribute_files": ["str"],
                 "recipes": ["str"],
                 "log": [{"level": "str", "message": "str", "file": "str|null", "line": "int|null"}],
-                "warnings": ["str"],
+                "warnings": ["@finding"],
                 "leaves": _COUNTS,
                 "changes": ([_CHANGE], "null"),
                 "note": "str|null",
@@ -174,7 +191,7 @@ OUTPUTS: dict[str, Any] = {
                 "catalog?": "@applied|null",
             }
         ],
-        "failed": [{"node": "str", "error": "str", "catalog?": "@applied|null"}],
+        "failed": [{"node": "str", "error": "str", "code": "str", "catalog?": "@applied|null"}],
     },
     "explain": "@explanation",
     "show": {
@@ -220,7 +237,6 @@ OUTPUTS: dict[str, Any] = {
         "version": "int",
         "store": "str",
         "nodes?": "int",
-        "faults?": ["str"],
         "forgotten?": "int",
         "done?": "str",
         "saved?": ["str"],
@@ -229,10 +245,28 @@ OUTPUTS: dict[str, Any] = {
     },
     "fleet": {
         "version": "int",
-        "nodes": [{"name": "str", "ok": "bool", "error": "str|null", "revision": "int|null"}],
+        "nodes": [{"name": "str", "ok": "bool", "error": "str|null", "code": "str|null", "revision": "int|null"}],
         "failed": "int",
         "skipped": "int",
         "left": "int",
+    },
+    "check": _CHECK,
+    "store-check": _CHECK,
+    "codes": {
+        "version": "int",
+        "codes": [
+            {
+                "code": "str",
+                "names": ["str"],
+                "owner": "str",
+                "room": "str",
+                "cause": "str",
+                "example": "str",
+                "way_out": "str",
+                "name": "str",
+                "page": "str",
+            }
+        ],
     },
     "config": {
         "version": "int",
@@ -259,12 +293,7 @@ OUTPUTS: dict[str, Any] = {
         "files": ["str"],
         "shadowed": [{"key": "str", "file": "str|null", "line": "int|null"}],
     },
-    "bindings-check": {
-        "version": "int",
-        "ok": "bool",
-        "errors": [{"kind": "str", "message": "str", "said": ["str"], "hint": "str|null", "places": "list"}],
-        "warnings": [{"kind": "str", "message": "str", "file": "str|null", "line": "int|null"}],
-    },
+    "bindings-check": _CHECK,
     "bindings-inject": {
         "version": "int",
         "key": "str",
@@ -303,15 +332,7 @@ OUTPUTS: dict[str, Any] = {
         "nodes": ["str"],
         "edges": [{"from": "str", "to": "str", "kind": "str"}],
     },
-    "catalog-check": {
-        "version": "int",
-        "catalog": "str",
-        "resources": "int",
-        "containers": "int",
-        "relationships": "int",
-        "faults": "list",
-        "warnings": ["str"],
-    },
+    "catalog-check": _CHECK,
     "catalog-order": {
         "version": "int",
         "catalog": "str",
@@ -346,14 +367,7 @@ OUTPUTS: dict[str, Any] = {
             }
         ],
     },
-    "cloud-config-check": {
-        "version": "int",
-        "ok": "bool",
-        "parts": [_PART],
-        "warnings": [
-            {"name": "str", "message": "str", "number": "int", "title": "str", "path": "str|null", "hint": "str"}
-        ],
-    },
+    "cloud-config-check": _CHECK,
 }
 
 _RULE = (
@@ -375,6 +389,7 @@ SETTINGS: dict[str, Any] = {
     "blocked?": _LISTS,
     "merge?": {"*": _RULE},
     "limits?": {"steps?": "int", "values?": "int", "bytes?": "int", "depth?": "int", "seconds?": "num", "*": "never"},
+    "check?": {"select?": ["str"], "ignore?": ["str"], "baseline?": "str", "*": "never"},
     **{f"{name}?": [("str", ["str"])] for name in _CHEFS},
     "*": "never",
 }

@@ -304,7 +304,7 @@ class TestTheCommand:
 
     def test_check_inject_explain_list_graph(self, capsys):
         """Each says its thing."""
-        assert self.ask(capsys, "check") == (0, "0 errors, 0 warnings\n", "")
+        assert self.ask(capsys, "check") == (0, "11 keys, 3 fragments, 0 errors, 0 warnings\n", "")
         assert self.ask(capsys, "inject", "shop::url")[1] == "https://shop.example.com/\n"
         assert "a higher layer hides what lies below" in " ".join(self.ask(capsys, "explain", "ssh::port")[1].split())
         assert "classes: ntp, ssh" in self.ask(capsys, "list")[1]

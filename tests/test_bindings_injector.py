@@ -352,7 +352,7 @@ class TestMultibinds:
 
         assert [warning.kind for warning in warnings] == ["unknown-id", "shared-id"]
         assert "did you mean users?" in str(warnings[0])
-        assert str(warnings[0]).startswith("tests/test_bindings_injector.py:")
+        assert warnings[0].place.startswith("tests/test_bindings_injector.py:")
 
     def test_a_fragment_that_gives_nothing_is_an_error_unless_it_is_optional(self):
         """Nothing is lost in silence."""

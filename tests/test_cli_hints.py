@@ -47,14 +47,14 @@ class TestMisspelt:
 
     def test_what_is_near_to_nothing_is_told_with_all_there_is(self, err):
         """The words to choose from, by the name that users see."""
-        assert "there is no action 'zzz'\n  known are check, prune, export" in err("store", "zzz")
+        assert "there is no action 'zzz' [NA0002]\n  known are check, prune, export" in err("store", "zzz")
 
     def test_too_many_words_are_those_of_the_command(self, err):
         """No option is near."""
         text = err("status", "web1")
 
         assert text.startswith("usage: nodeattrs status ")
-        assert "not understood: web1\n" in text
+        assert "not understood: web1 [NA0002]\n" in text
 
 
 def test_text_on_a_pipe_is_whole(tmp_path):

@@ -62,7 +62,9 @@ class TestPlacesThatAreNone:
         store.close()
 
         assert 0 == say("status", "--store", "a.db")[0]
-        assert (1, "0 nodes in a.db, 0 damaged\n", "") == say("store", "check", "--store", "a.db")
+        assert (1, "0 nodes, 0 errors, 0 warnings\n", "there was nothing to look at\n") == say(
+            "store", "check", "--store", "a.db"
+        )
 
     def test_documents_of_roles_are_no_nodes(self, say):
         """A directory of them is a store in which all is damaged."""
@@ -146,10 +148,13 @@ class TestSearchesOfWhatNobodyHas:
     @pytest.mark.parametrize(
         ("query", "hint"),
         [
-            ("rol:web", "no node has the field rol\n  did you mean role"),
-            ("role=web", "no node has a value at role\n  role is a field of Chef's language: write role:value"),
-            ("app.prot>3", "no node has a value at app.prot\n  did you mean app.port?"),
-            ("name:web1 AND zork:1", "no node has the field zork\n"),
+            ("rol:web", "no node has the field rol [NA0405]\n  did you mean role"),
+            (
+                "role=web",
+                "no node has a value at role [NA0405]\n  role is a field of Chef's language: write role:value",
+            ),
+            ("app.prot>3", "no node has a value at app.prot [NA0405]\n  did you mean app.port?"),
+            ("name:web1 AND zork:1", "no node has the field zork [NA0405]\n"),
         ],
     )
     def test_an_unknown_field_is_told(self, say, query, hint):

@@ -289,7 +289,9 @@ class TestTheCommand:
     def test_a_slip_in_the_place_of_the_facts_is_told_once(self, fleet, capsys):
         for command in (("fleet", "resolve"), ("run", "--all")):
             assert 1 == main((*command, "--repo", "repo", "--facts", "repo/fatcs"))
-            assert capsys.readouterr().err.startswith("error: repo/fatcs: cannot be read: no such file or directory\n")
+            assert capsys.readouterr().err.startswith(
+                "error: repo/fatcs: cannot be read: no such file or directory [NA0405]\n"
+            )
 
     def test_a_search_says_which(self, fleet, capsys):
         main(("fleet", "resolve", "--repo", "repo", "--facts", "repo/facts", "--jobs", "1"))

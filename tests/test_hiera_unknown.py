@@ -252,7 +252,7 @@ class TestOnTheCommandLine:
 
         return run
 
-    TOLD = f"may be overridden by level 'Vault' ({WHERE}): needs a server"
+    TOLD = f"may be overridden by level 'Vault' ({WHERE}): needs a server [NA0204]"
 
     def test_the_answer_is_printed_with_a_code_of_its_own(self, said):
         """

@@ -19,6 +19,7 @@ FACE = ""
 """The room of `nodeattrs/__init__.py`."""
 
 RANKS = {
+    "codes": -1,
     "errors": 0,
     "core": 1,
     "disk": 1,

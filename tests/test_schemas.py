@@ -49,13 +49,15 @@ SAID = {
     "status": ["status"],
     "node": ["node set web1 a.c 2", "node restore web1 1", "node delete web2"],
     "store": [
-        "store check",
         "store migrate --to x.db",
         "store prune --keep 1",
         "store migrate",
         "store import nodes.jsonl",
     ],
     "fleet": ["fleet resolve --facts facts --node db1 --jobs 1", "fleet resolve --node nobody --jobs 1"],
+    "check": ["check", "check --repo . --run-code"],
+    "store-check": ["store check"],
+    "codes": ["codes", "codes NA1203"],
     "config": ["config --store x"],
     "hiera-lookup": [
         "hiera lookup ntp::servers --hiera hiera --facts facts",

@@ -132,7 +132,10 @@ class TestEveryCommandJudgesThem:
         main(words.split())
         told = capsys.readouterr().err
 
-        assert "nodeattrs.toml:1:1: unknown field stoer in the settings; it is ignored\n  did you mean store?" in told
+        assert (
+            "nodeattrs.toml:1:1: unknown field stoer in the settings; it is ignored [NA0302]\n  did you mean store?"
+            in told
+        )
         assert "nodeattrs.toml:3:1: unknown field allowed['store']" in told
         assert "write store above the first [table]" in told
 

@@ -61,8 +61,10 @@ class DependencyCycle(NodeattrsError, ValueError):
     cycles: one `nodeattrs.catalog.cycles.Cycle` each, sorted by their members
     """
 
-    def __init__(self, message: str, cycles: Iterable[Any], said: Iterable[str] = ()) -> None:
-        super().__init__(message, said=said)
+    def __init__(
+        self, message: str, cycles: Iterable[Any], said: Iterable[str] = (), origins: Iterable[Any] = ()
+    ) -> None:
+        super().__init__(message, said=said, origins=tuple(origins))
         self.cycles = tuple(cycles)
 
 

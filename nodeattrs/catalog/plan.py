@@ -168,7 +168,8 @@ class Plan:
             "Try the '--graph' option and opening the resulting '.dot' file in OmniGraffle or GraphViz"
         )
         said = [f"{edge}" for cycle in cycles for edge in cycle.lines()]
-        return DependencyCycle(message, cycles, said)
+        origins = [origin for cycle in cycles for _, _, origin in cycle.reasons() if origin]
+        return DependencyCycle(message, cycles, said, origins)
 
     def visit_order(self) -> list[int]:
         """The vertices of the graph in the order of visiting. raises: the first of the faults"""

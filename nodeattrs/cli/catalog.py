@@ -6,7 +6,9 @@ import argparse
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import actions_of, add_output, add_run_code, add_run_options
+from nodeattrs.cli.checks import add_checking, finish
+from nodeattrs.cli.exits import INTERRUPTED
+from nodeattrs.cli.options import actions_of, add_output, add_run_code, add_run_options, settings_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -67,7 +69,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         if name == "graph":
             one.add_argument("--as", dest="drawing", choices=("dot", "mermaid"), default="dot", help="(default: dot)")
         add_run_code(one)
-        add_output(one)
+        (add_checking if name == "check" else add_output)(one)
 
 
 def _add_source(parser: argparse.ArgumentParser) -> None:
@@ -125,7 +127,7 @@ def applied(catalog: Catalog, name: str, options: argparse.Namespace, terminal: 
 
 def exit_code(one: AppliedCatalog) -> int:
     """130 for a run that somebody stopped, 1 where something failed or was skipped."""
-    return 130 if one.report.interrupted else 0 if one.report.ok else 1
+    return INTERRUPTED if one.report.interrupted else 0 if one.report.ok else 1
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -134,11 +136,11 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _check(options: argparse.Namespace, terminal: Terminal) -> int:
-    from nodeattrs.reports.catalog import CheckedCatalog
+    from nodeattrs.reports.catalog import findings_of, looked_at
 
-    checked = CheckedCatalog(_plan(options, terminal), _name(options))
-    terminal.report(checked)
-    return 1 if checked.faults else 0
+    plan = _plan(options, terminal)
+    repository = settings_of(options).repository
+    return finish(options, terminal, findings_of(plan), looked_at(plan), repository, options.repo or "")
 
 
 def _order(options: argparse.Namespace, terminal: Terminal) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import (
-    UNKNOWN_LAYER,
     add_at,
     add_output,
     add_run_options,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.many import INTERRUPTED, add_going_on, add_new, began_now, go_through, hint_to_resume, since_of
+from nodeattrs.cli.exits import INTERRUPTED
+from nodeattrs.cli.many import add_going_on, add_new, began_now, go_through, hint_to_resume, since_of
 from nodeattrs.cli.options import REPO_HELP, add_output, add_store, check_facts, repository_of, settings_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NotFound

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import UNKNOWN_LAYER, actions_of, add_output, add_run_code
+from nodeattrs.cli.exits import DONE, FAILED, NO_SUCH_KEY, NOT_UNDERSTOOD, UNKNOWN_LAYER, WRONG_TYPE, told
+from nodeattrs.cli.options import actions_of, add_output, add_run_code
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -40,13 +41,7 @@ _SUMMARIES = {
     "who-has": "print every file and line that has a key, read or not",
     "unused": "print the files that no node reads, and the keys that are always shadowed",
 }
-_CODES = """\
-exit codes:
-  0 found    1 could not be looked up    2 not understood    3 no such key    4 not of the --type
-  5 found, and a level that cannot be read might decide otherwise
-"""
-
-NO_SUCH_KEY, WRONG_TYPE = 3, 4
+_CODES = told(DONE, FAILED, NOT_UNDERSTOOD, NO_SUCH_KEY, WRONG_TYPE, UNKNOWN_LAYER)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -230,8 +225,7 @@ def _arguments(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _code(error: NodeattrsError) -> int:
-    kind = getattr(error, "kind", "")
-    return NO_SUCH_KEY if kind == "not_found" else WRONG_TYPE if kind == "value_type_mismatch" else 1
+    return NO_SUCH_KEY if error.kind == "not_found" else WRONG_TYPE if error.kind == "value_type_mismatch" else 1
 
 
 def _lookup(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
@@ -277,7 +271,7 @@ def _warned(terminal: Terminal, unknown: Mapping[str, Iterable[UnknownLevel]]) -
     for level_text, names in keys.items():
         some = ", ".join([*names][:3])
         who = some if len(names) <= 3 else f"{len(names)} keys ({some}, ...)"
-        terminal.warn([f"{who} may be overridden by {level_text}"])
+        terminal.warn([f"{who} may be overridden by {level_text}"], "unknown-layer")
     return UNKNOWN_LAYER if keys else 0
 
 

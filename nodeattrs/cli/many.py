@@ -17,19 +17,7 @@ from nodeattrs.cli.terminal import Terminal
 if TYPE_CHECKING:
     from nodeattrs.runs.fleet import Outcome
 
-__all__ = [
-    "INTERRUPTED",
-    "add_going_on",
-    "add_new",
-    "began_now",
-    "go_through",
-    "hint_to_resume",
-    "since_of",
-    "stoppable",
-]
-
-INTERRUPTED = 130
-"""The exit code of a command that somebody stopped."""
+__all__ = ["add_going_on", "add_new", "began_now", "go_through", "hint_to_resume", "since_of", "stoppable"]
 
 
 def add_going_on(parser: argparse.ArgumentParser, *, jobs: str = "", since: str = "") -> None:

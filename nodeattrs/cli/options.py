@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.terminal import FORMATS, Terminal
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "REPO_HELP",
-    "UNKNOWN_LAYER",
     "actions_of",
     "add_at",
     "add_budget",
@@ -98,10 +97,12 @@ def actions_of(
         )
 
 
-def add_output(parser: argparse.ArgumentParser) -> None:
-    """How to write: format, colour, tracebacks."""
+def add_output(parser: argparse.ArgumentParser, also: Sequence[str] = ()) -> None:
+    """How to write: format, colour, tracebacks. also: further formats"""
     group = parser.add_argument_group("output")
-    group.add_argument("--format", choices=FORMATS, default="text", help="for people, or as data (default: text)")
+    group.add_argument(
+        "--format", choices=(*FORMATS, *also), default="text", help="for people, or as data (default: text)"
+    )
     group.add_argument(
         "--color",
         choices=("auto", "always", "never"),
@@ -138,10 +139,6 @@ def limits_of(options: argparse.Namespace, settled: Mapping[str, float]) -> Limi
 def add_store(parser: argparse.ArgumentParser) -> None:
     """Where nodes are kept."""
     parser.add_argument("--store", metavar="PLACE", help=_STORE_HELP)
-
-
-UNKNOWN_LAYER = 5
-"""Exit code: there is an answer, and a layer that cannot be read may override it."""
 
 
 def add_strict(parser: argparse.ArgumentParser) -> None:
@@ -284,6 +281,8 @@ def judge(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float
 
     raises: NotFound, DocumentError
     """
+    if options.command == "check":
+        return {}  # to which doubtful settings are findings
     if hasattr(options, "store"):
         settings = settings_of(options)
         limits = settings.repository.config.limits if settings.repository is not None else {}
@@ -394,7 +393,7 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
                 options.refuse(f"--{word.replace('_', '-')} is about a run, so it needs --repo")
         store, sensitive = kept_in(options)
         found = required(store, options.node, sensitive, moment(getattr(options, "at", None)))
-        terminal.warn([found.note] if found.note else [])
+        terminal.warn(filter(None, [found.note]), "saved-note", "StoreError")
         return found.node, found.saved.revision.number if found.saved.revision else None, None
     if getattr(options, "at", None) is not None:
         options.refuse("--at is about what was saved, and --repo about a run made now")
@@ -409,5 +408,6 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
         json_attributes=json_attributes(options, repository),
         save=False,
     )
-    terminal.warn([*session.run.warnings, *([session.note] if session.note else [])])
+    terminal.warn(session.run.warnings)
+    terminal.warn(filter(None, [session.note]), "saved-note", "StoreError")
     return session.run.node, None, session.run

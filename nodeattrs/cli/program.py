@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from nodeattrs.cli.exits import DONE, EXITS, FAILED, INTERRUPTED, NOT_UNDERSTOOD, READER_GONE
+from nodeattrs.cli.interrupts import while_working
 from nodeattrs.cli.options import asked_to_run, judge, limits_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.core.budget import limited
@@ -37,6 +39,8 @@ _MODULES = {
     "status": "status",
     "node": "node_command",
     "store": "store_command",
+    "check": "check",
+    "codes": "codes",
     "config": "config_command",
     "fleet": "fleet",
     "schema": "schema",
@@ -45,8 +49,6 @@ _MODULES = {
 """Command -> its module here, in the order in which people meet them. A call opens the one that it needs."""
 
 COMMANDS = tuple(_MODULES)
-
-DONE, FAILED, NOT_UNDERSTOOD, INTERRUPTED, READER_GONE = 0, 1, 2, 130, 141
 
 _EXAMPLES = """\
 examples:
@@ -58,10 +60,9 @@ examples:
 a path is the keys joined by dots; odd keys are quoted:
   apache2.listen_ports.0     filesystem."/dev/sda1".size     ports."80"
 
-exit codes:
-  0 done    1 could not be done    2 the command line was not understood
-
 nodeattrs help COMMAND is COMMAND --help
+
+exit codes:
 """
 
 
@@ -84,7 +85,8 @@ class _Parser(argparse.ArgumentParser):
     """
 
     def error(self, message: str) -> NoReturn:
-        super().error(f"{message}\n  {self.prog} --help shows more")
+        first, line, rest = message.partition("\n")
+        super().error(f"{first} [NA0002]{line}{rest}\n  {self.prog} --help shows more")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         found, left = super().parse_known_args(args, namespace)
@@ -137,7 +139,7 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
     program = _Program(
         prog="nodeattrs",
         description="Node attributes in layers: why is this value what it is?",
-        epilog=_EXAMPLES,
+        epilog=_EXAMPLES + "\n".join(f"  {code:3}  {name:13}  {told}" for code, (name, told) in EXITS.items()),
         formatter_class=_Help,
         allow_abbrev=False,
     )
@@ -180,15 +182,18 @@ def run(argv: Sequence[str] | None = None) -> int:
             with terminal.writing():
                 parser(_command_in(words)).parse_args(words, options)
             terminal = Terminal(getattr(options, "color", "auto"), getattr(options, "format", "text"))
+            while_working(True)
             settled = judge(options, terminal)
             with limited(limits_of(options, settled)), held_back(not asked_to_run(options)):
                 code: int = options.perform(options, terminal)
+            while_working(False)
         except SystemExit as end:
             # argparse has said what it has to say, on stdout for --help and on stderr for what it did not understand.
             code = end.code if isinstance(end.code, int) else NOT_UNDERSTOOD
         terminal.finish()
         return code
     except KeyboardInterrupt:
+        while_working(False)
         return INTERRUPTED
     except BrokenPipeError:
         return READER_GONE

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nodeattrs.cli.catalog import add_applying, applied, exit_code
+from nodeattrs.cli.exits import INTERRUPTED
 from nodeattrs.cli.many import (
-    INTERRUPTED,
     add_going_on,
     add_new,
     began_now,
@@ -124,7 +124,7 @@ class _Runs:
         self._terminal = terminal
         self._names = names
         self._shown = 0
-        self._failed: dict[str, str] = {}
+        self._failed: dict[str, tuple[str, str]] = {}
         self._reports: list[RunReport] = []
         self._catalogs: dict[str, AppliedCatalog] = {}
 
@@ -205,10 +205,11 @@ class _Runs:
 
         report = outcome.collected
         if isinstance(report, RunReport):
-            self._terminal.warn([*report.warnings, *([report.note] if report.note else [])])
+            self._terminal.warn(report.warnings)
+            self._terminal.warn(filter(None, [report.note]), "saved-note", "StoreError")
             self._show(report)
         else:
-            self._failed[outcome.name] = outcome.error
+            self._failed[outcome.name] = (outcome.error, outcome.code)
             self._terminal.aside(report)
         if self._options.format == "text" and outcome.name in self._catalogs:
             self._text(self._catalogs[outcome.name])

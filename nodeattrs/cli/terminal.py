@@ -40,7 +40,7 @@ class Terminal:
     def __init__(self, colour: str = "auto", form: str = "text") -> None:
         self._colour = colour
         self._form = form
-        self._warned: set[str] = set()
+        self._warned: set[object] = set()
         self._progress = ""
         self._bar: Any = None
         for stream in (sys.stdout, sys.stderr):
@@ -68,15 +68,20 @@ class Terminal:
         with self.writing():
             sys.stdout.write(text)
 
-    def warn(self, warnings: Iterable[object]) -> None:
-        """Write warnings to stderr, each once however often it comes."""
-        from nodeattrs.reports.failure import warning_lines
+    def warn(self, warnings: Iterable[object], name: str = "NodeattrsError", owner: str = "") -> None:
+        """Write warnings to stderr, each once however often it comes.
 
+        name, owner: of the code, where they are bare sentences
+        """
         for warning in warnings:
-            text = str(warning)
-            if text not in self._warned:
-                self._warned.add(text)
-                self.aside(warning_lines(text, self.screen(sys.stderr)))
+            from nodeattrs.codes import code_named
+            from nodeattrs.reports.failure import warning_lines
+            from nodeattrs.reports.findings import finding_of
+
+            found = finding_of(warning, "warning", code_named(name, owner).code)
+            if found not in self._warned:
+                self._warned.add(found)
+                self.aside(warning_lines(found, self.screen(sys.stderr)))
 
     def complain(self, error: Exception, root: str | None = None, traceback: BaseException | None = None) -> None:
         """Write an error to stderr.

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from nodeattrs.adapters.cloudinit import Merged
-
-__all__ = ["json_tree", "part_faults", "yaml_text"]
+__all__ = ["json_tree", "yaml_text"]
 
 
 def json_tree(value: Any) -> Any:
@@ -54,10 +50,3 @@ def yaml_text(config: dict[Any, Any]) -> str:
     from nodeattrs.texts.yaml_writing import written
 
     return f"#cloud-config\n{written(config, blocks=True)}"
-
-
-def part_faults(merged: Merged) -> Iterator[str]:
-    """A sentence for each part that was rejected or failed."""
-    for report in merged.parts:
-        if report.error is not None:
-            yield f"{report.status}: {report.error}"

@@ -10,6 +10,10 @@
     [blocked]
     automatic = ["sysconf"]
 
+    [check]
+    ignore = ["NA0305", "unknown-type"]
+    baseline = "nodeattrs-baseline.json"
+
     [merge]
     "apache2.modules" = "replace"
     "users.*.keys" = "append"
@@ -32,9 +36,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from nodeattrs.codes import codes
 from nodeattrs.core.budget import NAMES, Limits
 from nodeattrs.core.rules import PathRule, read_rules
-from nodeattrs.core.tree import Path, parse
+from nodeattrs.core.tree import Path, near, parse
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT
 from nodeattrs.runs.fields import Fields
@@ -42,7 +47,7 @@ from nodeattrs.runs.node_files import LEVELS
 from nodeattrs.texts.documents import Document
 from nodeattrs.texts.nearest import SETTINGS_FILE
 
-__all__ = ["FILE", "SETTINGS", "Config", "judged", "read_config"]
+__all__ = ["FILE", "SETTINGS", "Config", "judged", "known_code", "read_config"]
 
 FILE = SETTINGS_FILE
 
@@ -57,6 +62,7 @@ SETTINGS: Mapping[str, Any] = {
     "blocked": {},
     "merge": {},
     "limits": {},
+    "check": {},
 }
 """Every setting and its default; the repository itself is none of its file. Nodes are kept below the current
 directory: a repository is not written to unless its own settings ask for it."""
@@ -91,6 +97,8 @@ class Config:
     bindings:    the site of bindings that recipes inject from: a folder, or None
     merge:       rules for paths: what happens there instead of what Chef does
     limits:      what one document, lookup, merge or query may take: see `core.budget.Limits`
+    check_select, check_ignore: codes of findings, or names: only these count, these do not
+    check_baseline: the file of findings that are known, or None; a relative path counts from the repository
     """
 
     allowed: Mapping[str, list[Entry]] = field(default_factory=dict)
@@ -102,6 +110,9 @@ class Config:
     bindings: str | None = None
     merge: tuple[PathRule, ...] = ()
     limits: Mapping[str, float] = field(default_factory=dict)
+    check_select: tuple[str, ...] = ()
+    check_ignore: tuple[str, ...] = ()
+    check_baseline: str | None = None
 
 
 def judged(document: Document) -> tuple[Config, list[DocumentError]]:
@@ -116,6 +127,7 @@ def read_config(fields: Fields) -> Config:
     raises: DocumentError, with everything that is wrong with it
     """
     fields.only(_KNOWN, ignore=_CHEFS)
+    fields.only(("select", "ignore", "baseline"), "check", above=_KNOWN)
     config = Config(
         _lists(fields, "allowed"),
         _lists(fields, "blocked"),
@@ -126,9 +138,32 @@ def read_config(fields: Fields) -> Config:
         fields.text("bindings") or None,
         tuple(_merge_rules(fields)),
         _limits(fields),
+        tuple(_codes(fields, "select")),
+        tuple(_codes(fields, "ignore")),
+        fields.text("check", "baseline") or None,
     )
     fields.finish()
     return config
+
+
+def known_code(word: object) -> str:
+    """A code, the beginning of one, the name of one, or "all". raises: BadArgument
+
+    >>> known_code("NA12"), known_code("default-replaces")
+    ('NA12', 'default-replaces')
+    """
+    text = str(word)
+    if text == "all" or any(code.startswith(text) or text in one.names for code, one in codes().items() if text):
+        return text
+    close = near(text, [name for code, one in codes().items() for name in (code, *one.names)])
+    hint = f"did you mean {' or '.join(close)}?" if close else "`nodeattrs codes` lists them"
+    raise BadArgument(f"{text!r} is no code and no name of one", hint=hint)
+
+
+def _codes(fields: Fields, name: str) -> Iterator[str]:
+    for index, word in enumerate(fields.items("check", name)):
+        if fields.parsed(("check", name, index), word, known_code):
+            yield word
 
 
 def _merge_rules(fields: Fields) -> Iterator[PathRule]:
@@ -168,12 +203,15 @@ def _lists(fields: Fields, table: str) -> dict[str, list[Entry]]:
             continue
         first, *others = spellings
         for path in others:
-            fields.warn(path, f"is ignored, because {'.'.join(first)} says the same thing", "keep one of them")
+            fields.warn(
+                path, f"is ignored, because {'.'.join(first)} says the same thing", "keep one of them", "said-twice"
+            )
         if level != "automatic":
             fields.warn(
                 first,
                 f"a list for {level} attributes loses what cookbooks and people have set",
                 "only automatic attributes should be kept from being saved",
+                "list-loses-values",
             )
         found[level] = _entries(fields, first)
     return found

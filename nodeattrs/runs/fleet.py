@@ -96,12 +96,14 @@ class Outcome:
     """What came of one node.
 
     error:     what went wrong, in words; "" where nothing did
+    code:      of that error
     revision:  its number in the store, or None where nothing was saved
     collected: what was collected of it, or None
     """
 
     name: str
     error: str = ""
+    code: str = ""
     revision: int | None = None
     seconds: float = 0.0
     collected: Any = None
@@ -332,6 +334,7 @@ def _resolved(work: _Work, names: tuple[str, ...]) -> list[Outcome]:
 def _one(work: _Work, name: str) -> Outcome:
     began = time.perf_counter()
     fleet, collect, error, revision, collected = work.fleet, work.collect, "", None, None
+    code = ""
     log: list[LogLine] = []
     try:
         desk = _desk(work)
@@ -352,9 +355,9 @@ def _one(work: _Work, name: str) -> Outcome:
         revision = session.revision.number if session.revision else None
         collected = collect(name, session, log) if collect else None
     except NodeattrsError as problem:
-        error = str(problem)
+        error, code = str(problem), problem.code
         collected = collect(name, problem, log) if collect else None
-    return Outcome(name, error, revision, time.perf_counter() - began, collected)
+    return Outcome(name, error, code, revision, time.perf_counter() - began, collected)
 
 
 class _Desk:

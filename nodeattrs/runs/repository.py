@@ -199,8 +199,10 @@ class Repository:
         """The names of all cookbooks."""
         return self._folders("cookbooks")
 
-    def check(self) -> list[NodeattrsError]:
+    def check(self, run_code: bool = True) -> list[NodeattrsError]:
         """Read everything, and give every fault there is; warnings are in `warnings`.
+
+        run_code: also roles and environments that are Python; else each is a warning
 
         Beyond what reading finds: roles, recipes and cookbooks that are asked for and are not
         there, versions that do not fit, and cookbooks that depend on each other in a ring.
@@ -208,18 +210,18 @@ class Repository:
         faults: list[NodeattrsError] = []
         _tried(faults, lambda: self.config)
         cookbooks = _all(faults, self.cookbooks(), self.cookbook)
-        roles = _all(faults, self.roles(), self.role)
-        environments = _all(faults, self.environments(), self.environment)
+        roles = _all(faults, self._as_data("roles", run_code), self.role)
+        environments = _all(faults, self._as_data("environments", run_code), self.environment)
         nodes = _all(faults, self.nodes(), self.node_document)
         for bag in self._folders("data_bags"):
             _all(faults, _tried(faults, partial(self.data_bag, bag)) or [], partial(self.data_bag_item, bag))
 
         for role in roles:
             for path, texts in _lists_of(role):
-                faults += self._dangling(role.locator, path, texts)
+                faults += self._dangling(role.locator, path, texts, run_code)
         there = self.environments()
         for node in nodes:
-            faults += self._dangling(node.locator, ("run_list",), node.run_list)
+            faults += self._dangling(node.locator, ("run_list",), node.run_list, run_code)
             if node.environment not in (None, DEFAULT_ENVIRONMENT, *there):
                 message = f"there is no environment {node.environment}"
                 hint = known_or_near(node.environment, there)
@@ -236,12 +238,26 @@ class Repository:
         _tried(faults, lambda: check_versions(known, known, pins))
         return faults
 
-    def _dangling(self, locator: Locator, under: tuple[Any, ...], items: Iterable[str]) -> Iterator[NodeattrsError]:
+    def _as_data(self, folder: str, run_code: bool) -> list[str]:
+        """The names that are described by data; with *run_code* all. What is left out is a warning."""
+        names = self._names(folder, _SCRIPTED)
+        if run_code:
+            return names
+        scripts = {name for name in names if self._files(folder, name, (".py",))}
+        for name in sorted(scripts):
+            file, hint = f"{folder}/{name}.py", "--run-code runs it"
+            self.warnings.append(DocumentError("is Python, and was not run", file=file, hint=hint, kind="not-run"))
+        return [name for name in names if name not in scripts]
+
+    def _dangling(
+        self, locator: Locator, under: tuple[Any, ...], items: Iterable[str], run_code: bool
+    ) -> Iterator[NodeattrsError]:
         for index, text in enumerate(items):
             item = RunListItem.parse(text)
             try:
                 if item.type == "role":
-                    self.role(item.name)
+                    if run_code or not self._files("roles", item.name, (".py",)):
+                        self.role(item.name)
                 else:
                     self.cookbook(cookbook_of(item.name)).recipe_file(item.name)
             except DocumentError:
@@ -307,7 +323,8 @@ class Repository:
             )
         if "metadata.rb" in files:
             hint = "write its name, version and depends to metadata.json or metadata.yaml"
-            self.warnings.append(DocumentError("Ruby is not read here", file=f"{folder}/metadata.rb", hint=hint))
+            file = f"{folder}/metadata.rb"
+            self.warnings.append(DocumentError("Ruby is not read here", file=file, hint=hint, kind="ruby"))
         return Cookbook(name, files=files, root=root, folder=folder, locator=Origin("cookbook", name, folder))
 
     def _folders(self, folder: str) -> list[str]:

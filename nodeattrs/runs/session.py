@@ -10,7 +10,7 @@ import contextlib
 import os
 import pathlib
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -231,7 +231,9 @@ def perform(
         report = None if applied is None else noted_report(applied, noop=noop)
         saved = Saved(name, document, snapshot, noted=_noted(repository, ok=ok, report=report))
         revision = store.save(saved, None if force else after_revision)
-    note = last.note if last else _unknown_node(run.node, repository)
+    if last is None:
+        run.warnings.extend(_unknown_node(run.node, repository))
+    note = last.note if last else ""
     return Session(run, last, snapshot, note, store.describe() if save else None, revision)
 
 
@@ -327,10 +329,12 @@ def search_word(store: Store) -> Callable[..., list[dict[str, Any]]]:
     return search
 
 
-def _unknown_node(node: Node, repository: Repository) -> str:
+def _unknown_node(node: Node, repository: Repository) -> Iterator[NodeattrsError]:
     """What to say of a node that nobody has described: its name may be a slip."""
     if node.run_list or repository.node_document(node.name) is not None:
-        return ""
+        return
     close = near(node.name, repository.nodes())
     hint = f"did you mean {' or '.join(close)}?" if close else "give it one with --run-list, or in nodes/"
-    return f"the node {node.name} has an empty run-list: nothing was known of it\n  {hint}"
+    warning = NodeattrsError(f"the node {node.name} has an empty run-list: nothing was known of it", hint=hint)
+    warning.kind = "empty-run-list"
+    yield warning

@@ -84,10 +84,13 @@ class Text:
         path: Path | None = None,
         hint: str | None = None,
         said: Iterable[str] = (),
+        kind: str = "",
     ) -> DocumentError:
         """The error for what stands at *offset*; to be raised, or kept as a warning."""
         line, column = (None, None) if offset is None else self.place(offset)
-        return DocumentError(message, file=self.file, line=line, column=column, path=path, hint=hint, said=said)
+        return DocumentError(
+            message, file=self.file, line=line, column=column, path=path, hint=hint, said=said, kind=kind
+        )
 
     def repeated(self, path: Path, first: int, again: int) -> DocumentError:
         """The warning for a key that one map has twice, at the offsets *first* and *again*."""
@@ -97,6 +100,7 @@ class Text:
             again,
             path=path,
             hint="the last one counts; remove one of the two",
+            kind="repeated-key",
         )
 
 

@@ -54,7 +54,7 @@ from nodeattrs.adapters.bindings.model.types import (
     variable_key,
 )
 from nodeattrs.adapters.bindings.references import Inventory, layer_references
-from nodeattrs.adapters.bindings.resolution.declarations import Layer, Warned
+from nodeattrs.adapters.bindings.resolution.declarations import Layer
 from nodeattrs.puppet.references import Reference
 
 __all__ = [
@@ -88,7 +88,6 @@ __all__ = [
     "State",
     "Type",
     "TypeMismatch",
-    "Warned",
     "effective_categories",
     "environment_of",
     "extended_run_list",

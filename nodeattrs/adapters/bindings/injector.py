@@ -33,7 +33,7 @@ from nodeattrs.adapters.bindings.model.types import (
 from nodeattrs.adapters.bindings.model.values import FUNCTIONS
 from nodeattrs.adapters.bindings.production.maker import ValueMaker
 from nodeattrs.adapters.bindings.production.multibinds import option_faults
-from nodeattrs.adapters.bindings.resolution.declarations import Layer, Warned
+from nodeattrs.adapters.bindings.resolution.declarations import Layer
 from nodeattrs.core.trace import TraceClaim
 from nodeattrs.core.tree import ABSENT, near
 from nodeattrs.core.unknown import unknown_layer
@@ -251,7 +251,7 @@ class Injector(ValueMaker):
         return sorted(self.resolution.winners)
 
     @property
-    def warnings(self) -> list[Warned]:
+    def warnings(self) -> list[BindingError]:
         """What is allowed and probably not meant."""
         return list(self.resolution.warnings)
 

@@ -37,6 +37,8 @@ class CloudConfigError(DocumentError):
     kind: one of `FaultKind`
     """
 
+    kind: FaultKind
+
     def __init__(
         self,
         kind: FaultKind,

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from nodeattrs.adapters.cloudinit.definitions import Definition
 from nodeattrs.adapters.cloudinit.faults import REJECTED, kind_of
+from nodeattrs.codes import code_named
 from nodeattrs.errors import NodeattrsError
 
 CLOUD_CONFIG = "text/cloud-config"
@@ -143,6 +144,7 @@ class PartReport:
             "definition": None if self.definition is None else str(self.definition),
             "source": self.source or None,
             "kind": self.kind,
+            "code": self.kind and code_named(self.kind, "CloudConfigError").code,
             "error": None if self.error is None else str(self.error),
         }
 

@@ -355,6 +355,12 @@ class Merged:
             return self._locator(number).at((report.source.split()[1],))
         return self._origin_of(report) if report.source.startswith("header ") else None
 
+    def place_of(self, warned: Warned) -> Origin:
+        """Where what a warning is about is written."""
+        if warned.path is not None:
+            return self._locator(warned.number).at(warned.path)
+        return self.definition_origin(warned.number) or self._origin_of(self.parts[warned.number - 1])
+
     def _locator(self, number: int) -> Locator:
         locator = self._locators.get(number)
         if locator is None:

@@ -340,7 +340,7 @@ def _plain(value: Any) -> Any:
 
 
 def _kind(error: NodeattrsError) -> str:
-    return str(getattr(error, "kind", type(error).__name__))
+    return error.kind or type(error).__name__
 
 
 def _origin(origin: Origin) -> dict[str, Any]:

@@ -263,6 +263,27 @@ class LoadedTree:
         Read whether a node needs it or not: *.yaml, *.yml, *.json, *.eyaml. Datadirs with variables in
         them are searched from their last fixed folder.
         """
+        found = (self.source(entry, entry.name, {}, None) for entry in self._data_entries(environment))
+        yield from (source for source in found if isinstance(source, DataFile))
+
+    def check(self) -> tuple[int, list[NodeattrsError]]:
+        """Read every data file of every environment: how many there are, and what is wrong; see `warnings`, too."""
+        count, faults = 0, []
+        for environment in self.environments() or ["production"]:
+            try:
+                entries = list(self._data_entries(environment))
+            except NodeattrsError as error:
+                faults.append(error)
+                continue
+            count += len(entries)
+            for entry in entries:
+                try:
+                    self.source(entry, entry.name, {}, None)
+                except NodeattrsError as error:
+                    faults.append(error)
+        return count, faults
+
+    def _data_entries(self, environment: str) -> Iterator[Entry]:
         seen: set[str] = set()
         for config in self.configs(environment):
             for folder in dict.fromkeys(_fixed(config, entry) for entry in (*config.entries, *(config.defaults or ()))):
@@ -270,10 +291,7 @@ class LoadedTree:
                     if path not in seen:
                         seen.add(path)
                         function = "json_data" if path.endswith(".json") else "yaml_data"
-                        entry = Entry(path, "data_hash", function, "path", (path,), "")
-                        source = self.source(entry, path, {}, None)
-                        if isinstance(source, DataFile):
-                            yield source
+                        yield Entry(path, "data_hash", function, "path", (path,), "")
 
     def configs(self, environment: str) -> list[Config]:
         """Every hiera.yaml that has a say in an environment."""

@@ -195,12 +195,12 @@ class _Puppet(Builder):
         at_root = len(self.open) == 1
         if type(value) is str or (type(value) is int and not at_root):
             if value in frame.data:
-                self._warn(f"the key {value!r} is written twice; the last one counts", event)
+                self._warn(f"the key {value!r} is written twice; the last one counts", event, "repeated-key")
                 if at_root:
                     self.twice.add(value)
             return value
         if at_root:
-            self._warn("a key that is no text is found by no lookup; quote it", event)
+            self._warn("a key that is no text is found by no lookup; quote it", event, "key-is-no-text")
         else:
             self._note("a key that is neither text nor integer", event)
         return DROPPED
@@ -208,8 +208,10 @@ class _Puppet(Builder):
     def unmerged(self, event: Any) -> Any:
         return "<<"
 
-    def _warn(self, message: str, event: Any) -> None:
-        self.warnings.append(self.error(message, event))
+    def _warn(self, message: str, event: Any, kind: str) -> None:
+        warning = self.error(message, event)
+        warning.kind = kind
+        self.warnings.append(warning)
 
     def _note(self, what: str, event: Any) -> None:
         root = self.open[0].step if self.open else None

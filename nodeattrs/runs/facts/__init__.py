@@ -142,6 +142,7 @@ def _add(
 
 def _failed(message: str, cause: Exception) -> NodeattrsError:
     warning = NodeattrsError(message, said=[f"{type(cause).__name__}: {cause}"])
+    warning.kind = "fact-function-failed"
     warning.__cause__ = cause
     return warning
 

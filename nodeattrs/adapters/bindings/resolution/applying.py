@@ -47,7 +47,6 @@ from nodeattrs.adapters.bindings.resolution.declarations import (
     Position,
     Resolution,
     UnknownSet,
-    Warned,
     Why,
     standing,
 )
@@ -321,14 +320,14 @@ def check_ids(applied: Applied) -> None:
             close = near(name, applied.ids)
             hint = f"; did you mean {', '.join(close)}?" if close else ""
             message = f"no multibind has the id {name!r}: the fragment is not used{hint}"
-            warnings.extend(Warned("unknown-id", message, one.origin) for one in fragments)
+            warnings.extend(BindingError("unknown-id", message, origins=[one.origin]) for one in fragments)
     effective = {id(one.root) for one in applied.resolution.winners.values()}
     for name, several in applied.ids.items():
         keys = {one.key for one in several if id(one) in effective and one.key is not None}
         if len(keys) > 1:
             listed = " and ".join(sorted(map(spelled_key, keys)))
             message = f"the id {name!r} is shared by {listed}: both get its fragments"
-            warnings.append(Warned("shared-id", message, several[0].origin))
+            warnings.append(BindingError("shared-id", message, origins=[several[0].origin]))
 
 
 _Bound = tuple[Parameters, Declaration]

@@ -153,22 +153,6 @@ def standing(several: list[Declaration]) -> list[Declaration]:
     return [one for one in top if not one.abstract] or top
 
 
-@dataclass(frozen=True, slots=True)
-class Warned:
-    """Something that is allowed and probably not meant.
-
-    kind: "unknown-id", "shared-id"
-    """
-
-    kind: str
-    message: str
-    origin: Origin
-
-    def __str__(self) -> str:
-        place = self.origin.place
-        return f"{place}: {self.message}" if place else self.message
-
-
 @dataclass(slots=True)
 class Resolution:
     """What a composition comes to for a state.
@@ -188,7 +172,7 @@ class Resolution:
     inclusions: list[tuple[Inclusion, Declaration]] = field(default_factory=list)
     dependencies: list[tuple[Dependency, Place]] = field(default_factory=list)
     faults: list[BindingError] = field(default_factory=list)
-    warnings: list[Warned] = field(default_factory=list)
+    warnings: list[BindingError] = field(default_factory=list)
     unknown: list[UnknownSet] = field(default_factory=list)
 
     def said(self, one: Declaration) -> str:
