@@ -15,6 +15,7 @@ from nodeattrs.core.origins import At, Patched
 from nodeattrs.core.tree import ABSENT, Path, copied, is_json, spell
 from nodeattrs.errors import BadKey, DeferredCycle, ValueWithheld
 from nodeattrs.node.history import Chronicle, Event
+from nodeattrs.node.kept_causes import kept
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked, setters
 from nodeattrs.node.setters import Mark
@@ -383,7 +384,7 @@ def _packed_origin(origin: Origin) -> dict[str, Any]:
 def _packed_marks(ledger: Ledger, slots: Collection[int]) -> list[dict[str, Any]]:
     """The marks with the lines that they are asked for; those that nothing refers to, and nobody's, are blank."""
     marks = ledger.marks.all()
-    reach = _Reach(ledger, marks, slots)
+    reach, causes = _Reach(ledger, marks, slots), kept(ledger, slots)
     packed: list[dict[str, Any]] = []
     for number, mark in enumerate(marks):
         if number == 0 or number not in reach.used:
@@ -393,6 +394,8 @@ def _packed_marks(ledger: Ledger, slots: Collection[int]) -> list[dict[str, Any]
         if mark.bulk:
             base = base.moved(None)  # of a document of facts: its file is kept, and no line at all
         packed.append(_packed_mark(mark, base, _lines_of(mark, reach.covered.get(number, {}), base, ())))
+        if number in causes:
+            packed[-1]["causes"] = causes[number]
     return packed
 
 

@@ -109,6 +109,9 @@ class Explanation:
         if rules:
             yield ""
             yield from rules
+        if ways := dict.fromkeys(way for one in trace.standing for way in one.claim.ways()):
+            yield ""
+            yield from _ways(ways, screen)
         if _has_several_setters(trace.elements):
             yield ""
             yield from _elements(trace.elements, screen)
@@ -236,6 +239,16 @@ def _claim_dict(claim: Claim) -> dict[str, Any]:
         "line": origin.line,
         "column": origin.column,
     }
+
+
+def _ways(ways: Iterable[str], screen: Screen) -> Iterator[str]:
+    """The lines that a value comes from; one that is too long is broken before a word that tells how."""
+    yield "  where the value comes from"
+    for way in ways:
+        whole = (
+            printable(way).replace(", called from ", ", called\xa0from\xa0").replace(", read at ", ", read\xa0at\xa0")
+        )
+        yield from (line.replace("\xa0", " ") for line in screen.wrapped(whole, " " * 8, " " * 4))
 
 
 def because(causes: Sequence[Cause], screen: Screen) -> Iterator[str]:
