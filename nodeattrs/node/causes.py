@@ -46,17 +46,18 @@ def causes_at(ledger: Ledger, by: At, value: Any, trace: Callable[[Path], Trace 
     mark, asked = ledger.marks[by.source], Asked(ledger, by.path, trace, keeps=not isinstance(value, Sensitive))
     value = value.unwrap() if isinstance(value, Sensitive) else ABSENT if type(value) is Deferred else value
     if isinstance(mark.locator, CodeLocator):
-        return of_code(mark.locator, by.path[mark.depth :], value, asked)
+        # A map above the path that was written holds what was written, and more: no expression stands for it.
+        return of_code(mark.locator, by.path[mark.depth :] if len(by.path) >= mark.depth else None, value, asked)
     give = getattr(mark.locator, "causes", None)
     return () if give is None else tuple(give(by.path[mark.depth :], value, asked))
 
 
-def of_code(locator: CodeLocator, path: Path, value: Any, asked: Asked) -> tuple[Cause, ...]:
+def of_code(locator: CodeLocator, path: Path | None, value: Any, asked: Asked) -> tuple[Cause, ...]:
     """Where a value that a line of code set comes from: first the calls, innermost first.
 
     cost: that of literals is kept, so that the same files are followed once for all nodes that run them
     """
-    key = (locator.key, path, repr(value)) if asked.keeps and not isinstance(value, (dict, list)) else None
+    key = (locator.key, path, repr(type(value) if isinstance(value, (dict, list)) else value)) if asked.keeps else None
     known = _kept.get(key)
     if known is None:
         causes, read = _followed(locator, path, value, asked)
@@ -72,12 +73,12 @@ _kept: dict[Any, tuple[tuple[Cause, ...], CodeLocator]] = {}
 _MOST_KEPT = 20_000
 
 
-def _followed(locator: CodeLocator, path: Path, value: Any, asked: Asked) -> tuple[tuple[Cause, ...], bool]:
+def _followed(locator: CodeLocator, path: Path | None, value: Any, asked: Asked) -> tuple[tuple[Cause, ...], bool]:
     """The causes, and whether attributes or documents are among them."""
     span = span_of(locator.code, locator.offset)
     setting = None if span is None else locator.text().setting(span[0], span)
     led = [Cause(CALLED, origin) for one in locator.calls if (origin := _placed(locator, *one[:2])) is not None]
-    if setting is None or setting[1] is None:
+    if setting is None or setting[1] is None or path is None:
         return tuple(dict.fromkeys(led)), False
     code = _code(locator.text())
     calls = [_site(code, setting[0]), *(_called(*one) for one in locator.calls)]

@@ -15,7 +15,6 @@ from nodeattrs.core.origins import At, Patched
 from nodeattrs.core.tree import ABSENT, Path, copied, is_json, spell
 from nodeattrs.errors import BadKey, DeferredCycle, ValueWithheld
 from nodeattrs.node.history import Chronicle, Event
-from nodeattrs.node.kept_causes import kept
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked, setters
 from nodeattrs.node.setters import Mark
@@ -384,7 +383,7 @@ def _packed_origin(origin: Origin) -> dict[str, Any]:
 def _packed_marks(ledger: Ledger, slots: Collection[int]) -> list[dict[str, Any]]:
     """The marks with the lines that they are asked for; those that nothing refers to, and nobody's, are blank."""
     marks = ledger.marks.all()
-    reach, causes = _Reach(ledger, marks, slots), kept(ledger, slots)
+    reach, causes = _Reach(ledger, marks, slots), _kept(ledger, marks, slots)
     packed: list[dict[str, Any]] = []
     for number, mark in enumerate(marks):
         if number == 0 or number not in reach.used:
@@ -397,6 +396,16 @@ def _packed_marks(ledger: Ledger, slots: Collection[int]) -> list[dict[str, Any]
         if number in causes:
             packed[-1]["causes"] = causes[number]
     return packed
+
+
+def _kept(ledger: Ledger, marks: Sequence[Mark], slots: Collection[int]) -> Mapping[int, list[Any]]:
+    """The causes of what each mark has set."""
+    asked = {number for number, mark in enumerate(marks) if mark.tells}
+    if not asked:
+        return {}
+    from nodeattrs.node.kept_causes import kept  # it reads sources
+
+    return kept(ledger, slots, asked)
 
 
 def _chronicles(ledger: Ledger, slots: Collection[int]) -> Iterator[tuple[Path, int, Chronicle]]:

@@ -12,59 +12,53 @@ from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.origins import At
 from nodeattrs.core.tree import Path
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import OwnedMap, Told, setters
+from nodeattrs.node.maps import OwnedMap, Told, last_word, setters
 from nodeattrs.node.node_trace import causes_of
-from nodeattrs.node.setters import CALLER, CodeLocator, Mark
 
 __all__ = ["kept", "read_back"]
 
 _PLACE = ("kind", "name", "file", "line", "column")
 
 
-def kept(ledger: Ledger, slots: Collection[int]) -> dict[int, list[list[Any]]]:
-    """By number of a mark, the causes of each leaf that it has set in some slots.
+def kept(ledger: Ledger, slots: Collection[int], asked: Collection[int]) -> dict[int, list[list[Any]]]:
+    """By number of a mark, the causes of what it has set in some slots.
 
-    cost: a look at every leaf that the code of a run has set
+    asked: the marks that can tell
+    cost:  a look at every value that these have set
     """
     found: dict[int, list[list[Any]]] = {}
-    asked = {number for number, mark in enumerate(ledger.marks.all()) if _can_tell(mark)}
-    for number in slots if asked else ():
+    for number in slots:
         tree = ledger.trees[number]
-        for path, value, by in _leaves(tree, tree.origin, (), asked):
+        for path, value, by in _values(tree, tree.origin, (), asked):
             if causes := causes_of(ledger, by, value, frozenset({path})):
                 found.setdefault(by.source, []).append([list(by.path), [_packed(one) for one in causes]])
     return found
 
 
-def _can_tell(mark: Mark) -> bool:
-    """Whether a locator knows causes: of code those of a run, since nobody reads a library's user's own source."""
-    if isinstance(mark.locator, CodeLocator):
-        return mark.locator.setter is not CALLER
-    return hasattr(mark.locator, "causes")
-
-
-def _leaves(value: Any, told: Told, path: Path, of: Collection[int]) -> Iterator[tuple[Path, Any, At]]:
-    """Each leaf that some marks have set, with its value, and which of them at which path."""
-    if isinstance(value, OwnedMap) and value:
+def _values(value: Any, told: Told, path: Path, of: Collection[int]) -> Iterator[tuple[Path, Any, At]]:
+    """Each value that some marks have set, maps and lists too, and which of the marks at which path."""
+    if isinstance(value, OwnedMap):
+        if isinstance(told, int) and told in of:
+            yield path, value, At(told, path)
         for key, inner in value.items():
-            yield from _leaves(inner, value.origins.get(key, value.origin), (*path, key), of)
+            yield from _values(inner, value.origins.get(key, value.origin), (*path, key), of)
     elif isinstance(told, int):
         if told in of:
-            yield from ((at, leaf, At(told, at)) for at, leaf in _below(value, path))
-    elif isinstance(value, list):
+            yield from ((at, inner, At(told, at)) for at, inner in _below(value, path))
+    else:
+        if (last := last_word(told)) in of:
+            yield path, value, At(last, path)
         for index, (inner, element) in enumerate(zip(value, told, strict=False)):
             at = (*path, index)
             for by in setters(element, at):
-                for below, leaf in _below(inner, ()) if by.source in of else ():
-                    yield (*at, *below), leaf, At(by.source, (*by.path, *below))
+                for below, part in _below(inner, ()) if by.source in of else ():
+                    yield (*at, *below), part, At(by.source, (*by.path, *below))
 
 
 def _below(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
-    """The leaves of plain data."""
+    """Plain data, and all that is in it."""
+    yield path, value
     steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    if not steps or not value:
-        yield path, value
-        return
     for step, inner in steps:
         yield from _below(inner, (*path, step))
 

@@ -66,6 +66,12 @@ class Mark(NamedTuple):
     depth: int = 0
     bulk: bool = False
 
+    @property
+    def tells(self) -> bool:
+        """Whether a snapshot keeps where its values come from: of code that is part of a run, and of scripts."""
+        locator = self.locator
+        return locator.setter is not CALLER if type(locator) is CodeLocator else hasattr(locator, "causes")
+
 
 class CodeLocator:
     """A line of Python that set something; file and line are looked up when asked.
