@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -309,3 +311,82 @@ class TestAnswers:
         assert isinstance(node["a"], Sensitive)
         assert ways(node, "a") == ["recipes/default.py:1"]
         assert "hunter2" not in json.dumps([node.snapshot(), node.trace("a").to_dict()])
+
+
+class TestGit:
+    """`explain --git` names who changed the lines last."""
+
+    @pytest.fixture
+    def asked(self, tmp_path, capsys) -> Any:
+        def ask(*words: str, code: int = 0) -> str:
+            (tmp_path / "facts.json").write_text('{"platform": "x"}')
+            assert code == main(
+                [
+                    "explain",
+                    "n1",
+                    "a",
+                    "--repo",
+                    str(tmp_path),
+                    "--facts",
+                    str(tmp_path / "facts.json"),
+                    "--git",
+                    *words,
+                ]
+            )
+            out, err = capsys.readouterr()
+            return out + err
+
+        return ask
+
+    @pytest.fixture
+    def git(self, tmp_path) -> Any:
+        def run(*words: str) -> None:
+            names = [f"GIT_{who}_{what}" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL", "DATE")]
+            given = dict(zip(names, ["Ada", "a@example.org", "2024-05-02T10:00:00Z"] * 2, strict=True))
+            subprocess.run(["git", *words], cwd=tmp_path, check=True, capture_output=True, env={**os.environ, **given})
+
+        return run
+
+    def test_winner_and_overridden_have_their_commit(self, ran, git, asked):
+        """
+        With author and date; the line that the value comes from, too.
+        """
+        ran("X = 1\nnode.override['a'] = X\n", **{FILE: "default['a'] = 2\n"})
+        git("init", "-q")
+        git("add", ".")
+        git("commit", "-qm", "All of it")
+        data = json.loads(asked("--format", "json"))["git"]
+
+        assert [f"{RECIPE}:2", f"{RECIPE}:1", f"{FILE}:1"] == [f"{one['file']}:{one['line']}" for one in data]
+        assert {("Ada", "2024-05-02", "All of it")} == {(one["author"], one["date"], one["summary"]) for one in data}
+        assert "Ada, 2024-05-02" in asked()
+
+    def test_what_is_not_committed_says_so(self, ran, git, asked):
+        """
+        A changed line, and a file that git does not know.
+        """
+        text = "# one\nnode.default['a'] = 1\n"
+        ran(text)
+        git("init", "-q")
+        git("add", ".")
+        git("commit", "-qm", "x")
+        ran(text.replace("1", "2"), **{FILE: "default['a'] = 0\n"})
+
+        lines = asked().splitlines()
+        assert [f"    {RECIPE}:2     changed and not committed", f"    {FILE}:1  not committed"] == lines[-2:]
+
+    def test_without_git_there_is_a_clear_message(self, ran, asked, monkeypatch):
+        """
+        No repository, or no program.
+        """
+        ran("node.default['a'] = 1\n")
+        assert "git knows no repository at" in asked(code=1)
+        monkeypatch.setenv("PATH", "")
+        assert "git is not installed here" in asked(code=1)
+
+    def test_it_is_about_a_run(self, capsys):
+        """
+        Exit code 2.
+        """
+        assert 2 == main(["explain", "n1", "a", "--git"])
+        assert "--git names who changed the lines of a run, so it needs --repo" in capsys.readouterr().err

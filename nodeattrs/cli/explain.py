@@ -44,6 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_store(parser)
     add_at(parser)
     parser.add_argument("--all", action="store_true", help="with --repo: also the lines that decided who was asked")
+    parser.add_argument("--git", action="store_true", help="with --repo: also who changed the lines last, and when")
     add_strict(parser)
     add_output(parser)
 
@@ -57,15 +58,21 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
     path = path_of(options.path)
     repository = None if options.repo is None else Repository(options.repo)
-    if options.all and repository is None:
-        options.refuse("--all names what decided in a run, so it needs --repo")
+    if repository is None and (options.all or options.git):
+        word, what = ("--all", "what decided in a run") if options.all else ("--git", "who changed the lines of a run")
+        options.refuse(f"{word} names {what}, so it needs --repo")
     node, revision, run = named_node(options, terminal)
     because = None
     if options.all and repository is not None and run is not None:
         from nodeattrs.runs.causes import of_trace
 
         because = of_trace(repository, run)
-    explanation = explained(node, path, repository, revision, because)
+    changes = None
+    if options.git and repository is not None:
+        from nodeattrs.runs.blame import of_trace as changes_of
+
+        changes = changes_of(repository)
+    explanation = explained(node, path, repository, revision, because, changes)
     if not explanation.says_something:
         raise NoSuchAttribute(f"{spell(path)} is not set", path=path, hint=explanation.hint)
     if options.strict:
