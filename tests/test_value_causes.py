@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -390,3 +390,89 @@ class TestGit:
         """
         assert 2 == main(["explain", "n1", "a", "--git"])
         assert "--git names who changed the lines of a run, so it needs --repo" in capsys.readouterr().err
+
+
+class TestNotSet:
+    """`explain` of a path that nobody sets here names who sets it elsewhere, and what this node lacks."""
+
+    FILES: ClassVar[dict[str, Any]] = {
+        "roles/web.json": {"name": "web", "run_list": ["app"], "default_attributes": {"site": {"role": 1}}},
+        "environments/prod.yaml": "name: prod\ndefault_attributes: {site: {env: 1}}\n",
+        "nodes/n1.json": {"name": "n1", "run_list": ["app"]},
+        "nodes/n2.json": {"name": "n2", "chef_environment": "prod", "run_list": ["role[web]", "other::more"]},
+        RECIPE: "if node['fqdn'] == 'n2':\n    node.default['site']['only'] = 1\n",
+        "cookbooks/other/recipes/more.py": "node.default['site'].update({'recipe': 1})\n",
+        "cookbooks/other/attributes/default.py": "default['site']['file'] = 1\n",
+    }
+    CASES: ClassVar[list[tuple[str, str, str]]] = [
+        ("role", "roles/web.json:", "role web is not on its run-list"),
+        ("env", "environments/prod.yaml:2", "it is in environment _default"),
+        ("recipe", "cookbooks/other/recipes/more.py:1", "recipe other::more does not run here"),
+        ("file", "cookbooks/other/attributes/default.py:1", "no recipe of cookbook other runs here"),
+    ]
+
+    @pytest.fixture
+    def asked(self, tmp_path, monkeypatch, capsys) -> Any:
+        repository(tmp_path, self.FILES)
+        monkeypatch.chdir(tmp_path)
+        for name in ("n1", "n2"):
+            (tmp_path / f"{name}.json").write_text(json.dumps({"platform": "x", "fqdn": name}))
+
+        def ask(path: str, *words: str) -> Any:
+            assert 1 == main(["explain", "n1", path, *words])
+            return capsys.readouterr()
+
+        return ask
+
+    def saved(self, capsys) -> None:
+        for name in ("n1", "n2"):
+            assert 0 == main(["run", "--repo", ".", "--node", name, "--facts", f"{name}.json"])
+        capsys.readouterr()
+
+    @pytest.mark.parametrize(("key", "place", "lacks"), CASES)
+    def test_from_the_repository(self, asked, key, place, lacks):
+        """
+        As far as its texts say it.
+        """
+        said = asked(f"site.{key}", "--repo", ".", "--facts", "n1.json").err
+
+        assert f"error: site.{key} is not set\n" in said
+        assert f"sets it ({place}" in said
+        assert said.rstrip().endswith(lacks) or f"{lacks}\n" in said
+
+    @pytest.mark.parametrize(("key", "place", "lacks"), CASES)
+    def test_from_nodes_that_were_saved(self, asked, capsys, key, place, lacks):
+        """
+        With their names.
+        """
+        self.saved(capsys)
+        said = asked(f"site.{key}").err
+
+        assert f"sets it on n2 ({place}" in said
+        assert f"{lacks}\n" in said
+
+    def test_a_condition_is_named_with_its_line(self, asked):
+        """
+        Where the recipe runs here, too.
+        """
+        said = asked("site.only", "--repo", ".", "--facts", "n1.json").err
+
+        assert (
+            f"recipe app::default sets it ({RECIPE}:2): it runs here, too, and what stands at {RECIPE}:1 decides"
+            in said
+        )
+
+    def test_json_has_it(self, asked):
+        """
+        The exit code stays that of an error.
+        """
+        out = asked("site.role", "--repo", ".", "--facts", "n1.json", "--format", "json").out
+        (one,) = json.loads(out)["elsewhere"]
+
+        assert ("role", "web", "role web is not on its run-list") == (one["kind"], one["name"], one["lacks"])
+
+    def test_what_nobody_sets_anywhere_has_its_hint(self, asked):
+        """
+        As before.
+        """
+        assert "sets it" not in asked("sitee", "--repo", ".", "--facts", "n1.json").err

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Cause, Claim, Origin
 from nodeattrs.core.trace import Earlier, Element, Row, Trace, rows
@@ -25,9 +25,12 @@ from nodeattrs.core.tree import Path, near, spell
 from nodeattrs.node.node import Node
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.values import claimed, on_one_line
-from nodeattrs.runs.blame import Change
 from nodeattrs.runs.lookups import Reading, readings
 from nodeattrs.runs.repository import Repository
+
+if TYPE_CHECKING:
+    from nodeattrs.runs.absent import Elsewhere
+    from nodeattrs.runs.blame import Change
 
 __all__ = ["Explanation", "because", "explained", "way_to"]
 
@@ -51,6 +54,7 @@ class Explanation:
     causes:            the lines because of which those who set something were asked; where that was wanted
     hint:              what may have been meant, where nobody said anything about the path
     changes:           who changed the lines last that are named; where that was wanted
+    elsewhere:         who sets the path on other nodes, where nobody does here
     readings:          what the line that set it read, where it is a line of a cookbook
     """
 
@@ -63,6 +67,7 @@ class Explanation:
     is_run: bool = False
     causes: tuple[Cause, ...] | None = None
     changes: tuple[Change, ...] | None = None
+    elsewhere: tuple[Elsewhere, ...] | None = None
 
     @property
     def says_something(self) -> bool:
@@ -95,6 +100,7 @@ class Explanation:
             **data,
             "hint": self.hint,
             **({} if self.causes is None else {"because_of": [one.to_dict() for one in self.causes]}),
+            **({} if self.elsewhere is None else {"elsewhere": [one.to_dict() for one in self.elsewhere]}),
             **({} if self.changes is None else {"git": [one.to_dict() for one in self.changes]}),
             "read": [
                 {"what": reading.what, "trace": None if reading.trace is None else _reading_dict(reading.trace)}
