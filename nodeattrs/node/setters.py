@@ -171,18 +171,14 @@ _Seen = tuple[CodeType, int, Setter, Verb, int, Any, Calls]
 calls that led there."""
 
 
-def _calls_to(frame: Any, entered: CodeType) -> Calls:
+def _calls_to(frame: Any, code: CodeType, entered: CodeType | None) -> Calls:
     """The calls that led to a frame: out to the file that runs, or to the block in which the setter speaks."""
-    calls = []
-    for _ in range(_MOST_CALLS):
-        frame = frame.f_back
-        if frame is None or frame.f_code is entered:
-            break
-        code = frame.f_code
+    calls: list[tuple[CodeType, int, Any]] = []
+    left = 0 if entered is None or code is entered else _MOST_CALLS
+    while left and (frame := frame.f_back) is not None and (code := frame.f_code) is not entered:
         if not code.co_filename.startswith(_HERE):
             calls.append((code, frame.f_lasti, linecache.cache.get(code.co_filename)))
-            if not code.co_flags & _IN_A_FUNCTION:
-                break
+        left = left - 1 if code.co_flags & _IN_A_FUNCTION else 0
     return tuple(calls)
 
 
@@ -253,16 +249,20 @@ class Marks:
             frame = frame.f_back
         # Keyed by identity: hashing a code object costs more than all the rest. The mark keeps it alive.
         key = (id(code), frame.f_lasti, id(setter), depth, verb)
-        calls: Calls = ()
-        if code.co_flags & _IN_A_FUNCTION and self.entered is not None and code is not self.entered:
-            calls = _calls_to(frame, self.entered)
-            key += tuple([(id(caller), offset) for caller, offset, _ in calls])
+        entered = self.entered if code.co_flags & _IN_A_FUNCTION else None
+        if entered is not None and code is not entered:
+            caller, left = frame.f_back, _MOST_CALLS
+            while caller is not None and left and (its := caller.f_code) is not entered:
+                key += (id(its), caller.f_lasti)
+                if not its.co_flags & _IN_A_FUNCTION:
+                    break
+                caller, left = caller.f_back, left - 1
         number = self._numbers.get(key)
         if number is None:
             # The text is held, since the file may have run again with another one by the time somebody asks.
             known = linecache.cache.get(code.co_filename)
             number = self._numbers[key] = len(self.table)
-            self.table.append((code, frame.f_lasti, setter, verb, depth, known, calls))
+            self.table.append((code, frame.f_lasti, setter, verb, depth, known, _calls_to(frame, code, entered)))
         return number
 
     def read(self, document: Any, locator: Locator) -> None:
