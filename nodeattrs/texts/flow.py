@@ -161,8 +161,8 @@ class Flow(Following):
                 for one in code.scopes.attributes.get(node.attr, ())
                 if _defines(one.value) and (definition is None or self._is_in(code, one.value, definition))
             ]
-        asked = Flow(ABSENT, self._imports, self._depth + 1)
-        asked._functions, asked._codes = True, self._codes
+        asked = self._further()
+        asked._functions = True
         found = [one for one in asked.sources(self._code, node, (), self._context) if one.what == "function"]
         if made and not found and isinstance(node, ast.Name):
             scope = self._code.scopes.of(node).holding(node.id)

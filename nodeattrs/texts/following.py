@@ -92,10 +92,17 @@ class Following:
         self._depth = depth
         self._functions = False
         self._codes: dict[str, Code] = {}
+        self._left = [_MOST_VISITS]
         self._been: dict[tuple[Any, ...], ast.AST] = {}  # nodes are kept, so that no other one gets their identity
         self._code: Code
         self._context: Context
         self._exact = True
+
+    def _further(self) -> Following:
+        """A question on the way to the answer of this one, which it makes no longer."""
+        asked = type(self)(ABSENT, self._imports, self._depth + 1)
+        asked._left, asked._codes = self._left, self._codes
+        return asked
 
     def sources(
         self, code: Code, start: ast.AST, path: Path, context: Context = (), stores: bool = False
@@ -140,8 +147,9 @@ class Following:
 
     def _of(self, node: ast.AST, path: tuple[Any, ...]) -> Iterator[Found]:
         key = (id(node), path, tuple(map(id, (one.call for one in self._context))), self._exact)
-        if key in self._been or len(self._been) > _MOST_VISITS:
+        if key in self._been or not self._left[0]:
             return
+        self._left[0] -= 1
         self._been[key] = node
         yield from getattr(self, f"_{type(node).__name__}", self._other)(node, path)
 
@@ -251,7 +259,7 @@ class Following:
         step = step_of(node)
         if step is not SOME or isinstance(node, ast.UnaryOp) or self._depth >= MOST_DEPTH:
             return [step]
-        asked = type(self)(ABSENT, self._imports, self._depth + 1)
+        asked = self._further()
         found = {
             one.node.value
             for one in asked.sources(self._code, node, (), self._context)
