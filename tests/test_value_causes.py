@@ -135,6 +135,31 @@ class TestLiterals:
         """
         assert ways(ran(text), path) == [f"recipes/default.py:{line}" for line in lines]
 
+    def test_a_name_that_is_made_of_itself_ends(self, ran):
+        """
+        Each round is one step further down, and nobody knows how many there were.
+        """
+        text = "here = {'x': {'y': 5}}\nfor step in 'x.y'.split('.'):\n    here = here.get(step, {})\n"
+
+        assert ways(ran(f"{text}node.default['a'] = here or 6\n"), "a") == ["recipes/default.py:1"]
+
+    @pytest.mark.parametrize(
+        ("text", "line"),
+        [
+            ("from collections import namedtuple\nP = namedtuple('P', 'x y')\np = P(1, 2)\n", "p.y"),
+            ("from typing import NamedTuple\nclass P(NamedTuple):\n    y: int\np = P(2)\n", "list(p)[0]"),
+            ("class P:\n    def __init__(self, **k):\n        self.k = k\n\np = P(y=2)\n", "p.k['y']"),
+            ("def p():\n\n    return 2\n", "lazy(p)"),
+        ],
+    )
+    def test_an_object_is_followed_to_what_it_was_made_of(self, ran, text, line):
+        """
+        Its fields by name or by place.
+        """
+        node = ran(f"{text}node.default['a'] = {line}\n")
+
+        assert [one for one in ways(node, "a") if text.splitlines()[int(one.rpartition(":")[2]) - 1].count("2")]
+
     def test_a_role_in_python_is_followed_too(self, ran):
         """
         It has run by itself.

@@ -12,7 +12,7 @@ import pathlib
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from types import CodeType
 from typing import Any
 
@@ -85,7 +85,7 @@ def _followed(locator: CodeLocator, path: Path | None, value: Any, asked: Asked)
     flow = Flow(value, asked.imported(locator))
     found = flow.sources(code, setting[1], path, tuple(_frames(calls)), isinstance(setting[0], (ast.Call, ast.Expr)))
     causes = _composed(locator, asked, found, value, locator.at(path))
-    return tuple(dict.fromkeys((*led, *causes))), any(one.what != "literal" for one in found)
+    return tuple(dict.fromkeys((*led, *islice(causes, _MOST)))), any(one.what != "literal" for one in found)
 
 
 def of_text(locator: Any, text: Any, line: int, path: Path, value: Any, asked: Asked) -> tuple[Cause, ...]:
@@ -94,7 +94,7 @@ def of_text(locator: Any, text: Any, line: int, path: Path, value: Any, asked: A
     if setting is None or setting[1] is None:
         return ()
     found = Flow(value).sources(Code(text), setting[1], path, stores=isinstance(setting[0], (ast.Call, ast.Expr)))
-    return tuple(dict.fromkeys(_composed(locator, asked, found, value, locator.placed(text.file, line))))
+    return tuple(dict.fromkeys(islice(_composed(locator, asked, found, value, locator.placed(text.file, line)), _MOST)))
 
 
 _Site = tuple[Code, ast.AST | None, Any]
@@ -130,7 +130,7 @@ def _placed(locator: CodeLocator, caller: CodeType, offset: int) -> Origin | Non
 def _composed(locator: Any, asked: Asked, found: list[Found], value: Any, here: Origin) -> Iterator[Cause]:
     """Each thing that was found, as a line."""
     likely = [one for one in found if asked.is_likely(one, value)]
-    for one in (likely or found)[:_MOST]:
+    for one in likely or found:
         at = locator.placed(one.code.file, one.node.lineno, _column(one))
         for cause in asked.of(one, value if one.exact else ABSENT, at):
             is_here = (cause.origin.file, cause.origin.line) == (here.file, here.line) and cause.what == WRITTEN

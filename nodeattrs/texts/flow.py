@@ -15,11 +15,13 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from nodeattrs.core.tree import ABSENT
 from nodeattrs.texts.following import MOST_DEPTH, MOST_FRAMES, Code, Context, Following, Found, Frame
 from nodeattrs.texts.scopes import EACH, SOME, Addition, Binding, anywhere, fits, joined, name_of
 
 __all__ = ["Code", "Flow", "Found", "Frame"]
+
+_MOST_UNKNOWN = 3
+"""The computed steps that the path of an attribute may have: all that it may mean is looked at."""
 
 _LEVELS = frozenset({"default", "force_default", "normal", "override", "force_override", "automatic"})
 _STEPPERS = frozenset({"read", "read_strict", "dig", "walk", "fetch"})
@@ -42,7 +44,7 @@ class Flow(Following):
         scope = self._code.scopes.of(node).holding(node.id)
         bound = scope.names[node.id] if scope is not None else ()
         if _reads(node.id, bound):
-            if path:
+            if path and path.count(SOME) + path.count(EACH) <= _MOST_UNKNOWN:
                 yield self._found("attribute", node, path)
         elif scope is not None:
             yield from self._meant(self._code, _near(bound, node), self._code.scopes.additions(node.id, scope), path)
@@ -151,9 +153,17 @@ class Flow(Following):
         return above.node if is_first and above is not None and above.is_class else None
 
     def _definitions(self, node: ast.AST, made: bool = False) -> list[tuple[Code, ast.AST]]:
-        """The functions and classes that an expression may be. made: or be made by calling"""
-        if self._depth > MOST_DEPTH:
-            return []
+        """The functions and classes that an expression may be. made: or be made by calling
+
+        cost: once for each expression under the same calls; one that needs itself on the way is nothing there
+        """
+        key = (id(node), made, *(id(frame.call) for frame in self._context))
+        if key not in self._defined_by and self._depth <= MOST_DEPTH:
+            self._defined_by[key] = []
+            self._defined_by[key] = self._sought(node, made)
+        return self._defined_by.get(key, [])
+
+    def _sought(self, node: ast.AST, made: bool) -> list[tuple[Code, ast.AST]]:
         if isinstance(node, ast.Attribute) and self._module(node.value) is None:
             return [
                 (code, one.value)
@@ -183,14 +193,12 @@ class Flow(Following):
     def _built(self, code: Code, definition: ast.AST | None, name: str, path: tuple[Any, ...]) -> Iterator[Found]:
         """What instances were made with: `Point(x=1).x`, the fields of a class in their order."""
         made = getattr(definition, "name", None)
-        body = getattr(definition, "body", ())
-        fields = [name_of(one.target) for one in body if isinstance(one, ast.AnnAssign)]
+        declared = [each for one in self._codes.values() for each in one.scopes.fields.items()]
+        places = {each: its.index(name) for each, its in declared if name in its and made in (None, each)}
         for site in list(self._codes.values()):
             for call in site.scopes.calls.get(made, ()) if made is not None else _all_calls(site):
-                given = [one.value for one in call.keywords if one.arg == name]
-                if name in fields and fields.index(name) < len(call.args):
-                    given.append(call.args[fields.index(name)])
-                for one in given:
+                at = places.get(name_of(call.func), len(call.args))
+                for one in [*(one.value for one in call.keywords if one.arg == name), *call.args[at : at + 1]]:
                     yield from self._in(site, self._context, self._of(one, path))
 
     # Calls
@@ -214,10 +222,12 @@ class Flow(Following):
             yield from self._known(node, name, on, path)
 
     def _instance(self, node: ast.Call, path: tuple[Any, ...]) -> Iterator[Found]:
-        """The parts of an object, where it is turned into a map."""
-        if path:
-            attribute = ast.Attribute(node, path[0], ast.Load())
-            yield from self._Attribute(attribute, path[1:])
+        """The parts of an object, where it is turned into a map or a list."""
+        fields = [each for one in self._codes.values() for each in one.scopes.fields.get(name_of(node.func), ())]
+        for name in path[:1]:
+            field = fields[name] if isinstance(name, int) and name < len(fields) else name
+            if isinstance(field, str):
+                yield from self._Attribute(ast.Attribute(node, field, ast.Load()), path[1:])
 
     def _known(self, node: ast.Call, name: str, on: ast.expr | None, path: tuple[Any, ...]) -> Iterator[Found]:
         """What the common functions and methods give of their arguments."""
@@ -238,6 +248,8 @@ class Flow(Following):
                 if path and keyword.arg in (None, path[0]):
                     yield from self._of(keyword.value, path[1:] if keyword.arg else path)
             path = (EACH, *path) if name == "next" else path
+            for code, function in self._definitions(args[0]) if name == "lazy" and args else ():
+                yield from self._result(code, function, None, path)
             for one in args or ([on] if on is not None else ()):
                 yield from self._of(one.body if isinstance(one, ast.Lambda) else one, path)
         else:
@@ -345,6 +357,8 @@ class Flow(Following):
         for keyword in call.keywords:
             if keyword.arg is None:
                 yield from self._of(keyword.value, path if argument is its.kwarg else (argument.arg, *path))
+            elif argument is its.kwarg and path[:1] == (EACH,):
+                yield from self._of(ast.copy_location(ast.Constant(keyword.arg), keyword), path[1:])
             elif argument is its.kwarg and path and fits(path[0], keyword.arg):
                 yield from self._of(keyword.value, path[1:])
             elif keyword.arg == argument.arg:

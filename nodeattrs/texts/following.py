@@ -25,7 +25,7 @@ from nodeattrs.texts.scopes import (
 __all__ = ["MOST_DEPTH", "MOST_FRAMES", "Code", "Context", "Following", "Found", "Frame"]
 
 MOST_FRAMES, MOST_DEPTH = 30, 2
-_MOST_VISITS, _MOST_FOUND, _MOST_KEYS = 4_000, 40, 12
+_MOST_VISITS, _MOST_FOUND, _MOST_KEYS, _MOST_STEPS = 4_000, 40, 12, 24
 
 
 class Code:
@@ -92,6 +92,7 @@ class Following:
         self._depth = depth
         self._functions = False
         self._codes: dict[str, Code] = {}
+        self._defined_by: dict[tuple[Any, ...], list[tuple[Code, ast.AST]]] = {}
         self._left = [_MOST_VISITS]
         self._been: dict[tuple[Any, ...], ast.AST] = {}  # nodes are kept, so that no other one gets their identity
         self._code: Code
@@ -101,7 +102,7 @@ class Following:
     def _further(self) -> Following:
         """A question on the way to the answer of this one, which it makes no longer."""
         asked = type(self)(ABSENT, self._imports, self._depth + 1)
-        asked._left, asked._codes = self._left, self._codes
+        asked._left, asked._codes, asked._defined_by = self._left, self._codes, self._defined_by
         return asked
 
     def sources(
@@ -147,7 +148,7 @@ class Following:
 
     def _of(self, node: ast.AST, path: tuple[Any, ...]) -> Iterator[Found]:
         key = (id(node), path, tuple(map(id, (one.call for one in self._context))), self._exact)
-        if key in self._been or not self._left[0]:
+        if key in self._been or not self._left[0] or len(path) > _MOST_STEPS:
             return
         self._left[0] -= 1
         self._been[key] = node

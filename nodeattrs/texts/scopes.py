@@ -95,6 +95,7 @@ class Scopes:
     calls:      name of what is called -> the calls
     results:    function -> what it returns or yields; those that yield are `generators`
     passed:     a function that stands in a call, or the name of one -> the calls that it is an argument of
+    fields:     name of a class -> the fields that it declares, in the order in which it is called with them
     decorated:  name of a decorator -> the functions that it stands above
     cost:       one visit of every node
     """
@@ -107,6 +108,7 @@ class Scopes:
         self.generators: set[ast.AST] = set()
         self.passed: dict[ast.AST | str, list[ast.Call]] = defaultdict(list)
         self.decorated: dict[str, list[ast.AST]] = defaultdict(list)
+        self.fields: dict[str, list[str]] = {}
         self._of: dict[ast.AST, Scope] = {}
         self._top = Scope(tree, None)
         self._visit(tree, self._top)
@@ -147,6 +149,7 @@ class Scopes:
             case ast.Assign():
                 for target in node.targets:
                     self._bind(target, Binding(node.value), scope)
+                    self._declare(target, node.value)
             case ast.AnnAssign(value=ast.expr() as value) | ast.NamedExpr(value=value):
                 self._bind(node.target, Binding(value), _outside(scope) if isinstance(node, ast.NamedExpr) else scope)
             case ast.AugAssign():
@@ -157,6 +160,7 @@ class Scopes:
                 self._bind(target, Binding(node.context_expr), scope)
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 self._bind(ast.Name(node.name), Binding(node), scope)
+                self.fields[node.name] = [name_of(one.target) for one in node.body if isinstance(one, ast.AnnAssign)]
                 for one in node.decorator_list:
                     self.decorated[name_of(one.func if isinstance(one, ast.Call) else one)].append(node)
             case ast.Import() | ast.ImportFrom():
@@ -186,6 +190,12 @@ class Scopes:
                 self._bind(target.value, binding._replace(steps=(*binding.steps[:-1], REST)), scope)
             case ast.Subscript():
                 self._add(target, target.value, binding, (step_of(target.slice),))
+
+    def _declare(self, target: ast.expr, value: ast.expr) -> None:
+        """The fields of `Point = namedtuple("Point", "x y")`."""
+        match value:
+            case ast.Call(args=[_, ast.Constant(value=str() as names)]) if name_of(value.func) == "namedtuple":
+                self.fields[name_of(target)] = names.replace(",", " ").split()
 
     def _call(self, node: ast.Call) -> None:
         name = name_of(node.func)
