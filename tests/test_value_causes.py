@@ -17,7 +17,7 @@ from nodeattrs.errors import RecipeFailed
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.run import run_node
 from tests.causality.causes import examined, made
-from tests.causality.written import FIRST, SECOND
+from tests.causality.written import FIRST, SECOND, THIRD
 from tests.on_disk import repository
 
 FACTS = Facts({"platform": "x"}, Origin("facts"))
@@ -48,10 +48,10 @@ def ways(node: Node, path: str) -> list[str]:
 
 
 class TestRepositories:
-    @pytest.mark.parametrize("files", [FIRST, SECOND, *map(made, range(901, 904))])
+    @pytest.mark.parametrize("files", [FIRST, SECOND, THIRD, *map(made, range(901, 904))])
     def test_a_value_changes_with_the_line_that_is_named(self, files):
         """
-        Of every value of repositories in two styles, and of random ones.
+        Of every value of repositories in three styles, and of random ones.
         """
         found = examined(files)
 

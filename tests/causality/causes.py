@@ -24,7 +24,7 @@ from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import run_node
 from tests.causality.system import Files
 from tests.causality.values import Path
-from tests.causality.written import FIRST, FORMS, SECOND
+from tests.causality.written import FIRST, FORMS, SECOND, THIRD
 
 __all__ = ["Causes", "examined", "made", "main"]
 
@@ -131,7 +131,7 @@ def made(seed: int) -> Files:
 def main(seeds: Sequence[int]) -> int:
     """Examine the repositories of people and one for each seed. return: 0 if everything held"""
     passed = failed = 0
-    named = {"the first repository": FIRST, "the second repository": SECOND}
+    named = {"the first repository": FIRST, "the second repository": SECOND, "the third repository": THIRD}
     for name, files in itertools.chain(named.items(), ((f"seed {one}", made(one)) for one in seeds)):
         found = examined(files)
         passed += found.asked - len(found.wrong)

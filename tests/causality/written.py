@@ -1,14 +1,14 @@
-"""Repositories written by hand, in two styles, in which every value is a number that is written exactly once.
+"""Repositories written by hand, in three styles, in which every value is a number that is written exactly once.
 
 `§` stands for such a number. FIRST writes the forms of cookbooks plainly; SECOND is a program: a library with
-classes, helpers that call helpers, data bags and files read in loops.
+classes, helpers that call helpers, data bags and files read in loops; THIRD uses the standard library and objects.
 """
 
 from __future__ import annotations
 
 from tests.causality.system import Files
 
-__all__ = ["FIRST", "FORMS", "SECOND"]
+__all__ = ["FIRST", "FORMS", "SECOND", "THIRD"]
 
 FIRST: Files = {
     "cookbooks/base/metadata.json": '{"name": "base", "version": "1.0.0"}\n',
@@ -547,6 +547,148 @@ override_attributes(extra)
 """,
     "nodes/n1.json": '{"name": "n1", "run_list": ["recipe[core]", "role[r]"]}\n',
     "cookbooks/core/recipes/default.py": "\n",
+}
+
+THIRD: Files = {
+    "nodes/n1.json": (
+        '{"name": "n1", "chef_environment":"dev", "run_list": ["shop", "role[big]"], "normal": {"nn": §}}\n'
+    ),
+    "environments/dev.py": """
+BASE = §
+name("dev")
+default_attributes({"env": {"a": BASE, "b": [x for x in (§, §)]}})
+override_attributes({"env2": {"c": §}})
+""",
+    "roles/big.json": '{"name":"big","run_list":["shop::extra"],"default_attributes":{"big":[{"a":§},\n{"b":§}]}}\n',
+    "cookbooks/shop/metadata.yaml": "name: shop\nversion: 1.0.0\n",
+    "cookbooks/shop/attributes/default.py": """
+import itertools, collections, types, string
+from typing import NamedTuple
+class Disk(NamedTuple):
+    size: int
+    count: int = §
+DISKS = {"sda": Disk(§), "sdb": Disk(size=§, count=§)}
+for name, disk in DISKS.items():
+    default["disk"][name] = {"size": disk.size, "count": disk.count}
+    default["disk_tuple"][name] = list(disk)
+for name, disk in sorted(DISKS.items(), key=lambda item: item[0]):
+    default["disk_dict"][name] = disk._asdict()
+Point = collections.namedtuple("Point", "x y")
+p = Point(§, §)
+default["point"]["x"] = p.x
+default["point"]["y"] = p.y
+box = types.SimpleNamespace(w=§, h=§)
+default["box"]["w"] = box.w
+box.h = §
+default["box"]["h"] = box.h
+groups = collections.defaultdict(list)
+for team, who in (("red", §), ("blue", §), ("red", §)):
+    groups[team].append(who)
+default["groups"] = dict(groups)
+default["chain"] = list(itertools.chain([§], (§,)))
+default["product"] = [{"a": a, "b": b} for a, b in itertools.product([§, §], [§])]
+def scaled(n, by=1): return n * by
+default["scaled"] = scaled(§, by=2)
+limits = {"soft": §}
+limits.update(hard=§)
+default["limits"] = {key: value for key, value in limits.items() if value}
+stack = [§]
+while stack:
+    current = stack.pop()
+    default["stack"]["last"] = current
+(a, b), c = (§, §), §
+default["unpack"] = [a, b, c]
+size = §
+def closure():
+    global size
+    size = §
+    return size
+default["closure"] = closure()
+if (n := §) > 3:
+    default["walrus"] = n
+default["ternary"] = (lambda v: v if v else §)(0)
+default["lambda"] = (lambda v: v)(§)
+data = {"deep": {"list": [{"id": 1, "v": §}, {"id": 2, "v": §}]}}
+default["found"] = next(one["v"] for one in data["deep"]["list"] if one["id"] == 2)
+default["filtered"] = [one for one in data["deep"]["list"] if one["id"] == 1]
+by_id = {one["id"]: one for one in data["deep"]["list"]}
+default["by_id"] = by_id[2]["v"]
+default["tmpl"] = string.Template("port=$p").substitute(p=§)
+default["fmt"] = "%d/%s" % (§, "x")
+default["joined"] = ",".join(str(x) for x in [§, §])
+""",
+    "cookbooks/shop/recipes/default.py": """
+from nodeattrs.recipe import node, read_yaml, read_json, data_bag, data_bag_item, include_recipe
+import os
+def settings_of(kind):
+    return read_yaml(os.path.join("files", kind + ".yaml"))[kind]
+for kind in ("small", "large"):
+    conf = settings_of(kind)
+    node.default["conf"][kind]["cpu"] = conf["cpu"]
+    node.default["conf"][kind]["disks"] = [disk["size"] for disk in conf["disks"]]
+users = [data_bag_item("users", name) for name in data_bag("users")]
+for user in users:
+    node.default["users"][user["id"]] = {key: user[key] for key in ("uid", "gid") if key in user}
+node.default["uids"] = sorted(user["uid"] for user in users)
+class Site:
+    instances = []
+    def __init__(self, name, **kw):
+        self.name = name
+        self.kw = kw
+        Site.instances.append(self)
+    def apply(self):
+        base = node.default["sites"][self.name]
+        for key in self.kw:
+            base[key] = self.kw[key]
+        self._ports(base)
+    def _ports(self, base):
+        base["ports"] = [self.kw.get("port", §), §]
+Site("one", port=§, root=§)
+Site("two", user=§)
+for site in Site.instances:
+    site.apply()
+def each(items, do):
+    for item in items:
+        do(item)
+each([("x", §), ("y", §)], lambda pair: node.override["each"].update({pair[0]: pair[1]}))
+with_defaults = {**{"a": §, "b": §}, **read_json("files/over.json")}
+node.default["wd"] = with_defaults
+node.default["wdcopy"] = node["wd"].to_dict()
+def get(path, fallback=§):
+    here = node.to_dict()
+    for step in path.split("."):
+        here = here.get(step, {})
+    return here or fallback
+node.default["got"] = get("wd.a")
+node.default["fell"] = get("nowhere.x")
+first, second = read_json("files/pair.json")
+node.default["pair"] = {"first": first, "second": second}
+node.default["maxgid"] = max(user["gid"] for user in users)
+node.default["w2"].write("y", §)
+include_recipe("shop::extra")
+""",
+    "cookbooks/shop/recipes/extra.py": """
+from nodeattrs.recipe import node, lazy
+node.normal["extra"]["conf"] = node["conf"]["small"]
+conf = node["conf"]
+for kind in conf:
+    node.override["extra"]["cpu"][kind] = conf[kind]["cpu"]
+def late(): return node["conf"]["large"]["cpu"]
+node.default["extra"]["late"] = lazy(late)
+node.default["extra"]["first"] = node["users"]["u1"]["uid"]
+node.default["extra"]["list"] = [*node["uids"], §]
+""",
+    "cookbooks/shop/files/small.yaml": "small:\n  cpu: §\n  disks:\n    - size: §\n    - size: §\n",
+    "cookbooks/shop/files/large.yaml": "large:\n  cpu: §\n  disks:\n    - {size: §}\n",
+    "cookbooks/shop/files/over.json": '{\n"b": §,\n"c": {"d": §}\n}\n',
+    "cookbooks/shop/files/pair.json": "[\n§,\n§\n]\n",
+    "data_bags/users/u1.json": '{"id": "u1",\n"uid": §,\n"gid": §}\n',
+    "data_bags/users/u2.json": (
+        '{"name": "x", "json_class": "Chef::DataBagItem", "chef_type": "data_bag_item", "data_bag":'
+        ' "users", "raw_data": {"id": "u2",\n'
+        '"uid": §,\n'
+        '"gid": §}}\n'
+    ),
 }
 
 FORMS = (
