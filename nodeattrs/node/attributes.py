@@ -7,6 +7,7 @@ and views to one another and decides nothing about merging (slots.py, view.py).
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NoReturn, Self
@@ -56,18 +57,21 @@ _OVERRIDE_LEVEL = tuple(one.name for one in COMPONENTS[5:9])
 class _Speaking:
     """A block in which a setter speaks. Not a generator: every file of a run is one."""
 
-    __slots__ = ("_before", "_node", "_setter")
+    __slots__ = ("_before", "_entered", "_node", "_setter")
 
     def __init__(self, node: Attributes, setter: Setter) -> None:
         self._node, self._setter = node, setter
-        self._before = setter
+        self._before, self._entered = setter, node._ledger.marks.entered
 
     def __enter__(self) -> Any:
+        marks = self._node._ledger.marks
+        self._entered, marks.entered = marks.entered, sys._getframe(1).f_code
         self._before = self._node._ledger.speak(self._setter)
         return self._node
 
     def __exit__(self, *_: object) -> None:
         self._node._ledger.speak(self._before)
+        self._node._ledger.marks.entered = self._entered
 
 
 def _removable(path: tuple[Any, ...]) -> Path:
@@ -415,6 +419,15 @@ class Attributes(Mapping[Any, Any]):
         marks = self._ledger.marks
         number = marks.here(0)
         return lambda: marks[number].locator.at(())
+
+    def note_read(self, document: Any, locator: Locator) -> None:
+        """Note that the line outside of this library that calls has read a document.
+
+        document: what it says; it is kept, and must not change
+        locator:  knows its places, counted from its root
+        """
+        if self._ledger.provenance:
+            self._ledger.marks.read(document, locator)
 
     @property
     def slots(self) -> dict[int, SlotTree]:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
-from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.claim import Below, Locator, Origin
 from nodeattrs.core.tree import copied
 from nodeattrs.errors import (
     CookbookNotFound,
@@ -160,16 +160,20 @@ class Repository:
 
         raises: BadName, DataBagItemNotFound, DocumentError
         """
+        return cast("dict[str, Any]", copied(self.bag_item(bag, item)[0]))
+
+    def bag_item(self, bag: str, item: str) -> tuple[dict[str, Any], Locator]:
+        """The same, not to be changed, and what knows its lines."""
         items = self.data_bag(bag)
         checked_name(item, "data bag item")
 
-        def content(fields: Fields) -> dict[str, Any]:
+        def content(fields: Fields) -> tuple[dict[str, Any], Locator]:
             # knife writes the item wrapped, people write it bare.
             if fields.tree.get("json_class") == "Chef::DataBagItem" and "raw_data" in fields.tree:
-                return fields.map("raw_data")
+                return fields.map("raw_data"), Below(fields.locator, ("raw_data",))
             fields.named(item, "id")
             fields.finish()
-            return {"id": item, **fields.tree}
+            return {"id": item, **fields.tree}, fields.locator
 
         key = ("data bag item", bag, item)
         if key not in self._read:
@@ -179,7 +183,16 @@ class Repository:
             document = documents.read(path, self._shown(path))
             locator = document.locator("data bag", bag)
             self._read[key] = self._understood(document, locator, f"item {item} of data bag {bag}", content)
-        return cast("dict[str, Any]", copied(self._read[key]))
+        return cast("tuple[dict[str, Any], Locator]", self._read[key])
+
+    def document(self, path: pathlib.Path) -> documents.Document:
+        """A data file in the repository, read once. raises: DocumentError"""
+        key = ("document", str(path))
+        if key not in self._read:
+            self._read[key] = documents.read(
+                path, os.path.relpath(path, os.path.realpath(self.root)).replace(os.sep, "/")
+            )
+        return cast(documents.Document, self._read[key])
 
     def cookbook(self, name: str) -> Cookbook:
         """The cookbook of that name. Without metadata it has version 0.0.0 and needs nothing.

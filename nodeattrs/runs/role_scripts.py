@@ -16,10 +16,11 @@ from collections.abc import Callable
 from types import CodeType, TracebackType
 from typing import Any
 
-from nodeattrs.core.claim import Origin
+from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.code import require_may_run
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import BadKey, BadValue, DocumentError
+from nodeattrs.node.causes import of_text
 from nodeattrs.node.values import taken_in
 from nodeattrs.texts.python import PythonText
 
@@ -81,10 +82,23 @@ class Script:
 
     def at(self, path: Path) -> Origin:
         """Where *path* was said: the line inside the call, as far as it is written out there."""
-        for length in range(len(path), 0, -1):
-            if (line := self._lines.get(path[:length])) is not None:
-                return Origin(self.kind, self.name, self.file, *self._text.place(line, path[length:]))
-        return Origin(self.kind, self.name, self.file, 1)
+        line, rest = self._said(path)
+        return self.placed(self.file, *((1, None) if line is None else self._text.place(line, rest)))
+
+    def placed(self, file: str, line: int, column: int | None = None) -> Origin:
+        """A line of the script."""
+        return Origin(self.kind, self.name, file, line, column)
+
+    def causes(self, path: Path, value: Any, asked: Any) -> tuple[Cause, ...]:
+        """Where a value that is said at *path* comes from."""
+        line, rest = self._said(path)
+        return () if line is None else of_text(self, self._text, line, rest, value, asked)
+
+    def _said(self, path: Path) -> tuple[int | None, Path]:
+        """The line of the call that said *path* or what holds it, None for none; and the rest of the path."""
+        known = (length for length in range(len(path), 0, -1) if path[:length] in self._lines)
+        length = next(known, 0)
+        return self._lines.get(path[:length]), path[length:]
 
     def _run(self, source: str) -> None:
         require_may_run(f"the {self.kind} {self.name} ({self.file})")
