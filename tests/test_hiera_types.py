@@ -91,6 +91,7 @@ def test_a_type_that_we_do_not_know_is_told():
     [
         ("42", "Integer", 42), ("0x1F", "Integer", 31), ("010", "Integer", 8), (" 7 ", "Integer", 7),
         (True, "Integer", 1), ("-3", "Integer", -3), ("101", ["Integer", 2], 5), ("-3", ["Integer", 10, True], 3),
+        ("0x1F", ["Integer", 16], 31), ("017", ["Integer", 8], 15), ("0b11", ["Integer", 2], 3),
         (2.9, "Integer", 2), ("2.5", "Float", 2.5), (1, "Float", 1.0), ("1e3", "Float", 1000.0),
         ("1.5", "Numeric", 1.5), ("7", "Numeric", 7),
         ("yes", "Boolean", True), ("FALSE", "Boolean", False), (0, "Boolean", False),

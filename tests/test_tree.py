@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodeattrs.core.tree import ABSENT, MAX_DEPTH, copied, dig, near, parse, spell, strict_key
+from nodeattrs.core.tree import ABSENT, MAX_DEPTH, copied, dig, is_json, near, parse, spell, strict_key
 from nodeattrs.errors import BadArgument, BadKey, BadValue, NodeattrsError, TooDeep
 from nodeattrs.testing import trees, values
 from tests.edits import changed
@@ -127,6 +127,20 @@ class TestNear:
         """
         assert [] == near("port", ["docroot", "user"])
         assert ["8080"] == near("808", [8080, "user"])
+
+
+class TestIsJson:
+    @pytest.mark.parametrize(("depth", "fits"), [(1, True), (3, True), (4, True), (5, False), (9, False)])
+    def test_so_many_levels_and_no_more(self, depth, fits):
+        """Side by side as many as one likes."""
+        assert fits == is_json(nested(depth), 4)
+        assert fits == is_json([nested(depth - 1, list), *[[1]] * 9], 4)
+
+    def test_what_holds_itself_has_more_than_any(self):
+        ring: list[Any] = []
+        ring.append(ring)
+
+        assert not is_json(ring, 4)
 
 
 class TestLongPaths:
