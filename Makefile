@@ -12,7 +12,7 @@ PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
 	"$$python" -c '$(USABLE)' 2>/dev/null && { echo "$$python"; break; }; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help run quick test test-all lint types bench clean
+.PHONY: help run quick test slow test-all lint types bench clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -49,6 +49,10 @@ quick: $(STAMP) ## the tests of the rules alone, in under a minute
 
 test: $(STAMP) ## run the tests, on all processors
 	@$(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadgroup
+
+SECONDS = 600
+slow: $(STAMP) ## odd inputs for every reader, for ten minutes; SECONDS=3600 for an hour
+	@$(BIN)/python -m tests.fuzz --seconds $(SECONDS)
 
 lint: $(STAMP) ## ruff: style and format
 	@$(BIN)/ruff check .

@@ -12,10 +12,10 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # a type checker takes it for true; `typing` itself need not be there yet
+    from typing import Any
 
-if TYPE_CHECKING:
     from nodeattrs.core.claim import Origin
     from nodeattrs.core.fold import Fold, Folded, Layer, fold
     from nodeattrs.core.part import Part, concat, listed, made, unite
@@ -129,6 +129,8 @@ def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
     value = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
     return value
 

@@ -21,7 +21,8 @@ attributes too, so no program need parse the sentence.
     ├── MergeConflict             (also ValueError)     two values that a policy refuses to join
     ├── UnknownLayer              (also LookupError)    strict, and a layer that might decide cannot be read
     ├── DocumentError             (also ValueError)     a file that cannot be read as what it should be
-    │   └── UnknownField                                a field whose name nobody knows (a warning's twin)
+    │   ├── UnknownField                                a field whose name nobody knows (a warning's twin)
+    │   └── TooMuch                                     what is read or asked takes more than a limit allows
     ├── RunListError              (also ValueError)
     │   ├── InvalidRunListItem
     │   ├── AmbiguousRunList
@@ -40,7 +41,7 @@ attributes too, so no program need parse the sentence.
     ├── MissingExtra              (also ImportError)    an optional library is not installed
     └── InternalError                                   our own bug; please report it
 
-Imports nothing of ours, so that everyone may raise.
+Imports nothing of ours but the table of codes, so that everyone may raise.
 """
 
 from __future__ import annotations
@@ -57,7 +58,10 @@ class NodeattrsError(Exception):
     path:    the steps to the attribute, or None
     origins: who set each side, as objects that print as "file:line (who)"
     hint:    the way out, one line, or None
+    kind:    a word that tells apart what one class is raised for; "" where it says all
     """
+
+    kind: str = ""
 
     def __init__(
         self,
@@ -75,12 +79,24 @@ class NodeattrsError(Exception):
         self.said = tuple(said)
         self.hint = hint
 
+    def coded(self) -> str:
+        """All that is said, with the code behind the first line."""
+        first, *rest = str(self).splitlines() or [""]
+        return "\n".join([f"{first} [{self.code}]", *rest])
+
     def __str__(self) -> str:
         lines = [self.message]
         lines += [f"  {sentence}" for sentence in self.said]
         if self.hint:
             lines.append(f"  {self.hint}")
         return "\n".join(lines)
+
+    @property
+    def code(self) -> str:
+        """What docs/codes.md has it under: "NA0102"."""
+        from nodeattrs.codes import code_of
+
+        return code_of(type(self), self.kind)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuilt, (type(self), self.args, self.__dict__)
@@ -163,6 +179,7 @@ class DocumentError(NodeattrsError, ValueError):
     """A file, or a text, that cannot be read as what it should be.
 
     file, line, column: where, as far as known (line and column count from 1)
+    kind:               of a warning: "repeated-key", ...; docs/codes.md lists them
     """
 
     def __init__(
@@ -175,6 +192,7 @@ class DocumentError(NodeattrsError, ValueError):
         path: Path | None = None,
         hint: str | None = None,
         said: Iterable[str] = (),
+        kind: str = "",
     ) -> None:
         where = ":".join(str(part) for part in (file, line, column) if part is not None)
         super().__init__(f"{where}: {message}" if where else message, path=path, hint=hint, said=said)
@@ -182,10 +200,26 @@ class DocumentError(NodeattrsError, ValueError):
         self.file = file
         self.line = line
         self.column = column
+        self.kind = kind
 
 
 class UnknownField(DocumentError):
     """A field whose name nobody knows; usually given as a warning."""
+
+
+class TooMuch(DocumentError):
+    """What is read, or asked, takes more than a limit allows; the hint says how to raise it.
+
+    limit: "steps", "values", "bytes", "depth" or "seconds": see `core.budget.Limits`
+    """
+
+    def __init__(self, message: str, *, limit: str, **facts: Any) -> None:
+        super().__init__(message, **facts)
+        self.limit = limit
+
+    def located(self, file: str | None, line: int | None = None, column: int | None = None) -> TooMuch:
+        """The same error, said of a place."""
+        return TooMuch(self.reason, limit=self.limit, file=file, line=line, column=column, hint=self.hint)
 
 
 class RunListError(NodeattrsError, ValueError):

@@ -4,7 +4,8 @@ The names are real for linters, type checkers and editors, and bound to the run 
 them. They are there without the import as well. Attribute files have the writers (`default`,
 `normal_unless`, `override_full`, ...), `has_attribute` and `include_attribute`; recipes have
 `include_recipe`, `data_bag`, `data_bag_item`, `tag`, `untag`, `tagged`; both have `node`, `lazy`,
-`Sensitive`, `Symbol` and `log`. The words by which recipes declare resources are in docs/catalog.md.
+`Sensitive`, `Symbol`, `log`, `read_json`, `read_yaml` and `read_toml`. The words by which recipes
+declare resources are in docs/catalog.md.
 
 >>> from nodeattrs.recipe import node
 Traceback (most recent call last):
@@ -18,10 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs.errors import WordNotKnownHere
 from nodeattrs.node.values import Sensitive, Symbol, lazy
+from nodeattrs.runs.readers import READERS
 from nodeattrs.runs.recipes import FILES_ONLY, RECIPES_ONLY, words_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from os import PathLike
 
     from nodeattrs.catalog import RefMaker, Refs
     from nodeattrs.node.assignments import FullWriter, UnlessWriter
@@ -48,6 +51,9 @@ if TYPE_CHECKING:
     def include_recipe(*names: str) -> None: ...
     def data_bag(bag: str) -> list[str]: ...
     def data_bag_item(bag: str, item: str) -> dict[str, Any]: ...
+    def read_json(file: str | PathLike[str]) -> Any: ...
+    def read_yaml(file: str | PathLike[str]) -> Any: ...
+    def read_toml(file: str | PathLike[str]) -> Any: ...
     def inject(key: Any, type: Any = None, /, **args: Any) -> Any: ...
     def parameters(target: str, /, **defaults: Any) -> dict[str, Any]: ...
     def search(kind: str, query: str = "*:*", **options: Any) -> list[dict[str, Any]]: ...
@@ -89,6 +95,7 @@ __all__ = [
     "lazy",
     "log",
     "node",
+    *READERS,
 ]
 
 

@@ -107,6 +107,12 @@ def url():
     return _CLOSING.enter_context(server())
 
 
+def close():
+    """End the server that `url` has started; the next who asks starts another."""
+    _CLOSING.close()
+    url.cache_clear()
+
+
 def why_not():
     """Why there is no server here; nothing where there is one."""
     try:

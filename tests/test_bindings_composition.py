@@ -235,7 +235,16 @@ class TestClassifiersAndProviders:
             assert composition.injector().classes() == classes
 
     @pytest.mark.parametrize(
-        "classifier", [["/no/such/program"], ["false"], {"classes": 3}, lambda node: 3, lambda node: 1 / 0]
+        "classifier",
+        [
+            ["/no/such/program"],
+            ["false"],
+            {"classes": 3},
+            {"parameters": "a"},
+            {"variables": [1]},
+            lambda node: 3,
+            lambda node: 1 / 0,
+        ],
     )
     def test_a_classifier_that_fails_is_a_fault_of_the_composition(self, tmp_path, classifier):
         """Not a traceback."""
@@ -295,7 +304,7 @@ class TestTheCommand:
 
     def test_check_inject_explain_list_graph(self, capsys):
         """Each says its thing."""
-        assert self.ask(capsys, "check") == (0, "0 errors, 0 warnings\n", "")
+        assert self.ask(capsys, "check") == (0, "11 keys, 3 fragments, 0 errors, 0 warnings\n", "")
         assert self.ask(capsys, "inject", "shop::url")[1] == "https://shop.example.com/\n"
         assert "a higher layer hides what lies below" in " ".join(self.ask(capsys, "explain", "ssh::port")[1].split())
         assert "classes: ntp, ssh" in self.ask(capsys, "list")[1]
@@ -329,3 +338,62 @@ def test_an_environment_refuses_what_is_no_attribute():
     assert environment_of({"environments": {"e": {}}}, "e", confdir="/c").envdir == "/c"
     with pytest.raises(BindingError, match="no attribute 'colour'"):
         environment_of({"environments": {"e": {"colour": "red"}}}, "e", confdir="/c")
+
+
+DYNAMIC = {"dynamic": {"dir": "/envs", "attrs": {"modulepath": "m:/x/:"}}, "defaults": {"manifest": "all.pp"}}
+
+
+@pytest.mark.parametrize(
+    ("site", "selected", "paths"),
+    [
+        (None, None, ("/c", ("/c/modules",), "/c/manifests", "/c/manifests/site.pp")),
+        ({"environments": {"production": None}}, None, ("/c", ("/c/modules",), "/c/manifests", "/c/manifests/site.pp")),
+        (
+            {"environments": {"e": {"envdir": "sub/", "manifestdir": "/m"}}},
+            "e",
+            ("/c/sub", ("/c/sub/modules",), "/m", "/m/site.pp"),
+        ),
+        (
+            DYNAMIC,
+            "there",
+            ("/envs/there", ("/envs/there/m", "/x"), "/envs/there/manifests", "/envs/there/manifests/all.pp"),
+        ),
+        (DYNAMIC, "production", ("/c", ("/c/modules",), "/c/manifests", "/c/manifests/all.pp")),
+        (
+            {**DYNAMIC, "environments": {"there": {}}},
+            "there",
+            ("/c", ("/c/modules",), "/c/manifests", "/c/manifests/all.pp"),
+        ),
+    ],
+)
+@pytest.mark.parametrize("directories", [["/envs/there/"], {"/envs/there"}.__contains__])
+def test_an_environment_has_its_paths(site, selected, paths, directories):
+    """A static one before a dynamic one, a dynamic one where its directory is; production always."""
+    found = environment_of(site, selected, confdir="/c", directories=directories)
+
+    assert (selected or "production") == found.name
+    assert paths == (found.envdir, found.modulepath, found.manifestdir, found.manifest)
+    assert paths[0] == found.to_dict()["envdir"]
+
+
+@pytest.mark.parametrize(
+    ("site", "selected", "kind"),
+    [
+        (DYNAMIC, "gone", "unknown-environment"),
+        (DYNAMIC, "..", "unknown-environment"),
+        (DYNAMIC, ".", "unknown-environment"),
+        (DYNAMIC, "there/x", "unknown-environment"),
+        (None, "there", "unknown-environment"),
+        ({"dynamic": {"dir": "envs"}}, "there", "dynamic-not-absolute"),
+        ({"dynamic": {"dir": None}}, "there", "dynamic-not-absolute"),
+        ({"dynamic": {"dir": "/envs", "attrs": {"envdir": "x"}}}, "there", "envdir-not-allowed"),
+        ({"environments": {"e": {"manifest": 1}}}, "e", "environment-attribute"),
+        ({"defaults": {"colour": "red"}}, None, "environment-attribute"),
+    ],
+)
+def test_an_environment_that_cannot_be_is_refused(site, selected, kind):
+    with pytest.raises(BindingError) as caught:
+        environment_of(
+            site, selected, confdir="/c", directories=lambda path: True if kind[0] != "u" else path == "/envs/there"
+        )
+    assert kind == caught.value.kind

@@ -97,6 +97,7 @@ class TestWhatIsRefusedAtOnce:
             (lambda one: one.parameters("x"), "no-producer"),
             (lambda one: one.parameters("Web[one]").to(1), "type-mismatch"),
             (lambda one: one.parameters("Web[one]").to_instance("Sql[one]"), "map-required"),
+            (lambda one: one.parameters("Web[one]").lookup("x"), "map-required"),
             (lambda one: one.rebind("x"), "rebind-missing"),
             (lambda one: one.bind(FancyLogger).to(1), "type-mismatch"),
             (lambda one: one.bind("File['x']"), "no-producer"),
@@ -351,7 +352,7 @@ class TestMultibinds:
 
         assert [warning.kind for warning in warnings] == ["unknown-id", "shared-id"]
         assert "did you mean users?" in str(warnings[0])
-        assert str(warnings[0]).startswith("tests/test_bindings_injector.py:")
+        assert warnings[0].place.startswith("tests/test_bindings_injector.py:")
 
     def test_a_fragment_that_gives_nothing_is_an_error_unless_it_is_optional(self):
         """Nothing is lost in silence."""
@@ -567,6 +568,30 @@ class TestChildrenAndWires:
         assert serve(1) == (1, "FancyLogger", 22, "localhost")
         assert serve(1, port=80) == (1, "FancyLogger", 80, "localhost")
 
+    def test_wire_does_not_ask_for_what_is_returned(self):
+        one = bound(port=22)
+
+        @Injector([[one]]).wire
+        def make(port: Annotated[int, "port"]) -> NeedsMuch:
+            return NeedsMuch(str(port))
+
+        assert "22" == make().what
+
+    @pytest.mark.parametrize("count", [15, 16, 17, 18, 40, 65])
+    def test_many_fragments_are_collected_in_their_order(self, count):
+        """Beyond sixteen they are joined by halves; nobody sees that, a trace neither."""
+        one, two = Bindings("s"), Bindings("s")
+        one.multibind("m")
+        two.multibind("m", dict)
+        for number in range(count):
+            one.fragment("m").to(number)
+            two.fragment("m", f"k{number}").to(number)
+
+        injector = Injector([[one]])
+        assert list(range(count)) == injector.inject("m")
+        assert [count - 1] == [stated.claim.value for stated in injector.explain("m").trace(str(count - 1)).claims]
+        assert {f"k{number}": number for number in range(count)} == Injector([[two]]).inject("m")
+
 
 class TestExplain:
     def test_it_names_winner_losers_rules_and_places(self):
@@ -593,6 +618,18 @@ class TestExplain:
         text = str(explanation)
         assert re.match(r"a = 5\n  wins   6 layer 1, common +5 +tests/test_bindings_injector\.py:", text)
         assert "layer 2, node n + rack r" in text
+
+    def test_the_lines_because_of_which_it_is_in_effect(self):
+        """Each condition around it, the inner one first; nothing for what always is."""
+        one = Bindings("s")
+        outer = one.when(node="n")
+        outer.when(rack="r").bind("x").to(1)
+        outer.bind("y").to(2)
+        one.bind("z").to(3)
+        injector = Injector([Layer("site", [one])], [("node", "n"), ("rack", "r")])
+
+        for key, causes in {"x": ["when rack r", "when node n"], "y": ["when node n"], "z": []}.items():
+            assert causes == [cause.what for cause in injector.explain(key).causes()]
 
     def test_two_below_the_winner_are_hidden_by_it_and_tie(self):
         """Nothing abstract is there, and nothing is said of it."""
@@ -851,6 +888,15 @@ class TestProducers:
         assert [injector.producer("each").produce() for _ in range(2)] == [1, 1]
         with pytest.raises(NotBound):
             injector.producer("none")
+
+    def test_the_producer_of_what_is_not_bound_but_can_be_made(self):
+        """A class that needs nothing, and the list of included classes."""
+        one = Bindings("s")
+        one.include("ntp")
+        injector = Injector([[one]])
+
+        assert ["ntp"] == injector.producer("/classes").produce() == injector.inject("/classes")
+        assert isinstance(injector.producer(FancyLogger).produce(), FancyLogger)
 
     def test_the_documented_mode_ranks_by_the_highest_category_alone(self):
         """There a conjunction conflicts with its own highest category."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import Any
 
@@ -22,10 +23,12 @@ from nodeattrs.adapters.bindings import (
     parse_site,
     parse_type,
     sets_from_data,
+    site_from_document,
     to_data,
 )
 from nodeattrs.adapters.bindings.forms.language.text import parser
 from nodeattrs.errors import MissingExtra
+from nodeattrs.texts.documents import parse
 
 
 def items(text: str) -> list[dict[str, Any]]:
@@ -390,6 +393,43 @@ class TestSites:
             "dynamic": {"dir": "/etc/garden/environments", "attrs": {}},
         }
 
+    @pytest.mark.parametrize(
+        ("text", "data"),
+        [
+            ("", {}),
+            ("site { }", {"site": {}}),
+            ("$environment = 'x'", {"assign": {"environment": "x"}}),
+            (
+                "site { Environment { modulepath => 'm' } environment { 'p': envdir => 'e' }"
+                " dynamic_environments { 'd': } }",
+                {
+                    "site": {
+                        "defaults": {"modulepath": "m"},
+                        "environments": {"p": {"envdir": "e"}},
+                        "dynamic": {"dir": "d", "attrs": {}},
+                    }
+                },
+            ),
+            (
+                "site { categories { node => 'n' } bindings => [ layer { 's': include => 'confdir:/d' },"
+                " { 'm': exclude => ['module:/a::b'] } ] }",
+                {
+                    "site": {
+                        "categories": [["node", "n"]],
+                        "layers": [
+                            {"name": "s", "include": ["confdir:/d"]},
+                            {"name": "m", "exclude": ["module:/a::b"]},
+                        ],
+                    }
+                },
+            ),
+        ],
+    )
+    def test_as_data_it_says_what_was_said(self, text, data):
+        """And nothing of what was not; the data form reads it back."""
+        assert data == parse_site(text).to_dict()
+        assert data == site_from_document(parse(json.dumps(data), "site.json", "json")).to_dict()
+
     def test_other_statements_may_choose(self):
         """`if`, comparisons, and what the node asked for under another name."""
         site = parse_site(
@@ -490,6 +530,11 @@ class TestSyntaxErrors:
             ("bind 'x' to /a(/", "1:13", "cannot be read"),
             ("bind variables to 1", "1:16", "bound to a hash"),
             ("bind variables abstract to { a => 1 }", "1:25", "a list of names"),
+            ('bind variables abstract to "a $x"', "1:25", "a list of names"),
+            ("bind variables abstract to [$x]", "1:25", "a list of names"),
+            ("bind variables abstract to class x", "1:25", "a list of names"),
+            ("bind variables abstract to []", "1:25", "a list of names"),
+            ("bind variables abstract to ['a', 1]", "1:25", "a list of names"),
             ("bind 'x' to 1e999", "1:13", "too large"),
             ("bind 'x' to A[?? b =~ 3]", "1:23", "3 is no pattern"),
         ],
@@ -553,6 +598,27 @@ class TestFormsSeenOnce:
         found = parse_items(text)
 
         assert sets_from_data(to_data(found)) == [found]
+
+    @pytest.mark.parametrize(
+        ("index", "path", "line", "column"),
+        [
+            (0, (), 2, 14),
+            (0, (0,), 2, 15),
+            (0, (1,), 2, 18),
+            (0, (2, "k"), 2, 31),
+            (0, (9,), 2, 14),
+            (1, ("a",), 4, 8),
+            (1, ("b", 1), 6, 2),
+            (1, ("c",), 3, 14),
+        ],
+    )
+    def test_a_value_knows_where_each_of_its_entries_is_written(self, index, path, line, column):
+        """What is not written out stands where what holds it stands."""
+        text = "bindings s {\n bind 'x' to [1, 22, { 'k' => 3 }]\n bind 'y' to {\n  a => 1,\n  b => [2,\n 3] }\n}"
+        (one,) = parse_sets(text, "a.pp")
+        origin = one.items[index].to.places.at(path)
+
+        assert ("a.pp", line, column) == (origin.file, origin.line, origin.column)
 
     def test_a_hundred_lines_of_comments_and_blanks_mean_nothing(self):
         """Windows line ends and a byte order mark neither."""

@@ -186,7 +186,7 @@ class TestTheCommand:
 
     def ask(self, capsys, site, *words: str) -> tuple[int, str, str]:
         """The exit code, and what was written."""
-        code = main(["bindings", *words, "--site", str(site)])
+        code = main(["bindings", *words, "--site", str(site), "--run-code"])
         out = capsys.readouterr()
         return code, out.out, out.err
 

@@ -89,7 +89,7 @@ WRONG: dict[str, list[Callable[[], Any]]] = {
         lambda: STORE.load("w", "x"),
         lambda: STORE.prune("x"),
         lambda: STORE.search("role:x"),
-        lambda: STORE.adopt("w", 3),
+        lambda: STORE.add_history("w", 3),
         lambda: keep.saved_document("w"),
         lambda: keep.saved_document(web1(), "x"),
         lambda: keep.allowed({}, 3),

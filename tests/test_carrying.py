@@ -130,10 +130,10 @@ def test_of_two_who_bring_the_same_one_is_told(place, engine):
     """The second is late, and nothing is there twice."""
     store, target = filled(place("sqlite")), open_store(place(engine))
     loaded = [store.load("web1", number) for number in (1, 2, 3)]
-    target.adopt("web1", loaded[:2])
+    target.add_history("web1", loaded[:2])
 
     with pytest.raises(StoreError, match="revision 2 of the node 'web1' cannot be kept"):
-        target.adopt("web1", loaded[1:])
+        target.add_history("web1", loaded[1:])
     assert [2, 1] == [revision.number for revision in target.history("web1")]
 
 
@@ -225,6 +225,6 @@ def test_what_is_noted_elsewhere_of_a_save_counts_for_nothing(place):
     """The revision itself says it."""
     store = open_store(place("directory"))
     saved = filled(place("sqlite")).load("web1", 2)
-    store.adopt("web1", [replace(saved, noted=Noted(by="somebody"))])
+    store.add_history("web1", [replace(saved, noted=Noted(by="somebody"))])
 
     assert saved.revision == store.history("web1")[0]

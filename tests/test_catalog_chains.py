@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodeattrs.catalog import Catalog, RefMaker, Refs, Resource, parsed_chain, parsed_query, ref_of, refs
+from nodeattrs.catalog.questions import impact_of, why_before
 from nodeattrs.catalog.resources import answers
 from nodeattrs.errors import BadArgument, DocumentError
+from nodeattrs.puppet.references import spelled
 
 Package, File, Service = RefMaker("Package"), RefMaker("File"), RefMaker("Service")
 
@@ -145,6 +147,17 @@ class TestCollectors:
             one.ref.name for one in catalog if one.ref.type == "Package" and answers(one, parsed_query(query))
         ]
 
+    @pytest.mark.parametrize(
+        "value", [None, True, 1, -1.5, 1e22, 1e-7, "", "a b", "it's", "a\\", "\\'", "$x", "undef", "a\nb"]
+    )
+    def test_a_query_is_shown_in_words_that_read_as_the_same(self, value):
+        """
+        Null, quotes, backslashes and dollars, too.
+        """
+        query = ("and", ("==", "a", value), ("or", ("!=", "b", value), ("==", "c", "d")))
+
+        assert query == parsed_query(spelled(query))
+
     def test_a_virtual_resource_comes_when_a_collector_finds_it(self):
         """
         Others do not.
@@ -205,6 +218,7 @@ class TestText:
             ('File["a$b"] -> File["c"]', ":1:6", "f-string"),
             ("File['a'] § File['b']", ":1:11", "means nothing"),
             ("[" * 500, ":1:", "levels of brackets"),
+            (f"File['a'] -> File <| x == {'9' * 5_000} |>", ":1:27", "more than 100 signs"),
             ("", ":1:1", "the text ends"),
         ],
     )
@@ -252,3 +266,61 @@ def test_text_and_python_say_the_same(first, rest):
     written.relate(text(first) + "".join(f" {arrow} {text(right)}" for arrow, right in rest))
 
     assert edges(said) == edges(written)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("File[a] { mode => 1 }", "1:9"),
+        ("File { 'b': }", "1:6"),
+        ("File[a] -> {", "1:12"),
+        ("File[a] -> x {", "1:12"),
+        ("{ }", "1:1"),
+    ],
+)
+def test_a_resource_in_a_chain_is_sent_to_python(text, place):
+    """Also where only the sign after the unexpected one tells that it is one."""
+    with pytest.raises(DocumentError, match="a resource is not declared in a chain") as caught:
+        parsed_chain(text)
+    assert str(caught.value).startswith(f"chain:{place}: ")
+
+
+names = "abcde"
+links = st.lists(
+    st.tuples(st.sampled_from(names), st.booleans(), st.sampled_from(names)).filter(lambda link: link[0] < link[2]),
+    max_size=7,
+    unique_by=lambda link: (link[0], link[2]),
+)
+
+
+def reached(links, start, hears=names, refresh=False):
+    """Who is reached from one, one step after another; how far away each is."""
+    far = {start: 0}
+    for distance in range(1, len(names)):
+        for first, with_refresh, then in links:
+            if far.get(first) == distance - 1 and then in hears and (with_refresh or not refresh):
+                far.setdefault(then, distance)
+    return far
+
+
+@given(links, st.sets(st.sampled_from(names)))
+def test_questions_are_answered_as_by_walking_all_ways(links, refreshable):
+    """Who waits, who refreshes, and the shortest way from each to each."""
+    catalog = catalog_of(*(f"File[{name}]" for name in names), **{name: {"refreshable": True} for name in refreshable})
+    for first, with_refresh, then in links:
+        catalog.relate(f"File[{first}] {'~>' if with_refresh else '->'} File[{then}]")
+    plan = catalog.plan()
+
+    for start in names:
+        impact, waits = impact_of(plan, f"File[{start}]"), reached(links, start)
+        assert f"File[{start}]" == impact.ref
+        assert sorted(f"File[{name}]" for name in waits.keys() - start) == sorted(impact.after)
+        refreshed = reached(links, start, refreshable, refresh=True).keys() - start
+        assert sorted(f"File[{name}]" for name in refreshed) == sorted(impact.refreshed)
+        for goal in waits.keys() - start:
+            steps = why_before(plan, f"File[{start}]", f"File[{goal}]")
+            assert waits[goal] == len(steps)
+            assert [step.before for step in steps] == [f"File[{start}]", *(step.after for step in steps[:-1])]
+            assert all((step.before[5], step.refresh, step.after[5]) in links for step in steps)
+        for goal in set(names) - waits.keys():
+            assert [] == why_before(plan, f"File[{start}]", f"File[{goal}]")

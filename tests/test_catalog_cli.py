@@ -58,9 +58,7 @@ class TestCommand:
         And ends with 0.
         """
         assert main(["catalog", "check", "--from", write(NTP)]) == 0
-        assert (
-            "catalog.json: 3 resources in 2 containers, 2 relationships\n  nothing is missing, and there is no cycle\n"
-        ) == capsys.readouterr().out
+        assert ("3 resources, 2 containers, 2 relationships, 0 errors, 0 warnings\n") == capsys.readouterr().out
 
     def test_check_names_every_fault_and_ends_with_1(self, capsys):
         """
@@ -82,10 +80,11 @@ class TestCommand:
         assert "  File[/b] => File[/a]: the chain File['/b'] ~> File['/a'] at catalog.json:" in said
 
         assert main(["catalog", "check", "--format", "json", "--from", "catalog.json"]) == 1
-        missing, cycle = json.loads(capsys.readouterr().out)["faults"]
-        assert ("missing", "File[/x]", "before") == (missing["kind"], missing["missing"], missing["parameter"])
+        missing, cycle = json.loads(capsys.readouterr().out)["findings"]
+        assert ("NA0602", "catalog.json", 3) == (missing["code"], missing["file"], missing["line"])
+        assert ("NA0603", "catalog.json", 3) == (cycle["code"], cycle["file"], cycle["line"])
         assert ["before of File[/a]", "the chain File['/b'] ~> File['/a']"] == [
-            edge["because"] for edge in cycle["cycles"][0]["edges"]
+            edge.partition(": ")[2].partition(" at ")[0] for edge in cycle["said"]
         ]
 
     @pytest.mark.parametrize("turned", [False, True])

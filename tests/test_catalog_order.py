@@ -17,8 +17,7 @@ from nodeattrs.catalog import (
     ref_of,
 )
 from nodeattrs.catalog.cycles import first_lasso
-from nodeattrs.catalog.drawing import dot, mermaid
-from nodeattrs.catalog.questions import impact_of, known_ref, why_before
+from nodeattrs.catalog.questions import dot, impact_of, known_ref, mermaid, why_before
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import BadArgument, DocumentError
 from tests.benchmarks import ordering

@@ -73,7 +73,7 @@ class TestExample:
         Attributes alone declare nothing.
         """
         assert main(["catalog", "check", *RUN[:6], "--facts", "cookbooks_example/facts"]) == 0
-        assert "web1: 0 resources" in capsys.readouterr().out
+        assert "0 resources" in capsys.readouterr().out
 
     def test_explain_goes_from_a_file_to_who_set_its_attributes(self, capsys):
         """
@@ -202,7 +202,9 @@ class TestTheRevision:
         monkeypatch.setattr(Journal, "_write", write)
 
         assert 1 == main([*KITCHEN, "--apply", "--report", "report"])
-        assert "error: the report report cannot be written: No space left on device\n" == capsys.readouterr().err
+        assert (
+            "error: the report report cannot be written: No space left on device [NA0501]\n" == capsys.readouterr().err
+        )
         assert "StoreError" == open_store(".nodeattrs/nodes.db").load("web1").noted.error
 
     def test_history_and_status_show_it(self, kitchen, capsys):

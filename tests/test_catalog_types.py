@@ -15,9 +15,8 @@ import pytest
 
 from nodeattrs.catalog import Catalog, Report, Resource, ResourceFailed, apply_plan, ref_of
 from nodeattrs.catalog.types import Site, subject_of, type_named
-from nodeattrs.catalog.types.commands import Execute
+from nodeattrs.catalog.types.commands import Execute, Log
 from nodeattrs.catalog.types.files import Directory, File, Link
-from nodeattrs.catalog.types.messages import Log
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.errors import BadArgument, BadName, MissingExtra
 from nodeattrs.runs.applying import noted_report
@@ -38,7 +37,7 @@ def run(site: Site, *subjects: Any, noop: bool = False) -> Report:
 
 
 def told(report: Report) -> list[str]:
-    return [change.told for outcome in report.outcomes.values() for change in outcome.changes]
+    return [change.summary for outcome in report.outcomes.values() for change in outcome.changes]
 
 
 def errors(report: Report) -> str:

@@ -264,7 +264,16 @@ class TestRun:
         By commas, and repeated.
         """
         said = say(
-            *RUN, "--node", "new", "--run-list", "role[web], recipe[app]", "--run-list", "app", "--format", "json"
+            *RUN,
+            "--node",
+            "new",
+            "--new",
+            "--run-list",
+            "role[web], recipe[app]",
+            "--run-list",
+            "app",
+            "--format",
+            "json",
         )
 
         (run,) = said.data["runs"]
@@ -385,7 +394,7 @@ class TestExplain:
         said = say("explain", "web1", path)
 
         assert (1, "") == (said.code, said.out)
-        assert said.err.startswith(f"error: {path} is not set\n  {hint}")
+        assert said.err.startswith(f"error: {path} is not set [NA0102]\n  {hint}")
 
     def test_a_document_without_a_snapshot_says_so(self, say: Say, desk: Path):
         """
@@ -476,7 +485,7 @@ class TestShow:
         said = say("show", "web11")
 
         assert said.code == 1
-        assert "there is no saved node web11 in .nodeattrs/nodes.db\n  did you mean web1?" in said.err
+        assert "there is no saved node web11 in .nodeattrs/nodes.db [NA0411]\n  did you mean web1?" in said.err
 
 
 class TestFacts:
@@ -565,7 +574,8 @@ class TestCookbookCode:
         assert (1, "") == (said.code, said.out)
         assert said.err.splitlines() == [
             "info: so far  (cookbooks/app/recipes/default.py:1)",
-            "error: cookbooks/app/recipes/deep.py:2: recipe app::deep failed: ZeroDivisionError: division by zero",
+            "error: cookbooks/app/recipes/deep.py:2: recipe app::deep failed: "
+            "ZeroDivisionError: division by zero [NA0413]",
             '  cookbooks/app/recipes/default.py:3: include_recipe("app::deep")',
             "  cookbooks/app/recipes/deep.py:4: halve(4)",
             "  cookbooks/app/recipes/deep.py:2, in halve: return n / 0",
@@ -696,7 +706,10 @@ class TestStreams:
                 env={"PYTHONUNBUFFERED": unbuffered},
             )
 
-        assert (1, "error: the output cannot be written: No space left on device\n") == (done.returncode, done.stderr)
+        assert (1, "error: the output cannot be written: No space left on device [NA0001]\n") == (
+            done.returncode,
+            done.stderr,
+        )
 
     def test_a_terminal_that_knows_ascii_only(self, desk: Path):
         """
@@ -727,7 +740,9 @@ class TestStreams:
         monkeypatch.setattr("nodeattrs.reports.show.part_of", lambda *_: 1 / 0)
         words = ("facts", "--facts", "../repo/facts.json")
 
-        assert say(*words).err.startswith("error: a fault in nodeattrs itself: ZeroDivisionError: division by zero\n")
+        assert say(*words).err.startswith(
+            "error: a fault in nodeattrs itself: ZeroDivisionError: division by zero [NA0003]\n"
+        )
         assert "Traceback" not in say(*words).err
         assert "Traceback" in say(*words, "--traceback").err
 

@@ -218,7 +218,7 @@ class TestNames:
         Brackets that do not close, roles that are not there, and nothing at all.
         """
         assert "role[web" in refuse(*RUN, "--run-list", "role[web")
-        assert "there is no role wbe\n" in refuse(*RUN, "--run-list", "role[wbe]")
+        assert "there is no role wbe [NA0406]\n" in refuse(*RUN, "--run-list", "role[wbe]")
         assert "--run-list names no item" in refuse(*RUN, "--run-list", " , ")
 
     def test_the_facts_of_a_directory_stay_in_it(self, desk: Path, refuse: Refuse):
@@ -273,7 +273,9 @@ class TestFilesOnTheCommandLine:
         """
         Each named as it was given.
         """
-        assert "error: nosuch.json: cannot be read: No such file or directory\n" == refuse(*RUN, "-j", "nosuch.json")
+        assert "error: nosuch.json: cannot be read: No such file or directory [NA0301]\n" == refuse(
+            *RUN, "-j", "nosuch.json"
+        )
         assert "nosuch.json: cannot be read" in refuse("facts", "--facts", "nosuch.json")
         assert "there is no repository at nosuch" in refuse("run", "--repo", "nosuch", "--node", "web1")
         assert "there is no saved node web1 in files in nosuch" in refuse("show", "web1", "--store", "nosuch")
@@ -306,7 +308,7 @@ class TestStore:
         (desk / "repo/cookbooks/app/attributes/default.py").write_text('default["app"]["workers"] = 3\n')
 
         assert refuse(*RUN).splitlines() == [
-            "error: cannot save the node 'web1' in store: No space left on device",
+            "error: cannot save the node 'web1' in store: No space left on device [NA0501]",
             "  what was saved before is still there",
             "  free some space there and try again",
         ]
@@ -326,7 +328,7 @@ class TestStore:
 
         said = refuse(*RUN)
 
-        assert said.startswith("error: cannot save the node 'web1' in store: Read-only file system\n")
+        assert said.startswith("error: cannot save the node 'web1' in store: Read-only file system [NA0501]\n")
         assert "name another place for the store" in said
 
     @pytest.mark.parametrize(

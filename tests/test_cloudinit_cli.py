@@ -87,7 +87,7 @@ class TestMerge:
 
         code, out, err = run(*words)
         assert code == 0
-        assert "[default-replaces]" in err
+        assert "NA1153" in err
         assert "warning" not in out
         assert "[default-replaces]" not in run(*words, "--ignore", "default-replaces")[2]
         assert run(*words, "--ignore", "all")[2] == ""
@@ -97,7 +97,7 @@ class TestMerge:
         code, out, err = run("merge", "base.yaml", "broken.yaml", "--format", "json")
 
         assert (code, json.loads(out)["runcmd"]) == (1, ["one"])
-        assert "broken.yaml:3:1: broken YAML" in err
+        assert "broken.yaml:3:1: rejected: broken YAML" in err
         assert run("merge", "base.yaml", "broken.yaml", "--lenient")[0] == 0
 
     def test_standard_input_is_one_of_the_files(self, run: Run, monkeypatch: pytest.MonkeyPatch):
@@ -189,13 +189,13 @@ class TestOddValues:
 class TestCheck:
     def test_nothing_to_say_is_0(self, run: Run):
         """And one line."""
-        assert run("check", "base.yaml", "web.yaml") == (0, "2 parts, 0 faults, 0 warnings\n", "")
+        assert run("check", "base.yaml", "web.yaml") == (0, "2 parts, 0 errors, 0 warnings\n", "")
 
     def test_anything_to_say_is_1(self, run: Run):
         """A warning as well as a fault."""
         code, out, _ = run("check", "base.yaml", "careless.yaml")
         assert code == 1
-        assert "[default-replaces]" in out
+        assert "NA1153" in out
 
         code, out, _ = run("check", "broken.yaml")
         assert code == 1
@@ -210,8 +210,10 @@ class TestCheck:
         data = json.loads(run("check", "base.yaml", "careless.yaml", "broken.yaml", "--format", "json")[1])
 
         assert data["ok"] is False
-        assert [warning["name"] for warning in data["warnings"]] == ["default-replaces"]
-        assert data["parts"][2]["kind"] == "empty"
+        assert [(one["name"], one["file"], one["line"]) for one in data["findings"]] == [
+            ("empty", "broken.yaml", 3),
+            ("default-replaces", "careless.yaml", 2),
+        ]
 
 
 class TestPack:

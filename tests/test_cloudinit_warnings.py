@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from nodeattrs.adapters.cloudinit import WARNINGS, CloudPart, merge, merge_confd, merge_layers
+from nodeattrs.reports.cloud_config import findings_of
 
 PAGE = Path(__file__).parents[1] / "docs" / "cloudinit.md"
 APPEND = "merge_how: list(append)+dict(recurse_list)\n"
@@ -103,3 +104,25 @@ def test_a_warning_says_where_what_and_how_to_get_out():
     )
     assert warning.to_dict()["path"] == "l"
     assert warning.number == 2
+
+
+@pytest.mark.parametrize("way", ["parts", "confd", "layers", "bytes"])
+def test_each_has_a_place(way: str, tmp_path: Path):
+    """
+    File and line, whether the parts are files of their own, conf.d or layers; of bytes without a file there is none.
+    """
+    texts = ["packages: [a]\nl: [1]", "merge_how: list(append)+dict(unique)\nl: [2]", "packages: [b]"]
+    for number, text in enumerate(texts):
+        (tmp_path / f"{number}.cfg").write_text(f"#cloud-config\n{text}\n")
+    files = sorted(tmp_path.iterdir())
+    merged = {
+        "parts": lambda: merge(files),
+        "confd": lambda: merge_confd("packages: [z]", {file.name: file.read_text() for file in files}),
+        "layers": lambda: merge_layers(user=merge(files), vendor=merge(files[:1])),
+        "bytes": lambda: merge([file.read_bytes() for file in files]),
+    }[way]()
+    found = list(findings_of(merged))
+
+    assert found
+    if way in ("parts", "layers"):
+        assert [] == [one for one in found if not (one.file and one.line)]

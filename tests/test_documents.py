@@ -12,10 +12,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nodeattrs.core.budget import limited
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.testing import values
-from nodeattrs.texts import documents, json_text, yaml_text
+from nodeattrs.texts import documents, json_text
 from nodeattrs.texts.documents import parse, read
 from tests.edits import changed, leaves
 
@@ -184,7 +185,7 @@ class TestYaml:
         In both styles and with both parsers.
         """
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(yaml_text, "_Loader", loader)
+            patch.setattr(yaml, "CSafeLoader", loader, raising=False)
             seen = parse(yaml.safe_dump(tree, default_flow_style=flow, sort_keys=False), "f.yaml", "yaml").tree
 
         assert repr(tree) == repr(seen)
@@ -227,17 +228,17 @@ class TestYaml:
         """
         assert {"d": "2001-01-01 10:00:00.5 +2"} == parse("d: 2001-01-01 10:00:00.5 +2", "f.yaml", "yaml").tree
 
-    def test_the_limit_itself_is_inside_and_one_more_value_is_not(self, monkeypatch):
+    def test_the_limit_itself_is_inside_and_one_more_value_is_not(self):
         """
         The root, a list of ten, ten of those, and all of it once more: 234 values.
         """
-        monkeypatch.setattr(yaml_text, "MAX_VALUES", 234)
         ten = "- &ten [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n"
         hundred = f"- &hundred [{', '.join(['*ten'] * 10)}]\n"
         text = f"{ten}{hundred}- *hundred\n"
 
-        assert 234 == len(flattened(parse(text, "f.yaml", "yaml").tree))
-        assert "holds more than 234 values" in str(refusal(text + "- x\n", "yaml"))
+        with limited(values=234):
+            assert 234 == len(flattened(parse(text, "f.yaml", "yaml").tree))
+            assert "holds more than 234 values" in str(refusal(text + "- x\n", "yaml"))
 
     def test_a_bomb_is_refused_where_it_passes_the_limit(self):
         """
@@ -411,7 +412,7 @@ class TestRefusals:
         """
         Whichever of PyYAML's parsers is there.
         """
-        monkeypatch.setattr(yaml_text, "_Loader", loader)
+        monkeypatch.setattr(yaml, "CSafeLoader", loader, raising=False)
 
         error = refusal(text, "yaml")
 

@@ -81,6 +81,12 @@ class TestAnEntryThatCannotBeFollowed:
         with pytest.raises(BadArgument, match="has an entry that is neither"):
             of(FACTS, [entry])
 
+    @pytest.mark.parametrize("lists", [["a"], "automatic", 1, 1.5])
+    def test_lists_that_are_no_map_of_levels_are_refused(self, lists):
+        for allow, block in ((lists, None), (None, lists)):
+            with pytest.raises(BadArgument, match="are a map of levels, not"):
+                saved_document(Node("web1"), allow, block)
+
 
 keys = st.sampled_from(["a", "b", "/c"])
 trees = st.dictionaries(
@@ -277,6 +283,21 @@ class TestFilteredSnapshot:
 
         assert node.explain("apache.port") == restored.explain("apache.port")
         assert {"apache": {"port": 8080, "mods": ["ssl", "php"]}} == restored.to_dict()
+
+    def test_what_is_kept_in_lists_keeps_its_explanation(self):
+        node = Node("web1")
+        with node.setting_as("attribute file", "apache2"):
+            node.default["users"] = [{"name": "ann", "keys": [["a"]]}, {"name": "bob"}]
+        with node.setting_as("recipe", "site"):
+            node.default["users"][0]["shell"] = "sh"
+            node.default["users"].append({"name": "cid", "keys": {"k": "v"}})
+            node.default["other"] = 1
+
+        restored = Node.restore(filtered_snapshot(node.snapshot(), allow={"default": ["users"]}))
+
+        for path in ("users", "users.0.name", "users.0.shell", "users.0.keys.0", "users.2.keys.k"):
+            assert node.explain(path) == restored.explain(path)
+        assert "other" not in json.dumps(filtered_snapshot(node.snapshot(), allow={"default": ["users"]}))
 
     def test_a_value_in_the_way_of_an_allowed_path_is_not_kept_but_still_hides(self):
         node = Node("web1")

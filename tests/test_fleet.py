@@ -71,7 +71,8 @@ class TestWhoDoesTheWork:
         list(resolve(alone, NAMES, jobs=1))
         with ThreadPoolExecutor(8) as executor:
             for _ in range(3):
-                list(resolve(fleet, NAMES, executor=executor))
+                outcomes = list(resolve(fleet, NAMES, executor=executor))
+                assert {"web7"} == {outcome.name for outcome in outcomes if outcome.error}, outcomes
 
         here, there = open_store(alone.store), open_store(fleet.store)
         for name in NAMES:
@@ -83,9 +84,9 @@ class TestWhoDoesTheWork:
         All that is sent can be pickled, and what comes back too.
         """
         with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
-            judged(fleet, resolve(fleet, NAMES, executor=executor, tell=length_of_log))
-            outcomes = list(resolve(fleet, ["web1", "web7"], executor=executor, tell=length_of_log))
-        assert [("web1", 0), ("web7", "RecipeFailed")] == [(outcome.name, outcome.told) for outcome in outcomes]
+            judged(fleet, resolve(fleet, NAMES, executor=executor, collect=length_of_log))
+            outcomes = list(resolve(fleet, ["web1", "web7"], executor=executor, collect=length_of_log))
+        assert [("web1", 0), ("web7", "RecipeFailed")] == [(outcome.name, outcome.collected) for outcome in outcomes]
 
     def test_an_executor_that_stays_sees_what_has_changed(self, fleet, tmp_path):
         """
@@ -101,7 +102,7 @@ class TestWhoDoesTheWork:
     def test_few_nodes_are_not_worth_processes(self, fleet, monkeypatch):
         monkeypatch.setattr(fleets, "_pool", lambda *_: pytest.fail("a process was started"))
 
-        assert 15 == len(list(resolve(replace(fleet, save=False), ["web1"] * (2 * fleets.HANDFUL - 1))))
+        assert 15 == len(list(resolve(replace(fleet, save=False), ["web1"] * (2 * fleets.BATCH - 1))))
         assert (1, fleets.processors()) == (jobs_for(15), jobs_for(16))
 
     @pytest.mark.parametrize("jobs", [1, 2])
@@ -144,7 +145,7 @@ class TestHowMuchAtOnce:
         outcomes = resolve(fleet, (f"n{number}" for number in range(1_000_000)), executor=executor)
         next(outcomes)
 
-        assert executor.given <= fleets.HANDFUL * fleets.HANDFULS
+        assert executor.given <= fleets.BATCH * fleets.BATCHES
         outcomes.close()
 
     def test_a_worker_that_died_is_said(self, fleet):
@@ -288,7 +289,9 @@ class TestTheCommand:
     def test_a_slip_in_the_place_of_the_facts_is_told_once(self, fleet, capsys):
         for command in (("fleet", "resolve"), ("run", "--all")):
             assert 1 == main((*command, "--repo", "repo", "--facts", "repo/fatcs"))
-            assert capsys.readouterr().err.startswith("error: repo/fatcs: cannot be read: no such file or directory\n")
+            assert capsys.readouterr().err.startswith(
+                "error: repo/fatcs: cannot be read: no such file or directory [NA0405]\n"
+            )
 
     def test_a_search_says_which(self, fleet, capsys):
         main(("fleet", "resolve", "--repo", "repo", "--facts", "repo/facts", "--jobs", "1"))

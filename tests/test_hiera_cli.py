@@ -180,10 +180,11 @@ class TestExplain:
         assert "data/nodes/web1.yaml:1" in out
         assert "lookup_options, data/common.yaml:5" in out
 
-    def test_what_is_too_wide_goes_on_below(self, tmp_path, said):
+    def test_what_is_too_wide_goes_on_below(self, tmp_path, said, monkeypatch):
         """
         Where paths are long: no line is wider than the screen, and no cell is lost or torn.
         """
+        monkeypatch.setenv("COLUMNS", "80")
         folder = "a-rather-long-name/of-a-datacentre-somewhere/rack-a7"
         levels = f"- {{name: rack, path: {folder}/web.yaml}}\n- {{name: row, path: {folder}/absent.yaml}}\n"
         files = {"hiera.yaml": f"version: 5\nhierarchy:\n{levels}", f"data/{folder}/web.yaml": "k: [n, c]\n"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -112,6 +113,24 @@ class TestHow:
         )
         assert ("deep", "argument") == (given.strategy, given.strategy_from)
         assert ("first", "default") == (plain.strategy, plain.strategy_from)
+
+    def test_the_lines_that_decided_who_is_asked_and_how(self, site: Site):
+        """
+        The levels, and the line of lookup_options; none where the call says how.
+        """
+        options = "lookup_options:\n  k: {merge: unique}\n  j: {merge: {strategy: first}}\n"
+        scope = site({NODE: "k: [1]\nj: 1\n", COMMON: f"k: [2]\nj: 2\n{options}"})
+        levels = [
+            (f"level '{name}' of the environment layer", f"hiera.yaml:{at}")
+            for name, at in (("node", 3), ("common", 5))
+        ]
+
+        def causes(key: str, **how: Any) -> list[tuple[str, str | None]]:
+            return [(cause.what, cause.origin.place) for cause in scope.explain(key, **how).causes()]
+
+        assert [*levels, ("lookup_options: k is merged by unique", f"{COMMON}:4")] == causes("k")
+        assert [*levels, ("lookup_options: j is merged by first", f"{COMMON}:5")] == causes("j")
+        assert levels == causes("k", merge="deep")
 
     def test_the_places_are_told_in_order(self, site: Site):
         """

@@ -305,7 +305,7 @@ class TestFaults:
         with pytest.raises(KeyNotFound):
             merge([ABSENT, ABSENT], "unique")
 
-    @pytest.mark.parametrize("prefix", ["(", "[", "*"])
+    @pytest.mark.parametrize("prefix", ["(", "[", "(?z)"])
     def test_a_prefix_that_is_no_expression_fails_when_it_is_needed(self, prefix):
         """
         As in Puppet: not before a text is compared with it.
@@ -326,3 +326,51 @@ class TestFaults:
         for how in ("first", "unique", "deep"):
             with pytest.raises(TooDeep):
                 merge([circle, circle], how)
+
+
+@pytest.mark.parametrize(
+    "place", [lambda odd: odd, lambda odd: {"a": odd}, lambda odd: {"a": [odd]}, lambda odd: {"a": [[{"k": odd}]]}]
+)
+@pytest.mark.parametrize("above", [True, False])
+def test_keys_are_text_wherever_maps_are_merged_by_hash(place, above):
+    """Above and below, inside of lists too; a deep merge takes them."""
+    values = [place({1: 2}), {"b": 1}][:: 1 if above else -1]
+
+    with pytest.raises(CannotMerge, match="cannot merge a map with the key 1"):
+        merge(values, "hash")
+    assert 1 == merge(values, "deep")["b"]
+
+
+@pytest.mark.parametrize(
+    ("strong", "answer"),
+    [
+        ({"k": [1, 1]}, {"k": [1, 1]}),
+        ({"k": [1, 1], "l": [1, 1]}, {"k": [1, 1], "l": [1]}),
+        ({"k": [1, 1], "l": [1, 1], "m": {"n": [1, 1]}}, {"k": [1, 1], "l": [1], "m": {"n": [1]}}),
+        ({}, True),
+    ],
+)
+def test_over_a_truth_the_first_pair_is_taken_and_each_later_one_meets_itself(strong, answer):
+    """So their lists say each element once. An empty map yields. As the real one does: see the vectors."""
+    assert answer == merge([strong, True], "deep")
+
+
+UPPERS = [None, True, False, 1, "a", "", [1, 1], [], {"k": 1}, {}]
+
+
+@pytest.mark.parametrize(
+    ("lower", "is_below", "answers"),
+    [
+        (True, False, [True, True, False, 1, "a", "", [1, 1], [], {"k": 1}, True]),
+        (True, True, [True, True, False, 1, "a", "", [1, 1], [], {"k": 1}, True]),
+        (False, False, [False, True, False, 1, "a", "", [1, 1], [], {"k": 1}, {}]),
+        (False, True, [None, True, False, 1, "a", "", [1], [], {"k": 1}, {}]),
+    ],
+)
+def test_each_kind_over_a_truth(lower, is_below, answers):
+    """Below a key false is as if it were not there: null stays, and a list meets itself. See `deep-false` and
+    `deep-null` among the vectors."""
+    pairs = [({"q": upper}, {"q": lower}) if is_below else (upper, lower) for upper in UPPERS]
+    found = [merge([*pair], "deep") for pair in pairs]
+
+    assert spelled(answers) == spelled([one["q"] for one in found] if is_below else found)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from nodeattrs.adapters.hiera import BadLookup, Sensitive
-from nodeattrs.adapters.hiera.ruby_regex import Untranslatable, translated
 from nodeattrs.adapters.hiera.types import convert, parse_type
+from nodeattrs.puppet.regex import translated
+from nodeattrs.texts.patterns import BadPattern
 from tests.vectors.values import spelled
 
 
@@ -45,6 +46,20 @@ from tests.vectors.values import spelled
         ("Enum[x, true]", ["X"], ["y"]),
         ("Pattern[/^a/, 'z$']", ["ab", "xz"], ["b", 1]),
         ("Variant[Integer, Array[Integer]]", [1, [1]], ["a", ["a"]]),
+        ("Integer[1]", [1, 9], [0]),
+        ("Integer[default]", [-9, 9], [1.0]),
+        ("Float[0.5, 1.5]", [0.5, 1.5], [0.4, 1.6]),
+        ("Float[default, 1.5]", [-9.0], [1.6]),
+        ("Collection[1, 2]", [[1], [1, 2], {"a": 1}], [[], [1, 2, 3]]),
+        ("Array[Integer, 1, 2]", [[1], [1, 2]], [[], [1, 2, 3], ["a"]]),
+        ("Array[String, default, 1]", [[], ["a"]], [["a", "b"]]),
+        ("Hash[String, Any, 1, 2]", [{"a": 1}, {"a": 1, "b": 2}], [{}, {"a": 1, "b": 2, "c": 3}]),
+        ("Tuple[Integer, 1, 3]", [[1], [1, 2], [1, 2, 3]], [[], [1, 2, 3, 4], ["a"], [1, "a"], {}]),
+        ("Tuple[Integer, String, 1]", [[1], [1, "a"], [1, "a", "b"]], [[], ["a"], [1, 1], [1, "a", 1]]),
+        ("Tuple[Integer, String, 1, 3]", [[1], [1, "a", "b"]], [[1, "a", 1], [1, "a", "b", "c"]]),
+        ("Struct[{a => Integer}]", [{"a": 1}], [{}, {"a": "x"}, {"a": 1, "b": 1}, [], None]),
+        ("Enum[x, false]", ["x"], ["X"]),
+        ("Data", [[{"a": None}], "x", 1.5], [[{1: 1}], Sensitive("a")]),
         ("Sensitive[String]", [Sensitive("a")], ["a", Sensitive(1)]),
     ],
 )
@@ -76,6 +91,7 @@ def test_a_type_that_we_do_not_know_is_told():
     [
         ("42", "Integer", 42), ("0x1F", "Integer", 31), ("010", "Integer", 8), (" 7 ", "Integer", 7),
         (True, "Integer", 1), ("-3", "Integer", -3), ("101", ["Integer", 2], 5), ("-3", ["Integer", 10, True], 3),
+        ("0x1F", ["Integer", 16], 31), ("017", ["Integer", 8], 15), ("0b11", ["Integer", 2], 3),
         (2.9, "Integer", 2), ("2.5", "Float", 2.5), (1, "Float", 1.0), ("1e3", "Float", 1000.0),
         ("1.5", "Numeric", 1.5), ("7", "Numeric", 7),
         ("yes", "Boolean", True), ("FALSE", "Boolean", False), (0, "Boolean", False),
@@ -134,24 +150,72 @@ def test_a_conversion_that_fails(value, to, kind):
         (r"a.b", ["axb"], ["a\nb"]),
         (r"(?i:NTP)", ["ntp"], ["x"]),
         (r"a++b", ["aab"], ["ac"]),
+        (r"^a{2}?b", ["aab", "b"], ["ab"]),
+        (r"a**b", ["aab", "b"], ["a"]),
+        (r"^*b", ["ab"], ["a"]),
+        (r"^(?i)x|y", ["X", "Y"], ["z"]),
+        (r"(a(?i)b)c", ["aBc"], ["aBC", "Abc"]),
+        (r"(?#words)b", ["b"], ["words"]),
+        (r"^(a)?(?(1)b|c)", ["ab", "c"], ["b"]),
+        (r"^a\R$", ["a\r\n"], ["a"]),
+        (r"\u{61 62}", ["ab"], ["a"]),
+        (r"[(?<a]b>", ["(b>"], ["b>"]),
         (r"\u{e9}", ["é"], ["e"]),
         (r"[]a]", ["]"], ["b"]),
+        (r"[a][b]", ["ab"], ["a", "b"]),
+        (r"[a]&&[b]", ["a&&b"], ["ab"]),
+        (r"x[^a]^b|[b^]", ["^", "xc\nb"[:1] + "b"], ["xac"]),
         (r"[^]a]", ["b"], ["]"]),
         (r"(?<=a)b(?<!c)", ["ab"], ["cb"]),
     ],
 )
 def test_an_expression_finds_what_ruby_finds(ruby, finds, finds_not):
     """Anchors stand at lines, classes know ASCII."""
-    pattern = translated(ruby)
+    assert_finds(translated(ruby), finds, finds_not)
 
+
+def assert_finds(pattern, finds, finds_not):
     assert finds == [text for text in finds if pattern.search(text)]
     assert [] == [text for text in finds_not if pattern.search(text)]
 
 
-@pytest.mark.parametrize(
-    "ruby", [r"\p{Alpha}", r"\G", r"\K", r"a(?<n>\g<n>)", "[a[bc]]", "[a&&b]", "(", "a(?i)b", r"[[:nope:]]"]
-)
-def test_what_python_cannot_say_is_refused(ruby):
-    """Rather than understood otherwise."""
-    with pytest.raises(Untranslatable):
+_WITH_REGEX = [
+    (r"\p{Alpha}\w", ["éa"], ["éé", "1a"]),
+    (r"^[\p{Alpha}\d]+$", ["é1"], ["_"]),
+    (r"\p{^Alpha}", ["1"], ["é"]),
+    (r"(?<n>a)-\g<n>", ["a-a"], ["a-b"]),
+    ("[a[bc]]", ["c"], ["d"]),
+    ("[a-z&&[^aeiou]]", ["b"], ["a"]),
+    (r"^a\X$", ["ab"], ["a"]),
+    (r"a\Kb", ["ab"], ["b"]),
+    (r"^a{1,2}+b", ["aaaab"], ["b"]),
+]
+
+
+@pytest.mark.parametrize(("ruby", "finds", "finds_not"), _WITH_REGEX)
+def test_what_only_the_package_regex_can_say(ruby, finds, finds_not):
+    """Properties know all of Unicode, and what stands beside them ASCII."""
+    pytest.importorskip("regex")
+    assert_finds(translated(ruby), finds, finds_not)
+
+
+@pytest.mark.parametrize("ruby", [ruby for ruby, *_ in _WITH_REGEX])
+def test_without_that_package_it_is_refused(without_regex, ruby):
+    """Rather than understood otherwise; the hint names the extra."""
+    with pytest.raises(BadPattern, match=r"nodeattrs\[regex\]"):
         translated(ruby)
+
+
+@pytest.mark.parametrize(
+    "ruby", ["(", r"[[:nope:]]", r"\u{110000}", r"\u{FFFFFFFFFFFFFFFFFFFF}", "(?~a)", "(?z)", r"\y"]
+)
+def test_what_nobody_can_say_is_refused(ruby):
+    """Rather than understood otherwise."""
+    with pytest.raises(BadPattern):
+        translated(ruby)
+
+
+@pytest.mark.parametrize("target", ["Undef", "Any", "Scalar", "Enum[a]"])
+def test_a_type_that_nothing_is_made_into_is_named(target):
+    with pytest.raises(BadLookup, match="there is no conversion to"):
+        convert("x", target)

@@ -246,13 +246,13 @@ class TestOnTheCommandLine:
         monkeypatch.chdir(tmp_path)
 
         def run(*words: str) -> tuple[int, str, str]:
-            code = main(["hiera", *words])
+            code = main(["hiera", *words, "--run-code"])
             out, err = capsys.readouterr()
             return code, out, " ".join(err.split())
 
         return run
 
-    TOLD = f"may be overridden by level 'Vault' ({WHERE}): needs a server"
+    TOLD = f"may be overridden by level 'Vault' ({WHERE}): needs a server [NA0204]"
 
     def test_the_answer_is_printed_with_a_code_of_its_own(self, said):
         """

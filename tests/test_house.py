@@ -19,11 +19,13 @@ FACE = ""
 """The room of `nodeattrs/__init__.py`."""
 
 RANKS = {
+    "codes": -1,
     "errors": 0,
     "core": 1,
     "disk": 1,
     "texts": 2,
     "node": 3,
+    "puppet": 3,
     "keep": 4,
     "adapters": 4,
     "catalog": 4,

@@ -74,7 +74,7 @@ class TestCounting:
             tick("web1")
             terminal.warn(["it rains"])
 
-        before, warning, _ = screen.getvalue().partition("warning: it rains\n")
+        before, warning, _ = screen.getvalue().partition("warning: it rains [NA0001]\n")
         assert warning
         assert "" == before.rpartition("\r")[2]
 

@@ -610,6 +610,23 @@ class TestThePast:
         assert ("overwritten", 5, said.at["scalar"], said.at["write"]) in said.past("a")
 
 
+class TestHowItWasSet:
+    def test_the_past_says_it_as_the_trace_did(self, said):
+        """A full assignment was one, and a value inside of a map that was assigned was set along."""
+        node = said.node
+        node.default_full["full"]["k"] = 1
+        node.default["map"] = {"k": {"x": 1}}
+        node.default["plain"]["k"] = 1
+        before = {path: node.trace(path).winner.claim.verb for path in ("full.k", "map", "map.k", "map.k.x", "plain.k")}
+        for path in ("full", "map", "plain"):
+            node.default[path]["k"] = 2
+        node.default["map"] = {}
+
+        assert [Verb.FULL, Verb.REPLACE, Verb.SET, Verb.SET, Verb.SET] == list(before.values())
+        for path, verb in before.items():
+            assert {verb} == {past.claim.verb for past in node.trace(path).history if ".".join(past.claim.path) == path}
+
+
 class TestAttributeFileAndRecipe:
     def test_a_map_that_a_recipe_assigned_hides_the_attribute_files(self, said):
         """The hidden claims lose by that rule, at every path below."""

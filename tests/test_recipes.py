@@ -520,7 +520,9 @@ class TestFailures:
         assert ["Python syntax error: invalid syntax"] == [
             fault.reason for fault in here.check() if fault.file == RECIPE
         ]
-        assert ["#{node.name} is Ruby, and stored as it stands"] == [warning.reason for warning in here.warnings]
+        assert [("#{node.name} is Ruby, and stored as it stands", "NA0311")] == [
+            (warning.reason, warning.code) for warning in here.warnings
+        ]
 
     def test_a_file_of_other_bytes_is_a_document_error(self, tmp_path):
         """

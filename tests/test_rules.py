@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from nodeattrs import ACROSS, INSIDE, Fold, Layer, Node, Origin, fold
 from nodeattrs.cli import main
 from nodeattrs.core.rules import PathRule, read_rules, ruled
-from nodeattrs.errors import BadArgument
+from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.keep import open_store
 from nodeattrs.keep.search import indexed, parse_query, read_tree
 from nodeattrs.node.documents import CHEF_RULES, json_ready
@@ -178,6 +178,19 @@ class TestMistakes:
         rules = read_rules({"a.*": {"policy": "append", "at": "inside"}, "s": {"merge_by": "name"}})
 
         assert rules == tuple(PathRule.from_dict(rule.to_dict()) for rule in rules)
+
+    @pytest.mark.parametrize(
+        "odd", [{"place": []}, {"field": None}, {"policy": {}}, {"path": [["a"]]}, {"path": [1.5]}]
+    )
+    def test_forged_rules_are_refused(self, odd: dict[str, Any]):
+        """
+        A saved document may hold anything.
+        """
+        snapshot = Node("web1", rules={"a": "append"}).snapshot()
+        snapshot["rules"][0] |= odd
+
+        with pytest.raises(DocumentError, match="the rules of this document cannot be read"):
+            Node.restore(snapshot)
 
 
 class TestOnANode:

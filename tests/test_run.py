@@ -565,6 +565,7 @@ class TestKeysThatJsonCannotTellApart:
             'vhosts.80 and vhosts."80" are one key in what is saved, whose keys are text: the last one is kept',
             'uids.0.1 and uids.0."1" are one key in what is saved, whose keys are text: the last one is kept',
         ] == sorted((warning.message for warning in done.warnings), reverse=True)
+        assert {"NA0416"} == {warning.code for warning in done.warnings}
         assert (
             f'vhosts.80 was set by {RECIPE}:1 (recipe kiln::default)\n  vhosts."80" was set by roles/web.json:'
             in "".join(map(str, done.warnings))

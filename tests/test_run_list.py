@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nodeattrs import Node
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import CookbookVersionConflict, InvalidRunListItem, RoleNotFound
 from nodeattrs.runs.roles import Role
@@ -174,3 +175,20 @@ def test_every_role_that_is_met_applies_once(run_list, run_lists):
     assert sorted(applied + missing) == sorted(expansion.roles)
     assert len(set(expansion.roles)) == len(expansion.roles)
     assert set(missing).isdisjoint(run_lists)
+
+
+def test_a_node_as_a_hash_names_what_it_runs_and_where():
+    """The node's own fields lie over attributes of the same names; without roles there is no key for them."""
+    node = Node("web1", environment="prod")
+    node.default["k"], node.override["run_list"], node.override["name"] = 1, "an attribute", "another"
+    node.run_list = ["role[web]", "recipe[a::b]", "c"]
+    named = {"chef_type": "node", "name": "web1", "chef_environment": "prod"}
+
+    assert node.to_hash() == {
+        **named,
+        "k": 1,
+        "run_list": ["role[web]", "recipe[a::b]", "recipe[c]"],
+        "recipe": ["a::b", "c"],
+        "role": ["web"],
+    }
+    assert Node("web1", environment="prod").to_hash() == {**named, "run_list": []}

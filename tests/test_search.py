@@ -24,6 +24,7 @@ from nodeattrs.keep.search import (
     parse_query,
     read_tree,
 )
+from nodeattrs.keep.search.terms import All
 from tests import postgresql_server
 
 NODES = [
@@ -66,6 +67,9 @@ class TestOurOwnTerms:
             ('app.port="80"', "b"),
             ("app.port=80.0", "a"),
             ("app.port>80", "c"),
+            ("app.port > 80", "c"),
+            ("NOT app.port  >=80 AND name:b", "b"),
+            ('app.title ~ "^[Ww]eb$"', "b"),
             ("app.port>=80", "ac"),
             ("app.port<8080", "a"),
             ("app.port<=8080", "ac"),
@@ -486,3 +490,11 @@ def test_importing_the_package_does_not_import_the_search():
     code = "import sys, nodeattrs.keep; sys.exit('lark' in sys.modules)"
 
     assert 0 == subprocess.run([sys.executable, "-c", code]).returncode
+
+
+@pytest.mark.parametrize(
+    ("text", "anything"), [("*:*", True), ("**:**", True), ("*", False), ("a:*", False), ("*:?", False)]
+)
+def test_who_asks_for_anything_asks_for_all(text, anything):
+    """No index is asked then."""
+    assert anything == (parse_query(text).asked == All())

@@ -1,13 +1,16 @@
 """The file of a node's revisions: plain lists of texts are the judge."""
 
 import contextlib
+import decimal
+import functools
 from datetime import UTC, datetime
 from unittest import mock
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodeattrs.errors import DocumentError
+from nodeattrs.errors import BadValue, DocumentError
 from nodeattrs.keep import Noted, Revision
 from nodeattrs.keep.stores import pieces
 from nodeattrs.keep.stores.history import Head, History, named
@@ -93,3 +96,32 @@ def test_what_stands_there_is_not_written_again():
     assert {named(b"[a],[bb],c"): [(1, 0, 10)], named(b"[a],"): [(1, 10, 4)]} == brought[0]
     assert {named(b"[a],[new],[bb],c"): [(1, 0, 4), (2, 0, 6), (1, 4, 6)]} == brought[1]
     assert {named(b"[a],[a],"): [(1, 10, 4), (1, 10, 4)]} == brought[2]
+
+
+@pytest.mark.parametrize(
+    ("levels", "words"),
+    [(1_999, None), (2_000, "cannot be kept"), (2_600, "nested too deeply"), (10_000, "nested too deeply")],
+)
+def test_what_is_too_deep_to_be_read_back_is_refused(levels, words):
+    """At the same depth by every Python; what is not too deep is believed to be what it is."""
+    value = functools.reduce(lambda inner, _: [inner] if levels % 3 else {"k": inner}, range(levels), [])
+    text = "[" * levels + "]" * levels
+    with pytest.raises(BadValue, match=words) if words else contextlib.nullcontext():
+        pieces.check_readable(text, value if words else value[0], "it")
+
+
+def test_what_reads_back_as_something_else_is_refused():
+    for value in ({1: 2}, [decimal.Decimal(1)]):
+        with pytest.raises(BadValue, match="it is not JSON: reading it back gives something else"):
+            pieces.check_readable("[[1]]", value, "it")
+
+
+@finely_cut
+@given(st.lists(st.tuples(texts, texts), min_size=1, max_size=4), st.integers(1, 4))
+def test_a_number_that_cannot_be_read_is_not_given_again(revisions, damaged):
+    """Of so many lines at the end nobody can say what numbers they were."""
+    *lines, rest = file_of(*revisions).split(b"\n")
+    kept = max(1, len(lines) - damaged)
+    content = b"\n".join([*lines[:kept], *(b"?" * len(line) for line in lines[kept:]), rest])
+
+    assert len(revisions) <= History("web1", "web1.log", content).last

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import json
+from collections import deque
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -435,3 +438,41 @@ class TestText:
         assert 3 == len(text.splitlines())
         assert "…" in text
         assert all(len(line) < 160 for line in text.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (ABSENT, "(nothing)"),
+        (None, "null"),
+        ("é", '"é"'),
+        ({"a": [1, True]}, '{"a": [1, true]}'),
+        ({datetime.date(2030, 1, 2): {datetime.date(2030, 1, 3): [1]}}, '{"2030-01-02": {"2030-01-03": [1]}}'),
+        ({1: [{(1, 2): "x"}], None: 1, 1.5: 2}, '{"1": [{"(1, 2)": "x"}], "null": 1, "1.5": 2}'),
+        ({(1,): ("a", b"b")}, '{"(1,)": ["a", "b\'b\'"]}'),
+        ([MappingProxyType({"a": deque([1])}), datetime.date(2030, 1, 2)], '[{"a": [1]}, "2030-01-02"]'),
+        ("x" * 58, f'"{"x" * 58}"'),
+        ("x" * 59, f'"{"x" * 58}…'),
+    ],
+)
+def test_a_value_on_one_line(value, text):
+    """Whatever is no JSON shows its own text, keys too; a long one is cut."""
+    assert text == shown(value)
+
+
+@pytest.mark.parametrize(
+    ("path", "rows"),
+    [
+        ("a.k", [(1, "wins", "")]),
+        ("a", [({"l": 2}, "joins", "joined"), ({"k": 1}, "joins", "joined")]),
+        ("s.x", [(6, "wins", "stands in the way"), (5, "loses", None)]),
+        ("nope", []),
+    ],
+)
+def test_why_somebody_stands_in_a_trace(path, rows):
+    """A winner needs no reason, unless it stands above what was asked for."""
+    low, high = Layer({"a": {"k": 1}, "s": 5}, Origin("low")), Layer({"a": {"l": 2}, "s": 6}, Origin("high"))
+    found = [(one.claim.value, one.outcome.value, one.why) for one in fold([low, high]).trace(path).claims]
+
+    assert [row[:2] for row in rows] == [row[:2] for row in found]
+    assert all(row[2] in (None, one[2]) for row, one in zip(rows, found, strict=True))

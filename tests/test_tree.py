@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodeattrs.core.tree import ABSENT, MAX_DEPTH, copied, dig, near, parse, spell, strict_key
+from nodeattrs.core.tree import ABSENT, MAX_DEPTH, copied, dig, is_json, near, parse, spell, strict_key
 from nodeattrs.errors import BadArgument, BadKey, BadValue, NodeattrsError, TooDeep
 from nodeattrs.testing import trees, values
 from tests.edits import changed
@@ -127,6 +127,29 @@ class TestNear:
         """
         assert [] == near("port", ["docroot", "user"])
         assert ["8080"] == near("808", [8080, "user"])
+
+
+class TestIsJson:
+    @pytest.mark.parametrize(("depth", "fits"), [(1, True), (3, True), (4, True), (5, False), (9, False)])
+    def test_so_many_levels_and_no_more(self, depth, fits):
+        """Side by side as many as one likes."""
+        assert fits == is_json(nested(depth), 4)
+        assert fits == is_json([nested(depth - 1, list), *[[1]] * 9], 4)
+
+    def test_what_holds_itself_has_more_than_any(self):
+        ring: list[Any] = []
+        ring.append(ring)
+
+        assert not is_json(ring, 4)
+
+
+class TestLongPaths:
+    @pytest.mark.parametrize(("length", "cut"), [(40, None), (41, 21), (42, 22), (60, 40)])
+    def test_a_very_long_one_is_cut_in_the_middle(self, length, cut):
+        """Twenty steps on each side stay."""
+        steps = [str(number) for number in range(length)]
+
+        assert spell(tuple(range(length))) == ".".join(steps if cut is None else [*steps[:20], "…", *steps[cut:]])
 
 
 class TestDig:

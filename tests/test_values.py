@@ -373,6 +373,17 @@ class TestDeferred:
         assert node["a"] == whole
         assert json.loads(json.dumps(node.to_dict()))["a"] == whole
 
+    def test_what_was_computed_is_read_like_what_was_set(self, node):
+        """A map and a list as views, also one inside the other; a scalar as it is."""
+        for path, value in (("map", {"k": [1]}), ("list", [{"k": 1}, [2]]), ("text", "x"), ("none", None)):
+            node.default["set"][path] = value
+            node.default["computed"][path] = lazy(lambda value=value: value)
+
+        assert {path: type(value) for path, value in node["set"].items()} == {
+            path: type(value) for path, value in node["computed"].items()
+        }
+        assert type(node["set"]["list"][0]) is type(node["computed"]["list"][0])
+
     def test_what_was_computed_is_immutable(self, node):
         """Nobody can change data that the callable keeps."""
         kept = {"list": [1]}
@@ -464,6 +475,19 @@ class TestDeferred:
 
         assert Node.restore(json.loads(json.dumps(node.snapshot())))["a"] == 1
         assert json.loads(node.to_chef_json())["default"] == {"a": 1}
+
+    @pytest.mark.parametrize("component", ["default", "normal", "automatic"])
+    def test_a_document_says_of_each_by_itself_what_it_came_to(self, node, component):
+        """Of an error the first line; one without words by its name."""
+        for name, error in (("a", ZeroDivisionError()), ("b", ValueError("one\ntwo"))):
+            getattr(node, component)[name] = lazy(lambda error=error: (_ for _ in ()).throw(error))
+        getattr(node, component)["c"] = lazy(lambda: [7])
+
+        assert node.to_chef()[component] == {
+            "a": {"$deferred": "ZeroDivisionError"},
+            "b": {"$deferred": "ValueError: one"},
+            "c": [7],
+        }
 
     def test_an_explanation_stands_though_it_fails(self, node):
         """Who asks why needs an answer most of all then."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from nodeattrs import Node, Symbol
+from nodeattrs import Node, Symbol, lazy
 from nodeattrs.errors import (
     BadArgument,
     BadValue,
@@ -250,7 +250,42 @@ class TestHeldWriters:
         assert held == {"b": {"x": 1, "z": 3}, "y": 2}
         assert node["a"] == {"b": {"x": 1, "z": 3}, "y": 2}
 
-    @pytest.mark.parametrize("times", [1, 2, 4, 5, 8])
+    @pytest.mark.parametrize(
+        "work",
+        [
+            lambda held: held.delete("x"),
+            lambda held: held.pop("x"),
+            lambda held: held.clear(),
+            lambda held: held.update(x=9),
+            lambda held: held.setdefault("y", 9),
+            lambda held: held["l"].append(9),
+            lambda held: held["m"].delete("k"),
+            lambda held: held.__delitem__("x"),
+            lambda held: held.write("x", 9),
+            lambda held: held.unlink("x"),
+        ],
+    )
+    def test_what_they_do_there_the_new_content_does_not_see(self, node, work):
+        """Whatever it is."""
+        node.default["a"] = {"x": 1, "l": [1], "m": {"k": 1}}
+        held = node.default["a"]
+        node.default["a"] = {"x": 1, "l": [1], "m": {"k": 1}}
+        work(held)
+
+        assert node["a"] == {"x": 1, "l": [1], "m": {"k": 1}}
+        assert held != node["a"]
+
+    @pytest.mark.parametrize("times", [17, 18, 30])
+    def test_after_very_many_they_say_that_it_is_forgotten(self, node, times):
+        node.default["a"] = {"b": {"x": 0}}
+        inner = node.default["a"]["b"]
+        for number in range(times):
+            node.default["a"] = {"b": {"x": number}}
+
+        with pytest.raises(TypeConflict, match=r"default\.a\.b was replaced many times since this writer was taken"):
+            inner["mine"] = True
+
+    @pytest.mark.parametrize("times", [1, 2, 4, 5, 8, 16])
     def test_after_a_replacement_they_keep_the_old_content(self, node, times):
         """However often it was replaced since; those that hold parts of it still see one another, as in Ruby."""
         node.default["a"] = {"b": {"x": 0}}
@@ -568,3 +603,31 @@ class TestFullAssignment:
 
         assert node.combined_default["a"] == {"b": {"c": 1}}
         assert node["a"]["o"] == 1
+
+
+class TestWhatIsComputedLater:
+    """Who looks at what he set sees it as he set it; it is computed for who reads the node."""
+
+    @pytest.mark.parametrize("ask", ["to_plain", "to_dict", "get", "repr", "copy"])
+    def test_a_writer_does_not_compute_it(self, node, ask):
+        later = lazy(lambda: pytest.fail("it was computed"))
+        node.default["map"]["k"] = later
+        writer = node.default["map"]
+        asked = {"get": lambda: {"k": writer["k"]}, "repr": lambda: repr(writer), "copy": lambda: dict(writer)}
+
+        seen = asked.get(ask, getattr(writer, ask, None))()
+        assert ask == "repr" or seen["k"] is later
+
+    @pytest.mark.parametrize("ask", ["to_plain", "to_list"])
+    def test_nor_in_a_list(self, node, ask):
+        later = lazy(lambda: pytest.fail("it was computed"))
+        node.default["list"] = [later]
+
+        assert getattr(node.default["list"], ask)()[0] is later
+
+    def test_unless_it_is_asked_to(self, node):
+        node.default["map"] = {"k": lazy(lambda: 7), "list": [lazy(lambda: 8)]}
+        writer = node.default["map"]
+
+        assert {"k": 7, "list": [8]} == writer.to_dict(evaluate=True) == writer.to_plain(evaluate=True)
+        assert [8] == writer["list"].to_list(evaluate=True)

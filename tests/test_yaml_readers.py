@@ -10,10 +10,13 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from nodeattrs.adapters.cloudinit import load_config
 from nodeattrs.adapters.hiera import ruby_yaml
-from nodeattrs.errors import DocumentError
+from nodeattrs.core.budget import limited
+from nodeattrs.errors import BadValue, DocumentError
 from nodeattrs.texts import yaml_text
 from nodeattrs.texts.places import Mark, Text
+from nodeattrs.texts.yaml_writing import written
 
 pytestmark = pytest.mark.skipif(not hasattr(yaml, "CSafeLoader"), reason="PyYAML is built without libyaml here")
 
@@ -43,7 +46,6 @@ def seen(read: Callable[[str], Seen], text: str, *, pure: bool) -> Seen:
     with pytest.MonkeyPatch.context() as patch:
         if pure:
             patch.delattr(yaml, "CSafeLoader")
-            patch.setattr(yaml_text, "_Loader", yaml.SafeLoader)
         try:
             return read(text)
         except DocumentError as error:
@@ -177,3 +179,93 @@ def test_no_text_says_one_thing_to_one_and_another_to_the_other(read, text):
     fast, slow = (seen(read, text, pure=pure) for pure in (False, True))
 
     assert fast == slow or "refused" in (fast[0], slow[0])
+
+
+# --- and what is written -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", [{}, {"aliases": False, "width": 1_000}, {"blocks": True}, {"explicit_end": True}])
+def test_what_is_nested_too_deeply_to_be_written_is_refused_in_our_words(how):
+    """
+    PyYAML recurses; a document of 500 levels can be read.
+    """
+    tree = yaml_text.read(Text("f.yaml", "[" * 498 + "]" * 498)).tree
+
+    with pytest.raises(BadValue, match="nested too deeply to be written as YAML"):
+        written(tree, **how)
+
+
+@given(texts)
+def test_what_is_written_says_the_same_again(text):
+    """
+    In every manner of writing.
+    """
+    try:
+        tree = yaml_text.read(Text("f.yaml", text)).tree
+    except DocumentError:
+        return
+
+    for how in ({}, {"aliases": False}, {"blocks": True}, {"explicit_start": True, "explicit_end": True}):
+        assert tree == yaml_text.read(Text("f.yaml", written(tree, **how))).tree
+
+
+# --- texts that would use up the machine -------------------------------------------------------------------------
+
+
+def clouds(text: str) -> Seen:
+    """As cloud-init's configs are read."""
+    return (load_config(text),)
+
+
+def nine(of: str) -> str:
+    """Nine levels, each of which repeats the one before nine times."""
+    lines = [
+        f"{to}: &{to} {of.format(', '.join([f'*{one}'] * 9))}" for one, to in zip("abcdefghi", "bcdefghij", strict=True)
+    ]
+    return "\n".join(["a: &a {x: 1}", *lines])
+
+
+@pytest.mark.parametrize("read", [ours, psychs, clouds])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (nine("{{<<: [{0}]}}"), "holds more than 1,000,000 values"),
+        (nine("[{0}]"), "holds more than 1,000,000 values"),
+        ("k: " + "[" * 600 + "]" * 600, "nested deeper than 500 levels"),
+        ("k: 0x" + "f" * 3_600, "a number of more than 4,?300 digits"),
+        ("k: 0b" + "1" * 16_000, "a number of more than 4,?300 digits"),
+        ("k: " + "9" * 4_301, "a number of more than 4,?300 digits"),
+    ],
+)
+def test_what_would_grow_is_refused_while_it_is_read(read, text, words):
+    """
+    By all three readers, before the memory is spent, with the line.
+    """
+    with pytest.raises(DocumentError, match=words) as caught:
+        read(text)
+
+    assert caught.value.line is not None
+
+
+@pytest.mark.parametrize(
+    "text", ["k: !!timestamp x", "k: !!bool maybe", "k: !!int x", "k: !!float x", "k: 1" + ":1" * 9_000]
+)
+@pytest.mark.parametrize("read", [ours, psychs, clouds])
+def test_what_is_no_value_of_its_tag_is_text_or_an_error_of_ours(read, text):
+    """
+    Never one of the library.
+    """
+    got = seen(read, text, pure=False)
+
+    assert got[0] != "refused" or "1:4" in got[1]
+
+
+@pytest.mark.parametrize("read", [ours, psychs, clouds])
+def test_a_limit_can_be_raised(read):
+    """
+    For a block, as everywhere.
+    """
+    with limited(values=2), pytest.raises(DocumentError, match="holds more than 2 values"):
+        read("k: [1, 2]")
+    with limited(values=5):
+        read("k: [1, 2]")

@@ -13,7 +13,6 @@ finds what is missing, orders the rest and names every cycle with the line of ea
 """
 
 from nodeattrs.catalog.catalog import Catalog
-from nodeattrs.catalog.chain_text import parsed_chain, parsed_query
 from nodeattrs.catalog.cycles import Cycle
 from nodeattrs.catalog.documents import catalog_from
 from nodeattrs.catalog.errors import (
@@ -26,10 +25,10 @@ from nodeattrs.catalog.errors import (
 )
 from nodeattrs.catalog.graph import Edge, Graph
 from nodeattrs.catalog.plan import Plan
-from nodeattrs.catalog.ref_maker import RefMaker
-from nodeattrs.catalog.references import Chain, Collector, Link, Ref, Refs, ref_of, refs
 from nodeattrs.catalog.resources import MAIN_CLASS, MAIN_STAGE, RELATIONS, FirstOf, Resource
 from nodeattrs.catalog.transaction import Change, LogLine, Outcome, Received, Report, Subject, apply_plan
+from nodeattrs.puppet.chains import RefMaker, parsed_chain, parsed_query
+from nodeattrs.puppet.references import Chain, Collector, Link, Ref, Refs, ref_of, refs
 
 __all__ = [
     "MAIN_CLASS",

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from nodeattrs.catalog.chain_text import parsed_chain
 from nodeattrs.catalog.errors import DuplicateResource
 from nodeattrs.catalog.plan import Plan
-from nodeattrs.catalog.references import Chain, Link, Ref, link_text
 from nodeattrs.catalog.resources import CONTAINERS, MAIN_CLASS, MAIN_STAGE, Declarations, Related, Resource
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import BadArgument, wrong_argument
-
-__all__ = ["Catalog"]
+from nodeattrs.puppet.chains import parsed_chain
+from nodeattrs.puppet.references import Chain, Link, Ref, link_text
 
 
 class Catalog(Declarations):

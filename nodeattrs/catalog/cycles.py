@@ -17,8 +17,6 @@ from functools import cached_property
 from nodeattrs.catalog.graph import Edge, Graph
 from nodeattrs.core.claim import Origin
 
-__all__ = ["Cycle", "cycles_of", "first_lasso"]
-
 Neighbours = Mapping[int, Sequence[int]]
 
 
@@ -60,7 +58,7 @@ class Cycle:
             found.append((edge, *self.graph.reason(edge)))
         return found
 
-    def told(self) -> Iterator[str]:
+    def lines(self) -> Iterator[str]:
         """The reasons as lines."""
         for edge, reason, origin in self.reasons():
             place = f" at {origin}" if origin else ""

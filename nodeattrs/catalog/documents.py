@@ -16,12 +16,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from nodeattrs.catalog.catalog import Catalog
-from nodeattrs.catalog.references import Ref, made
 from nodeattrs.catalog.resources import CONTAINERS, RELATIONS, FirstOf, Resource
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.errors import DocumentError
-
-__all__ = ["catalog_from", "nearest_first"]
+from nodeattrs.puppet.references import Ref, made
 
 _NOT_FOR_QUERIES = {"type", "kind", "in", "auto", "virtual"}
 

@@ -19,15 +19,6 @@ from typing import Any
 
 from nodeattrs.errors import NodeattrsError, NotFound
 
-__all__ = [
-    "DependencyCycle",
-    "DuplicateResource",
-    "NoopDoesNotReach",
-    "ReferenceNotFound",
-    "RefreshComesLater",
-    "ResourceFailed",
-]
-
 
 class DuplicateResource(NodeattrsError, ValueError):
     """Two declarations of one resource, or of one place on the machine."""
@@ -70,8 +61,10 @@ class DependencyCycle(NodeattrsError, ValueError):
     cycles: one `nodeattrs.catalog.cycles.Cycle` each, sorted by their members
     """
 
-    def __init__(self, message: str, cycles: Iterable[Any], said: Iterable[str] = ()) -> None:
-        super().__init__(message, said=said)
+    def __init__(
+        self, message: str, cycles: Iterable[Any], said: Iterable[str] = (), origins: Iterable[Any] = ()
+    ) -> None:
+        super().__init__(message, said=said, origins=tuple(origins))
         self.cycles = tuple(cycles)
 
 

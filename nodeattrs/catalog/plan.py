@@ -13,14 +13,11 @@ from itertools import chain
 
 from nodeattrs.catalog.cycles import Cycle, cycles_of
 from nodeattrs.catalog.errors import DependencyCycle, NoopDoesNotReach, ReferenceNotFound
-from nodeattrs.catalog.graph import Graph, Said
-from nodeattrs.catalog.order import in_order
-from nodeattrs.catalog.references import Arrow, Collector, Operand, Ref, near_hint
+from nodeattrs.catalog.graph import Graph, Said, in_order
 from nodeattrs.catalog.resources import MAIN_CLASS, RELATIONS, Declarations, Related, Resource
 from nodeattrs.core.borders import taking
 from nodeattrs.errors import NodeattrsError
-
-__all__ = ["Plan"]
+from nodeattrs.puppet.references import Arrow, Collector, Operand, Ref, near_hint
 
 _MOST_HINTS = 20
 
@@ -172,8 +169,9 @@ class Plan:
             f"Found {len(cycles)} dependency cycle{'' if len(cycles) == 1 else 's'}:\n{paths}\n"
             "Try the '--graph' option and opening the resulting '.dot' file in OmniGraffle or GraphViz"
         )
-        said = [f"{edge}" for cycle in cycles for edge in cycle.told()]
-        return DependencyCycle(message, cycles, said)
+        said = [f"{edge}" for cycle in cycles for edge in cycle.lines()]
+        origins = [origin for cycle in cycles for _, _, origin in cycle.reasons() if origin]
+        return DependencyCycle(message, cycles, said, origins)
 
     def visit_order(self) -> list[int]:
         """The vertices of the graph in the order of visiting. raises: the first of the faults"""

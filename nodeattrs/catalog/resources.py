@@ -10,22 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodeattrs.catalog.references import Collector, Link, Query, Ref
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import NodeattrsError
-
-__all__ = [
-    "CONTAINERS",
-    "MAIN_CLASS",
-    "MAIN_STAGE",
-    "RELATIONS",
-    "Declarations",
-    "FirstOf",
-    "Related",
-    "Resource",
-    "answers",
-]
+from nodeattrs.puppet.references import Collector, Link, Query, Ref
 
 MAIN_STAGE, MAIN_CLASS = Ref("Stage[main]"), Ref("Class[Main]")
 CONTAINERS = ("class", "define", "stage")

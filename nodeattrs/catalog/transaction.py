@@ -2,7 +2,7 @@
 
 One queue a target, looked at when its turn comes: all who send have been before, so a refresh
 happens once, however many ask. Failures skip only what depends on them. Nothing is known here of
-files or commands: a subject is asked what differs, told to apply it, and told to refresh.
+files or commands: a subject is asked what differs, then to apply it, and to refresh.
 """
 
 from __future__ import annotations
@@ -14,24 +14,22 @@ from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.catalog.graph import Edge, Graph
 from nodeattrs.catalog.plan import Plan
-from nodeattrs.catalog.references import Ref
 from nodeattrs.catalog.resources import MAIN_CLASS, MAIN_STAGE
 from nodeattrs.core.borders import taking
-
-__all__ = ["Change", "LogLine", "Outcome", "Received", "Report", "Subject", "apply_plan"]
+from nodeattrs.puppet.references import Ref
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """One property that is not as it was asked for.
 
-    what:  the property: "ensure", "content", "mode", ...
-    told:  what will be done, in words without secrets
-    diff:  the difference as text, where it may be shown
+    what:    the property: "ensure", "content", "mode", ...
+    summary: what will be done, in words without secrets
+    diff:    the difference as text, where it may be shown
     """
 
     what: str
-    told: str = ""
+    summary: str = ""
     diff: str | None = None
 
 
@@ -193,7 +191,7 @@ class _Transaction:
         self._all_noop = plan.catalog.noop
         self._blame: dict[int, set[str]] = {}
         self._queues: dict[int, list[_Event]] = {}
-        self._told_failed: set[str] = set()
+        self._logged_failed: set[str] = set()
 
     def visit(self, vertex: int) -> Outcome | None:
         """Visit a vertex; the outcome of an ordinary resource."""
@@ -245,8 +243,8 @@ class _Transaction:
     def _tell_skipped(self, ref: str, blame: Iterable[str]) -> None:
         at = self._graph.at
         for failed in sorted(blame, key=at.__getitem__):
-            if failed not in self._told_failed:
-                self._told_failed.add(failed)
+            if failed not in self._logged_failed:
+                self._logged_failed.add(failed)
                 self._say("notice", ref, f"Dependency {failed} has failures: true")
         self._say("warning", ref, "Skipping because of failed dependencies")
 

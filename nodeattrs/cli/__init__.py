@@ -6,16 +6,26 @@ to the terminal. Rooms are entered when a command runs, so that `--help` is ther
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["main"]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command line; the exit code: 0 done, 1 could not be done, 2 not understood.
+    """Run one command line; the exit code, as `cli.exits` has them.
 
-    argv: the words after the program's name; those of the process unless given
+    argv: the words after the program's name. Unless given, those of the process, which this is then all of: an
+          interrupt while it starts or ends finishes it at once
     """
-    from nodeattrs.cli.program import run
+    try:
+        if argv is None:
+            from nodeattrs.cli.interrupts import at_once
 
-    return run(argv)
+            at_once()
+        from nodeattrs.cli.program import run
+
+        return run(argv)
+    except KeyboardInterrupt:
+        return 130

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import UNKNOWN_LAYER, actions_of, add_output, add_strict, path_of
+from nodeattrs.cli.checks import add_checking, finish
+from nodeattrs.cli.exits import DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER, told
+from nodeattrs.cli.options import actions_of, add_output, add_run_code, add_strict, path_of, settings_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -33,15 +35,7 @@ _SUMMARIES = {
     "list": "print every key, with what it gives and where that stands",
     "graph": "print who looks up whom, in the language of Graphviz",
 }
-_UNKNOWN_CODES = """\
-exit codes:
-  0 there is an answer    1 there is none    2 not understood    5 there is one, and an unknown layer may override it
-"""
-_CHECK_CODES = """\
-exit codes:
-  0 nothing is wrong; there may be warnings    1 something is    2 not understood
-"""
-_CODES = {"check": _CHECK_CODES, "inject": _UNKNOWN_CODES, "explain": _UNKNOWN_CODES}
+_CODES = dict.fromkeys(("inject", "explain"), told(DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER))
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -63,7 +57,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         if name == "list":
             one.add_argument("prefix", metavar="PREFIX", nargs="?", default="", help="only keys that begin so")
         _add_site(one)
-        add_output(one)
+        add_run_code(one)
+        (add_checking if name == "check" else add_output)(one)
 
 
 def _add_site(parser: argparse.ArgumentParser) -> None:
@@ -89,16 +84,16 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _check(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.adapters.bindings import BindingError
-    from nodeattrs.reports.bindings import checked_bindings
+    from nodeattrs.reports.bindings import findings_of
 
     outcome: Injector | BindingError
+    looked = {}
     try:
         outcome = _composition(options).injector()
+        looked = {"key": len(outcome.keys()), "fragment": sum(map(len, outcome.resolution.fragments.values()))}
     except BindingError as error:
         outcome = error
-    checked = checked_bindings(outcome)
-    terminal.report(checked)
-    return 0 if checked.is_clean else 1
+    return finish(options, terminal, findings_of(outcome), looked, settings_of(options).repository, options.site)
 
 
 def _inject(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -108,7 +103,7 @@ def _inject(options: argparse.Namespace, terminal: Terminal) -> int:
     value = injector.inject(asked) if options.default is None else injector.get(asked, default=options.default)
     unknown = injector.unknown_layers(asked)
     terminal.report(InjectedValue(str(asked), value, unknown))
-    terminal.warn(f"{asked} may be overridden by {one.claim.origin}: {one.why}" for one in unknown)
+    terminal.warn((f"{asked} may be overridden by {one.claim.origin}: {one.why}" for one in unknown), "unknown-layer")
     return UNKNOWN_LAYER if unknown else 0
 
 
@@ -159,8 +154,9 @@ def _asked(options: argparse.Namespace) -> Asked:
 
 def _composition(options: argparse.Namespace) -> Composition:
     from nodeattrs.adapters.bindings import Composition
+    from nodeattrs.errors import NotFound
 
-    return Composition(
+    site = Composition(
         options.site,
         node=options.node,
         facts=_facts(options.facts),
@@ -168,6 +164,12 @@ def _composition(options: argparse.Namespace) -> Composition:
         classifier=options.classifier,
         mode="documented" if options.documented else "tuple",
     )
+    if not site.files and not site.faults and options.classifier is None:
+        raise NotFound(
+            f"there are no bindings in {options.site}",
+            hint="name a folder with manifests/site.pp, bindings/ or modules/*/bindings/: --site DIR",
+        )
+    return site
 
 
 def _facts(place: str | None) -> dict[str, Any]:

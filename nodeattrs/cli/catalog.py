@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import actions_of, add_output, add_run_options
+from nodeattrs.cli.checks import add_checking, finish
+from nodeattrs.cli.exits import INTERRUPTED
+from nodeattrs.cli.options import actions_of, add_output, add_run_code, add_run_options, settings_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -65,7 +68,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             one.add_argument("--documented", action="store_true", help="by the letter of the language page")
         if name == "graph":
             one.add_argument("--as", dest="drawing", choices=("dot", "mermaid"), default="dot", help="(default: dot)")
-        add_output(one)
+        add_run_code(one)
+        (add_checking if name == "check" else add_output)(one)
 
 
 def _add_source(parser: argparse.ArgumentParser) -> None:
@@ -123,7 +127,7 @@ def applied(catalog: Catalog, name: str, options: argparse.Namespace, terminal: 
 
 def exit_code(one: AppliedCatalog) -> int:
     """130 for a run that somebody stopped, 1 where something failed or was skipped."""
-    return 130 if one.report.interrupted else 0 if one.report.ok else 1
+    return INTERRUPTED if one.report.interrupted else 0 if one.report.ok else 1
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -132,11 +136,11 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _check(options: argparse.Namespace, terminal: Terminal) -> int:
-    from nodeattrs.reports.catalog import CheckedCatalog
+    from nodeattrs.reports.catalog import findings_of, looked_at
 
-    checked = CheckedCatalog(_plan(options, terminal), _name(options))
-    terminal.report(checked)
-    return 1 if checked.faults else 0
+    plan = _plan(options, terminal)
+    repository = settings_of(options).repository
+    return finish(options, terminal, findings_of(plan), looked_at(plan), repository, options.repo or "")
 
 
 def _order(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -147,7 +151,7 @@ def _order(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _graph(options: argparse.Namespace, terminal: Terminal) -> int:
-    from nodeattrs.catalog.drawing import dot, mermaid
+    from nodeattrs.catalog.questions import dot, mermaid
 
     plan = _plan(options, terminal)
     terminal.warn(plan.faults())
@@ -216,27 +220,35 @@ def _catalog(options: argparse.Namespace, terminal: Terminal) -> Catalog:
     if options.source is not None:
         if options.repo or options.node:
             options.refuse("--from is a catalog of its own: leave --repo and --node out")
-        return _from_file(options.source)
+        return _from_file(options.source, terminal)
     return _run(options, terminal).catalog
 
 
-def _from_file(file: str) -> Catalog:
+def _from_file(file: str, terminal: Terminal) -> Catalog:
     from pathlib import Path
 
     from nodeattrs.catalog import catalog_from
     from nodeattrs.texts.documents import read
 
     document = read(Path(file))
-    return catalog_from(document.tree, _subject, document.locator("catalog", ""), file)
+    return catalog_from(document.tree, partial(_subject, terminal), document.locator("catalog", ""), file)
 
 
-def _subject(entry: Any) -> Any:
-    """What an entry does: only those with `parameters` act, so that a bare list of names can be asked about."""
+def _subject(terminal: Terminal, entry: Any) -> Any:
+    """What an entry does: only those with `parameters` act, so that a bare list of names can be asked about.
+
+    So can those whose type is code that is not run; that is told.
+    """
     from nodeattrs.catalog.types import subject_of
+    from nodeattrs.errors import UnknownLayer
 
     if not isinstance(entry.get("parameters"), dict):
         return None
-    return subject_of(entry["type"], entry["title"], entry["parameters"])
+    try:
+        return subject_of(entry["type"], entry["title"], entry["parameters"])
+    except UnknownLayer as error:
+        terminal.warn([error])
+        return None
 
 
 def _run(options: argparse.Namespace, terminal: Terminal) -> Run:

@@ -6,11 +6,13 @@ import argparse
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import actions_of, add_output, path_of
+from nodeattrs.cli.checks import add_checking, finish, words_of
+from nodeattrs.cli.options import actions_of, add_budget, add_output, add_run_code, path_of, settings_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.cloudinit import Blob, CloudPart, Merged, Warned
+    from nodeattrs.adapters.cloudinit import Blob, CloudPart, Merged
+    from nodeattrs.reports.findings import Finding
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
 
@@ -34,9 +36,6 @@ examples:
   nodeattrs cloud-config merge base.yaml web.yaml
   nodeattrs cloud-config merge user-data.mime --vendor vendor.yaml --confd /etc/cloud/cloud.cfg
   nodeattrs cloud-config merge base.yaml web.yaml --format cloud-init    the bytes that cloud-init writes
-
-exit codes:
-  0 merged    1 a part was rejected or failed (not with --lenient), or nothing could be read    2 not understood
 """,
     "explain": """\
 examples:
@@ -44,10 +43,7 @@ examples:
   nodeattrs cloud-config explain base.yaml web.yaml --path runcmd.0
 """,
     "check": """\
-exit codes:
-  0 nothing to say    1 a part was rejected or failed, or there is a warning    2 not understood
-
---ignore NAME switches a warning off; docs/cloudinit.md has a section for each name
+docs/cloudinit.md has a section for each warning, and `nodeattrs codes CODE` explains one
 """,
     "pack": """\
 examples:
@@ -88,8 +84,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             _add_traceback(one)
             continue
         _add_merging(one)
+        add_run_code(one)
+        if name != "check":
+            one.add_argument(
+                "--ignore", metavar="CODE", action="append", default=[], help="switch a warning off: its code or name"
+            )
         if name == "merge":
             _add_merge_output(one)
+        elif name == "check":
+            add_checking(one)
         else:
             add_output(one)
         if name == "explain":
@@ -114,13 +117,6 @@ def _add_merging(parser: argparse.ArgumentParser) -> None:
         metavar="DEFINITION",
         help="what if every part had this definition: append, prepend, replace, deep, or list(...)+dict(...)",
     )
-    group.add_argument(
-        "--ignore",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="switch a warning off; may be repeated; all is all",
-    )
     layers = parser.add_argument_group("layers", "with any of these, user-data is one layer of several")
     layers.add_argument("--confd", metavar="FILE", help="a cloud.cfg with its cloud.cfg.d, or a folder of *.cfg")
     for name, text in _LAYERS:
@@ -139,10 +135,12 @@ def _add_merge_output(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--lenient", action="store_true", help="end with 0 although a part was rejected or failed")
     group.add_argument("--color", choices=("auto", "always", "never"), default="auto", help=argparse.SUPPRESS)
     group.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
+    add_budget(group)
 
 
 def _add_traceback(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
+    add_budget(parser)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -151,10 +149,10 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _merge(options: argparse.Namespace, terminal: Terminal) -> int:
-    from nodeattrs.reports.config_text import json_tree, part_faults, yaml_text
+    from nodeattrs.reports.config_text import json_tree, yaml_text
 
     user, merged = _merged(options)
-    terminal.warn([*part_faults(merged), *_wanted(merged, options)])
+    terminal.warn(_wanted(merged, options))
     config = merged.config if merged.config is not None else {}
     if options.format == "json":
         import json
@@ -184,18 +182,19 @@ def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _check(options: argparse.Namespace, terminal: Terminal) -> int:
-    from nodeattrs.reports.cloud_config import CheckedConfig
+    from nodeattrs.reports.cloud_config import findings_of
 
     _, merged = _merged(options)
-    checked = CheckedConfig(merged, tuple(_wanted(merged, options)))
-    terminal.report(checked)
-    return 0 if checked.is_clean else 1
+    return finish(options, terminal, findings_of(merged), {"part": len(merged.parts)}, settings_of(options).repository)
 
 
 def _pack(options: argparse.Namespace, terminal: Terminal) -> int:
-    from nodeattrs.adapters.cloudinit import pack
+    from nodeattrs.adapters.cloudinit import pack, refuse_unknown_options
 
-    terminal.text(pack(_for_message(_parts(options)), _definition(options.merge_type)))
+    definition = _definition(options.merge_type)
+    if definition is not None:
+        refuse_unknown_options(definition)
+    terminal.text(pack(_for_message(_parts(options)), definition))
     return 0
 
 
@@ -203,7 +202,7 @@ def _merged(options: argparse.Namespace) -> tuple[Merged, Merged]:
     """The merged user-data, and the whole: the same unless there are layers."""
     from nodeattrs.adapters.cloudinit import merge
 
-    _check_names(options)
+    words_of(options, "ignore")
     mode: Any = options.mode
     user = merge(_parts(options), mode=mode, how=_definition(options.how))
     layers: dict[str, Any] = {name: _layer(name, getattr(options, name), mode) for name, _ in _LAYERS}
@@ -253,13 +252,14 @@ def _parts(options: argparse.Namespace) -> list[CloudPart]:
 def _blob(file: str) -> Blob:
     from pathlib import Path
 
-    from nodeattrs.adapters.cloudinit import MAX_BYTES, Blob, blob_of
+    from nodeattrs.adapters.cloudinit import Blob, blob_of
+    from nodeattrs.core.budget import in_force
 
     if file != "-":
         return blob_of(Path(file))
     import sys
 
-    return Blob(sys.stdin.buffer.read(MAX_BYTES + 1), "standard input")
+    return Blob(sys.stdin.buffer.read(in_force().bytes + 1), "standard input")
 
 
 def _for_message(parts: Iterable[CloudPart]) -> list[CloudPart]:
@@ -281,17 +281,10 @@ def _definition(text: str | None) -> Any:
     return None if text is None else word_or_definition(text)
 
 
-def _check_names(options: argparse.Namespace) -> None:
-    if not options.ignore:
-        return
-    from nodeattrs.adapters.cloudinit import WARNINGS
+def _wanted(merged: Merged, options: argparse.Namespace) -> list[Finding]:
+    """What is said beside a merge: faults, and the warnings that were not switched off."""
+    from nodeattrs.reports.cloud_config import findings_of
+    from nodeattrs.reports.findings import Selection
 
-    for name in options.ignore:
-        if name != "all" and name not in WARNINGS:
-            options.refuse(f"--ignore {name}: no such warning; known are {', '.join(WARNINGS)}")
-
-
-def _wanted(merged: Merged, options: argparse.Namespace) -> list[Warned]:
-    if "all" in options.ignore:
-        return []
-    return [warning for warning in merged.warnings if warning.name not in options.ignore]
+    left, _ = Selection(ignore=words_of(options, "ignore")).of(findings_of(merged))
+    return left

@@ -2,7 +2,7 @@
 
 It offers what only a store, a repository or a tree knows: names of nodes, paths of their
 attributes, keys of Hiera. It opens what the words before name, runs nobody's code, and
-answers nothing rather than an error: a fault is told by the command itself.
+answers nothing rather than an error: a fault is reported by the command itself.
 """
 
 from __future__ import annotations
@@ -121,23 +121,19 @@ class _Asked:
         return getattr(self.options, name, None)
 
     def _store(self) -> Any:
-        from nodeattrs.cli.options import kept_in, store_of
-        from nodeattrs.runs import Repository
+        from nodeattrs.cli.options import store_of
 
-        self.options.store = self._known("store")
-        if self._known("repo"):
-            return store_of(self.options, Repository(self._known("repo")))
-        return kept_in(self.options)[0]
+        return store_of(self.options)
 
     def _nodes(self) -> list[str]:
+        from nodeattrs.cli.options import repository_of
         from nodeattrs.errors import NodeattrsError
-        from nodeattrs.runs import Repository
 
         found: list[str] = []
         with suppress(NodeattrsError, OSError):
             found += self._store().names()
         with suppress(NodeattrsError, OSError):
-            found += Repository(self._known("repo") or ".").nodes()
+            found += repository_of(self.options).nodes()
         return sorted(set(found))
 
     def _paths(self, word: str) -> Iterator[str]:

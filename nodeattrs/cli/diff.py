@@ -70,5 +70,5 @@ def _side(store: Store, sensitive: Any, text: str, terminal: Terminal) -> Side:
 
     name, mark, when = text.partition("@")
     found = required(store, name, sensitive, moment(when) if mark else None)
-    terminal.warn([found.note] if found.note else [])
+    terminal.warn(filter(None, [found.note]), "saved-note", "StoreError")
     return Side(text, found.node)

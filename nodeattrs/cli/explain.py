@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import (
-    UNKNOWN_LAYER,
     add_at,
     add_output,
     add_run_options,
     add_store,
     add_strict,
+    kept_in,
     named_node,
     path_of,
 )
 from nodeattrs.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from nodeattrs.core.tree import Path
+    from nodeattrs.node.node import Node
+    from nodeattrs.runs import Repository
+    from nodeattrs.runs.absent import Elsewhere
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
 
@@ -23,12 +32,15 @@ SUMMARY = "name the file and line that set a value, and what it overrode"
 DESCRIPTION = """\
 Name who set a value and where, what it overrode and by which rule, which element of a list came
 from whom, and what was said before. From what was saved, or with --repo from a run made now;
-then also what the line of a cookbook that set the value read: attributes and lookups."""
+then also what the line of a cookbook that set the value read: attributes and lookups. Where the
+value comes from another line than the one that set it, that line is named: the one to edit.
+Of a path that is not set: who sets it on other nodes, and what this node lacks."""
 EXAMPLES = """\
 examples:
   nodeattrs explain web1 app.workers
   nodeattrs explain web1 apache2.listen_ports --format json
   nodeattrs explain web1 app.workers --repo cookbooks_example --facts cookbooks_example/facts
+  nodeattrs explain web1 app.workers --repo . --git
 
 exit codes:
   0 explained    1 could not be    2 not understood    5 explained, and an unknown layer may override it
@@ -44,6 +56,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_store(parser)
     add_at(parser)
     parser.add_argument("--all", action="store_true", help="with --repo: also the lines that decided who was asked")
+    parser.add_argument("--git", action="store_true", help="with --repo: also who changed the lines last, and when")
     add_strict(parser)
     add_output(parser)
 
@@ -57,18 +70,37 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
     path = path_of(options.path)
     repository = None if options.repo is None else Repository(options.repo)
-    if options.all and repository is None:
-        options.refuse("--all names what decided in a run, so it needs --repo")
+    if repository is None and (options.all or options.git):
+        word, what = ("--all", "what decided in a run") if options.all else ("--git", "who changed the lines of a run")
+        options.refuse(f"{word} names {what}, so it needs --repo")
     node, revision, run = named_node(options, terminal)
     because = None
     if options.all and repository is not None and run is not None:
         from nodeattrs.runs.causes import of_trace
 
         because = of_trace(repository, run)
-    explanation = explained(node, path, repository, revision, because)
+    changes = None
+    if options.git and repository is not None:
+        from nodeattrs.runs.blame import of_trace as changes_of
+
+        changes = changes_of(repository)
+    explanation = explained(node, path, repository, revision, because, changes)
     if not explanation.says_something:
-        raise NoSuchAttribute(f"{spell(path)} is not set", path=path, hint=explanation.hint)
+        found = _elsewhere(options, node, path, repository)
+        if options.format != "text":
+            terminal.report(replace(explanation, elsewhere=tuple(found)))
+        said = map(str, found)
+        raise NoSuchAttribute(f"{spell(path)} is not set", path=path, said=said, hint=explanation.hint)
     if options.strict:
         explanation.trace.require_known()
     terminal.report(explanation)
     return UNKNOWN_LAYER if explanation.trace.unknown else 0
+
+
+def _elsewhere(options: argparse.Namespace, node: Node, path: Path, repository: Repository | None) -> list[Elsewhere]:
+    """Who sets a path on other nodes that were saved; else in the repository, where one was named."""
+    from nodeattrs.runs.absent import setters_in, setters_on
+
+    store, sensitive = kept_in(options)
+    found = setters_on(store, node, path, sensitive)
+    return found if found or repository is None else setters_in(repository, node, path)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.options import add_output, facts_from, path_of, sensitive_here
+from nodeattrs.cli.options import add_output, facts_from, path_of, sensitive_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.errors import NotFound
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
 
@@ -37,7 +38,9 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
     path = path_of(options.path)
     facts = facts_from(options.facts)
+    if not facts.tree:
+        raise NotFound(f"there are no facts in {options.facts}", hint="name what ohai or facter --json wrote")
     terminal.warn(facts.warnings)
-    value = Secrets(sensitive_here()).guarded(path, part_of(facts.tree, path))
+    value = Secrets(sensitive_of(options)).guarded(path, part_of(facts.tree, path))
     terminal.report(ShownFacts(path, value, facts.locator.at if options.origins else None))
     return 0

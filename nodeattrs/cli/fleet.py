@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.many import INTERRUPTED, add_going_on, began_now, go_through, hint_to_resume, since_of
-from nodeattrs.cli.options import add_output, add_store, check_facts
+from nodeattrs.cli.exits import INTERRUPTED
+from nodeattrs.cli.many import add_going_on, add_new, began_now, go_through, hint_to_resume, since_of
+from nodeattrs.cli.options import REPO_HELP, add_output, add_store, check_facts, repository_of, settings_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NotFound
 
@@ -14,10 +15,10 @@ __all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform
 NAME = "fleet"
 SUMMARY = "compute many nodes on all processors and save the results"
 DESCRIPTION = """\
-Run every node that nodes/ describes or the store keeps, several at a time, and save what each came
-to, as `nodeattrs run` does; resources are not applied. What fails is told at the end and stops
+Run every node that nodes/ describes or the store keeps, several at a time, and save the result of
+each, as `nodeattrs run` does; resources are not applied. Failures are reported at the end and stop
 nobody. A node without a file in --facts has the facts of its last run. Ctrl-C lets the nodes that
-are running finish, tells what was done, and how to go on with --since."""
+are running finish, reports what was done, and how to go on with --since."""
 EXAMPLES = """\
 examples:
   nodeattrs fleet resolve --repo cookbooks_example --facts cookbooks_example/facts
@@ -28,8 +29,8 @@ examples:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command."""
-    parser.add_argument("task", choices=("resolve",), help="run the nodes and save them")
-    parser.add_argument("--repo", metavar="DIR", default=".", help="the repository (default: the current directory)")
+    parser.add_argument("task", metavar="ACTION", choices=("resolve",), help="resolve: run the nodes and save them")
+    parser.add_argument("--repo", metavar="DIR", help=REPO_HELP)
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--node", metavar="NAME", action="append", help="only this node; may be repeated")
     which.add_argument(
@@ -41,6 +42,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="a directory with NODE.json in it, or one file for all (default: the facts of each node's last run)",
     )
     parser.add_argument("--environment", "-E", metavar="NAME", help="the environment of all from now on")
+    add_new(parser)
     add_going_on(parser)
     parser.add_argument("--why-run", "-W", action="store_true", help="run and report, and save nothing")
     parser.add_argument("--force", action="store_true", help="save even over what somebody else has saved meanwhile")
@@ -56,15 +58,13 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.keep import open_store
     from nodeattrs.keep.search import parse_query
     from nodeattrs.reports.fleet import FleetReport
-    from nodeattrs.runs import Repository
     from nodeattrs.runs.fleet import Fleet, Outcome, resolve, still_to_do
-    from nodeattrs.runs.session import store_place
 
     since = since_of(options)
     if options.facts is not None:
         check_facts(options.facts)
-    repository = Repository(options.repo)
-    place = store_place(options.store, repository)
+    repository = repository_of(options)
+    place = settings_of(options).store
     store = open_store(place)
     if options.query is not None:
         names = store.search(parse_query(options.query))
@@ -77,7 +77,13 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         names = still_to_do(store, names, since)
     store.close()
     fleet = Fleet(
-        os.path.abspath(options.repo), place, options.facts, options.environment, not options.why_run, options.force
+        os.path.abspath(options.repo),
+        place,
+        options.facts,
+        options.environment,
+        not options.why_run,
+        options.force,
+        new=options.new,
     )
     began, start = began_now(), time.perf_counter()
     outcomes: list[Outcome] = []

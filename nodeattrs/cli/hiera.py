@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import UNKNOWN_LAYER, actions_of, add_output
+from nodeattrs.cli.exits import DONE, FAILED, NO_SUCH_KEY, NOT_UNDERSTOOD, UNKNOWN_LAYER, WRONG_TYPE, told
+from nodeattrs.cli.options import actions_of, add_output, add_run_code
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -40,13 +41,7 @@ _SUMMARIES = {
     "who-has": "print every file and line that has a key, read or not",
     "unused": "print the files that no node reads, and the keys that are always shadowed",
 }
-_CODES = """\
-exit codes:
-  0 found    1 could not be looked up    2 not understood    3 no such key    4 not of the --type
-  5 found, and a level that cannot be read might decide otherwise
-"""
-
-NO_SUCH_KEY, WRONG_TYPE = 3, 4
+_CODES = told(DONE, FAILED, NOT_UNDERSTOOD, NO_SUCH_KEY, WRONG_TYPE, UNKNOWN_LAYER)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -64,6 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
                 choices=("s", "json", "yaml"),
                 help="the bare value or explanation, as `puppet lookup` prints it",
             )
+        add_run_code(one)
         add_output(one)
 
 
@@ -229,8 +225,7 @@ def _arguments(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _code(error: NodeattrsError) -> int:
-    kind = getattr(error, "kind", "")
-    return NO_SUCH_KEY if kind == "not_found" else WRONG_TYPE if kind == "value_type_mismatch" else 1
+    return NO_SUCH_KEY if error.kind == "not_found" else WRONG_TYPE if error.kind == "value_type_mismatch" else 1
 
 
 def _lookup(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
@@ -247,6 +242,7 @@ def _lookup(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> in
             )
             unknown[name] = scope.unknown_levels(options.keys, merge=_merge(options)) if scope.has_unknown else ()
         except NodeattrsError as error:
+            error.hint = error.hint and error.hint.replace("a default_value", "--default TEXT")
             values[name] = error
             code = max(code, _code(error))
     if len(values) == 1 and code:
@@ -275,7 +271,7 @@ def _warned(terminal: Terminal, unknown: Mapping[str, Iterable[UnknownLevel]]) -
     for level_text, names in keys.items():
         some = ", ".join([*names][:3])
         who = some if len(names) <= 3 else f"{len(names)} keys ({some}, ...)"
-        terminal.warn([f"{who} may be overridden by {level_text}"])
+        terminal.warn([f"{who} may be overridden by {level_text}"], "unknown-layer")
     return UNKNOWN_LAYER if keys else 0
 
 
@@ -376,8 +372,8 @@ def _render(options: argparse.Namespace, terminal: Terminal, value: Any) -> None
 
         terminal.text(json.dumps(value, ensure_ascii=False) + "\n")
     elif options.render_as == "yaml":
-        import yaml
+        from nodeattrs.texts.yaml_writing import written
 
-        terminal.text(str(yaml.safe_dump(value, sort_keys=False, allow_unicode=True)).removesuffix("...\n"))
+        terminal.text(written(value))
     else:
         terminal.text(f"{value}\n")

@@ -41,8 +41,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         options.refuse("--limit is at least 1")
     store, sensitive = kept_in(options)
     revisions, unreadable = store.history(options.node), store.unreadable(options.node)
-    terminal.warn(unreadable)
+    terminal.warn(unreadable, "unreadable-revision", "StoreError")
     if not revisions:
-        terminal.warn(filter(None, [required(store, options.node, sensitive).note]))
+        terminal.warn(filter(None, [required(store, options.node, sensitive).note]), "saved-note", "StoreError")
     terminal.report(History(options.node, revisions[: options.limit], unreadable))
     return 0

@@ -17,10 +17,7 @@ from nodeattrs.cli.terminal import Terminal
 if TYPE_CHECKING:
     from nodeattrs.runs.fleet import Outcome
 
-__all__ = ["INTERRUPTED", "add_going_on", "began_now", "go_through", "hint_to_resume", "since_of", "stoppable"]
-
-INTERRUPTED = 130
-"""The exit code of a command that somebody stopped."""
+__all__ = ["add_going_on", "add_new", "began_now", "go_through", "hint_to_resume", "since_of", "stoppable"]
 
 
 def add_going_on(parser: argparse.ArgumentParser, *, jobs: str = "", since: str = "") -> None:
@@ -37,6 +34,13 @@ def add_going_on(parser: argparse.ArgumentParser, *, jobs: str = "", since: str 
         metavar="TIME",
         help=f"go on where an earlier call was interrupted{since}: skip nodes whose last run went well and was "
         "at TIME or later; in UTC, such as 2030-01-31T12:00Z",
+    )
+
+
+def add_new(parser: argparse.ArgumentParser) -> None:
+    """Whether a name that nobody knows is a slip."""
+    parser.add_argument(
+        "--new", action="store_true", help="save a node of --node that neither nodes/, the store nor facts know by name"
     )
 
 
@@ -57,7 +61,7 @@ def began_now() -> str:
 
 @contextlib.contextmanager
 def stoppable() -> Iterator[Callable[[], bool]]:
-    """While it lasts, Ctrl-C asks to stop, which is what the callable tells; a second one stops at once.
+    """While it lasts, Ctrl-C asks to stop, which is what the callable returns; a second one stops at once.
 
     raises: KeyboardInterrupt, for the second one
     """
@@ -116,20 +120,8 @@ def _this_command(options: argparse.Namespace, began: str) -> str:
     import shlex
     import sys
 
-    words = [_without_password(word) for word in getattr(options, "words", None) or sys.argv[1:]]
+    from nodeattrs.runs.settings import without_password
+
+    words = [without_password(word) for word in getattr(options, "words", None) or sys.argv[1:]]
     # What an earlier part of the fleet has done is still to be skipped.
     return shlex.join(["nodeattrs", *words, *([] if options.since else ["--since", began])])
-
-
-def _without_password(word: str) -> str:
-    """*word*; a URL in it without the password, which PGPASSWORD or .pgpass may hold.
-
-    >>> _without_password("--store=postgresql://me:p@ss@db/nodes?password=x&a=1")
-    '--store=postgresql://me@db/nodes?a=1'
-    """
-    import re
-
-    if "://" not in word:
-        return word
-    word = re.sub(r"://([^:/@]*):[^/]*@", r"://\1@", word)
-    return re.sub(r"(?<=[?&])(?:ssl)?password=[^&]*&?", "", word).rstrip("?&")

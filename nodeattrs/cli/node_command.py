@@ -7,7 +7,7 @@ from typing import Any
 
 from nodeattrs.cli.options import add_output, add_settings_from, add_store, kept_in, moment, path_of
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.errors import BadArgument
+from nodeattrs.errors import BadArgument, TypeConflict
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
 
@@ -19,7 +19,7 @@ rm:       remove the stored normal attribute at PATH
 restore:  make an older revision the latest again; WHICH is its number, or a time
 delete:   forget the node with all its revisions
 
-Each of the first three makes a new revision, which `history` and `status` tell from a run. The
+Each of the first three makes a new revision, which `history` and `status` distinguish from a run. The
 next run starts from it: it keeps normal attributes, and makes all others anew."""
 EXAMPLES = """\
 examples:
@@ -33,7 +33,9 @@ examples:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command."""
-    parser.add_argument("task", choices=("set", "rm", "restore", "delete"), help="what to do")
+    parser.add_argument(
+        "task", metavar="ACTION", choices=("set", "rm", "restore", "delete"), help="set, rm, restore or delete"
+    )
     parser.add_argument("node", metavar="NODE", help="its name")
     parser.add_argument("what", metavar="PATH|WHICH", nargs="?", help="the attribute; for restore the revision")
     parser.add_argument("value", metavar="VALUE", nargs="?", help="for set: what it is to be")
@@ -61,7 +63,11 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         terminal.report(ChangedNode(name, None, store.describe()))
         return 0
     if options.task == "set":
-        revision = set_normal(store, name, path_of(options.what), _value(options.value), sensitive)
+        try:
+            revision = set_normal(store, name, path_of(options.what), _value(options.value), sensitive)
+        except TypeConflict as error:
+            error.hint = f"remove what is in the way first: nodeattrs node rm {name} PATH"
+            raise
     elif options.task == "rm":
         revision = remove_normal(store, name, path_of(options.what), sensitive)
     else:

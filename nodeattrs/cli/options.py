@@ -7,48 +7,69 @@ Nothing is decided here: which store is meant and what a machine is called is kn
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.terminal import FORMATS, Terminal
 from nodeattrs.errors import BadArgument, MissingExtra, NotFound
+from nodeattrs.texts.nearest import SETTINGS_FILE, is_ours, nearest
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from nodeattrs.core.budget import Limits
     from nodeattrs.core.tree import Path
     from nodeattrs.keep import Store
     from nodeattrs.node.node import Node
     from nodeattrs.runs import Repository
     from nodeattrs.runs.facts import Facts
     from nodeattrs.runs.run import Run
+    from nodeattrs.runs.settings import Settings
     from nodeattrs.texts.documents import Document
 
 __all__ = [
-    "UNKNOWN_LAYER",
+    "REPO_HELP",
     "actions_of",
     "add_at",
+    "add_budget",
     "add_output",
+    "add_run_code",
     "add_run_options",
     "add_settings_from",
     "add_store",
     "add_strict",
+    "asked_to_run",
     "check_facts",
     "facts_from",
     "is_directory",
     "json_attributes",
+    "judge",
     "kept_in",
+    "limits_of",
     "moment",
     "named_node",
     "path_of",
+    "repository_of",
     "run_list",
-    "sensitive_here",
+    "saved_in",
+    "sensitive_of",
+    "settings_of",
     "store_of",
 ]
 
+_NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,9})?", re.ASCII)
 _STORE_HELP = (
     "where nodes are kept: a directory, a file that ends in .db, file://, sqlite:// or postgresql:// (default: "
-    "`store` in nodeattrs.toml of the repository, else .nodeattrs/nodes.db in the current directory)"
+    "NODEATTRS_STORE, else `store` in nodeattrs.toml of the repository, else .nodeattrs/nodes.db here, or beside the "
+    "nodeattrs.toml that was found above)"
+)
+
+
+REPO_HELP = (
+    "the repository (default: NODEATTRS_REPO, else that of the nearest nodeattrs.toml here or above, else the current "
+    "directory)"
 )
 
 
@@ -76,10 +97,12 @@ def actions_of(
         )
 
 
-def add_output(parser: argparse.ArgumentParser) -> None:
-    """How to write: format, colour, tracebacks."""
+def add_output(parser: argparse.ArgumentParser, also: Sequence[str] = ()) -> None:
+    """How to write: format, colour, tracebacks. also: further formats"""
     group = parser.add_argument_group("output")
-    group.add_argument("--format", choices=FORMATS, default="text", help="for people, or as data (default: text)")
+    group.add_argument(
+        "--format", choices=(*FORMATS, *also), default="text", help="for people, or as data (default: text)"
+    )
     group.add_argument(
         "--color",
         choices=("auto", "always", "never"),
@@ -87,15 +110,35 @@ def add_output(parser: argparse.ArgumentParser) -> None:
         help="auto: on a terminal, unless NO_COLOR is set (default)",
     )
     group.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
+    add_budget(group)
+
+
+def add_budget(parser: argparse._ActionsContainer) -> None:
+    """What one document, lookup, merge or query may take."""
+    parser.add_argument(
+        "--budget",
+        metavar="LIMIT=N",
+        action="append",
+        help="what one document, lookup, merge or query may take at most: steps, values, bytes, depth or seconds; "
+        "may be repeated (default: [limits] in nodeattrs.toml)",
+    )
+
+
+def limits_of(options: argparse.Namespace, settled: Mapping[str, float]) -> Limits:
+    """The limits of a command: those of --budget, else of the settings. raises: BadArgument"""
+    from nodeattrs.core.budget import in_force
+
+    given = [one.partition("=") for one in getattr(options, "budget", None) or ()]
+    numbers = {name: float(most) if "." in most else int(most) for name, _, most in given if _NUMBER.fullmatch(most)}
+    for name, _, most in given:
+        if name not in numbers:
+            raise BadArgument(f"--budget {name}={most} is no limit", hint="write --budget values=2000000")
+    return in_force().but(**settled).but(**numbers)
 
 
 def add_store(parser: argparse.ArgumentParser) -> None:
     """Where nodes are kept."""
     parser.add_argument("--store", metavar="PLACE", help=_STORE_HELP)
-
-
-UNKNOWN_LAYER = 5
-"""Exit code: there is an answer, and a layer that cannot be read may override it."""
 
 
 def add_strict(parser: argparse.ArgumentParser) -> None:
@@ -173,9 +216,19 @@ def moment(text: str | None) -> int | datetime | None:
 
 
 def kept_in(options: argparse.Namespace) -> tuple[Store, Any]:
-    """The store that is meant, and the sensitive paths: of `add_settings_from`, else of the repository here."""
-    repository = _named(options)
-    return store_of(options, repository), _sensitive(repository)
+    """The store that is meant, and the sensitive paths."""
+    return store_of(options), sensitive_of(options)
+
+
+def saved_in(options: argparse.Namespace) -> tuple[Store, Any]:
+    """As `kept_in`, for who only looks at what is there. raises: NotFound, where nothing was ever saved"""
+    store, sensitive = kept_in(options)
+    if not store.is_there():
+        raise NotFound(
+            f"there is no store at {store.describe()}",
+            hint="name the place with --store, or save a node first: nodeattrs run",
+        )
+    return store, sensitive
 
 
 def add_settings_from(parser: argparse.ArgumentParser) -> None:
@@ -184,28 +237,93 @@ def add_settings_from(parser: argparse.ArgumentParser) -> None:
         "--repo",
         metavar="DIR",
         help="the repository whose nodeattrs.toml says where nodes are kept and which paths are sensitive "
-        "(default: the current directory)",
+        "(default: NODEATTRS_REPO, else the nearest nodeattrs.toml here or above)",
     )
 
 
-def _named(options: argparse.Namespace) -> Repository | None:
+def settings_of(options: argparse.Namespace) -> Settings:
+    """The settings of this call: found once, and judged whole. raises: NotFound, DocumentError"""
+    from nodeattrs.runs.settings import Settings
+
+    if not isinstance(found := getattr(options, "settings", None), Settings):
+        found = options.settings = Settings(vars(options), os.environ)
+    return found
+
+
+_RUNNING: dict[str, Callable[[argparse.Namespace], bool]] = {
+    "run": lambda options: True,
+    "fleet": lambda options: True,
+    "facts": lambda options: True,  # of this machine; no document says which
+    "explain": lambda options: options.repo is not None,
+    "show": lambda options: options.repo is not None,
+    "catalog": lambda options: options.repo is not None or options.action == "apply",
+}
+"""Command -> whether code runs as it was called; SECURITY.md has the table. All others hold it back."""
+
+
+def add_run_code(parser: argparse.ArgumentParser) -> None:
+    """Whether a command that only looks may run what documents name."""
+    parser.add_argument(
+        "--run-code",
+        action="store_true",
+        help="run code of installed packages that documents name (default: such a layer is unknown)",
+    )
+
+
+def asked_to_run(options: argparse.Namespace) -> bool:
+    """Whether somebody asked for code to run: by the command, or by --run-code. No setting does."""
+    runs = _RUNNING.get(options.command)
+    return getattr(options, "run_code", False) or (runs is not None and runs(options))
+
+
+def judge(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float]:
+    """Say what is doubtful in the nodeattrs.toml that counts, whatever the command; the limits that it sets.
+
+    raises: NotFound, DocumentError
+    """
+    if options.command == "check":
+        return {}  # to which doubtful settings are findings
+    if hasattr(options, "store"):
+        settings = settings_of(options)
+        limits = settings.repository.config.limits if settings.repository is not None else {}
+        terminal.warn(settings.warnings)
+        return limits
+    named = getattr(options, "repo", None) or os.environ.get("NODEATTRS_REPO")
+    folder = named or nearest(SETTINGS_FILE)
+    file = os.path.join(folder or "", SETTINGS_FILE)
+    if folder is None or not hasattr(options, "format") or not os.path.lexists(file) or not (named or is_ours(file)):
+        return {}
+    # Who uses no settings is kept waiting for no more than their judgement.
+    from pathlib import Path
+
+    from nodeattrs.runs.config import judged
+    from nodeattrs.texts.documents import read
+
+    config, warnings = judged(read(Path(file), SETTINGS_FILE))
+    terminal.warn(warnings)
+    return config.limits
+
+
+def repository_of(options: argparse.Namespace) -> Repository:
+    """The repository that a command runs: the one whose settings count, else the current directory."""
     from nodeattrs.runs import Repository
 
-    place = getattr(options, "repo", None)
-    return _here() if place is None else Repository(place)
+    repository = settings_of(options).repository or Repository(os.curdir)
+    options.repo = os.path.relpath(repository.root)
+    return repository
 
 
-def sensitive_here() -> Any:
-    """The sensitive paths of the repository in the current directory, if there is one."""
-    return _sensitive(_here())
+def sensitive_of(options: argparse.Namespace) -> Any:
+    """The sensitive paths of the repository whose settings count, if there is one."""
+    repository = settings_of(options).repository
+    return repository.config.sensitive if repository else ()
 
 
-def store_of(options: argparse.Namespace, repository: Repository | None) -> Store:
+def store_of(options: argparse.Namespace) -> Store:
     """The store that is meant. raises: StoreError, DocumentError"""
     from nodeattrs.keep import open_store
-    from nodeattrs.runs.session import store_place
 
-    return open_store(store_place(options.store, repository))
+    return open_store(settings_of(options).store)
 
 
 def json_attributes(options: argparse.Namespace, repository: Repository) -> Document | None:
@@ -223,15 +341,11 @@ def json_attributes(options: argparse.Namespace, repository: Repository) -> Docu
 
 def is_directory(place: str | None) -> bool:
     """Whether --facts names a directory, which has one file a node."""
-    import os
-
     return place is not None and os.path.isdir(place)
 
 
 def check_facts(place: str) -> None:
     """Look whether --facts is there at all. raises: NotFound"""
-    import os
-
     if not os.path.lexists(place):
         raise NotFound(
             f"{place}: cannot be read: no such file or directory",
@@ -272,7 +386,6 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
     raises: NodeNotFound, and whatever a run raises
     """
     from nodeattrs.node.json_keys import double_keys
-    from nodeattrs.runs import Repository
     from nodeattrs.runs.session import perform, required
 
     if options.repo is None:
@@ -281,14 +394,15 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
                 options.refuse(f"--{word.replace('_', '-')} is about a run, so it needs --repo")
         store, sensitive = kept_in(options)
         found = required(store, options.node, sensitive, moment(getattr(options, "at", None)))
-        terminal.warn([*([found.note] if found.note else []), *double_keys(found.node)])
+        terminal.warn(filter(None, [found.note]), "saved-note", "StoreError")
+        terminal.warn(double_keys(found.node))
         return found.node, found.saved.revision.number if found.saved.revision else None, None
     if getattr(options, "at", None) is not None:
         options.refuse("--at is about what was saved, and --repo about a run made now")
-    repository = Repository(options.repo)
+    repository = repository_of(options)
     session = perform(
         repository,
-        store_of(options, repository),
+        store_of(options),
         options.node,
         facts=facts_from(options.facts, options.node, repository),
         run_list=run_list(options),
@@ -296,19 +410,6 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
         json_attributes=json_attributes(options, repository),
         save=False,
     )
-    terminal.warn([*session.run.warnings, *([session.note] if session.note else [])])
+    terminal.warn(session.run.warnings)
+    terminal.warn(filter(None, [session.note]), "saved-note", "StoreError")
     return session.run.node, None, session.run
-
-
-def _sensitive(repository: Repository | None) -> Any:
-    return repository.config.sensitive if repository else ()
-
-
-def _here() -> Repository | None:
-    """The repository in the current directory: one that has settings."""
-    import os
-
-    from nodeattrs.runs import Repository
-    from nodeattrs.runs.config import FILE
-
-    return Repository(os.curdir) if os.path.lexists(FILE) else None

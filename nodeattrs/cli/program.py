@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from nodeattrs.cli.exits import DONE, EXITS, FAILED, INTERRUPTED, NOT_UNDERSTOOD, READER_GONE
+from nodeattrs.cli.interrupts import while_working
+from nodeattrs.cli.options import asked_to_run, judge, limits_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.core.budget import limited
+from nodeattrs.core.code import held_back
 from nodeattrs.errors import InternalError, NodeattrsError
 
 if TYPE_CHECKING:
@@ -34,14 +39,16 @@ _MODULES = {
     "status": "status",
     "node": "node_command",
     "store": "store_command",
+    "check": "check",
+    "codes": "codes",
+    "config": "config_command",
     "fleet": "fleet",
+    "schema": "schema",
     "completion": "completion",
 }
 """Command -> its module here, in the order in which people meet them. A call opens the one that it needs."""
 
 COMMANDS = tuple(_MODULES)
-
-DONE, FAILED, NOT_UNDERSTOOD, INTERRUPTED, READER_GONE = 0, 1, 2, 130, 141
 
 _EXAMPLES = """\
 examples:
@@ -53,8 +60,9 @@ examples:
 a path is the keys joined by dots; odd keys are quoted:
   apache2.listen_ports.0     filesystem."/dev/sda1".size     ports."80"
 
+nodeattrs help COMMAND is COMMAND --help
+
 exit codes:
-  0 done    1 could not be done    2 the command line was not understood
 """
 
 
@@ -71,14 +79,41 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that notices when its words do not come out, and tells whom it does not understand where to read on."""
+    """A parser that notices when its words do not come out, and tells whom it does not understand where to read on.
+
+    What is left over is refused by the command it was written for, and not by the program around it.
+    """
 
     def error(self, message: str) -> NoReturn:
-        super().error(f"{message}\n  {self.prog} --help tells more")
+        first, line, rest = message.partition("\n")
+        super().error(f"{first} [NA0002]{line}{rest}\n  {self.prog} --help shows more")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        found, left = super().parse_known_args(args, namespace)
+        if left:
+            option = next((word for word in left if word.startswith("-")), "").partition("=")[0]
+            hint = _meant(option, self._option_string_actions) if option else ""
+            self.error(f"not understood: {' '.join(left)}{hint}")
+        return found, left
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        choices = action.choices
+        if choices is not None and value not in choices:
+            name = "/".join(action.option_strings) or str(action.metavar or action.dest).lower()
+            known = f"\n  known are {', '.join(map(str, choices))}"
+            raise argparse.ArgumentError(None, f"there is no {name} {value!r}{_meant(str(value), choices) or known}")
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
         # argparse's own would swallow a full disk.
         (file or sys.stderr).write(message)
+
+
+def _meant(word: str, known: Iterable[Any]) -> str:
+    """The hint for a word that nobody knows, on a line of its own; "" where nothing is near."""
+    from nodeattrs.core.tree import meant
+
+    hint = meant(word, map(str, known))
+    return f"\n  {hint}" if hint else ""
 
 
 class _Program(_Parser):
@@ -104,7 +139,7 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
     program = _Program(
         prog="nodeattrs",
         description="Node attributes in layers: why is this value what it is?",
-        epilog=_EXAMPLES,
+        epilog=_EXAMPLES + "\n".join(f"  {code:3}  {name:13}  {told}" for code, (name, told) in EXITS.items()),
         formatter_class=_Help,
         allow_abbrev=False,
     )
@@ -125,32 +160,40 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
         )
         if only is None or only == name:
             command.add_options(one)
-        one.set_defaults(perform=command.perform, refuse=one.error, whole=parser)
+        one.set_defaults(command=name, perform=command.perform, refuse=one.error, whole=parser)
     return program
 
 
 def run(argv: Sequence[str] | None = None) -> int:
     """Run one command line; its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
     options = argparse.Namespace(words=words)
     terminal = Terminal()
     try:
         if words[:1] == ["complete"]:  # asked by shells, and in no help
             from nodeattrs.cli.complete import answers
 
-            terminal.text("".join(f"{one}\n" for one in answers(words[1:], parser)))
+            with held_back():
+                terminal.text("".join(f"{one}\n" for one in answers(words[1:], parser)))
             return DONE
         try:
             with terminal.writing():
                 parser(_command_in(words)).parse_args(words, options)
             terminal = Terminal(getattr(options, "color", "auto"), getattr(options, "format", "text"))
-            code: int = options.perform(options, terminal)
+            while_working(True)
+            settled = judge(options, terminal)
+            with limited(limits_of(options, settled)), held_back(not asked_to_run(options)):
+                code: int = options.perform(options, terminal)
+            while_working(False)
         except SystemExit as end:
             # argparse has said what it has to say, on stdout for --help and on stderr for what it did not understand.
             code = end.code if isinstance(end.code, int) else NOT_UNDERSTOOD
         terminal.finish()
         return code
     except KeyboardInterrupt:
+        while_working(False)
         return INTERRUPTED
     except BrokenPipeError:
         return READER_GONE

@@ -8,15 +8,27 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nodeattrs.cli.catalog import add_applying, applied, exit_code
-from nodeattrs.cli.many import INTERRUPTED, add_going_on, began_now, go_through, hint_to_resume, since_of, stoppable
+from nodeattrs.cli.exits import INTERRUPTED
+from nodeattrs.cli.many import (
+    add_going_on,
+    add_new,
+    began_now,
+    go_through,
+    hint_to_resume,
+    since_of,
+    stoppable,
+)
 from nodeattrs.cli.options import (
+    REPO_HELP,
     add_output,
     add_run_options,
     add_store,
     facts_from,
     is_directory,
     json_attributes,
+    repository_of,
     run_list,
+    settings_of,
     store_of,
 )
 from nodeattrs.cli.terminal import Terminal
@@ -39,7 +51,7 @@ NAME = "run"
 SUMMARY = "compute the attributes of nodes and save the result"
 DESCRIPTION = """\
 Run nodes: facts, roles and environment, attribute files, recipes, in Chef's order. Normal
-attributes come from the last run. What a node came to is saved as a new revision, with the origin
+attributes come from the last run. The result is saved as a new revision, with the origin
 of each value, all of it or nothing. Of several nodes, one that fails does not keep the others from
 running; the exit code is then 1. What resources describe is only touched with --apply."""
 EXAMPLES = """\
@@ -54,7 +66,7 @@ examples:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command."""
-    parser.add_argument("--repo", metavar="DIR", default=".", help="the repository (default: the current directory)")
+    parser.add_argument("--repo", metavar="DIR", help=REPO_HELP)
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--node",
@@ -71,6 +83,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--apply", action="store_true", help="bring the resources of the recipes into their state, then save"
     )
     parser.add_argument("--force", action="store_true", help="save even over what somebody else has saved meanwhile")
+    add_new(parser)
     add_going_on(parser, jobs=", as it always is with --apply and --noop", since=" (with --all)")
     add_applying(parser)
     add_output(parser)
@@ -78,7 +91,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Run them, and show each as it comes, in the order of their names."""
-    from nodeattrs.runs import Repository
     from nodeattrs.runs.fleet import still_to_do
     from nodeattrs.runs.session import name_in
 
@@ -87,8 +99,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         options.refuse("--since is about --all")
     if options.why_run and options.apply and not options.noop:
         options.refuse("--why-run changes nothing: use --noop to see what --apply would do")
-    repository = Repository(options.repo)
-    store = store_of(options, repository)
+    repository = repository_of(options)
+    store = store_of(options)
     # A directory has facts for each node; else all of them have the same.
     shared = None if is_directory(options.facts) else facts_from(options.facts, None, repository)
     if options.all:
@@ -112,7 +124,7 @@ class _Runs:
         self._terminal = terminal
         self._names = names
         self._shown = 0
-        self._failed: dict[str, str] = {}
+        self._failed: dict[str, tuple[str, str]] = {}
         self._reports: list[RunReport] = []
         self._catalogs: dict[str, AppliedCatalog] = {}
 
@@ -128,8 +140,8 @@ class _Runs:
         applying = options.apply or options.noop
         jobs = 1 if applying else options.jobs or jobs_for(len(names))
         fleet = self._fleet(repository, shared, jobs)
-        tell = partial(
-            _told,
+        collect = partial(
+            _report,
             several=len(names) > 1,
             screen=terminal.screen(sys.stderr),
             root=os.path.abspath(options.repo),
@@ -146,7 +158,7 @@ class _Runs:
                 names,
                 jobs=jobs,
                 in_order=True,
-                tell=tell,
+                collect=collect,
                 apply=self._apply if applying else None,
                 stopping=stopping,
             ),
@@ -162,7 +174,6 @@ class _Runs:
 
     def _fleet(self, repository: Repository, shared: Facts | None, jobs: int) -> Fleet:
         from nodeattrs.runs.fleet import Fleet
-        from nodeattrs.runs.session import store_place
 
         options = self._options
         given, items = json_attributes(options, repository), run_list(options)
@@ -170,7 +181,7 @@ class _Runs:
         is_here = jobs == 1
         return Fleet(
             options.repo,
-            store_place(options.store, repository),
+            settings_of(options).store,
             shared if shared is not None and (is_here or options.facts is None) else options.facts,
             options.environment,
             save=not options.why_run,
@@ -178,6 +189,7 @@ class _Runs:
             run_list=None if items is None else tuple(items),
             json_attributes=given if is_here else options.json_attributes,
             last_facts=False,
+            new=options.new,
         )
 
     def _apply(self, name: str, catalog: Catalog) -> Report:
@@ -191,13 +203,14 @@ class _Runs:
     def _take(self, outcome: Outcome) -> None:
         from nodeattrs.reports.run import RunReport
 
-        told = outcome.told
-        if isinstance(told, RunReport):
-            self._terminal.warn([*told.warnings, *([told.note] if told.note else [])])
-            self._show(told)
+        report = outcome.collected
+        if isinstance(report, RunReport):
+            self._terminal.warn(report.warnings)
+            self._terminal.warn(filter(None, [report.note]), "saved-note", "StoreError")
+            self._show(report)
         else:
-            self._failed[outcome.name] = outcome.error
-            self._terminal.aside(told)
+            self._failed[outcome.name] = (outcome.error, outcome.code)
+            self._terminal.aside(report)
         if self._options.format == "text" and outcome.name in self._catalogs:
             self._text(self._catalogs[outcome.name])
 
@@ -228,7 +241,7 @@ class _Runs:
             self._terminal.report(AppliedRuns(runs, list(self._catalogs.values())) if self._catalogs else runs)
 
 
-def _told(
+def _report(
     name: str,
     came: Session | NodeattrsError,
     log: Sequence[LogLine],

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from datetime import datetime
 
-from nodeattrs.cli.options import add_at, add_output, add_store, kept_in, moment, path_of
+from nodeattrs.cli.options import add_at, add_output, add_store, moment, path_of, saved_in
 from nodeattrs.cli.terminal import Terminal
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
@@ -14,7 +13,7 @@ NAME = "search"
 SUMMARY = "find kept nodes by what they have"
 DESCRIPTION = """\
 Find nodes in Chef's query language (field:value, AND, OR, NOT, "a phrase", * and ?, [a TO b]), or by
-path and type in our own: path=80, path>=8, path~"regex". docs/search.md tells all of it."""
+path and type in our own: path=80, path>=8, path~"regex". docs/search.md has all of it."""
 EXAMPLES = """\
 examples:
   nodeattrs search 'role:web AND chef_environment:production'
@@ -46,28 +45,36 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Find them."""
+    from nodeattrs.core.tree import ABSENT
     from nodeattrs.keep.search import parse_query
+    from nodeattrs.keep.search.doubts import doubts, no_such_path
     from nodeattrs.reports.search import Finding, Findings, finding, in_order
 
     if options.offset < 0 or (options.limit is not None and options.limit < 0):
         options.refuse("--limit and --offset are not negative")
     at = moment(options.at)
-    if at is not None and not isinstance(at, datetime):
+    if isinstance(at, int):
         options.refuse("--at is a time here: the number of a revision means one node")
+    assert not isinstance(at, int)
     query = parse_query(options.query)
     attributes = {}
     for text in options.attribute:
         name, mark, path = text.partition("=")
         attributes[name] = path_of(path if mark else name)
-    store, _ = kept_in(options)
-    names = store.search(query, at if isinstance(at, datetime) else None)
+    store, _ = saved_in(options)
+    names = store.search(query, at)
+    unknown = doubts(store, query, bool(names), at)
+    terminal.warn(unknown)
 
     def found(name: str, wanted: dict[str, tuple[object, ...]]) -> Finding:
         saved = store.load(name, at)
         return finding(saved.document if saved else {"name": name}, wanted)
 
     if options.sort is not None:
-        sorted_by = [found(name, {options.sort: path_of(options.sort)}) for name in names]
+        path = path_of(options.sort)
+        sorted_by = [found(name, {options.sort: path}) for name in names]
+        if names and all(one.values[options.sort] is ABSENT for one in sorted_by):
+            raise no_such_path(path, (saved.document for name in names if (saved := store.load(name, at))))
         names = [one.name for one in in_order(sorted_by, options.sort)]
     if options.reverse:
         names.reverse()
@@ -79,4 +86,4 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
             terminal.text(line)
     else:
         terminal.report(findings)
-    return 0
+    return 1 if unknown and not names else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.options import add_output, add_store, kept_in
+from nodeattrs.cli.options import add_output, add_store, saved_in
 from nodeattrs.cli.terminal import Terminal
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
@@ -37,7 +37,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.keep.maintenance import last_runs
     from nodeattrs.reports.status import NodeStatus, Status
 
-    store, _ = kept_in(options)
+    store, _ = saved_in(options)
     nodes = [one for one in map(NodeStatus._make, last_runs(store)) if one.failed or not options.failed]
     terminal.report(Status(nodes, datetime.now(UTC)))
     return 0

@@ -7,8 +7,9 @@ import sys
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import add_at, add_output, add_settings_from, add_store, kept_in, moment
-from nodeattrs.cli.terminal import Terminal
+from nodeattrs.cli.checks import add_checking, finish
+from nodeattrs.cli.options import add_at, add_settings_from, add_store, kept_in, moment, saved_in, settings_of
+from nodeattrs.cli.terminal import FORMATS, Terminal
 
 if TYPE_CHECKING:
     from nodeattrs.keep import Store
@@ -39,7 +40,12 @@ examples:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command."""
-    parser.add_argument("task", choices=("check", "prune", "export", "import", "migrate"), help="what to do")
+    parser.add_argument(
+        "task",
+        metavar="ACTION",
+        choices=("check", "prune", "export", "import", "migrate"),
+        help="check, prune, export, import or migrate",
+    )
     parser.add_argument("file", metavar="FILE", nargs="?", help="for import: what to read")
     parser.add_argument("--keep", metavar="N", type=int, help="for prune: how many revisions of each node stay")
     parser.add_argument("--node", metavar="NAME", action="append", help="for export: only these; may be repeated")
@@ -49,7 +55,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_at(parser)
     add_settings_from(parser)
     add_store(parser)
-    add_output(parser)
+    add_checking(parser)
 
 
 _BELONG = {
@@ -60,44 +66,61 @@ _BELONG = {
     "snapshots": "export",
     "latest": "export",
     "to": "migrate",
+    "select": "check",
+    "ignore": "check",
+    "baseline": "check",
+    "write_baseline": "check",
 }
+
+
+_UNREADABLE = ("unreadable-revision", "StoreError")
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Do it."""
     for word, task in _BELONG.items():
-        if getattr(options, word) not in (None, False) and options.task != task:
-            options.refuse(f"{'FILE' if word == 'file' else f'--{word}'} is for store {task}")
+        if getattr(options, word) not in (None, False, []) and options.task != task:
+            options.refuse(f"{'FILE' if word == 'file' else f'--{word}'.replace('_', '-')} is for store {task}")
+    if options.task != "check" and options.format not in FORMATS:
+        options.refuse(f"--format {options.format} is for store check")
     if options.task == "import" and options.file is None:
         options.refuse("store import needs a FILE, or - for stdin")
     if options.task == "prune" and options.keep is None:
         options.refuse("store prune needs --keep N")
-    store, sensitive = kept_in(options)
+    store, sensitive = kept_in(options) if options.task == "import" else saved_in(options)
     if options.task == "export":
         _export(store, options, terminal)
         return 0
-    tended, code = _tended(store, options, sensitive, terminal)
-    terminal.report(tended)
-    return code
+    if options.task == "check":
+        return _check(store, options, terminal)
+    terminal.report(_tended(store, options, sensitive, terminal))
+    return 0
 
 
-def _tended(store: Store, options: argparse.Namespace, sensitive: Any, terminal: Terminal) -> tuple[TendedStore, int]:
+def _check(store: Store, options: argparse.Namespace, terminal: Terminal) -> int:
+    from nodeattrs.codes import code_named
+    from nodeattrs.reports.findings import finding_of
+
+    count = len(store.names())
+    with terminal.counting(count) as tick:
+        faults = store.check(tick)
+    code = code_named("damaged", "StoreError").code
+    found = [finding_of(fault, code=code) for fault in faults]
+    return finish(options, terminal, found, {"node": count}, settings_of(options).repository)
+
+
+def _tended(store: Store, options: argparse.Namespace, sensitive: Any, terminal: Terminal) -> TendedStore:
     from nodeattrs.reports.store import TendedStore
 
     place = store.describe()
-    if options.task == "check":
-        count = len(store.names())
-        with terminal.counting(count) as tick:
-            faults = store.check(tick)
-        return TendedStore.checked(place, count, faults), 1 if faults else 0
     if options.task == "prune":
-        return TendedStore.pruned(place, store.prune(options.keep)), 0
+        return TendedStore.pruned(place, store.prune(options.keep))
     if options.task == "migrate" and options.to is not None:
-        return _moved(store, options.to, terminal), 0
+        return _moved(store, options.to, terminal)
     if options.task == "migrate":
         with terminal.counting() as tick:
-            return TendedStore.migrated(place, store.migrate(tick)), 0
-    return TendedStore.imported(place, *_import(store, options.file, sensitive, terminal)), 0
+            return TendedStore.migrated(place, store.migrate(tick))
+    return TendedStore.imported(place, *_import(store, options.file, sensitive, terminal))
 
 
 def _moved(store: Store, place: str, terminal: Terminal) -> TendedStore:
@@ -110,7 +133,7 @@ def _moved(store: Store, place: str, terminal: Terminal) -> TendedStore:
     if target.describe() == store.describe():
         raise BadArgument(f"{place} is the store itself", hint="name another place: --to PLACE")
     names = store.names()
-    terminal.warn(fault for name in names for fault in store.unreadable(name))
+    terminal.warn((fault for name in names for fault in store.unreadable(name)), *_UNREADABLE)
     with terminal.counting(len(names)) as tick:
         return TendedStore.moved(store.describe(), target.describe(), *move(store, target, tick))
 
@@ -123,7 +146,7 @@ def _export(store: Store, options: argparse.Namespace, terminal: Terminal) -> No
         options.refuse("--at with the number of a revision means one node: --node NAME")
     names = options.node or store.names()
     history = options.snapshots and not options.latest and at is None
-    terminal.warn(fault for name in names if history for fault in store.unreadable(name))
+    terminal.warn((fault for name in names if history for fault in store.unreadable(name)), *_UNREADABLE)
     with terminal.counting(len(names)) as tick:
         for name in names:
             for line in exported(store, [name], at, snapshots=options.snapshots, history=history):

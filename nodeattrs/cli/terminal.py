@@ -24,6 +24,8 @@ FORMATS = ("text", "json", "yaml")
 _CONTROLS = {sign: f"\\u{sign:04x}" for sign in range(0x7F, 0xA0)}
 """Signs that command some terminals, and that JSON leaves as they are; to JSON these spellings are the same."""
 
+_NO_COLUMNS = 100_000
+
 _NO_BAR = 0.5
 """Seconds that are over before anybody wonders how long it takes."""
 
@@ -38,7 +40,7 @@ class Terminal:
     def __init__(self, colour: str = "auto", form: str = "text") -> None:
         self._colour = colour
         self._form = form
-        self._warned: set[str] = set()
+        self._warned: set[object] = set()
         self._progress = ""
         self._bar: Any = None
         for stream in (sys.stdout, sys.stderr):
@@ -51,7 +53,9 @@ class Terminal:
         if self._form == "json":
             text = _json(report.to_dict())
         elif self._form == "yaml":
-            text = _yaml(report.to_dict())
+            from nodeattrs.texts.yaml_writing import written
+
+            text = written(report.to_dict())
         else:
             text = "".join(f"{line}\n" for line in report.lines(self.screen(sys.stdout)))
         self.text(text)
@@ -64,15 +68,20 @@ class Terminal:
         with self.writing():
             sys.stdout.write(text)
 
-    def warn(self, warnings: Iterable[object]) -> None:
-        """Write warnings to stderr, each once however often it comes."""
-        from nodeattrs.reports.failure import warning_lines
+    def warn(self, warnings: Iterable[object], name: str = "NodeattrsError", owner: str = "") -> None:
+        """Write warnings to stderr, each once however often it comes.
 
+        name, owner: of the code, where they are bare sentences
+        """
         for warning in warnings:
-            text = str(warning)
-            if text not in self._warned:
-                self._warned.add(text)
-                self.aside(warning_lines(text, self.screen(sys.stderr)))
+            from nodeattrs.codes import code_named
+            from nodeattrs.reports.failure import warning_lines
+            from nodeattrs.reports.findings import finding_of
+
+            found = finding_of(warning, "warning", code_named(name, owner).code)
+            if found not in self._warned:
+                self._warned.add(found)
+                self.aside(warning_lines(found, self.screen(sys.stderr)))
 
     def complain(self, error: Exception, root: str | None = None, traceback: BaseException | None = None) -> None:
         """Write an error to stderr.
@@ -176,7 +185,10 @@ class Terminal:
         """What lines for one of the two streams are laid out on."""
         from nodeattrs.reports import Screen
 
-        return Screen(max(shutil.get_terminal_size((80, 24)).columns, 40), self._coloured(stream))
+        # A pipe has no columns: whoever reads it wants whole lines. COLUMNS says otherwise.
+        is_wide = not stream.isatty() and not os.environ.get("COLUMNS")
+        width = _NO_COLUMNS if is_wide else shutil.get_terminal_size((80, 24)).columns
+        return Screen(max(width, 40), self._coloured(stream))
 
     def _coloured(self, stream: TextIO) -> bool:
         if self._colour != "auto":
@@ -220,12 +232,3 @@ def _json(data: dict[str, Any]) -> str:
         raise BadValue("this is nested too deeply to be written as JSON", hint="ask for a part of it") from error
     except ValueError as error:
         raise BadValue("there is a value in it that JSON has no number for", hint="--format yaml has one") from error
-
-
-def _yaml(data: dict[str, Any]) -> str:
-    import yaml
-
-    try:
-        return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True))
-    except RecursionError as error:
-        raise BadValue("this is nested too deeply to be written as YAML", hint="ask for a part of it") from error

@@ -6,6 +6,7 @@ Origins stay out of equality: the same thing said elsewhere is the same thing.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Protocol
@@ -86,18 +87,36 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One line that sets nothing, and decides who is asked or how values meet.
+    """One line that something depends on, and that did not set it itself.
+
+    It decides who is asked or how values meet; or a value comes from it: `CALLED`, `WRITTEN` and `READ`.
 
     what:   in words: "role[web] is on the run-list"
     origin: where
+    path:   of the attribute that was read, where it is one
+    at:     where it was read
     """
 
     what: str
     origin: Origin
+    path: Path | None = None
+    at: Origin | None = None
+
+    def __str__(self) -> str:
+        """Where a value comes from: "users.json:14, read at recipes/users.py:9"."""
+        place = str(self.origin.place or self.origin.who)
+        if self.what == CALLED:
+            return f"{CALLED} {place}"
+        named = f"{spell(self.path)}, set at {place}" if self.path is not None else place
+        return named if self.at is None else f"{named}, read at {self.at.place}"
 
     def to_dict(self) -> dict[str, Any]:
         """The line as data for JSON."""
         return {"what": self.what, **{name: getattr(self.origin, name) for name in self.origin.__slots__}}
+
+
+CALLED, WRITTEN, READ = "called from", "set", "read at"
+"""What a `Cause` of a value says: a call that led to the line that set it, a literal, and what was read."""
 
 
 class Locator(Protocol):
@@ -125,6 +144,11 @@ class Below:
 
     def at(self, path: Path) -> Origin:
         return self.locator.at((*self.under, *path))
+
+    def causes(self, path: Path, *asked: Any) -> tuple[Cause, ...]:
+        """Where a value comes from, as far as the locator knows."""
+        give = getattr(self.locator, "causes", None)
+        return () if give is None else tuple(give((*self.under, *path), *asked))
 
 
 UNKNOWN = Origin("unknown")
@@ -155,6 +179,7 @@ class Claim:
     rank:   the number of the slot or layer, weakest first
     origin: who said it, and where
     verb:   how it was said
+    why:    finds where the value comes from, where that can be asked
     """
 
     path: Path
@@ -162,6 +187,28 @@ class Claim:
     rank: int
     origin: Origin = field(compare=False)
     verb: Verb = Verb.SET
+    why: Callable[[], tuple[Cause, ...]] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """The calls that led to the line that set it, and the lines that the value comes from, as far as is known.
+
+        cost: of a value that code computes the first time the parser's for each file it comes from
+        """
+        return () if self.why is None else self.why()
+
+    def ways(self) -> list[str]:
+        """The same in words, a line for all calls and one for each line that the value comes from.
+
+        >>> led = Cause(CALLED, Origin("recipe", "", "b.py", 8))
+        >>> written = Cause(WRITTEN, Origin("recipe", "", "b.py", 2))
+        >>> Claim(("a",), 1, 2, Origin("recipe", "", "a.py", 7), why=lambda: (led, written)).ways()
+        ['a.py:7, called from b.py:8', 'b.py:2']
+        """
+        causes = self.causes
+        led = [str(one) for one in causes if one.what == CALLED]
+        calls = [", ".join([str(self.origin.place), *led])] if led else []
+        return calls + [str(one) for one in causes if one.what != CALLED]
 
     def __str__(self) -> str:
         return f"{spell(self.path)} = {self.value!r} by {self.origin}"

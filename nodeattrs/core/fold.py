@@ -12,7 +12,7 @@ import os
 import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Claim, Locator, Origin
@@ -52,7 +52,7 @@ class Layer:
     policy: Policy | None = None
 
     def __post_init__(self) -> None:
-        if not hasattr(self.origin, "at"):
+        if type(self.origin) is not Origin and not hasattr(self.origin, "at"):
             hint = f'Layer({{...}}, Origin("file", {self.origin!r}))' if isinstance(self.origin, str) else None
             raise wrong_argument("the origin of a layer", "an Origin, or another locator", self.origin, hint)
         if self.policy is not None:
@@ -88,6 +88,8 @@ class Fold:
     from_top: bool = False
 
     def __post_init__(self) -> None:
+        if type(self.policy) is Policy and type(self.children) is tuple and _LAID.issuperset(map(type, self.children)):
+            return
         _require_policy(self.policy, "of a fold")
         for child in _entries(self.children):
             if not isinstance(child, (Layer, Fold)):
@@ -100,6 +102,9 @@ class Fold:
                 yield child
             else:
                 yield from child.layers()
+
+
+_LAID = frozenset((Layer, Fold))
 
 
 class Folded:
@@ -206,7 +211,12 @@ def fold(
     >>> fold([{"l": [1, 2]}, {"l": [2]}], rules={"l": "replace"}).value
     {'l': [2]}
     """
-    children = tuple(_laid(entry, number) for number, entry in enumerate(_entries(layers), 1))
+    children = tuple(
+        [
+            entry if type(entry) in _LAID else _laid(entry, number)
+            for number, entry in enumerate(layers if type(layers) is list else _entries(layers), 1)
+        ]
+    )
     if not children:
         raise BadArgument("there is nothing to fold", hint="pass at least one layer; an empty one is {}")
     plan = Fold(children, policy, from_top)
@@ -237,14 +247,21 @@ def _laid(entry: Any, number: int) -> Layer | Fold:
     """One of the layers that somebody gave to a fold."""
     if isinstance(entry, (Layer, Fold)):
         return entry
+    if isinstance(entry, dict):
+        return Layer(entry, _numbered(number))
     if isinstance(entry, Mapping):
-        tree = entry if isinstance(entry, dict) else getattr(entry, "to_plain", partial(dict, entry))()
-        return Layer(tree, Origin("layer", str(number)))
+        return Layer(getattr(entry, "to_plain", partial(dict, entry))(), _numbered(number))
     if isinstance(entry, (str, os.PathLike)):
         hint = f"read_layer({os.fspath(entry)!r}) reads a file"
     else:
         hint = "an empty one is {}" if entry is None else "Layer(...) makes a layer of anything"
     raise wrong_argument(f"layer {number}", "a map, a Layer or a Fold", entry, hint)
+
+
+@lru_cache(maxsize=256)
+def _numbered(number: int) -> Origin:
+    # All folds of plain maps have the same.
+    return Origin("layer", str(number))
 
 
 def _require_policy(policy: Any, of: str) -> None:

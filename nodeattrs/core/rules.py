@@ -54,6 +54,9 @@ class PathRule:
     def from_dict(cls, data: Mapping[str, Any]) -> PathRule:
         """The rule of such data. raises: KeyError, TypeError, BadArgument"""
         rule = cls(tuple(data["path"]), data["policy"], data["field"], data["at"] == "inside", data["place"])
+        texts, steps = (rule.policy, rule.field, rule.place), {type(step) for step in rule.path}
+        if {type(text) for text in texts} != {str} or not steps <= {str, int}:
+            raise TypeError("a rule is made of texts")
         if rule.policy not in (*_WORDS, "merge_by"):
             raise _wrong(rule.path, f"cannot be {rule.policy!r}", f"it is one of {', '.join(_WORDS)}")
         return rule

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from nodeattrs.core.claim import Claim, Origin, Verb, Words
+from nodeattrs.core.claim import Cause, Claim, Origin, Verb, Words
 from nodeattrs.core.policy import DROP, KEEP, MEET, TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.core.unknown import Unknown, unknown_layer
@@ -190,6 +190,7 @@ class Trace:
             "claims": [
                 {
                     **_claim_dict(one.claim, self),
+                    "causes": [_cause_dict(cause) for cause in one.claim.causes],
                     "outcome": one.outcome.value,
                     "why": one.why,
                     "overridden_by": list(one.by),
@@ -358,6 +359,15 @@ def _claim_dict(claim: Claim, trace: Trace) -> dict[str, Any]:
         "file": origin.file,
         "line": origin.line,
         "column": origin.column,
+    }
+
+
+def _cause_dict(cause: Cause) -> dict[str, Any]:
+    path, at = cause.path, cause.at
+    return {
+        **cause.to_dict(),
+        "path": None if path is None else spell(path),
+        "read_at": None if at is None else {"file": at.file, "line": at.line, "column": at.column},
     }
 
 

@@ -106,16 +106,31 @@ def parse(text: str) -> Path:
             )
         double, single, bare, dot = found.groups()
         if double is not None:
-            import json  # for odd keys only
-
-            steps.append(json.loads(f'"{double}"', strict=False))
+            steps.append(_unquoted(double, text))
         elif single is not None:
             steps.append(single)
         else:
-            steps.append(int(bare) if _INTEGER.fullmatch(bare) else bare)
+            try:
+                steps.append(int(bare) if _INTEGER.fullmatch(bare) else bare)
+            except ValueError:
+                raise BadArgument(f"a step of {len(bare)} digits", hint="quote it, if it is a key") from None
         at = found.end()
         if not dot:
             return tuple(steps)
+
+
+def _unquoted(word: str, text: str) -> str:
+    import json  # for odd keys only
+
+    try:
+        step = json.loads(f'"{word}"', strict=False)
+        step.encode()  # half of a surrogate pair is no text
+    except ValueError:
+        raise BadArgument(
+            f"cannot read the path {text!r}: {word[:40]!r} is no text as JSON writes it",
+            hint="a backslash itself is written \\\\ inside of double quotes; single quotes need none",
+        ) from None
+    return str(step)
 
 
 def as_path(path: str | Iterable[Any]) -> Path:
@@ -138,6 +153,16 @@ def near(step: object, known: Iterable[object]) -> list[str]:
 
     names = {str(name): name for name in known}
     return [_spelled(names[close]) for close in difflib.get_close_matches(str(step), names, 3, 0.7)]
+
+
+def meant(step: object, known: Iterable[object]) -> str | None:
+    """The hint that names what is spelled nearly so, or None.
+
+    >>> meant("prot", ["port", "host"])
+    'did you mean port?'
+    """
+    close = near(step, known)
+    return f"did you mean {' or '.join(close)}?" if close else None
 
 
 def dig(tree: Any, path: Path) -> Any:

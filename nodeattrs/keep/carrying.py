@@ -120,7 +120,7 @@ def save_nodes(store: Store, nodes: Iterable[Saved], on_saved: OnNode | None = N
         names.append(name)
         numbered = [saved for saved in revisions if saved.revision is not None]
         for begin in range(0, len(numbered), _AT_ONCE):
-            _adopt(store, name, numbered[begin : begin + _AT_ONCE], on_saved)
+            _added(store, name, numbered[begin : begin + _AT_ONCE], on_saved)
         for saved in revisions:
             if saved.revision is None:
                 store.save(replace(saved, noted=replace(saved.noted, by="import")))
@@ -146,11 +146,11 @@ def move(source: Store, target: Store, on_node: OnNode | None = None) -> tuple[i
     return nodes, revisions
 
 
-def _adopt(store: Store, name: str, revisions: list[Saved], on_saved: OnNode | None) -> None:
+def _added(store: Store, name: str, revisions: list[Saved], on_saved: OnNode | None) -> None:
     there = {revision.number: revision for revision in store.history(name)}
     missing = [saved for saved in revisions if not _is_there(store, saved, there)]
     if missing:
-        store.adopt(name, missing)
+        store.add_history(name, missing)
     for _ in revisions:
         _tell(on_saved, name)
 

@@ -83,7 +83,12 @@ def saved_document(
 
 
 def lists_by_level(lists: Lists | None, which: str) -> dict[str, Iterable[Entry]]:
-    """The lists that are set. raises: BadArgument for a level that has none"""
+    """The lists that are set. raises: BadArgument for a level that has none, and for what is no map of levels"""
+    if not isinstance(lists, Mapping | None):
+        raise BadArgument(
+            f"the {which} lists are a map of levels, not {type(lists).__name__}",
+            hint='write {"automatic": ["network/interfaces"]}',
+        )
     for level in lists or ():
         if level not in LEVELS:
             close = near(level, LEVELS)

@@ -140,6 +140,10 @@ class Store(Protocol):
     for a name that no node can have.
     """
 
+    def is_there(self) -> bool:
+        """Whether anything was ever saved here; False for a place that is no store yet."""
+        ...
+
     def names(self) -> list[str]:
         """The saved nodes, sorted."""
         ...
@@ -171,7 +175,7 @@ class Store(Protocol):
         """
         ...
 
-    def adopt(self, name: str, revisions: Sequence[Saved]) -> None:
+    def add_history(self, name: str, revisions: Sequence[Saved]) -> None:
         """Keep revisions of one node as another store had them, all of them or none: number, time and notes are theirs.
 
         revisions: in the order of their numbers; each has its `revision`

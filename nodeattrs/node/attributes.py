@@ -10,17 +10,17 @@ import os
 import sys
 from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from contextlib import AbstractContextManager
-from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.tree import ABSENT, Path, as_path, checked_name, near, spell
-from nodeattrs.errors import BadArgument, BadValue, NullInTheWay, TypeConflict, UnknownName, wrong_argument
+from nodeattrs.errors import BadArgument, BadValue, NullInTheWay, TypeConflict, UnknownName
 from nodeattrs.node.assignments import FullWriter, UnlessWriter
 from nodeattrs.node.component_tree import ComponentTree
 from nodeattrs.node.documents import meet_yaml
+from nodeattrs.node.fields import FIELDS, checked_environment, checked_folder
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.levels import LevelView, level_view, merged_at, removed
 from nodeattrs.node.secrets import Secrets
@@ -60,30 +60,21 @@ _OVERRIDE_LEVEL = tuple(one.name for one in COMPONENTS[5:9])
 class _Speaking:
     """A block in which a setter speaks. Not a generator: every file of a run is one."""
 
-    __slots__ = ("_before", "_node", "_setter")
+    __slots__ = ("_before", "_entered", "_node", "_setter")
 
     def __init__(self, node: Attributes, setter: Setter) -> None:
         self._node, self._setter = node, setter
-        self._before = setter
+        self._before, self._entered = setter, node._ledger.marks.entered
 
     def __enter__(self) -> Any:
+        marks = self._node._ledger.marks
+        self._entered, marks.entered = marks.entered, sys._getframe(1).f_code
         self._before = self._node._ledger.speak(self._setter)
         return self._node
 
     def __exit__(self, *_: object) -> None:
         self._node._ledger.speak(self._before)
-
-
-def _environment(name: object) -> None:
-    if not isinstance(name, str) or not name:
-        raise wrong_argument("the environment of a node", "the name of one", name, f'as in "{DEFAULT_ENVIRONMENT}"')
-
-
-_FIELDS: dict[str, Callable[[Any], object]] = {
-    "name": partial(checked_name, what="node"),
-    "environment": _environment,
-}
-"""What can be assigned besides levels, each with what refuses a wrong value."""
+        self._node._ledger.marks.entered = self._entered
 
 
 def _writer(name: str) -> property:
@@ -115,13 +106,6 @@ def _full_writer(name: str, clears: str = "") -> property:
     return property(read, doc=spelled + (f" First clears the whole {clears} level at the path." if clears else ""))
 
 
-def _folder(root: str | os.PathLike[str]) -> str:
-    try:
-        return os.fspath(root)
-    except TypeError:
-        raise wrong_argument("the root of a node", "a folder", root, "the current one where it is None") from None
-
-
 def _read_rules(rules: Mapping[Any, Any]) -> tuple[PathRule, ...]:
     from nodeattrs.core.rules import read_rules  # most nodes have none
 
@@ -130,6 +114,11 @@ def _read_rules(rules: Mapping[Any, Any]) -> tuple[PathRule, ...]:
 
 class Attributes(Mapping[Any, Any]):
     """The attributes of a node; see `Node`, which is these and what a run, a document or a person adds."""
+
+    name: str
+    environment: str
+    _ledger: Ledger
+    _trees: dict[str, ComponentTree]
 
     def __init__(
         self,
@@ -141,14 +130,17 @@ class Attributes(Mapping[Any, Any]):
         root: str | os.PathLike[str] | None = None,
         rules: Mapping[Any, Any] | tuple[PathRule, ...] = (),
     ) -> None:
-        self.name = name
-        self.environment = environment
-        self._root = None if root is None else _folder(root)
-        secrets = Secrets(sensitive)
-        guarded = secrets if secrets.paths else None
+        secrets = None if sensitive == () else Secrets(sensitive)
+        guarded = secrets if secrets and secrets.paths else None
         read = rules if isinstance(rules, tuple) else _read_rules(rules)
-        self._ledger = Ledger(provenance, lambda: self._root or os.getcwd(), guarded, read)
-        self._trees = {one.name: ComponentTree(self._ledger, one) for one in COMPONENTS}
+        folder = None if root is None else checked_folder(root)
+        ledger = Ledger(provenance, lambda: folder or os.getcwd(), guarded, read)
+        # Past `__setattr__`, which judges each assignment: a fleet makes thousands of nodes.
+        fields = self.__dict__
+        fields["name"] = checked_name(name, "node")
+        fields["environment"] = checked_environment(environment)
+        fields["_ledger"] = ledger
+        fields["_trees"] = {one.name: ComponentTree(ledger, one) for one in COMPONENTS}
 
     default = _writer("default")
     env_default = _writer("env_default")
@@ -233,15 +225,15 @@ class Attributes(Mapping[Any, Any]):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name[0] != "_":
-            if name in _FIELDS:
-                _FIELDS[name](value)
+            if name in FIELDS:
+                FIELDS[name](value)
             elif not hasattr(type(self), name):
                 hint = self._meant(name) or f"write an attribute at a level: node.default[{name!r}] = ..."
                 raise UnknownName(f"a node has nothing called {name!r} to be assigned", hint=hint)
         object.__setattr__(self, name, value)
 
     def _meant(self, name: str) -> str | None:
-        close = near(name, [*_FIELDS, *(known for known in dir(type(self)) if not known.startswith("_"))])
+        close = near(name, [*FIELDS, *(known for known in dir(type(self)) if not known.startswith("_"))])
         return f"did you mean {' or '.join(f'node.{known}' for known in close)}?" if close else None
 
     def read(self, *path: Any) -> Any:
@@ -419,6 +411,15 @@ class Attributes(Mapping[Any, Any]):
     def origin_here(self) -> Origin:
         """Who speaks now, and the line outside of this library that calls."""
         return noted_here(self)()
+
+    def note_read(self, document: Any, locator: Locator) -> None:
+        """Note that the line outside of this library that calls has read a document.
+
+        document: what it says; it is kept, and must not change
+        locator:  knows its places, counted from its root
+        """
+        if self._ledger.provenance:
+            self._ledger.marks.read(document, locator)
 
     @property
     def slots(self) -> dict[int, SlotTree]:

@@ -389,7 +389,7 @@ def _packed_origin(origin: Origin) -> dict[str, Any]:
 def _packed_marks(ledger: Ledger, slots: Collection[int]) -> list[dict[str, Any]]:
     """The marks with the lines that they are asked for; those that nothing refers to, and nobody's, are blank."""
     marks = ledger.marks.all()
-    reach = _Reach(ledger, marks, slots)
+    reach, causes = _Reach(ledger, marks, slots), _kept(ledger, marks, slots)
     packed: list[dict[str, Any]] = []
     for number, mark in enumerate(marks):
         if number == 0 or number not in reach.used:
@@ -399,7 +399,19 @@ def _packed_marks(ledger: Ledger, slots: Collection[int]) -> list[dict[str, Any]
         if mark.bulk:
             base = base.moved(None)  # of a document of facts: its file is kept, and no line at all
         packed.append(_packed_mark(mark, base, _lines_of(mark, reach.covered.get(number, {}), base, ())))
+        if number in causes:
+            packed[-1]["causes"] = causes[number]
     return packed
+
+
+def _kept(ledger: Ledger, marks: Sequence[Mark], slots: Collection[int]) -> Mapping[int, list[Any]]:
+    """The causes of what each mark has set."""
+    asked = {number for number, mark in enumerate(marks) if mark.tells}
+    if not asked:
+        return {}
+    from nodeattrs.node.kept_causes import kept  # it reads sources
+
+    return kept(ledger, slots, asked)
 
 
 def _chronicles(ledger: Ledger, slots: Collection[int]) -> Iterator[tuple[Path, int, Chronicle]]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.claim import Below, Cause, Locator, Origin
 from nodeattrs.core.folding import placed
 from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part
@@ -342,6 +342,10 @@ class _Saved:
     def at(self, path: Path) -> Origin:
         origin = self._locator.at(path)
         return origin if origin.kind.startswith("saved") else origin.saved()
+
+    def causes(self, *asked: Any) -> tuple[Cause, ...]:
+        """What was found then."""
+        return Below(self._locator, ()).causes(*asked)
 
 
 class _Adoption:

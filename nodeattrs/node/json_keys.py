@@ -43,9 +43,11 @@ def _numbers(tree: Any) -> Iterator[Path]:
 
 def _warning(node: Attributes, *twins: Path) -> BadKey:
     names = " and ".join(map(spell, twins))
-    return BadKey(
+    warning = BadKey(
         f"{names} are one key in what is saved, whose keys are text: the last one is kept",
         path=twins[0],
         said=[f"{spell(path)} was set by {origin}" for path in twins for origin in node.origins(path)],
         hint="write both as text",
     )
+    warning.kind = "same-key-as-text"
+    return warning

@@ -133,7 +133,8 @@ class OwnedMap(dict[Any, Any]):
     shared: bool
 
     def __init__(self, entries: dict[Any, Any] | tuple[()] = (), origin: int = 0) -> None:
-        super().__init__(entries)
+        if entries:  # every node begins with sixteen that have none
+            super().__init__(entries)
         self.origin = origin
         self.origins = {}
         self.shared = False

@@ -49,6 +49,8 @@ class Node(Attributes):
     8080
     """
 
+    _run_list: list[str]
+
     def __init__(
         self,
         name: str = "node1",
@@ -60,7 +62,7 @@ class Node(Attributes):
         rules: Mapping[Any, Any] | tuple[PathRule, ...] = (),
     ) -> None:
         super().__init__(name, environment, provenance=provenance, sensitive=sensitive, root=root, rules=rules)
-        self._run_list: list[str] = []
+        self.__dict__["_run_list"] = []
 
     @property
     def run_list(self) -> list[str]:

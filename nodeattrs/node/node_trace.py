@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
-from nodeattrs.core.claim import Claim, Origin, Verb
+from nodeattrs.core.claim import Cause, Claim, Origin, Verb
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import At
@@ -41,17 +41,20 @@ from nodeattrs.node.setters import Mark
 from nodeattrs.node.slots import COMPONENTS, PAIR, PLAN, SLOTS
 from nodeattrs.node.view import plain
 
-__all__ = ["Continued", "continued", "trace_of"]
+__all__ = ["Continued", "causes_of", "continued", "trace_of"]
 
 _TITLES = {slot.number: slot.title for slot in SLOTS}
 _LOWER = {one.recipe: one.file for one in COMPONENTS}
-_MOST_BELOW = 10
+_MOST_BELOW, _DEEPEST = 10, 6
 _READY = SCALARS | {Absent}
 """What is shown as it is."""
 
 
-def trace_of(ledger: Ledger, path: Path) -> Trace:
-    """The trace of *path*. cost: its depth times fifteen, and the history at and above it"""
+def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset()) -> Trace:
+    """The trace of *path*. cost: its depth times fifteen, and the history at and above it
+
+    seen: the attributes that led here, where it is asked what they come from
+    """
     trees = {slot: tree for slot, tree in enumerate(ledger.trees) if tree or type(tree) is AssignedMap}
     unknown = dict(enumerate(((slot, one) for slot, many in ledger.unknown.items() for one in many), len(SLOTS) + 1))
     trees |= {number: layer.value for number, (_, layer) in unknown.items()}
@@ -67,9 +70,11 @@ def trace_of(ledger: Ledger, path: Path) -> Trace:
             owns[id(said)] = said, ()
             return said
         tree = ledger.trees[setting.source]
-        origin, mark = ledger.marks.place(said_in(tree, tree.origin, setting.own)[0])
+        by = said_in(tree, tree.origin, setting.own)[0]
+        origin, mark = ledger.marks.place(by)
         verb = _verb(mark, setting.own, dig(ledger.trees[setting.source], setting.own))
-        said = Claim(setting.path, _shown(setting.value), setting.source, origin, verb)
+        why = partial(causes_of, ledger, by, setting.value, seen)
+        said = Claim(setting.path, _shown(setting.value), setting.source, origin, verb, why)
         owns[id(said)] = said, setting.own  # the claim is held, so that no other one gets its identity
         return said
 
@@ -78,6 +83,17 @@ def trace_of(ledger: Ledger, path: Path) -> Trace:
     elements = walked.elements(value) if trace.elements else ()
     trace = replace(trace, elements=tuple(_element(ledger, path, entry, found) for entry, found in elements))
     return _gone_on(ledger, trace, {number: own for number, (_, own) in owns.items()})
+
+
+def causes_of(ledger: Ledger, by: At, value: Any, seen: frozenset[Path]) -> tuple[Cause, ...]:
+    """Where a value comes from. by: who set it at which path of the slot; seen: the attributes on the way here"""
+    from nodeattrs.node.causes import causes_at  # it reads sources, for which most traces have no use
+
+    def trace(of: Path) -> Trace | None:
+        return None if of in seen or len(seen) > _DEEPEST else trace_of(ledger, of, seen | {of})
+
+    with ledger.lock:
+        return causes_at(ledger, by, value, trace)
 
 
 def _along(ledger: Ledger, at: At) -> At:

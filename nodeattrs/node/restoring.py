@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from nodeattrs.core.claim import Origin, Verb
+from nodeattrs.core.claim import Cause, Origin, Verb
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.origins import At, Patched
 from nodeattrs.core.tree import Path, copied
 from nodeattrs.errors import BadArgument, DocumentError, ValueWithheld
 from nodeattrs.node.documents import CHEF_RULES, FORMAT, LEVELS, VERSION
 from nodeattrs.node.history import EVENTS, Chronicle, Event
+from nodeattrs.node.kept_causes import read_back
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked
 from nodeattrs.node.sanity import contradictions
@@ -26,6 +27,7 @@ from nodeattrs.node.values import MARKER, Deferred, Symbol, Withheld
 
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule
+    from nodeattrs.node.causes import Asked
 
 __all__ = [
     "Named",
@@ -163,7 +165,8 @@ def _of_type(packed: Mapping[str, Any], field: str, kind: type) -> Any:
 
 
 def _unpacked_mark(packed: Mapping[str, Any]) -> Mark:
-    locator = SavedSpeaker(_unpacked_origin(packed), _unpacked_lines(packed.get("lines", [])))
+    lines, causes = _unpacked_lines(packed.get("lines", [])), read_back(packed.get("causes", []))
+    locator = SavedSpeaker(_unpacked_origin(packed), lines, causes)
     return Mark(locator, Verb(packed.get("verb", "set")), int(packed.get("depth", 0)), bool(packed.get("bulk")))
 
 
@@ -235,13 +238,21 @@ class SavedSpeaker:
     """A locator read back from a snapshot, with the lines it knew when it was saved.
 
     lines: nested maps step -> [line, column, deeper]; deeper lines are known where the original said so
+    found: path in the slot -> where the value there comes from
     """
 
-    __slots__ = ("lines", "origin")
+    __slots__ = ("found", "lines", "origin")
 
-    def __init__(self, origin: Origin, lines: dict[Any, Any] | None = None) -> None:
+    def __init__(
+        self, origin: Origin, lines: dict[Any, Any] | None = None, found: dict[Path, tuple[Cause, ...]] | None = None
+    ) -> None:
         self.origin = origin
         self.lines = lines or {}
+        self.found = found or {}
+
+    def causes(self, _: Path, __: Any, asked: Asked) -> tuple[Cause, ...]:
+        """What was found then."""
+        return self.found.get(asked.path, ())
 
     def at(self, path: Path) -> Origin:
         """The place that was known for *path*, or for the nearest step above it."""

@@ -28,6 +28,7 @@ def contradictions(ledger: Ledger) -> Iterator[str]:
                 known = _is_mark(ledger, event.by) and _are_marks(ledger, event.told, path)
                 if not (known and _fits(event.value, event.told)):
                     yield f"an unknown mark in the history of {path} in slot {slot}"
+                yield from _Slot(ledger, slot).faults(event.value, path)
 
 
 def _is_mark(ledger: Ledger, number: Any) -> bool:

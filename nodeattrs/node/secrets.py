@@ -26,7 +26,7 @@ class Secrets:
     __slots__ = ("_first", "paths")
 
     def __init__(self, paths: Iterable[str | Path]) -> None:
-        if isinstance(paths, str) or not isinstance(paths, Iterable):
+        if type(paths) not in (tuple, list) and (isinstance(paths, str) or not isinstance(paths, Iterable)):
             raise wrong_argument("what is sensitive", "a list of paths", paths, 'write ["db.password"]')
         self.paths: tuple[Path, ...] = tuple(
             _parsed(path) if isinstance(path, str) else as_path(path) for path in paths

@@ -15,7 +15,7 @@ import os
 import sys
 from array import array
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ from nodeattrs.core.origins import At
 from nodeattrs.core.tree import Path
 from nodeattrs.texts.python import PythonText, Span
 
-__all__ = ["ATTRIBUTE_FILE", "CALLER", "RUN", "CodeLocator", "Mark", "Marks", "Setter"]
+__all__ = ["ATTRIBUTE_FILE", "CALLER", "RUN", "CodeLocator", "Mark", "Marks", "Setter", "span_of", "text_of"]
 
 ATTRIBUTE_FILE, RUN = "attribute file", "run"
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -66,6 +66,12 @@ class Mark(NamedTuple):
     depth: int = 0
     bulk: bool = False
 
+    @property
+    def tells(self) -> bool:
+        """Whether a snapshot keeps where its values come from: of code that is part of a run, and of scripts."""
+        locator = self.locator
+        return locator.setter is not CALLER if type(locator) is CodeLocator else hasattr(locator, "causes")
+
 
 class CodeLocator:
     """A line of Python that set something; file and line are looked up when asked.
@@ -74,22 +80,32 @@ class CodeLocator:
     tracebacks, so it is what really ran.
     """
 
-    __slots__ = ("_lines", "code", "offset", "root", "setter")
+    __slots__ = ("calls", "code", "offset", "root", "setter", "text")
 
-    def __init__(self, code: CodeType, offset: int, setter: Setter, root: Callable[[], str], known: Any) -> None:
+    def __init__(
+        self, code: CodeType, offset: int, setter: Setter, root: Callable[[], str], known: Any, calls: Calls = ()
+    ) -> None:
         self.code = code
         self.offset = offset
         self.setter = setter
         self.root = root
-        self._lines: list[str] | None = known[2] if known is not None and len(known) == 4 else None
+        self.calls = calls
+        self.text = partial(text_of, code.co_filename, known)
 
     def at(self, path: Path) -> Origin:
         """Where the expression that spoke, or the literal in it, says *path*."""
-        filename, line, column = self.code.co_filename, None, None
-        span = _span_of(self.code, self.offset)
-        if span is not None:
-            text = _text(filename, self._lines or linecache.getlines(filename))
-            line, column = text.place(span[0], path, span)
+        span = span_of(self.code, self.offset)
+        place = (None, None) if span is None else self.text().place(span[0], path, span)
+        return self.placed(self.code.co_filename, *place)
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What is the same for one line that sets, reached by the same calls: while the code is alive."""
+        calls = tuple((id(code), offset) for code, offset, _ in self.calls)
+        return id(self.code), self.offset, calls, self.root(), self.setter.kind, self.setter.name
+
+    def placed(self, filename: str, line: int | None = None, column: int | None = None) -> Origin:
+        """A place in a source as an origin of the same setter; the file is named as in all origins."""
         return Origin(self.setter.kind, self.setter.name, _relative(filename, self.root()), line, column)
 
 
@@ -98,7 +114,7 @@ _NOWHERE = -1
 _spans: dict[int, tuple[CodeType, array[int]]] = {}
 
 
-def _span_of(code: CodeType, offset: int) -> Span | None:
+def span_of(code: CodeType, offset: int) -> Span | None:
     """Where the expression stands to which an instruction belongs, by the compiler; None where nobody knows the line.
 
     cost: the first time one visit of all instructions, so that a file of many writes is not gone through for each
@@ -117,7 +133,12 @@ def _span_of(code: CodeType, offset: int) -> Span | None:
     return line, end, start, stop
 
 
-def _text(filename: str, lines: list[str]) -> PythonText:
+def text_of(filename: str, ran: Any = None) -> PythonText:
+    """The source of a file as it ran: what linecache had of it then, or has now."""
+    lines: list[str] | None = ran[2] if ran is not None and len(ran) == 4 else None
+    if not lines:
+        linecache.checkcache(filename)
+        lines = linecache.getlines(filename)
     known = _texts.get(filename)
     if known is None or known[0] is not lines:
         known = _texts[filename] = (lines, PythonText(filename, "".join(lines)))
@@ -138,8 +159,27 @@ def _relative(filename: str, root: str) -> str:
     return (filename if inside.startswith("..") else inside).replace(os.sep, "/")
 
 
-_Seen = tuple[CodeType, int, Setter, Verb, int, Any]
-"""What there is to know of a line that sets: code, offset, setter, verb, depth, and what linecache has of its file."""
+Calls = tuple[tuple[CodeType, int, Any], ...]
+"""Calls that led somewhere: code object, offset, what linecache has of its file; the innermost first."""
+
+_IN_A_FUNCTION = 1
+"""The flag of a code object that has local variables: a file that runs, or the body of a class, has none."""
+_MOST_CALLS, _MOST_READ = 40, 500
+
+_Seen = tuple[CodeType, int, Setter, Verb, int, Any, Calls]
+"""What there is to know of a line that sets: code, offset, setter, verb, depth, what linecache has of its file; and the
+calls that led there."""
+
+
+def _calls_to(frame: Any, code: CodeType, entered: CodeType | None) -> Calls:
+    """The calls that led to a frame: out to the file that runs, or to the block in which the setter speaks."""
+    calls: list[tuple[CodeType, int, Any]] = []
+    left = 0 if entered is None or code is entered else _MOST_CALLS
+    while left and (frame := frame.f_back) is not None and (code := frame.f_code) is not entered:
+        if not code.co_filename.startswith(_HERE):
+            calls.append((code, frame.f_lasti, linecache.cache.get(code.co_filename)))
+        left = left - 1 if code.co_flags & _IN_A_FUNCTION else 0
+    return tuple(calls)
 
 
 class Marks:
@@ -147,20 +187,24 @@ class Marks:
 
     root:  gives the folder to which files are relative
     table: the marks by number; one of a line of code is no more than what was seen there until somebody asks
+    entered: the code of the block in which the setter speaks; None where nobody has begun one
+    reads: the documents that calls in cookbooks have read, by code object and offset: what each says, and its locator
     """
 
     def __init__(self, root: Callable[[], str]) -> None:
         self.table: list[Mark | _Seen] = [Mark(UNKNOWN)]
         self.setter = CALLER
-        self._root = root
+        self.entered: CodeType | None = None
+        self.reads: dict[tuple[CodeType, int], dict[int, tuple[Any, Locator]]] = {}
+        self.root = root
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._setters: dict[tuple[Any, ...], Setter] = {}
 
     def __getitem__(self, number: int) -> Mark:
         mark = self.table[number]
         if not isinstance(mark, Mark):
-            code, offset, setter, verb, depth, known = mark
-            mark = self.table[number] = Mark(CodeLocator(code, offset, setter, self._root, known), verb, depth)
+            code, offset, setter, verb, depth, known, calls = mark
+            mark = self.table[number] = Mark(CodeLocator(code, offset, setter, self.root, known, calls), verb, depth)
         return mark
 
     def __len__(self) -> int:
@@ -188,7 +232,8 @@ class Marks:
         """The number of the mark for what the caller of this library says now.
 
         above: at least so many frames, this one counted, are of this package for certain
-        cost:  one walk out of this package's frames; the same line, depth and verb keep their number
+        cost:  one walk out of this package's frames; the same line, depth and verb keep their number. From inside a
+               function one more, out of that: who calls it from elsewhere sets something else
         """
         setter = self.setter
         if setter.locator is not None:
@@ -204,10 +249,27 @@ class Marks:
             frame = frame.f_back
         # Keyed by identity: hashing a code object costs more than all the rest. The mark keeps it alive.
         key = (id(code), frame.f_lasti, id(setter), depth, verb)
+        entered = self.entered if code.co_flags & _IN_A_FUNCTION else None
+        if entered is not None and code is not entered:
+            caller, left = frame.f_back, _MOST_CALLS
+            while caller is not None and left and (its := caller.f_code) is not entered:
+                key += (id(its), caller.f_lasti)
+                if not its.co_flags & _IN_A_FUNCTION:
+                    break
+                caller, left = caller.f_back, left - 1
         number = self._numbers.get(key)
         if number is None:
             # The text is held, since the file may have run again with another one by the time somebody asks.
             known = linecache.cache.get(code.co_filename)
             number = self._numbers[key] = len(self.table)
-            self.table.append((code, frame.f_lasti, setter, verb, depth, known))
+            self.table.append((code, frame.f_lasti, setter, verb, depth, known, _calls_to(frame, code, entered)))
         return number
+
+    def read(self, document: Any, locator: Locator) -> None:
+        """Note that the caller of this library has read a document. locator: knows its places, from its root"""
+        frame: Any = sys._getframe(1)
+        while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
+            frame = frame.f_back
+        known = self.reads.setdefault((frame.f_code, frame.f_lasti), {})
+        if len(known) < _MOST_READ:
+            known[id(document)] = document, locator

@@ -162,8 +162,9 @@ class Writer(_Handle):
         if entries and not isinstance(entries[0], (Mapping, Iterable)):
             raise wrong_argument("what a map is updated with", "a map, or pairs", entries[0], 'update({"port": 80})')
         for key, value in dict(*entries, **more).items():
+            place = self._place()  # first: it may lead into a tree apart
             path = (*self._path, key_of(key, self._path))
-            self._tree.store(path, stored(value, path), parent=self._place(), depth=len(self._path))
+            self._tree.store(path, stored(value, path), parent=place, depth=len(self._path))
         return self
 
     def clear(self) -> Writer:

@@ -9,73 +9,32 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from nodeattrs.adapters.bindings import BindingError, BindingErrors, Explanation, Graph, Injector, Warned
-from nodeattrs.core.claim import Origin
+from nodeattrs.adapters.bindings import BindingError, BindingErrors, Explanation, Graph, Injector
 from nodeattrs.core.trace import Trace, TraceClaim, shown
 from nodeattrs.core.tree import ABSENT, Path, copied, spell
 from nodeattrs.errors import BadKey, BadValue, NoSuchAttribute
 from nodeattrs.reports.explain import Explanation as Explained
 from nodeattrs.reports.explain import because, way_to
+from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 
 __all__ = [
     "BindingGraph",
-    "CheckedBindings",
     "ExplainedBinding",
     "InjectedValue",
     "ListedBindings",
-    "checked_bindings",
     "explained_binding",
+    "findings_of",
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedBindings:
-    """Everything that is wrong or doubtful about a composition."""
-
-    errors: tuple[BindingError, ...]
-    warnings: tuple[Warned, ...]
-
-    @property
-    def is_clean(self) -> bool:
-        """Whether nothing is wrong; warnings may be left."""
-        return not self.errors
-
-    def to_dict(self) -> dict[str, Any]:
-        """Errors and warnings with their places."""
-        return {
-            "version": 1,
-            "ok": self.is_clean,
-            "errors": [_error(error) for error in self.errors],
-            "warnings": [
-                {"kind": one.kind, "message": one.message, "file": one.origin.file, "line": one.origin.line}
-                for one in self.warnings
-            ],
-        }
-
-    def lines(self, screen: Screen) -> Iterator[str]:
-        """The errors, then the warnings, then the count."""
-        for error in self.errors:
-            head, *rest = str(error).splitlines()
-            yield screen.paint(printable(f"{head} [{error.kind}]"), "error")
-            yield from map(printable, rest)
-        for warning in self.warnings:
-            yield screen.paint(printable(f"{warning} [{warning.kind}]"), "warning")
-        yield f"{_count(len(self.errors), 'error')}, {_count(len(self.warnings), 'warning')}"
-
-
-def _error(error: BindingError) -> dict[str, Any]:
-    return {
-        "kind": error.kind,
-        "message": error.message,
-        "said": list(error.said),
-        "hint": error.hint,
-        "places": [
-            {"file": origin.file, "line": origin.line, "column": origin.column, "who": origin.who}
-            for origin in error.origins
-            if isinstance(origin, Origin)
-        ],
-    }
+def findings_of(outcome: Injector | BindingError) -> Iterator[Finding]:
+    """Everything that is wrong or doubtful about an injector, or why there is none."""
+    if isinstance(outcome, BindingError):
+        yield from map(finding_of, outcome.errors if isinstance(outcome, BindingErrors) else [outcome])
+        return
+    yield from map(finding_of, outcome.check())
+    yield from (finding_of(warning, "warning") for warning in outcome.warnings)
 
 
 def explained_binding(explanation: Explanation, path: Path = (), with_causes: bool = False) -> ExplainedBinding:
@@ -90,19 +49,6 @@ def explained_binding(explanation: Explanation, path: Path = (), with_causes: bo
         hint = None if value is ABSENT else (way_to(value, path) or "").replace("the node has", "the value has", 1)
         raise NoSuchAttribute(f"{spell(trace.path)} is not set", path=trace.path, hint=hint or None)
     return ExplainedBinding(explanation, path, with_causes)
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
-
-
-def checked_bindings(outcome: Injector | BindingError) -> CheckedBindings:
-    """The report about an injector, or about why there is none."""
-    if isinstance(outcome, BindingErrors):
-        return CheckedBindings(outcome.errors, ())
-    if isinstance(outcome, BindingError):
-        return CheckedBindings((outcome,), ())
-    return CheckedBindings(tuple(outcome.check()), tuple(outcome.warnings))
 
 
 def _plain(value: Any) -> Any:

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nodeattrs.catalog import DependencyCycle, Outcome, Plan, Ref, ReferenceNotFound, Report
+from nodeattrs.catalog import Outcome, Plan, Ref, Report
 from nodeattrs.catalog.questions import Impact, Step
+from nodeattrs.codes import code_named
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Trace
-from nodeattrs.errors import NodeattrsError
 from nodeattrs.reports.explain import Explanation
+from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.run import RunReports
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.runs.applying import counted, outcome_data
@@ -21,92 +22,26 @@ __all__ = [
     "AppliedCatalog",
     "AppliedRuns",
     "CatalogOrder",
-    "CheckedCatalog",
     "ImpactReport",
     "ResourceExplained",
     "WhyReport",
+    "findings_of",
+    "looked_at",
 ]
 
 _SIGNS = {"failed": "!", "skipped": "-", "restarted": "↻", "changed": "~", "noop": "?"}
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedCatalog:
-    """A plan, with all that is wrong with it or probably not meant."""
-
-    plan: Plan
-    name: str
-
-    @property
-    def faults(self) -> list[NodeattrsError]:
-        """Everything for which it cannot be applied."""
-        return self.plan.faults()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The faults as data, cycles with the reason of each edge."""
-        graph = self.plan.graph
-        return {
-            "version": 1,
-            "catalog": self.name,
-            "resources": sum(not one for one in graph.is_container),
-            "containers": sum(graph.is_container),
-            "relationships": len(graph.edges),
-            "faults": [_fault_dict(fault) for fault in self.faults],
-            "warnings": [str(warning) for warning in self.plan.warnings()],
-        }
-
-    def lines(self, screen: Screen) -> Iterator[str]:
-        """A line of numbers, then fault by fault."""
-        data = self.to_dict()
-        yield (
-            f"{screen.paint(printable(self.name), 'strong')}: {data['resources']} resources in "
-            f"{data['containers']} containers, {data['relationships']} relationships"
-        )
-        for fault in self.faults:
-            first, *rest = str(fault).splitlines()
-            yield f"{screen.paint('fault:', 'error')} {printable(first)}"
-            yield from (printable(line) for line in rest)
-        for warning in self.plan.warnings():
-            first, *rest = str(warning).splitlines()
-            yield f"{screen.paint('warning:', 'warning')} {printable(first)}"
-            yield from (printable(line) for line in rest)
-        if not self.faults:
-            yield "  nothing is missing, and there is no cycle"
+def findings_of(plan: Plan) -> Iterator[Finding]:
+    """Everything for which a plan cannot be applied, then what is probably not meant."""
+    yield from map(finding_of, plan.faults())
+    yield from (finding_of(warning, "warning") for warning in plan.warnings())
 
 
-def _fault_dict(fault: NodeattrsError) -> dict[str, Any]:
-    if isinstance(fault, ReferenceNotFound):
-        return {
-            "kind": "missing",
-            "missing": str(fault.missing),
-            "by": str(fault.by),
-            "parameter": fault.parameter,
-            "compile_message": fault.compile_message,
-            "apply_message": fault.apply_message,
-            "origins": [_origin_dict(origin) for origin in fault.origins if isinstance(origin, Origin)],
-        }
-    if isinstance(fault, DependencyCycle):
-        return {
-            "kind": "cycle",
-            "message": fault.message,
-            "cycles": [
-                {
-                    "members": cycle.names,
-                    "path": [cycle.graph.named(vertex) for vertex in cycle.path],
-                    "edges": [
-                        {
-                            "before": cycle.graph.named(edge.source),
-                            "after": cycle.graph.named(edge.target),
-                            "because": reason,
-                            "origin": _origin_dict(origin),
-                        }
-                        for edge, reason, origin in cycle.reasons()
-                    ],
-                }
-                for cycle in fault.cycles
-            ],
-        }
-    return {"kind": "other", "message": str(fault)}
+def looked_at(plan: Plan) -> dict[str, int]:
+    """What there is in a plan."""
+    inner = sum(plan.graph.is_container)
+    return {"resource": len(plan.graph.is_container) - inner, "container": inner, "relationship": len(plan.graph.edges)}
 
 
 def _origin_dict(origin: Origin | None) -> dict[str, Any] | None:
@@ -334,12 +269,13 @@ class AppliedCatalog:
         yield f"{screen.paint(_SIGNS[shown], style)} {printable(outcome.ref)}{screen.paint(printable(place), 'faint')}"
         would = "would be " if outcome.noop and outcome.would_change else ""
         for change in outcome.changes:
-            yield f"    {would}{printable(change.told or change.what)}"
+            yield f"    {would}{printable(change.summary or change.what)}"
             if change.diff and self.diffs:
                 for line in change.diff.splitlines():
                     yield f"      {screen.paint(printable(line), _diff_style(line))}"
+        code = f"[{code_named('ResourceFailed').code}]"
         for error in outcome.errors:
-            yield f"    {screen.paint('failed:', 'error')} {printable(error)}"
+            yield f"    {screen.paint('failed:', 'error')} {printable(error)} {screen.paint(code, 'faint')}"
         if outcome.because:
             yield f"    skipped because of {printable(', '.join(outcome.because))}"
         if outcome.restarted or outcome.would_refresh:

@@ -5,66 +5,41 @@ What the merge found is the adapter's; here it becomes data and lines.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from nodeattrs.codes import code_named
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import NoSuchAttribute
-from nodeattrs.reports.config_text import json_tree, part_faults
+from nodeattrs.reports.config_text import json_tree
+from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.cloudinit import Change, Merged, PartReport, Warned
+    from nodeattrs.adapters.cloudinit import Change, Merged, PartReport
     from nodeattrs.core.claim import Origin
 
-__all__ = ["CheckedConfig", "ExplainedConfig", "explained_config"]
+__all__ = ["ExplainedConfig", "explained_config", "findings_of"]
 
 _MARKS = {"set": "+", "extended": "+", "replaced": "~", "deleted": "-", "dropped": "!"}
 _STYLES = {"set": "added", "extended": "added", "replaced": "changed", "deleted": "removed", "dropped": "warning"}
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedConfig:
-    """Everything that is wrong or doubtful about some parts.
-
-    warnings: without those that were switched off
-    """
-
-    merged: Merged
-    warnings: tuple[Warned, ...]
-
-    @property
-    def is_clean(self) -> bool:
-        """Whether there is nothing to say."""
-        return self.merged.ok and not self.warnings
-
-    def to_dict(self) -> dict[str, Any]:
-        """The parts, and the warnings."""
-        return {
-            "version": 1,
-            "ok": self.is_clean,
-            "parts": [report.to_dict() for report in self.merged.parts],
-            "warnings": [warning.to_dict() for warning in self.warnings],
-        }
-
-    def lines(self, screen: Screen) -> Iterator[str]:
-        """The faults, then the warnings, then the count."""
-        faults = list(part_faults(self.merged))
-        for fault in faults:
-            head, *rest = fault.splitlines()
-            yield screen.paint(printable(head), "error")
-            yield from map(printable, rest)
-        for warning in self.warnings:
-            head, *rest = str(warning).splitlines()
-            yield from screen.wrapped(printable(head), "    ", " ")
-            yield from (f"    {printable(line.strip())}" for line in rest)
-        yield f"{_count(self.merged.parts, 'part')}, {_count(faults, 'fault')}, {_count(self.warnings, 'warning')}"
-
-
-def _count(things: Iterable[object], word: str) -> str:
-    number = len(list(things))
-    return f"{number} {word}{'' if number == 1 else 's'}"
+def findings_of(merged: Merged) -> Iterator[Finding]:
+    """Everything that is wrong or doubtful about some parts, with its place."""
+    for report in merged.parts:
+        if report.error is not None and report.kind is not None:
+            one = finding_of(report.error)
+            file, line = (one.file, one.line) if one.file else (report.part.file, report.part.line)
+            message = f"{report.status}: {one.message}"
+            code = code_named(report.kind, "CloudConfigError").code
+            yield replace(one, code=code, message=message, file=file, line=line)
+    for warned in merged.warnings:
+        at = merged.place_of(warned)
+        message = warned.message if warned.title == at.file else f"{warned.title}: {warned.message}"
+        code = code_named(warned.name, "CloudConfigError").code
+        yield Finding(code, "warning", message, at.file, at.line, at.column, hint=warned.hint or None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +151,7 @@ def _parts(merged: Merged, screen: Screen) -> Iterator[str]:
         )
     for report in reports:
         if report.error is not None:
-            yield from (screen.paint(printable(line), "error") for line in str(report.error).splitlines())
+            yield from (screen.paint(printable(line), "error") for line in report.error.coded().splitlines())
 
 
 def _changed(change: Change, screen: Screen) -> str:

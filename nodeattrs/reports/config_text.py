@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from nodeattrs.adapters.cloudinit import Merged
-
-__all__ = ["json_tree", "part_faults", "yaml_text"]
+__all__ = ["json_tree", "yaml_text"]
 
 
 def json_tree(value: Any) -> Any:
@@ -19,10 +15,17 @@ def json_tree(value: Any) -> Any:
     >>> json_tree({1: (2, {"b"})})
     {'1': [2, ['b']]}
     """
+    # Loops and no comprehensions: those would take a second frame a level.
     if isinstance(value, dict):
-        return {_json_key(key): json_tree(entry) for key, entry in value.items()}
+        told = {}
+        for key, entry in value.items():
+            told[_json_key(key)] = json_tree(entry)
+        return told
     if isinstance(value, (list, tuple)):
-        return [json_tree(entry) for entry in value]
+        listed = []
+        for entry in value:
+            listed.append(json_tree(entry))
+        return listed
     if isinstance(value, (set, frozenset)):
         return [json_tree(entry) for entry in sorted(value, key=str)]
     if isinstance(value, date):
@@ -44,21 +47,6 @@ def _json_key(key: Any) -> str:
 
 def yaml_text(config: dict[Any, Any]) -> str:
     """A config as a cloud-config file for people: keys in their order, letters as they are, long texts as blocks."""
-    import yaml
+    from nodeattrs.texts.yaml_writing import written
 
-    class Dumper(yaml.SafeDumper):
-        def ignore_aliases(self, data: Any) -> bool:
-            return True
-
-    def text(dumper: Any, value: str) -> Any:
-        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
-
-    Dumper.add_representer(str, text)
-    return f"#cloud-config\n{yaml.dump(config, Dumper=Dumper, sort_keys=False, allow_unicode=True)}"
-
-
-def part_faults(merged: Merged) -> Iterator[str]:
-    """A sentence for each part that was rejected or failed."""
-    for report in merged.parts:
-        if report.error is not None:
-            yield f"{report.status}: {report.error}"
+    return f"#cloud-config\n{written(config, blocks=True)}"

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Cause, Claim, Origin
 from nodeattrs.core.trace import Earlier, Element, Row, Trace, rows
@@ -27,6 +27,10 @@ from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.values import claimed, on_one_line
 from nodeattrs.runs.lookups import Reading, readings
 from nodeattrs.runs.repository import Repository
+
+if TYPE_CHECKING:
+    from nodeattrs.runs.absent import Elsewhere
+    from nodeattrs.runs.blame import Change
 
 __all__ = ["Explanation", "because", "explained", "way_to"]
 
@@ -49,6 +53,8 @@ class Explanation:
     is_run:            whether it was run now, for this question
     causes:            the lines because of which those who set something were asked; where that was wanted
     hint:              what may have been meant, where nobody said anything about the path
+    changes:           who changed the lines last that are named; where that was wanted
+    elsewhere:         who sets the path on other nodes, where nobody does here
     readings:          what the line that set it read, where it is a line of a cookbook
     """
 
@@ -60,6 +66,8 @@ class Explanation:
     revision: int | None = None
     is_run: bool = False
     causes: tuple[Cause, ...] | None = None
+    changes: tuple[Change, ...] | None = None
+    elsewhere: tuple[Elsewhere, ...] | None = None
 
     @property
     def says_something(self) -> bool:
@@ -92,6 +100,8 @@ class Explanation:
             **data,
             "hint": self.hint,
             **({} if self.causes is None else {"because_of": [one.to_dict() for one in self.causes]}),
+            **({} if self.elsewhere is None else {"elsewhere": [one.to_dict() for one in self.elsewhere]}),
+            **({} if self.changes is None else {"git": [one.to_dict() for one in self.changes]}),
             "read": [
                 {"what": reading.what, "trace": None if reading.trace is None else _reading_dict(reading.trace)}
                 for reading in self.readings
@@ -109,6 +119,9 @@ class Explanation:
         if rules:
             yield ""
             yield from rules
+        if ways := dict.fromkeys(way for one in trace.standing for way in one.claim.ways()):
+            yield ""
+            yield from _ways(ways, screen)
         if _has_several_setters(trace.elements):
             yield ""
             yield from _elements(trace.elements, screen)
@@ -121,6 +134,9 @@ class Explanation:
         if self.causes:
             yield ""
             yield from because(self.causes, screen)
+        if self.changes:
+            yield ""
+            yield from _changed(self.changes, screen)
         if self.hint:
             yield f"  {self.hint}"
 
@@ -131,12 +147,14 @@ def explained(
     repository: Repository | None = None,
     revision: int | None = None,
     causes_of: Callable[[Trace], Iterable[Cause]] | None = None,
+    changes_of: Callable[[Trace], Iterable[Change]] | None = None,
 ) -> Explanation:
     """Why *path* of a node is what it is.
 
     revision:   which save of it, where that is known
     repository: whose cookbooks set values; with it, what the line that set the value read is explained too
     causes_of:  finds the lines that decided who was asked
+    changes_of: finds who changed the lines last
     """
     trace = node.trace(path)
     silent = not (trace.found or trace.claims or trace.history)
@@ -145,7 +163,9 @@ def explained(
     if repository is not None and trace.winner is not None:
         read = tuple(readings(repository, node, trace.winner.claim.origin))
     found = None if causes_of is None else tuple(causes_of(trace))
-    return Explanation(trace, node.name, node.environment, hint, read, revision, repository is not None, found)
+    changes = None if changes_of is None else tuple(changes_of(trace))
+    is_run = repository is not None
+    return Explanation(trace, node.name, node.environment, hint, read, revision, is_run, found, changes)
 
 
 def _reading_dict(trace: Any) -> dict[str, Any]:
@@ -190,8 +210,9 @@ def way_to(tree: Any, path: Path) -> str | None:
                 continue
             if isinstance(step, int) and str(step) in here:
                 return f"quote what is text and not a number: {spell((*before, str(step), *after))}"
-            if isinstance(step, str) and step.lstrip("-").isdigit() and int(step) in here:
-                return f"do not quote what is a number: {spell((*before, int(step), *after))}"
+            number = next((key for key in here if type(key) is int and str(key) == step), None)
+            if number is not None:
+                return f"do not quote what is a number: {spell((*before, number, *after))}"
             joined = _dotted(here, path[depth:])
             if joined is not None:
                 return f"quote a step that holds dots: {spell((*before, *joined))}"
@@ -238,6 +259,16 @@ def _claim_dict(claim: Claim) -> dict[str, Any]:
     }
 
 
+def _ways(ways: Iterable[str], screen: Screen) -> Iterator[str]:
+    """The lines that a value comes from; one that is too long is broken before a word that tells how."""
+    yield "  where the value comes from"
+    for way in ways:
+        whole = (
+            printable(way).replace(", called from ", ", called\xa0from\xa0").replace(", read at ", ", read\xa0at\xa0")
+        )
+        yield from (line.replace("\xa0", " ") for line in screen.wrapped(whole, " " * 8, " " * 4))
+
+
 def because(causes: Sequence[Cause], screen: Screen) -> Iterator[str]:
     """Each line that decided; its place below where there is no room beside."""
     yield "  because of"
@@ -249,6 +280,18 @@ def because(causes: Sequence[Cause], screen: Screen) -> Iterator[str]:
         else:
             yield from screen.wrapped(what.rstrip(), "      ", "    ")
             yield from screen.wrapped(place, " " * 8)
+
+
+def _changed(changes: Sequence[Change], screen: Screen) -> Iterator[str]:
+    """A line for each: the commit, who and when; below where there is no room beside."""
+    yield "  last changed by"
+    rows = [[f"{one.file}:{one.line}", one.note or f"{one.commit[:10]}  {one.author}, {one.date}"] for one in changes]
+    for place, who in in_columns([[printable(cell) for cell in row] for row in rows]):
+        if len(place) + len(who) + 6 <= screen.width:
+            yield f"    {place}  {who}".rstrip()
+        else:
+            yield f"    {place.rstrip()}"
+            yield from screen.wrapped(who, " " * 8)
 
 
 def _head(trace: Trace, screen: Screen, title: str) -> Iterator[str]:

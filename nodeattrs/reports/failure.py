@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Iterator
 
 from nodeattrs.errors import RecipeFailed
+from nodeattrs.reports.findings import Finding
 from nodeattrs.reports.screen import Screen, printable
 
 __all__ = ["failure_lines", "traceback_lines", "warning_lines"]
@@ -17,7 +18,7 @@ def failure_lines(error: BaseException, screen: Screen, root: str | os.PathLike[
 
     Frames of this library and of Python itself are left out: the fault is not there.
     """
-    yield from _marked("error", str(error) or type(error).__name__, screen)
+    yield from _marked("error", str(error) or type(error).__name__, getattr(error, "code", ""), screen)
     if isinstance(error, RecipeFailed) and root is not None:
         yield from (f"  {line}" for line in _way(error, os.path.abspath(root)))
 
@@ -28,14 +29,14 @@ def traceback_lines(error: BaseException) -> Iterator[str]:
         yield from map(printable, text.splitlines())
 
 
-def warning_lines(warning: object, screen: Screen) -> Iterator[str]:
+def warning_lines(warning: Finding, screen: Screen) -> Iterator[str]:
     """A warning, said as an error is."""
-    yield from _marked("warning", str(warning), screen)
+    yield from _marked(warning.severity, warning.text(), warning.code, screen)
 
 
-def _marked(style: str, message: str, screen: Screen) -> Iterator[str]:
+def _marked(style: str, message: str, code: str, screen: Screen) -> Iterator[str]:
     first, *rest = [printable(line) for line in message.splitlines()] or [""]
-    yield f"{screen.paint(f'{style}:', style)} {first}"
+    yield f"{screen.paint(f'{style}:', style)} {first} {screen.paint(f'[{code}]', 'faint')}"
     yield from rest
 
 

@@ -34,7 +34,13 @@ class FleetReport:
     def to_dict(self) -> dict[str, Any]:
         """As data."""
         nodes = [
-            {"name": one.name, "ok": not one.error, "error": one.error or None, "revision": one.revision}
+            {
+                "name": one.name,
+                "ok": not one.error,
+                "error": one.error or None,
+                "code": one.code or None,
+                "revision": one.revision,
+            }
             for one in self.outcomes
         ]
         return {"version": 1, "nodes": nodes, "failed": len(self.failed), "skipped": self.skipped, "left": self.left}
@@ -43,7 +49,7 @@ class FleetReport:
         """What failed and why, then how many there were."""
         for one in self.failed:
             first, *rest = [printable(line) for line in one.error.splitlines()]
-            yield f"{screen.paint(f'{printable(one.name)}:', 'error')} {first}"
+            yield f"{screen.paint(f'{printable(one.name)}:', 'error')} {first} {screen.paint(f'[{one.code}]', 'faint')}"
             yield from (f"  {line.strip()}" for line in rest)
         done = len(self.outcomes)
         rate = f", {done / self.seconds:.0f} a second" if done and self.seconds >= 1 else ""

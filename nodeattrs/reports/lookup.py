@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from nodeattrs.core.tree import ABSENT, spell
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
+from nodeattrs.texts.yaml_writing import written
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera import Explanation, UnknownLevel, Unused
@@ -24,7 +23,7 @@ _MOST_LEAVES = 12
 def plain(value: Any) -> Any:
     """A value as data, with a secret as it prints, and an error as what went wrong."""
     if isinstance(value, NodeattrsError):
-        return {"error": getattr(value, "kind", type(value).__name__), "message": value.message}
+        return {"error": value.kind or type(value).__name__, "code": value.code, "message": value.message}
     return str(value) if hasattr(value, "unwrap") else value
 
 
@@ -36,15 +35,8 @@ def _shown(value: Any, width: int = 60) -> str:
 
 def _as_yaml(value: Any) -> Iterator[str]:
     # What `puppet lookup` prints too. No node is known here, so that one lookup starts quickly.
-    text = yaml.dump(plain(value), Dumper=_Plain, sort_keys=False, allow_unicode=True, width=1_000)
-    yield from (printable(line) for line in text.removesuffix("...\n").splitlines())
-
-
-class _Plain(yaml.SafeDumper):
-    """Writes what occurs twice twice."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
+    text = written(plain(value), aliases=False, width=1_000)
+    yield from (printable(line) for line in text.splitlines())
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +79,14 @@ class LookedUp:
             if len(self.values) > 1:
                 yield screen.paint(f"# {printable(node)}", "strong")
             if isinstance(value, NodeattrsError):
-                yield from screen.wrapped(printable(value.message), "#   ", "#   ")
+                yield from screen.wrapped(printable(f"{value.message} [{value.code}]"), "#   ", "#   ")
             elif self.whole:
                 good = {key: entry for key, entry in value.items() if not isinstance(entry, NodeattrsError)}
                 yield from _as_yaml({key: plain(entry) for key, entry in good.items()})
                 for key in [key for key in value if key not in good]:
-                    yield from screen.wrapped(printable(f"{key}: {value[key].message}"), "#   ", "# ")
+                    yield from screen.wrapped(
+                        printable(f"{key}: {value[key].message} [{value[key].code}]"), "#   ", "# "
+                    )
             else:
                 yield from _as_yaml(value)
 
@@ -138,7 +132,7 @@ _OUTCOMES = {"found": "found", "no_key": "no such key", "no_file": "no such file
 
 def _blocks(one: Explanation) -> Iterator[Block]:
     if one.error is not None:
-        yield from (f"  {line}" for line in str(one.error).splitlines())
+        yield from (f"  {line}" for line in one.error.coded().splitlines())
     if one.found and one.found_in != "data":
         yield f"  given by {one.found_in} of the call"
     yield f"  strategy   {_strategy(one.strategy)}, from {_chosen_by(one)}"

@@ -8,6 +8,7 @@ from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, spell, strict_key
 from nodeattrs.node.slots import SLOTS
+from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.values import data_of, is_leaf, on_one_line
 from nodeattrs.runs.recipes import LogLine
@@ -81,7 +82,7 @@ class RunReport:
     attribute_files: list[str]
     recipes: list[str]
     log: list[LogLine]
-    warnings: list[str]
+    warnings: list[Finding]
     leaves: dict[int, int]
     changes: list[Change] | None
     note: str
@@ -100,7 +101,7 @@ class RunReport:
             run.attribute_files,
             run.recipes,
             run.log,
-            list(dict.fromkeys(map(str, run.warnings))),
+            list(dict.fromkeys(finding_of(one, "warning") for one in run.warnings)),
             {number: _count(slot.to_dict()) for number, slot in run.node.slots.items()},
             None if before is None else changes(data_of(before), data_of(session.after)),
             session.note,
@@ -121,7 +122,7 @@ class RunReport:
                 {"level": line.level, "message": line.message, "file": line.origin.file, "line": line.origin.line}
                 for line in self.log
             ],
-            "warnings": self.warnings,
+            "warnings": [one.to_dict() for one in self.warnings],
             "leaves": {str(number): count for number, count in self.leaves.items()},
             "changes": None if self.changes is None else [_change_dict(change) for change in self.changes],
             "note": self.note or None,
@@ -174,14 +175,14 @@ class RunReport:
 
 @dataclass(frozen=True, slots=True)
 class RunReports:
-    """The sessions of one command, in order; and by node why others failed, which the lines leave to stderr."""
+    """The sessions of one command, in order; and by node why others failed, with its code: for data, not for lines."""
 
     reports: Sequence[RunReport]
-    failed: Mapping[str, str] = field(default_factory=dict)
+    failed: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """The runs as data, and the nodes whose runs failed."""
-        failed = [{"node": name, "error": error} for name, error in self.failed.items()]
+        failed = [{"node": name, "error": error, "code": code} for name, (error, code) in self.failed.items()]
         return {"version": 1, "runs": [report.to_dict() for report in self.reports], "failed": failed}
 
     def lines(self, screen: Screen) -> Iterator[str]:

@@ -20,12 +20,6 @@ class TendedStore:
     sentences: Sequence[str]
 
     @classmethod
-    def checked(cls, store: str, nodes: int, faults: Sequence[str]) -> TendedStore:
-        """After a look at everything in it, which found *faults*."""
-        summary = f"{_count(nodes, 'node')} in {store}, {len(faults)} damaged"
-        return cls(store, {"nodes": nodes, "faults": list(faults)}, [*faults, summary])
-
-    @classmethod
     def pruned(cls, store: str, forgotten: int) -> TendedStore:
         """After so many revisions were forgotten."""
         return cls(store, {"forgotten": forgotten}, [f"{_count(forgotten, 'revision')} forgotten in {store}"])

@@ -5,12 +5,39 @@
 ['apache2']
 """
 
-from nodeattrs.runs.cookbooks import AttributeFileOrder, Cookbook, cookbook_order
-from nodeattrs.runs.expansion import expand_node
-from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.roles import Environment, Role
-from nodeattrs.runs.run_list import Expansion, expand_run_list
-from nodeattrs.runs.start import apply_expansion, consume_external, consume_facts, reset_defaults_and_overrides
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nodeattrs.runs.cookbooks import AttributeFileOrder, Cookbook, cookbook_order
+    from nodeattrs.runs.expansion import expand_node
+    from nodeattrs.runs.repository import Repository
+    from nodeattrs.runs.roles import Environment, Role
+    from nodeattrs.runs.run_list import Expansion, expand_run_list
+    from nodeattrs.runs.start import (
+        apply_expansion,
+        consume_external,
+        consume_facts,
+        reset_defaults_and_overrides,
+    )
+
+_HOMES = {
+    "AttributeFileOrder": "cookbooks",
+    "Cookbook": "cookbooks",
+    "Environment": "roles",
+    "Expansion": "run_list",
+    "Repository": "repository",
+    "Role": "roles",
+    "apply_expansion": "start",
+    "consume_external": "start",
+    "consume_facts": "start",
+    "cookbook_order": "cookbooks",
+    "expand_node": "expansion",
+    "expand_run_list": "run_list",
+    "reset_defaults_and_overrides": "start",
+}
 
 __all__ = [
     "AttributeFileOrder",
@@ -27,3 +54,16 @@ __all__ = [
     "expand_run_list",
     "reset_defaults_and_overrides",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Who only judges settings needs none of these.
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

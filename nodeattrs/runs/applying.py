@@ -86,7 +86,7 @@ def outcome_data(outcome: Outcome) -> dict[str, Any]:
     return {
         "resource": str(outcome.ref),
         "status": sorted(outcome.status),
-        "changes": [change.told or change.what for change in outcome.changes],
+        "changes": [change.summary or change.what for change in outcome.changes],
         "errors": list(outcome.errors),
         "skipped_because": list(outcome.because),
         "refreshed_for": list(outcome.from_refs),

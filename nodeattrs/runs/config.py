@@ -10,10 +10,17 @@
     [blocked]
     automatic = ["sysconf"]
 
+    [check]
+    ignore = ["NA0305", "unknown-type"]
+    baseline = "nodeattrs-baseline.json"
+
     [merge]
     "apache2.modules" = "replace"
     "users.*.keys" = "append"
     "sites" = {merge_by = "name"}
+
+    [limits]
+    values = 2000000
 
 Chef's own settings work at the top level too: `allowed_automatic_attributes`,
 `blocked_…`, and the older `automatic_attribute_whitelist`, `…_blacklist`. Where
@@ -23,24 +30,58 @@ the lists mean is not known here.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
+from nodeattrs.codes import codes
+from nodeattrs.core.budget import NAMES, Limits
 from nodeattrs.core.rules import PathRule, read_rules
-from nodeattrs.core.tree import Path, parse
+from nodeattrs.core.tree import Path, near, parse
+from nodeattrs.errors import BadArgument, DocumentError
+from nodeattrs.node.slots import DEFAULT_ENVIRONMENT
 from nodeattrs.runs.fields import Fields
 from nodeattrs.runs.node_files import LEVELS
+from nodeattrs.texts.documents import Document
+from nodeattrs.texts.nearest import SETTINGS_FILE
 
-__all__ = ["FILE", "Config", "read_config"]
+__all__ = ["FILE", "SETTINGS", "Config", "judged", "known_code", "read_config"]
 
-FILE = "nodeattrs.toml"
+FILE = SETTINGS_FILE
+
+SETTINGS: Mapping[str, Any] = {
+    "repo": ".",
+    "store": os.path.join(".nodeattrs", "nodes.db"),
+    "environment": DEFAULT_ENVIRONMENT,
+    "hiera": None,
+    "bindings": None,
+    "sensitive": [],
+    "allowed": {},
+    "blocked": {},
+    "merge": {},
+    "limits": {},
+    "check": {},
+}
+"""Every setting and its default; the repository itself is none of its file. Nodes are kept below the current
+directory: a repository is not written to unless its own settings ask for it."""
 
 Entry = str | list[str]
 """One line of an allow or block list: a text with slashes, or the keys one by one."""
 
 _TABLES = {"allowed": "whitelist", "blocked": "blacklist"}
 """Our tables, and what Chef once called them."""
+
+
+def _chef_names(table: str, level: str) -> tuple[str, str]:
+    return f"{level}_attribute_{_TABLES[table]}", f"{table}_{level}_attributes"
+
+
+_CHEFS = [name for table in _TABLES for level in LEVELS for name in _chef_names(table, level)]
+"""Chef's names of settings of ours."""
+
+_KNOWN = [name for name in SETTINGS if name != "repo"]
 
 
 @dataclass(frozen=True)
@@ -55,6 +96,9 @@ class Config:
     hiera:       the Hiera tree that recipes look keys up in: a hiera.yaml or a folder with one, or None
     bindings:    the site of bindings that recipes inject from: a folder, or None
     merge:       rules for paths: what happens there instead of what Chef does
+    limits:      what one document, lookup, merge or query may take: see `core.budget.Limits`
+    check_select, check_ignore: codes of findings, or names: only these count, these do not
+    check_baseline: the file of findings that are known, or None; a relative path counts from the repository
     """
 
     allowed: Mapping[str, list[Entry]] = field(default_factory=dict)
@@ -65,6 +109,16 @@ class Config:
     hiera: str | None = None
     bindings: str | None = None
     merge: tuple[PathRule, ...] = ()
+    limits: Mapping[str, float] = field(default_factory=dict)
+    check_select: tuple[str, ...] = ()
+    check_ignore: tuple[str, ...] = ()
+    check_baseline: str | None = None
+
+
+def judged(document: Document) -> tuple[Config, list[DocumentError]]:
+    """The settings of nodeattrs.toml, and what in it is probably not meant. raises: DocumentError"""
+    fields = Fields(document.tree, document.locator("settings", ""), "the settings")
+    return read_config(fields), [*document.warnings, *fields.warnings]
 
 
 def read_config(fields: Fields) -> Config:
@@ -72,8 +126,8 @@ def read_config(fields: Fields) -> Config:
 
     raises: DocumentError, with everything that is wrong with it
     """
-    chef = [name for table in _TABLES for level in LEVELS for name in _chef_names(table, level)]
-    fields.only((*_TABLES, "sensitive", "store", "environment", "hiera", "bindings", "merge"), ignore=chef)
+    fields.only(_KNOWN, ignore=_CHEFS)
+    fields.only(("select", "ignore", "baseline"), "check", above=_KNOWN)
     config = Config(
         _lists(fields, "allowed"),
         _lists(fields, "blocked"),
@@ -83,25 +137,64 @@ def read_config(fields: Fields) -> Config:
         fields.text("hiera") or None,
         fields.text("bindings") or None,
         tuple(_merge_rules(fields)),
+        _limits(fields),
+        tuple(_codes(fields, "select")),
+        tuple(_codes(fields, "ignore")),
+        fields.text("check", "baseline") or None,
     )
     fields.finish()
     return config
 
 
+def known_code(word: object) -> str:
+    """A code, the beginning of one, the name of one, or "all". raises: BadArgument
+
+    >>> known_code("NA12"), known_code("default-replaces")
+    ('NA12', 'default-replaces')
+    """
+    text = str(word)
+    if text == "all" or any(code.startswith(text) or text in one.names for code, one in codes().items() if text):
+        return text
+    close = near(text, [name for code, one in codes().items() for name in (code, *one.names)])
+    hint = f"did you mean {' or '.join(close)}?" if close else "`nodeattrs codes` lists them"
+    raise BadArgument(f"{text!r} is no code and no name of one", hint=hint)
+
+
+def _codes(fields: Fields, name: str) -> Iterator[str]:
+    for index, word in enumerate(fields.items("check", name)):
+        if fields.parsed(("check", name, index), word, known_code):
+            yield word
+
+
 def _merge_rules(fields: Fields) -> Iterator[PathRule]:
     for key, said in fields.map("merge").items():
         place = fields.locator.at(("merge", key)).place or FILE
-        if fields.parsed(("merge", key), said, lambda said, key=key: read_rules({key: said})):  # type: ignore[misc]
+        if fields.parsed(("merge", key), said, partial(_rule, key)):
             yield from read_rules({key: said}, lambda _, place=place: place)  # type: ignore[misc]
 
 
-def _chef_names(table: str, level: str) -> tuple[str, str]:
-    return f"{level}_attribute_{_TABLES[table]}", f"{table}_{level}_attributes"
+def _limits(fields: Fields) -> dict[str, float]:
+    fields.only(NAMES, "limits", above=_KNOWN)
+    said = {name: most for name, most in fields.map("limits").items() if name in NAMES}
+    return {
+        name: most
+        for name, most in said.items()
+        if fields.parsed(("limits", name), most, lambda most, name=name: Limits().but(**{name: most}))  # type: ignore[misc]
+    }
+
+
+def _rule(key: str, said: Any) -> None:
+    try:
+        read_rules({key: said})
+    except BadArgument as error:
+        if key in _KNOWN:
+            error.hint = f"if the setting {key} is meant, write it above the first [table]"
+        raise
 
 
 def _lists(fields: Fields, table: str) -> dict[str, list[Entry]]:
     levels = fields.map(table)
-    fields.only(LEVELS, table)
+    fields.only(LEVELS, table, above=_KNOWN)
     found: dict[str, list[Entry]] = {}
     for level in LEVELS:
         spellings: list[Path] = [(name,) for name in _chef_names(table, level) if name in fields.tree]
@@ -110,12 +203,15 @@ def _lists(fields: Fields, table: str) -> dict[str, list[Entry]]:
             continue
         first, *others = spellings
         for path in others:
-            fields.warn(path, f"is ignored, because {'.'.join(first)} says the same thing", "keep one of them")
+            fields.warn(
+                path, f"is ignored, because {'.'.join(first)} says the same thing", "keep one of them", "said-twice"
+            )
         if level != "automatic":
             fields.warn(
                 first,
                 f"a list for {level} attributes loses what cookbooks and people have set",
                 "only automatic attributes should be kept from being saved",
+                "list-loses-values",
             )
         found[level] = _entries(fields, first)
     return found

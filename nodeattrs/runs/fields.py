@@ -26,12 +26,13 @@ def fault(
     message: str,
     *,
     hint: str | None = None,
-    kind: type[DocumentError] = DocumentError,
+    kind: str = "",
+    of: type[DocumentError] = DocumentError,
 ) -> DocumentError:
     """The error for what is set at *path*, with the line that the locator knows."""
     at = locator.at(path)
     text = message if at.file else f"{at.who}: {message}"
-    return kind(text, file=at.file, line=at.line, column=at.column, path=path, hint=hint)
+    return of(text, file=at.file, line=at.line, column=at.column, path=path, hint=hint, kind=kind)
 
 
 def known_or_near(name: object, known: Iterable[str]) -> str:
@@ -69,9 +70,7 @@ class Fields:
         if not any(known.path == path and known.reason.endswith(message) for known in self._faults):
             self._faults.append(fault(self.locator, path, message, hint=hint))
 
-    def warn(
-        self, path: Path, message: str, hint: str | None = None, kind: type[DocumentError] = DocumentError
-    ) -> None:
+    def warn(self, path: Path, message: str, hint: str | None, kind: str) -> None:
         """Note what is probably not meant."""
         self.warnings.append(fault(self.locator, path, message, hint=hint, kind=kind))
 
@@ -91,16 +90,18 @@ class Fields:
             said=[*([first.hint] if first.hint else []), *(f"and {other}".replace("\n", "\n  ") for other in others)],
         )
 
-    def only(self, known: Iterable[str], *under: Any, ignore: Iterable[str] = ()) -> None:
+    def only(self, known: Iterable[str], *under: Any, ignore: Iterable[str] = (), above: Iterable[str] = ()) -> None:
         """Warn of fields that are neither *known* nor dealt with elsewhere.
 
         under: the path of the map that is meant; the document's root unless given
+        above: fields of the root that somebody may have written into this map by mistake
         """
         names = list(known)
         for key in self.map(*under):
             if key not in names and key not in ignore:
                 message = f"unknown field {_said((*under, key))} in {self.what}; it is ignored"
-                self.warn((*under, key), message, known_or_near(key, names), UnknownField)
+                hint = f"write {key} above the first [table]" if key in above else known_or_near(key, names)
+                self.warnings.append(fault(self.locator, (*under, key), message, hint=hint, of=UnknownField))
 
     def constant(self, key: str, expected: str) -> None:
         """A field that may be missing, but can only say one thing."""
@@ -111,7 +112,7 @@ class Fields:
         """The name inside the document, which ought to be *name*, the one it is filed under."""
         if (said := self.text(key) or name) != name:
             message = f"{key} says {said!r}, but this is {self.what}"
-            self.warn((key,), message, f"the file's own name counts: write {name!r}")
+            self.warn((key,), message, f"the file's own name counts: write {name!r}", "other-name")
 
     def text(self, *path: Any) -> str:
         """A field that holds text; empty text where there is none."""

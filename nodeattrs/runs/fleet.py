@@ -2,8 +2,8 @@
 
 The work goes to any executor of `concurrent.futures`, a few nodes at a time, so that a fleet of
 any size needs the memory of a few. A process reads each file of the repository once, however
-many nodes it runs. What fails is told with the others and stops nobody. It prints nothing, and does
-not know what is told of a run: whoever wants more than a number hands in who makes it.
+many nodes it runs. What fails is reported with the others, and those go on. It prints nothing, and does
+not know what is reported of a run: who wants more than a number hands in who makes it.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from types import FrameType
 from typing import Any
 
 from nodeattrs.catalog import Catalog, Report
+from nodeattrs.core.budget import Limits, hold, in_force
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, NodeattrsError
@@ -38,12 +39,12 @@ from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.session import Session, perform, remembered, shown_in
 from nodeattrs.texts.documents import Document, read
 
-__all__ = ["Apply", "Fleet", "Outcome", "Tell", "jobs_for", "processors", "resolve", "still_to_do"]
+__all__ = ["Apply", "Collect", "Fleet", "Outcome", "jobs_for", "processors", "resolve", "still_to_do"]
 
-HANDFUL = 8
+BATCH = 8
 """Nodes that a worker is given at once."""
 
-HANDFULS = 64
+BATCHES = 64
 """Handfuls that are under way at once, whatever the executor."""
 
 _PAUSE = 0.2
@@ -52,7 +53,7 @@ _PAUSE = 0.2
 _OF_THE_RUN = ("expanded_run_list", "recipes", "roles")
 """What a run makes itself, and does not take from saved facts."""
 
-Tell = Callable[[str, Session | NodeattrsError, Sequence[LogLine]], Any]
+Collect = Callable[[str, Session | NodeattrsError, Sequence[LogLine]], Any]
 """What somebody wants to know of a node: of its session, or of what went wrong and what had been logged by then.
 It is called where the node ran; it and what it gives must be fit to be sent between processes."""
 
@@ -72,6 +73,7 @@ class Fleet:
     environment: of all nodes from now on; None leaves each its own
     save:        False runs them and keeps nothing
     force:       see `perform`
+    new:         whether a node that nobody knows is made
     run_list:    of all nodes from now on; None leaves each its own
     json_attributes: of all nodes: a file, or what was read from it
     last_facts:  whether a node that *facts* has nothing of, and every node where it is None, has the facts
@@ -87,22 +89,25 @@ class Fleet:
     run_list: tuple[str, ...] | None = None
     json_attributes: str | Document | None = None
     last_facts: bool = True
+    new: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What came of one node.
 
-    error:    what went wrong, in words; "" where nothing did
-    revision: its number in the store, or None where nothing was saved
-    told:     what was to be told of it, or None
+    error:     what went wrong, in words; "" where nothing did
+    code:      of that error
+    revision:  its number in the store, or None where nothing was saved
+    collected: what was collected of it, or None
     """
 
     name: str
     error: str = ""
+    code: str = ""
     revision: int | None = None
     seconds: float = 0.0
-    told: Any = None
+    collected: Any = None
 
 
 def processors() -> int:
@@ -112,7 +117,7 @@ def processors() -> int:
 
 def jobs_for(count: int) -> int:
     """How many processes so many nodes are worth: few are done before a process has begun."""
-    return 1 if count < 2 * HANDFUL else processors()
+    return 1 if count < 2 * BATCH else processors()
 
 
 def still_to_do(store: Store, names: Iterable[str], since: datetime) -> list[str]:
@@ -128,7 +133,7 @@ def resolve(
     executor: Executor | None = None,
     jobs: int | None = None,
     in_order: bool = False,
-    tell: Tell | None = None,
+    collect: Collect | None = None,
     apply: Apply | None = None,
     stopping: Callable[[], bool] | None = None,
 ) -> Iterator[Outcome]:
@@ -138,18 +143,18 @@ def resolve(
               *jobs* processes of this machine
     jobs:     how many; `jobs_for` says how many unless given, and with 1 this process itself
     in_order: give the outcomes in the order of *names*, and not in that in which they come
-    tell:     makes `Outcome.told`
+    collect:  makes `Outcome.collected`
     apply:    see `perform`
     stopping: asked again and again; once it says so no other node is begun, and what has begun is given
     raises:   NodeattrsError, where a worker died
     """
-    work = _Work(fleet, tell, apply)
+    work = _Work(fleet, collect, apply)
     stopping = stopping or _never
     if executor is not None:
-        yield from _sent(work, names, executor.submit, HANDFUL, in_order, stopping)
+        yield from _sent(work, names, executor.submit, BATCH, in_order, stopping)
         return
     waiting = iter(names)
-    first = tuple(islice(waiting, 2 * HANDFUL))
+    first = tuple(islice(waiting, 2 * BATCH))
     jobs = jobs_for(len(first)) if jobs is None else jobs
     if jobs < 1:
         raise BadArgument(f"{jobs} processes can do nothing", hint="one is the least")
@@ -163,16 +168,16 @@ def resolve(
             with suppress(NodeattrsError):  # said for each node
                 _desk(work).store.close()
         return
-    handful = min(HANDFUL, math.ceil(len(first) / jobs)) or 1
+    batch = min(BATCH, math.ceil(len(first) / jobs)) or 1
     with _pool(jobs, stopping) as (submit, asked):
-        yield from _sent(work, chain(first, waiting), submit, handful, in_order, asked)
+        yield from _sent(work, chain(first, waiting), submit, batch, in_order, asked)
 
 
 def _sent(
     work: _Work,
     names: Iterable[str],
     submit: _Submit,
-    handful: int,
+    batch: int,
     in_order: bool,
     stopping: Callable[[], bool],
 ) -> Iterator[Outcome]:
@@ -184,7 +189,7 @@ def _sent(
                 # What has begun cannot be called back: it is waited for.
                 under_way = [future for future in under_way if not future.cancel()]
             else:
-                while len(under_way) < HANDFULS and (some := tuple(islice(waiting, handful))):
+                while len(under_way) < BATCHES and (some := tuple(islice(waiting, batch))):
                     under_way.append(submit(_resolved, work, some))
             if not under_way:
                 return
@@ -207,7 +212,7 @@ def _sent(
 
 @contextmanager
 def _pool(jobs: int, stopping: Callable[[], bool]) -> Iterator[tuple[_Submit, Callable[[], bool]]]:
-    """The way to processes of our own, and *stopping*, which they hear of too."""
+    """The way to processes of our own, and *stopping*, which reaches them too."""
     # Imported here: a few nodes need no processes, and these modules take a while.
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
@@ -221,7 +226,7 @@ def _pool(jobs: int, stopping: Callable[[], bool]) -> Iterator[tuple[_Submit, Ca
             stop.value = 1
         return bool(stop.value)
 
-    pool = ProcessPoolExecutor(jobs, context, _begin, (stop,))
+    pool = ProcessPoolExecutor(jobs, context, _begin, (stop, in_force()))
 
     def submit(*words: Any) -> Future[list[Outcome]]:
         with _not_interrupted():  # it may start a process
@@ -236,7 +241,7 @@ def _pool(jobs: int, stopping: Callable[[], bool]) -> Iterator[tuple[_Submit, Ca
 
 @contextmanager
 def _not_interrupted() -> Iterator[None]:
-    """Processes that begin meanwhile hear of Ctrl-C when they are ready for it; this one hears of it at the end."""
+    """Ctrl-C reaches processes that begin meanwhile when they are ready for it, and this one at the end."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -259,10 +264,10 @@ def _never() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What a worker is sent with each handful. Two are equal where they belong to one call of `resolve`."""
+    """What a worker is sent with each batch. Two are equal where they belong to one call of `resolve`."""
 
     fleet: Fleet = field(compare=False)
-    tell: Tell | None = field(default=None, compare=False)
+    collect: Collect | None = field(default=None, compare=False)
     apply: Apply | None = field(default=None, compare=False)
     call: str = field(default_factory=lambda: uuid.uuid4().hex)
 
@@ -280,10 +285,11 @@ class _Stop:
     at_work = False
 
 
-def _begin(stop: Any) -> None:
+def _begin(stop: Any, limits: Limits) -> None:
+    hold(limits)
     threading.Thread(target=_end_with_the_fleet, daemon=True).start()
     _Stop.by_the_fleet = stop
-    # Between handfuls is the time to look for circles, and not whenever a file of facts is read.
+    # Between batches is the time to look for circles, and not whenever a file of facts is read.
     gc.disable()
     signal.signal(signal.SIGINT, _interrupted)
     if hasattr(signal, "pthread_sigmask"):
@@ -291,7 +297,7 @@ def _begin(stop: Any) -> None:
 
 
 def _end_with_the_fleet() -> None:
-    """Nobody sends work to a process whose parent was killed, and nobody would tell it to end."""
+    """Nobody sends work to a process whose parent was killed, and nobody would end it."""
     from multiprocessing import parent_process
 
     parent = parent_process()
@@ -328,7 +334,8 @@ def _resolved(work: _Work, names: tuple[str, ...]) -> list[Outcome]:
 
 def _one(work: _Work, name: str) -> Outcome:
     began = time.perf_counter()
-    fleet, tell, error, revision, told = work.fleet, work.tell, "", None, None
+    fleet, collect, error, revision, collected = work.fleet, work.collect, "", None, None
+    code = ""
     log: list[LogLine] = []
     try:
         desk = _desk(work)
@@ -342,15 +349,16 @@ def _one(work: _Work, name: str) -> Outcome:
             json_attributes=desk.json_attributes,
             save=fleet.save,
             force=fleet.force,
+            new=fleet.new,
             apply=partial(work.apply, name) if work.apply else None,
             log=log.append,
         )
         revision = session.revision.number if session.revision else None
-        told = tell(name, session, log) if tell else None
+        collected = collect(name, session, log) if collect else None
     except NodeattrsError as problem:
-        error = str(problem)
-        told = tell(name, problem, log) if tell else None
-    return Outcome(name, error, revision, time.perf_counter() - began, told)
+        error, code = str(problem), problem.code
+        collected = collect(name, problem, log) if collect else None
+    return Outcome(name, error, code, revision, time.perf_counter() - began, collected)
 
 
 class _Desk:

@@ -111,6 +111,7 @@ class RecipeRunner:
     words:     more names for recipes, such as `data_bag_item`
     on_log:    called with each line a file logs
     on_recipe: called with the full name of each recipe before it runs
+    shared:    more names for recipes and attribute files, such as `read_json`
     """
 
     def __init__(
@@ -120,6 +121,7 @@ class RecipeRunner:
         words: Mapping[str, Any],
         on_log: Callable[[LogLine], None] | None = None,
         on_recipe: Callable[[str], None] | None = None,
+        shared: Mapping[str, Any] | None = None,
     ) -> None:
         self.node = node
         self.recipes: list[str] = []
@@ -128,7 +130,10 @@ class RecipeRunner:
         self.included: dict[str, Callable[[], Origin]] = {}
         self._cookbook = cookbook
         self._order = AttributeFileOrder(cookbook, self._run_attribute_file)
-        shared = {"node": node, "lazy": lazy, "Sensitive": Sensitive, "Symbol": Symbol, "log": self._say}
+        shared = {
+            **{"node": node, "lazy": lazy, "Sensitive": Sensitive, "Symbol": Symbol, "log": self._say},
+            **(shared or {}),
+        }
         self._words = {
             ATTRIBUTE_FILE: {**shared, **words_of(node), **_GONE},
             RECIPE: {**shared, **words, "tag": node.tag, "untag": node.untag, "tagged": self._tagged},

@@ -20,7 +20,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from nodeattrs.core.borders import A_PATH, taking
-from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.claim import Below, Locator, Origin
 from nodeattrs.core.tree import checked_name, copied
 from nodeattrs.errors import (
     CookbookNotFound,
@@ -32,7 +32,7 @@ from nodeattrs.errors import (
     RoleNotFound,
 )
 from nodeattrs.node.run_list import RunListItem, cookbook_of
-from nodeattrs.runs.config import FILE, Config, read_config
+from nodeattrs.runs.config import FILE, Config, judged
 from nodeattrs.runs.cookbooks import Cookbook, check_versions, read_metadata
 from nodeattrs.runs.fields import Fields, fault, known_or_near
 from nodeattrs.runs.node_files import NodeFile, read_node
@@ -71,16 +71,22 @@ class Repository:
             raise NotFound(f"there is no repository at {root}", hint="name a directory that holds cookbooks/ or roles/")
 
     @cached_property
+    def settings(self) -> documents.Document | None:
+        """nodeattrs.toml as it is written; None where there is none. raises: DocumentError"""
+        path = self.root / FILE
+        return documents.read(path, FILE) if os.path.lexists(path) else None
+
+    @cached_property
     def config(self) -> Config:
         """The settings in nodeattrs.toml; Chef's defaults where there is no such file.
 
         raises: DocumentError
         """
-        path = self.root / FILE
-        if not os.path.lexists(path):
+        if self.settings is None:
             return Config()
-        document = documents.read(path, FILE)
-        return self._understood(document, document.locator("settings", ""), "the settings", read_config)
+        config, warnings = judged(self.settings)
+        self.warnings += warnings
+        return config
 
     @cached_property
     def hiera(self) -> Hiera | None:
@@ -155,16 +161,20 @@ class Repository:
 
         raises: BadName, DataBagItemNotFound, DocumentError
         """
+        return cast("dict[str, Any]", copied(self.bag_item(bag, item)[0]))
+
+    def bag_item(self, bag: str, item: str) -> tuple[dict[str, Any], Locator]:
+        """The same, not to be changed, and what knows its lines."""
         items = self.data_bag(bag)
         checked_name(item, "data bag item")
 
-        def content(fields: Fields) -> dict[str, Any]:
+        def content(fields: Fields) -> tuple[dict[str, Any], Locator]:
             # knife writes the item wrapped, people write it bare.
             if fields.tree.get("json_class") == "Chef::DataBagItem" and "raw_data" in fields.tree:
-                return fields.map("raw_data")
+                return fields.map("raw_data"), Below(fields.locator, ("raw_data",))
             fields.named(item, "id")
             fields.finish()
-            return {"id": item, **fields.tree}
+            return {"id": item, **fields.tree}, fields.locator
 
         key = ("data bag item", bag, item)
         if key not in self._read:
@@ -174,7 +184,16 @@ class Repository:
             document = documents.read(path, self._shown(path))
             locator = document.locator("data bag", bag)
             self._read[key] = self._understood(document, locator, f"item {item} of data bag {bag}", content)
-        return cast("dict[str, Any]", copied(self._read[key]))
+        return cast("tuple[dict[str, Any], Locator]", self._read[key])
+
+    def document(self, path: pathlib.Path) -> documents.Document:
+        """A data file in the repository, read once. raises: DocumentError"""
+        key = ("document", str(path))
+        if key not in self._read:
+            self._read[key] = documents.read(
+                path, os.path.relpath(path, os.path.realpath(self.root)).replace(os.sep, "/")
+            )
+        return cast(documents.Document, self._read[key])
 
     def cookbook(self, name: str) -> Cookbook:
         """The cookbook of that name. Without metadata it has version 0.0.0 and needs nothing.
@@ -194,8 +213,10 @@ class Repository:
         """The names of all cookbooks."""
         return self._folders("cookbooks")
 
-    def check(self) -> list[NodeattrsError]:
+    def check(self, run_code: bool = True) -> list[NodeattrsError]:
         """Read everything, and give every fault there is; warnings are in `warnings`.
+
+        run_code: also roles and environments that are Python; else each is a warning
 
         Beyond what reading finds: roles, recipes and cookbooks that are asked for and are not
         there, versions that do not fit, and cookbooks that depend on each other in a ring.
@@ -206,18 +227,18 @@ class Repository:
         for one in cookbooks:
             files = [*one.attribute_files.values(), *one.recipes.values()]
             self.warnings += [warning for program in _all(faults, files, one.program) for warning in program.warnings]
-        roles = _all(faults, self.roles(), self.role)
-        environments = _all(faults, self.environments(), self.environment)
+        roles = _all(faults, self._as_data("roles", run_code), self.role)
+        environments = _all(faults, self._as_data("environments", run_code), self.environment)
         nodes = _all(faults, self.nodes(), self.node_document)
         for bag in self._folders("data_bags"):
             _all(faults, _tried(faults, partial(self.data_bag, bag)) or [], partial(self.data_bag_item, bag))
 
         for role in roles:
             for path, texts in _lists_of(role):
-                faults += self._dangling(role.locator, path, texts)
+                faults += self._dangling(role.locator, path, texts, run_code)
         there = self.environments()
         for node in nodes:
-            faults += self._dangling(node.locator, ("run_list",), node.run_list)
+            faults += self._dangling(node.locator, ("run_list",), node.run_list, run_code)
             if node.environment not in (None, DEFAULT_ENVIRONMENT, *there):
                 message = f"there is no environment {node.environment}"
                 hint = known_or_near(node.environment, there)
@@ -234,12 +255,26 @@ class Repository:
         _tried(faults, lambda: check_versions(known, known, pins))
         return faults
 
-    def _dangling(self, locator: Locator, under: tuple[Any, ...], items: Iterable[str]) -> Iterator[NodeattrsError]:
+    def _as_data(self, folder: str, run_code: bool) -> list[str]:
+        """The names that are described by data; with *run_code* all. What is left out is a warning."""
+        names = self._names(folder, _SCRIPTED)
+        if run_code:
+            return names
+        scripts = {name for name in names if self._files(folder, name, (".py",))}
+        for name in sorted(scripts):
+            file, hint = f"{folder}/{name}.py", "--run-code runs it"
+            self.warnings.append(DocumentError("is Python, and was not run", file=file, hint=hint, kind="not-run"))
+        return [name for name in names if name not in scripts]
+
+    def _dangling(
+        self, locator: Locator, under: tuple[Any, ...], items: Iterable[str], run_code: bool
+    ) -> Iterator[NodeattrsError]:
         for index, text in enumerate(items):
             item = RunListItem.parse(text)
             try:
                 if item.type == "role":
-                    self.role(item.name)
+                    if run_code or not self._files("roles", item.name, (".py",)):
+                        self.role(item.name)
                 else:
                     self.cookbook(cookbook_of(item.name)).recipe_file(item.name)
             except DocumentError:
@@ -305,7 +340,8 @@ class Repository:
             )
         if "metadata.rb" in files:
             hint = "write its name, version and depends to metadata.json or metadata.yaml"
-            self.warnings.append(DocumentError("Ruby is not read here", file=f"{folder}/metadata.rb", hint=hint))
+            file = f"{folder}/metadata.rb"
+            self.warnings.append(DocumentError("Ruby is not read here", file=file, hint=hint, kind="ruby"))
         return Cookbook(name, files=files, root=root, folder=folder, locator=Origin("cookbook", name, folder))
 
     def _folders(self, folder: str) -> list[str]:

@@ -16,12 +16,12 @@ from functools import update_wrapper
 from typing import Any
 
 from nodeattrs.catalog import Catalog, Link, Ref, RefMaker, RefreshComesLater, Refs, Resource, refs
-from nodeattrs.catalog.references import capitalised
 from nodeattrs.catalog.types import OURS, subject_of
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import BadArgument, BadName, NodeattrsError, RecipeFailed
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import qualified
+from nodeattrs.puppet.references import capitalised
 from nodeattrs.runs.cookbooks import Cookbook
 from nodeattrs.runs.reads import reads_of
 
@@ -71,8 +71,8 @@ class Resources:
 
     def words(self) -> dict[str, Any]:
         """The names that recipes see."""
-        makers = {name: RefMaker(name, self._hear) for name in OURS}
-        recipe = RefMaker("Recipe", self._hear, _recipe_title)
+        makers = {name: RefMaker(name, self._on_link) for name in OURS}
+        recipe = RefMaker("Recipe", self._on_link, _recipe_title)
         return {
             **makers,
             **{word: self._declaring(name) for word, name in _TYPE_WORDS.items()},
@@ -122,7 +122,7 @@ class Resources:
 
     def reference(self, kind: str) -> RefMaker:
         """References to resources of a type, whether it is known here or not: `reference("Service")["apache2"]`."""
-        return RefMaker(kind, self._hear)
+        return RefMaker(kind, self._on_link)
 
     def chain(self, text: str) -> None:
         """Relate resources by a text of Puppet's language. raises: DocumentError"""
@@ -286,12 +286,12 @@ class Resources:
         lines = linecache.getlines(os.path.join(self._root, origin.file))
         return reads_of("".join(lines), origin.line) if lines else ()
 
-    def _hear(self, link: Link) -> None:
+    def _on_link(self, link: Link) -> None:
         self.catalog.relate(link, self._node.origin_here())
 
     def _heard(self, text: str) -> Ref:
         ref = Ref(text)
-        ref.hear = self._hear
+        ref.on_link = self._on_link
         return ref
 
     def _refs(self, *given: Any) -> Refs:

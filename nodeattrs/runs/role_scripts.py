@@ -18,9 +18,11 @@ from collections.abc import Callable
 from types import CodeType, TracebackType
 from typing import Any
 
-from nodeattrs.core.claim import Origin
+from nodeattrs.core.claim import Cause, Origin
+from nodeattrs.core.code import require_may_run
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import BadKey, BadValue, DocumentError
+from nodeattrs.node.causes import of_text
 from nodeattrs.node.values import taken_in
 from nodeattrs.texts.python import PythonText
 
@@ -52,6 +54,7 @@ class Program:
 
     def run(self, namespace: dict[str, Any]) -> None:
         """Run it. raises: whatever it raises"""
+        require_may_run(self.path)
         # Tracebacks and explanations read the text that really ran, not what the file says later.
         linecache.cache[self.path] = self._lines
         exec(self.code, namespace)
@@ -84,12 +87,26 @@ class Script:
 
     def at(self, path: Path) -> Origin:
         """Where *path* was said: the line inside the call, as far as it is written out there."""
-        for length in range(len(path), 0, -1):
-            if (line := self._lines.get(path[:length])) is not None:
-                return Origin(self.kind, self.name, self.file, *self._text.place(line, path[length:]))
-        return Origin(self.kind, self.name, self.file, 1)
+        line, rest = self._said(path)
+        return self.placed(self.file, *((1, None) if line is None else self._text.place(line, rest)))
+
+    def placed(self, file: str, line: int, column: int | None = None) -> Origin:
+        """A line of the script."""
+        return Origin(self.kind, self.name, file, line, column)
+
+    def causes(self, path: Path, value: Any, asked: Any) -> tuple[Cause, ...]:
+        """Where a value that is said at *path* comes from."""
+        line, rest = self._said(path)
+        return () if line is None else of_text(self, self._text, line, rest, value, asked)
+
+    def _said(self, path: Path) -> tuple[int | None, Path]:
+        """The line of the call that said *path* or what holds it, None for none; and the rest of the path."""
+        known = (length for length in range(len(path), 0, -1) if path[:length] in self._lines)
+        length = next(known, 0)
+        return self._lines.get(path[:length]), path[length:]
 
     def _run(self, source: str) -> None:
+        require_may_run(f"the {self.kind} {self.name} ({self.file})")
         code = compiled(source, self._path, self.file)
         namespace = {"__name__": f"{self.kind}s.{self.name}", "__file__": self._path, **self._words()}
         try:
@@ -209,6 +226,7 @@ def ruby_left(source: str, file: str) -> list[DocumentError]:
             file=file,
             line=text.lineno,
             column=text.col_offset + 1,
+            kind="ruby-left",
             hint=f'write an f-string: f"{{{ruby[0][2:-1]}}}", and lazy(lambda: ...) around it where it may change',
         )
         for text, ruby in found

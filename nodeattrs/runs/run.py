@@ -22,6 +22,7 @@ from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.injection import Injection
 from nodeattrs.runs.lookups import lookup_word
 from nodeattrs.runs.node_files import NodeFile
+from nodeattrs.runs.readers import reader_words
 from nodeattrs.runs.recipes import LogLine, RecipeRunner
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.resources import Resources, finder
@@ -119,14 +120,15 @@ def run_node(
     known = {
         "search": _no_store,
         "data_bag": repository.data_bag,
-        "data_bag_item": repository.data_bag_item,
         "lookup": lookup,
         "inject": injection.inject,
         "parameters": injection.parameters,
         **resources.words(),
         **(words or {}),
     }
-    runner = RecipeRunner(node, repository.cookbook, known, log, resources.enter)
+    readers = reader_words(repository, node)
+    known["data_bag_item"] = readers.pop("data_bag_item")
+    runner = RecipeRunner(node, repository.cookbook, known, log, resources.enter, readers)
     resources.include = runner.run_recipe
     runner.load_attribute_files(plan.cookbooks)
     for recipe in expansion.recipes:

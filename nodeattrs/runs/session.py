@@ -1,6 +1,6 @@
 """A run with a memory: what the last run saved comes in, and the new pair goes out.
 
-It decides where nodes are kept, which node is meant, and what of a run is kept, and leaves
+It decides which node is meant, and what of a run is kept, and leaves
 the run itself to `runs.run` and the files to the store. It prints nothing.
 """
 
@@ -10,7 +10,7 @@ import contextlib
 import os
 import pathlib
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -32,7 +32,6 @@ from nodeattrs.runs.run import Run, run_node
 from nodeattrs.texts.documents import Document
 
 __all__ = [
-    "DEFAULT_STORE",
     "Remembered",
     "Session",
     "name_in",
@@ -41,12 +40,7 @@ __all__ = [
     "required",
     "search_word",
     "shown_in",
-    "store_place",
 ]
-
-DEFAULT_STORE = os.path.join(".nodeattrs", "nodes.db")
-"""Where nodes are kept, below the current directory, when nobody says anything else. A repository is not written to
-unless its own settings ask for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,23 +89,13 @@ class Session:
         return Node.restore(self.snapshot).to_dict(evaluate=False)
 
 
-def store_place(given: str | None, repository: Repository | None) -> str:
-    """Where nodes are kept: as *given*, else as the repository's settings say, else DEFAULT_STORE.
-
-    A path in the settings counts from the repository.
-    """
-    if given is not None:
-        return given
-    configured = repository.config.store if repository else None
-    if repository is None or configured is None:
-        return DEFAULT_STORE
-    return configured if "://" in configured else os.path.join(os.path.relpath(repository.root), configured)
-
-
 def shown_in(repository: Repository, path: pathlib.Path) -> str:
     """What messages and origins call a file: seen from the repository where it lies in it, else as it was given."""
     inside = os.path.relpath(path, repository.root)
     return (str(path) if inside.startswith(os.pardir) else inside).replace(os.sep, "/")
+
+
+_NAMES = ("fqdn", "machinename", "hostname")
 
 
 def name_in(facts: Facts) -> str:
@@ -120,11 +104,26 @@ def name_in(facts: Facts) -> str:
     raises: BadArgument, where the facts name neither
     source: Chef's client
     """
-    for key in ("fqdn", "machinename", "hostname"):
+    for key in _NAMES:
         name = facts.tree.get(key)
         if isinstance(name, str) and name:
             return name
     raise BadArgument("these facts name no machine", hint="say which node is meant: --node NAME")
+
+
+def _names_in(facts: Facts) -> list[str]:
+    """What a machine may be called: its names, and that of the file that describes it."""
+    file = pathlib.PurePath(facts.locator.at(()).name).stem
+    return [file, *(str(facts.tree.get(key)) for key in _NAMES)]
+
+
+def _nobody_knows(name: str, repository: Repository, store: Store) -> NodeNotFound:
+    close = near(name, {*repository.nodes(), *store.names()})
+    meant = f"did you mean {' or '.join(close)}? " if close else ""
+    return NodeNotFound(
+        f"nobody knows the node {name}: it is not in nodes/, not in {store.describe()}, and no facts have that name",
+        hint=f"{meant}--new makes a node of that name",
+    )
 
 
 def remembered(
@@ -177,6 +176,7 @@ def perform(
     json_attributes: Document | None = None,
     save: bool = True,
     force: bool = False,
+    new: bool = True,
     apply: Callable[[Catalog], Report] | None = None,
     log: Callable[[LogLine], None] | None = None,
 ) -> Session:
@@ -188,13 +188,16 @@ def perform(
 
     save:   False leaves the store as it is
     force:  save even over what somebody else has saved meanwhile
+    new:    False refuses to save a node that nobody knows: the store, nodes/, or facts of that name; nothing runs then
     apply:  brings the resources of the recipes into their state, before the node is saved; its report
             becomes part of the revision, and a revision whose resources failed is noted as failed
     raises: as `run_node`, *apply* and the store; then what was saved before is still there;
-            NewerRevision, where somebody else has saved the node since this run began
+            NewerRevision, where somebody else has saved the node since this run began; NodeNotFound, see *new*
     """
     config = repository.config
     last = remembered(store, name, config.sensitive)
+    if save and not new and last is None and name not in repository.nodes() and name not in _names_in(facts):
+        raise _nobody_knows(name, repository, store)
     after_revision = _number_of(last)
     run_list = None if run_list is None else list(run_list)
     applied = None
@@ -229,7 +232,9 @@ def perform(
         report = None if applied is None else noted_report(applied, noop=noop)
         saved = Saved(name, document, snapshot, noted=_noted(repository, ok=ok, report=report))
         revision = store.save(saved, None if force else after_revision)
-    note = last.note if last else _unknown_node(run.node, repository)
+    if last is None:
+        run.warnings.extend(_unknown_node(run.node, repository))
+    note = last.note if last else ""
     return Session(run, last, snapshot, note, store.describe() if save else None, revision)
 
 
@@ -333,10 +338,12 @@ def search_word(store: Store) -> Callable[..., list[dict[str, Any]]]:
     return search
 
 
-def _unknown_node(node: Node, repository: Repository) -> str:
+def _unknown_node(node: Node, repository: Repository) -> Iterator[NodeattrsError]:
     """What to say of a node that nobody has described: its name may be a slip."""
     if node.run_list or repository.node_document(node.name) is not None:
-        return ""
+        return
     close = near(node.name, repository.nodes())
     hint = f"did you mean {' or '.join(close)}?" if close else "give it one with --run-list, or in nodes/"
-    return f"the node {node.name} has an empty run-list: nothing was known of it\n  {hint}"
+    warning = NodeattrsError(f"the node {node.name} has an empty run-list: nothing was known of it", hint=hint)
+    warning.kind = "empty-run-list"
+    yield warning

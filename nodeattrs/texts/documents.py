@@ -4,8 +4,8 @@ JSON, YAML and TOML come out as the same thing: a tree of exact dicts, exact lis
 and JSON scalars, and a locator that gives the line of any path when asked, not
 while reading. It knows nothing of roles or nodes, and never runs what it reads.
 
-One document is held to limits: 10 MB of UTF-8 text, 500 levels, and for YAML a
-million values once its aliases are written out. Whatever is wrong with a file, the
+One document is held to limits (`core.budget`): 10 MB of UTF-8 text, 500 levels, and for
+YAML a million values once its aliases are written out. Whatever is wrong with a file, the
 error is a `DocumentError` with the file, the line and the column.
 
     >>> document = parse('{"name": "web",\\n "port": 80}', "roles/web.json", "json")
@@ -25,15 +25,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeVar
 
+from nodeattrs.core.budget import Budget, Limits
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text
 
-__all__ = ["MAX_BYTES", "Document", "Syntax", "parse", "read"]
+__all__ = ["MAX_BYTES", "Document", "Syntax", "content_of", "decoded", "parse", "read", "text_of"]
 
-MAX_BYTES = 10_000_000
-"""The size of the largest document that is read."""
+MAX_BYTES = Limits().bytes
+"""The size of the largest document that is read where nobody says otherwise."""
 
 Syntax = Literal["json", "yaml", "toml"]
 
@@ -122,24 +123,40 @@ def read(path: pathlib.Path, file: str | None = None) -> Document:
     syntax = _SYNTAX_OF.get(path.suffix.lower())
     if syntax is None:
         raise DocumentError("cannot tell what this file holds", file=name, hint=f"known are {', '.join(_SYNTAX_OF)}")
+    return parse(text_of(path, name), name, syntax)
+
+
+def text_of(path: pathlib.Path, file: str) -> str:
+    """The text of a regular file, up to the limit. raises: DocumentError"""
+    return decoded(content_of(path, file), file)
+
+
+def content_of(path: pathlib.Path, file: str) -> bytes:
+    """What a regular file holds, which may grow meanwhile.
+
+    raises: DocumentError, which comes from a FileNotFoundError where there is none; TooMuch
+    """
+    budget = Budget(file)
+    most = budget.left("bytes")
     try:
-        told = os.stat(path)
-        if not stat.S_ISREG(told.st_mode):
-            raise DocumentError("is not a regular file", file=name)
-        size = min(told.st_size, MAX_BYTES)  # asked to read more, Python makes room for all of it first
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise DocumentError("is not a regular file", file=file)
         with path.open("rb") as stream:
+            size = min(os.fstat(stream.fileno()).st_size, most)  # asked for more, Python makes room for all of it first
             content = stream.read(size + 1)
-            if len(content) > size:  # it grows, or is larger than it says
-                content += stream.read(MAX_BYTES - size)
+            if len(content) > size:
+                content += stream.read(most - size)
+    except DocumentError:
+        raise
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise DocumentError(f"cannot be read: {reason}", file=name) from error
-    if len(content) > MAX_BYTES:
-        raise _too_large(name)
-    return parse(_decoded(content, name), name, syntax)
+        raise DocumentError(f"cannot be read: {reason}", file=file) from error
+    budget.bytes(len(content))
+    return content
 
 
-def _decoded(content: bytes, file: str) -> str:
+def decoded(content: bytes, file: str) -> str:
+    """The text that a file holds. raises: DocumentError, where it is no UTF-8"""
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -148,18 +165,13 @@ def _decoded(content: bytes, file: str) -> str:
         raise Text(file, before).error("this byte is not UTF-8 text", len(before), hint=hint) from error
 
 
-def _too_large(file: str) -> DocumentError:
-    return DocumentError(f"is larger than {MAX_BYTES // 1_000_000} MB", file=file, hint="split it into several files")
-
-
 def parse(text: str, file: str, syntax: Syntax) -> Document:
     """Read a document from *text*.
 
     file:   its name in messages
     raises: DocumentError
     """
-    if len(text) > MAX_BYTES:
-        raise _too_large(file)
+    Budget(file).bytes(len(text))
     source = Text(file, text.removeprefix("\ufeff"))
     half = None if text.isascii() else HALF_PAIR.search(source.text)
     if half:

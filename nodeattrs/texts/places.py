@@ -29,13 +29,17 @@ class Mark:
     offset: of the key that says it (of the value, where that is a scalar on a later line),
             of the element in a list, of the value at the root
     parts:  key or index -> Mark; shared between the places that repeat one text
+    again:  what the same map said under the same key before, each with its mark, the oldest first
     """
 
-    __slots__ = ("offset", "parts")
+    __slots__ = ("again", "offset", "parts")
 
-    def __init__(self, offset: int, parts: dict[Any, Mark] | None = None) -> None:
+    def __init__(
+        self, offset: int, parts: dict[Any, Mark] | None = None, again: tuple[tuple[Any, Mark], ...] = ()
+    ) -> None:
         self.offset = offset
         self.parts = {} if parts is None else parts
+        self.again = again
 
     def nearest(self, path: Path) -> Mark:
         """The mark at *path*, or that of its nearest parent which is written."""
@@ -80,10 +84,13 @@ class Text:
         path: Path | None = None,
         hint: str | None = None,
         said: Iterable[str] = (),
+        kind: str = "",
     ) -> DocumentError:
         """The error for what stands at *offset*; to be raised, or kept as a warning."""
         line, column = (None, None) if offset is None else self.place(offset)
-        return DocumentError(message, file=self.file, line=line, column=column, path=path, hint=hint, said=said)
+        return DocumentError(
+            message, file=self.file, line=line, column=column, path=path, hint=hint, said=said, kind=kind
+        )
 
     def repeated(self, path: Path, first: int, again: int) -> DocumentError:
         """The warning for a key that one map has twice, at the offsets *first* and *again*."""
@@ -93,6 +100,7 @@ class Text:
             again,
             path=path,
             hint="remove one of the two",
+            kind="repeated-key",
         )
 
 

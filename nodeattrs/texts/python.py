@@ -77,9 +77,18 @@ class PythonText:
         saying = self._sayings.get(span)
         node = None if saying is None else _search(saying, path)[1]
         if node is not None:
-            return node.lineno, self._column(node.lineno, node.col_offset)
+            return node.lineno, self.column(node.lineno, node.col_offset)
         said = None if saying is None else _own_value(saying)
-        return line, self._column(line, said.col_offset if said is not None and said.lineno == line else span[2])
+        return line, self.column(line, said.col_offset if said is not None and said.lineno == line else span[2])
+
+    def setting(self, line: int, span: Span | None = None) -> tuple[ast.AST, ast.AST | None] | None:
+        """The expression that runs there and sets something, and what it sets; None where nobody knows.
+
+        line, span: see `place`; without a span the last statement that covers the line
+        """
+        if span is not None:
+            return self._sayings.get(span)
+        return next(reversed(self._statements.get(line, ())), None)
 
     def _by_line(self, line: int, path: Path) -> tuple[int, int | None]:
         deepest, found = -1, None
@@ -87,18 +96,23 @@ class PythonText:
             depth, node = _search(saying, path)
             if node is not None and depth > deepest:
                 deepest, found = depth, node
-        return (line, None) if found is None else (found.lineno, self._column(found.lineno, found.col_offset))
+        return (line, None) if found is None else (found.lineno, self.column(found.lineno, found.col_offset))
 
     @cached_property
     def _lines(self) -> list[str]:
         return _LINE_BREAK.split(self.text)
 
     @cached_property
-    def _nodes(self) -> list[ast.AST]:
+    def tree(self) -> ast.Module:
+        """The source parsed; one that is no Python is empty."""
         try:
-            return list(ast.walk(ast.parse(self.text, self.file)))
+            return ast.parse(self.text, self.file)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return []
+            return ast.Module([], [])
+
+    @cached_property
+    def _nodes(self) -> list[ast.AST]:
+        return list(ast.walk(self.tree))
 
     @cached_property
     def _statements(self) -> dict[int, list[_Saying]]:
@@ -115,7 +129,8 @@ class PythonText:
         """The expressions that may say a value, by their spans; none of two spans is the same."""
         return {span: saying for node in self._nodes for saying in _sayings(node) for span in _spans(saying.node)}
 
-    def _column(self, line: int, offset: int) -> int:
+    def column(self, line: int, offset: int) -> int:
+        """A column as people count: from 1, in characters."""
         # The parser counts bytes, people count characters.
         before = self._lines[line - 1].encode("utf-8")[:offset]
         return len(before.decode("utf-8", "replace")) + 1

@@ -12,15 +12,20 @@ import re
 import tomllib
 from typing import Any
 
+from nodeattrs.core.budget import Budget
 from nodeattrs.core.tree import MAX_DEPTH, Path, copied
 from nodeattrs.errors import DocumentError, TooDeep
-from nodeattrs.texts.numbers import MAX_DIGITS, NoNumber, finite
+from nodeattrs.texts.numbers import MAX_DIGITS, NoNumber, finite, too_long
 from nodeattrs.texts.places import Mark, Reading, Text
 
 _QUOTED = r""""(?:[^"\\\n]|\\.)*"|'[^'\n]*\'"""
 _KEY = rf"""(?:{_QUOTED}|[^"'#=\[\]\n])+"""
 _STATEMENT = re.compile(rf"[ \t]*(?:(\[\[?)({_KEY})\]\]?|({_KEY})=)")
 _TOKEN = re.compile(rf'"""(?:[^\\]|\\.)*?"{{3,5}}|\'{{3}}.*?\'{{3,5}}|{_QUOTED}|#[^\n]*|[\n\[\]{{}}]', re.DOTALL)
+_FEW_STEPS = 30
+"""Keys of so few steps are read as fast as anything else."""
+_SQUARES_A_STEP = 10
+_LONG_NUMBER = re.compile(r"0[xob][0-9a-fA-F_]{3500}")
 _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -29,6 +34,7 @@ def read(text: Text) -> Reading:
 
     raises: DocumentError
     """
+    _look_at_keys(text)
     try:
         tree = copied(tomllib.loads(text.text, parse_float=finite), convert=_plain)
     except tomllib.TOMLDecodeError as error:
@@ -40,7 +46,39 @@ def read(text: Text) -> Reading:
         raise text.error(f"nested deeper than {MAX_DEPTH} levels, or than the caller's stack has room for") from None
     except ValueError as error:
         raise text.error(f"a number of more than {MAX_DIGITS} digits", hint="put it in quotes") from error
+    _look_at_numbers(text, tree)
     return Reading(tree, lambda: _marked(text.text))
+
+
+def _look_at_keys(text: Text) -> None:
+    """Draw for dotted keys, which the library takes the square of their steps to read. raises: TooMuch"""
+    if text.text.count(".") <= _FEW_STEPS or max(map(_dots, text.text.splitlines())) <= _FEW_STEPS:
+        return
+    budget = Budget(text.file)
+    bare = _TOKEN.sub(lambda found: "s" if found[0][0] in "\"'" else found[0][0].replace("#", ""), text.text)
+    for key in re.split(r"[=,\[\]{}\n]", bare):
+        budget.depth(_dots(key))
+        budget.steps(_dots(key) ** 2 // _SQUARES_A_STEP)
+
+
+def _dots(line: str) -> int:
+    return line.count(".")
+
+
+def _look_at_numbers(text: Text, tree: Any) -> None:
+    """Refuse integers whose decimals nobody could write. raises: DocumentError"""
+    found = _LONG_NUMBER.search(text.text)
+    level = [tree] if found else []
+    while level:
+        below: list[Any] = []
+        for part in level:
+            for inner in part.values() if isinstance(part, dict) else part:
+                if isinstance(inner, (dict, list)):
+                    below.append(inner)
+                elif type(inner) is int and too_long(inner):
+                    offset = found.start() if found else None
+                    raise text.error(f"a number of more than {MAX_DIGITS} digits", offset, hint="put it in quotes")
+        level = below
 
 
 def _plain(value: Any, _: Path) -> Any:
@@ -52,7 +90,11 @@ def _explained(text: Text, error: tomllib.TOMLDecodeError) -> DocumentError:
     found = _PLACE.search(reason)
     reason = _PLACE.sub("", reason)
     line, column = (int(found[1]), int(found[2])) if found and found[1] else text.place(len(text.text))
-    hint = "quote the text" if reason == "Invalid value" else None
+    hint = None
+    if reason == "Invalid value":
+        lines = text.text.splitlines()
+        is_empty = not found or not found[1] or not lines[line - 1][column - 1 :].partition("#")[0].strip()
+        hint = "write a value behind the =" if is_empty else "quote the text"
     return DocumentError(reason[:1].lower() + reason[1:], file=text.file, line=line, column=column, hint=hint)
 
 

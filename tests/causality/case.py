@@ -173,10 +173,15 @@ class Case:
 
     def is_stepped_through(self, path: Path) -> bool:
         """Whether a line of code that decides, such as a removal, steps through a path: it makes an empty map."""
-        steps = "".join(f'["{step}"]' for step in path)
-        lines = (
-            (file, line) for file, line in lines_of(self.input.files) if file.endswith(".py") and f"{steps}." in line
-        )
+        return self._decides_at("".join(f'["{step}"]' for step in path) + ".")
+
+    def is_removed_below(self, path: Path) -> bool:
+        """Whether a removal goes below a path: it finds what it removes there once nothing else stands in its way."""
+        return self._decides_at("(" + "".join(f'"{step}", ' for step in path))
+
+    def _decides_at(self, words: str) -> bool:
+        """Whether a line of code that decides has these words."""
+        lines = ((file, line) for file, line in lines_of(self.input.files) if file.endswith(".py") and words in line)
         return any(self.system.decides(file, line) for file, line in lines)
 
     def is_gone(self, row: Row, files: Files) -> bool:

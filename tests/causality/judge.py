@@ -382,11 +382,16 @@ class _Judge:
         # Whether an `unless` that looked further up speaks depends on all that stands there.
         possible = [one for one in (coming, told.next(files, further=True)) if one is not None]
         is_coming = any(self.is_read(one, told, at, now, answer) for one in possible)
+        if not (back or is_coming) and coming is not None and self.case.is_removed_below(coming.path):
+            self.found.aside |= told.wins  # what the winner stood in the way of removes a part of what is next
+            return
         self.note("d", cause, told.path, edit, _row(coming), f"{now!r} at {_spelled(at)}", back or is_coming)
 
     def is_read(self, row: words.Row, told: Told, at: Path, now: Any, answer: Answer) -> bool:
         """Whether what a row sets is what is read, and rows say all of that."""
-        said = dig(answer.value, row.path) if len(row.path) <= len(at) else now
+        said = now
+        if len(row.path) <= len(at) or row.path[: len(at)] == at:  # further up, or an entry of what is read
+            said = dig(answer.value, row.path)
         return says(said, row) and (at != told.path or is_told(said, told.rows))
 
     def takes_next(self, told: Told, files: Files) -> bool:

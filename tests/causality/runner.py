@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path as Folder
 
+from tests.causality import causes
 from tests.causality.judge import Failure, Findings, examine
 from tests.causality.shrinking import shrunk
 from tests.causality.system import Input, Refused, System
@@ -129,7 +130,12 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=100, help="random inputs for each system (default: 100)")
     parser.add_argument("--seed", type=int, default=1, help="of the first input (default: 1)")
     parser.add_argument("--each", type=int, default=3, help="failures of a kind that are made small (default: 3)")
+    parser.add_argument("--causes", action="store_true", help="of node: edit the lines that values come from")
     options = parser.parse_args(words)
+    if options.causes:
+        if options.system != "node":
+            parser.error("--causes is about node")
+        return causes.main(range(options.seed, options.seed + options.count))
     seeds = range(options.seed, options.seed + options.count)
     passed = failed = 0
     for name in [options.system] if options.system else list(SYSTEMS):

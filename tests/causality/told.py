@@ -136,7 +136,12 @@ class Told:
     def is_held(self, gone: set[Setting], files: Files) -> bool:
         """Whether something of what is gone is said to hold a map here, or was the last that this map had."""
         holding = [row for row in self._all_rows() if row.means == words.HOLDS]
-        return any(gone.intersection(self.case.named(row)) or self.case.touches(row, files) for row in holding)
+        return any(
+            gone.intersection(self.case.named(row))
+            or self.case.touches(row, files)
+            or any(one.file == row.file and one.shown in texts(row.value) for one in gone)
+            for row in holding
+        )
 
     def _all_rows(self) -> list[words.Row]:
         return [*self.rows, *(row for read in self._meaning(words.SEEN) for row in read.within)]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from nodeattrs.core.tree import parse, spell
 from tests.causality.values import Path
 
 __all__ = [
@@ -125,11 +126,11 @@ def _steps(spelled: str, asked: Path) -> Path:
     for depth in range(len(asked), -1, -1):
         if _spelled(asked[:depth]) == spelled:
             return asked[:depth]
-    return (*asked, spelled)
+    below = parse(spelled)
+    return below if below[: len(asked)] == asked else (*asked, spelled)
 
 
 def _spelled(path: Path) -> str:
-    from nodeattrs.core.tree import spell
 
     return spell(path)
 
@@ -167,10 +168,11 @@ def next_in_line(rows: list[Row], is_gone: Callable[[Row], bool], further: bool 
         row for row in rows if row.earlier and row.means in (OVERRIDDEN, ERASED) and _leads(row.path, winner.path)
     ]
     own = [row for row in before if row.rank == winner.rank and row.word != "silent"]
-    own = [row for row in own if row.eraser is None or row.eraser.path == winner.path or is_gone(row.eraser)]
+    # The newest is first: what took it away took away what was there before it, too.
+    own = [row for row in own[:1] if row.eraser is None or row.eraser.path == winner.path or is_gone(row.eraser)]
     if own and own[0].means == OVERRIDDEN:
         return own[0]
-    if not own and not any(_is_component(winner, row) for row in others):
+    if not any(_is_component(winner, row) for row in others):
         # An attribute file's speaks before a recipe's, and of two the first.
         found = [row for row in before if row.word == "silent" and _heeds(row, winner)]
         found = [row for row in found if further or row.at in (None, winner.path)]

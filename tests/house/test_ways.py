@@ -24,11 +24,11 @@ class TestWays:
     )
     def test_a_way_is_short(self, way: str, files: int, back: int):
         """
-        Few files, and little to and fro between them.
+        Few files, and little to and fro between them; how a text is parsed does not count.
         """
         walked = WAYS[way]()
 
-        assert len(walked.files) <= files, str(walked)
+        assert len([file for file in walked.files if not file.startswith("texts/")]) <= files, str(walked)
         assert walked.back <= back, str(walked)
 
     def test_every_way_can_be_walked(self):

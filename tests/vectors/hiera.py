@@ -95,7 +95,7 @@ def _masked(value: Any) -> Any:
 
 
 def _kind(error: NodeattrsError) -> str:
-    return getattr(error, "kind", f"{type(error).__name__}: {error}")
+    return error.kind or f"{type(error).__name__}: {error}"
 
 
 KINDS: dict[str, dict[str, Judge]] = {

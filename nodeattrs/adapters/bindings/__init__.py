@@ -31,8 +31,7 @@ from nodeattrs.adapters.bindings.forms.language import (
     parse_site,
 )
 from nodeattrs.adapters.bindings.graph import Edge, Graph, graph
-from nodeattrs.adapters.bindings.injector import Handle, Injector
-from nodeattrs.adapters.bindings.joins import Filled, extended_run_list, fill_parameters
+from nodeattrs.adapters.bindings.injector import Filled, Handle, Injector, extended_run_list, fill_parameters
 from nodeattrs.adapters.bindings.model.faults import (
     BindingError,
     BindingErrors,
@@ -42,14 +41,21 @@ from nodeattrs.adapters.bindings.model.faults import (
     kinds_of,
 )
 from nodeattrs.adapters.bindings.model.items import BindingSet
-from nodeattrs.adapters.bindings.model.keys import Asked, map_key, parameter_key, variable_key
-from nodeattrs.adapters.bindings.model.objects import Objects
 from nodeattrs.adapters.bindings.model.producers import Producer
 from nodeattrs.adapters.bindings.model.sites import Environment, Site, environment_of
-from nodeattrs.adapters.bindings.model.state import State, effective_categories
-from nodeattrs.adapters.bindings.model.types import Classes, Reference, Type, parse_type
+from nodeattrs.adapters.bindings.model.state import Objects, State, effective_categories
+from nodeattrs.adapters.bindings.model.types import (
+    Asked,
+    Classes,
+    Type,
+    map_key,
+    parameter_key,
+    parse_type,
+    variable_key,
+)
 from nodeattrs.adapters.bindings.references import Inventory, layer_references
-from nodeattrs.adapters.bindings.resolution.declarations import Layer, Warned
+from nodeattrs.adapters.bindings.resolution.declarations import Layer
+from nodeattrs.puppet.references import Reference
 
 __all__ = [
     "PROVIDERS",
@@ -82,7 +88,6 @@ __all__ = [
     "State",
     "Type",
     "TypeMismatch",
-    "Warned",
     "effective_categories",
     "environment_of",
     "extended_run_list",

@@ -24,19 +24,18 @@ from nodeattrs.adapters.bindings.forms.data import sets_from_document, site_from
 from nodeattrs.adapters.bindings.injector import Injector
 from nodeattrs.adapters.bindings.model.faults import BindingError, BindingErrors
 from nodeattrs.adapters.bindings.model.items import BindingSet, Inclusion, Item, Parameters, Variables, When
-from nodeattrs.adapters.bindings.model.keys import target_of
 from nodeattrs.adapters.bindings.model.producers import Constant
 from nodeattrs.adapters.bindings.model.sites import DEFAULT_LAYERS, Environment, Site, environment_of
 from nodeattrs.adapters.bindings.model.state import State, effective_categories
+from nodeattrs.adapters.bindings.model.types import target_of
 from nodeattrs.adapters.bindings.references import Inventory, layer_references
 from nodeattrs.adapters.bindings.resolution.declarations import Layer
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.claim import Locator, Origin
-from nodeattrs.core.tree import near
+from nodeattrs.core.code import NOT_RUN, may_run
+from nodeattrs.core.tree import meant
 from nodeattrs.errors import DocumentError, NodeattrsError
-from nodeattrs.texts.documents import MAX_BYTES, Document, parse, read
-
-__all__ = ["PROVIDERS", "Composition", "Provider", "Request", "read_sets"]
+from nodeattrs.texts.documents import Document, parse, read, text_of
 
 PROVIDERS = "nodeattrs.bindings_providers"
 """The entry points that provide further schemes: the name is the scheme, the object a `Provider`."""
@@ -74,24 +73,8 @@ def read_sets(path: str | os.PathLike[str], file: str | None = None) -> list[Bin
     if where.suffix in _TEXTS:
         from nodeattrs.adapters.bindings.forms.language import parse_sets
 
-        return parse_sets(_text(where, name), name)
+        return parse_sets(text_of(where, name), name)
     return sets_from_document(read(where, name))
-
-
-def _text(path: pathlib.Path, name: str) -> str:
-    try:
-        if not path.is_file():
-            raise DocumentError("is not a regular file", file=name)
-        with path.open("rb") as stream:
-            content = stream.read(MAX_BYTES + 1)
-        if len(content) > MAX_BYTES:
-            raise DocumentError(f"is larger than {MAX_BYTES // 1_000_000} MB", file=name)
-        return content.decode("utf-8")
-    except OSError as error:
-        raise DocumentError(f"cannot be read: {error.strerror or error}", file=name) from error
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise DocumentError("this is not UTF-8 text", file=name, line=line, hint="save the file as UTF-8") from error
 
 
 class Composition:
@@ -145,6 +128,11 @@ class Composition:
         except DocumentError as error:
             self._note(_of_document(error))
         return before != (self.layers, [str(fault) for fault in self.faults], self.state.categories)
+
+    @property
+    def files(self) -> int:
+        """How many files were read."""
+        return len(self._cache)
 
     def injector(self, **options: Any) -> Injector:
         """An injector over the layers; options as of `Injector`. raises: BindingErrors, with all faults together"""
@@ -213,6 +201,9 @@ class Composition:
                     sets += self._named_sets(several, found[scheme])
                 elif scheme == "enc":
                     sets += classified.sets(several, self.state.value("node"))
+                elif scheme not in self._providers and not may_run():
+                    reason = f"its provider {NOT_RUN}"
+                    sets.append(BindingSet.unknown(scheme, Origin("provider", scheme), reason))
                 else:
                     provider = self._providers.get(scheme) or offered[scheme].load()
                     sets += self._provided(scheme, provider, several, request)
@@ -239,8 +230,7 @@ class Composition:
         for reference in references:
             name = reference.partition(":/")[2]
             if name not in files:
-                close = near(name, files)
-                hint = f"did you mean {', '.join(close)}?" if close else "?optional allows that it is not there"
+                hint = meant(name, files) or "?optional allows that it is not there"
                 self._note(BindingError("no-such-set", f"{reference}: there is no such set", hint=hint))
                 continue
             for one in self._read(files[name], lambda path, shown: read_sets(path, shown)) or ():
@@ -324,7 +314,7 @@ def _read_site(path: pathlib.Path, name: str) -> Site:
     if path.suffix in _TEXTS:
         from nodeattrs.adapters.bindings.forms.language import parse_site
 
-        return parse_site(_text(path, name), name)
+        return parse_site(text_of(path, name), name)
     return site_from_document(read(path, name))
 
 
@@ -364,6 +354,9 @@ class _Classified:
         self._classes = data.get("classes") or {}
         # What a classifier calls parameters are top scope variables; those of classes stand below the classes.
         self._said: dict[str, dict[Any, Any]] = {word: data.get(word) or {} for word in ("parameters", "variables")}
+        for word, said in self._said.items():
+            if not isinstance(said, dict):
+                raise BindingError("classifier-failed", f"the {word} of the classifier are no map")
         self._variables = {**self._said["parameters"], **self._said["variables"]}
         self.environment = data.get("environment")
         if not isinstance(self._classes, (dict, list)):

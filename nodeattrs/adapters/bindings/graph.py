@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.adapters.bindings.model.items import Rebinding
-from nodeattrs.adapters.bindings.model.keys import spelled_key
+from nodeattrs.adapters.bindings.model.types import spelled_key
 from nodeattrs.adapters.bindings.production.maker import ValueMaker
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration
 from nodeattrs.core.borders import taking
-
-__all__ = ["Edge", "Graph", "graph"]
 
 
 @dataclass(frozen=True, slots=True, order=True)

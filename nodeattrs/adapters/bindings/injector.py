@@ -1,36 +1,100 @@
 """The injector: values for keys, each made once, from layers and a state.
 
 It reports everything that is wrong when it is built, and afterwards takes questions; how
-a value comes about only the maker below it knows.
+a value comes about only the maker below it knows. It fills the parameters of callables, and
+those of a recipe's class: from bindings first, then from whatever look-up the caller hands in.
 """
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeVar, cast
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from nodeattrs.adapters.bindings.explain import Explanation, explain, explained
 from nodeattrs.adapters.bindings.forms.builder import Bindings, asked
 from nodeattrs.adapters.bindings.graph import Graph, graph
 from nodeattrs.adapters.bindings.model.faults import BindingError, BindingErrors
-from nodeattrs.adapters.bindings.model.functions import FUNCTIONS
 from nodeattrs.adapters.bindings.model.items import BindingSet
-from nodeattrs.adapters.bindings.model.keys import CLASSES, Asked, Key, parameter_key, spelled_key, variable_key
-from nodeattrs.adapters.bindings.model.objects import Objects
 from nodeattrs.adapters.bindings.model.producers import Constant, ConstantProducer, Custom, Producer
-from nodeattrs.adapters.bindings.model.state import State
-from nodeattrs.adapters.bindings.model.types import Classes
+from nodeattrs.adapters.bindings.model.state import Objects, State
+from nodeattrs.adapters.bindings.model.types import (
+    CLASSES,
+    Asked,
+    Classes,
+    Key,
+    parameter_key,
+    spelled_key,
+    type_of_hint,
+    variable_key,
+)
+from nodeattrs.adapters.bindings.model.values import FUNCTIONS
 from nodeattrs.adapters.bindings.production.maker import ValueMaker
 from nodeattrs.adapters.bindings.production.multibinds import option_faults
-from nodeattrs.adapters.bindings.production.wiring import wired
-from nodeattrs.adapters.bindings.resolution.declarations import Layer, Warned
+from nodeattrs.adapters.bindings.resolution.declarations import Layer
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.trace import TraceClaim
 from nodeattrs.core.tree import ABSENT, near
 from nodeattrs.core.unknown import unknown_layer
 from nodeattrs.errors import wrong_argument
 
-__all__ = ["Handle", "Injector"]
+_PLAIN = (int, float, str, bool, list, dict, bytes, tuple, set, object)
+
+
+def wired(
+    call: Callable[..., Any], register: Classes, inject: Callable[[Asked], Any], get: Callable[[Asked], Any]
+) -> Any:
+    """*call* with its missing arguments filled: `Annotated[T, "name"]` by name and type, a class by its type.
+
+    An argument that the caller gives is left alone; one with a default keeps it where nothing is
+    bound. Plain annotations such as `int` say no key: the caller gives them.
+    inject: gives a value or raises
+    get:    gives a value, or None where nothing is bound
+    raises: BindingError, where an annotation cannot be read; later what `inject` raises
+    """
+    signature = inspect.signature(call)
+    wanted = {
+        name: (key, signature.parameters[name].default) for name, key in _asked_by(call, register).items()
+        if name in signature.parameters
+    }  # fmt: skip
+
+    @functools.wraps(call)
+    def filled(*args: Any, **given: Any) -> Any:
+        bound = signature.bind_partial(*args, **given)
+        for name, (key, default) in wanted.items():
+            if name in bound.arguments:
+                continue
+            if default is inspect.Parameter.empty:
+                given[name] = inject(key)
+            elif (value := get(key)) is not None:
+                given[name] = value
+        return call(*args, **given)
+
+    return filled
+
+
+def _asked_by(call: Callable[..., Any], register: Classes) -> dict[str, Asked]:
+    target: Any = call.__init__ if isinstance(call, type) else call  # type: ignore[misc]
+    try:
+        hints = get_type_hints(target, include_extras=True)
+    except (NameError, TypeError) as error:
+        raise BindingError("bad-type", f"the annotations of {call!r} cannot be read: {error}") from error
+    hints.pop("return", None)
+    found: dict[str, Asked] = {}
+    for name, hint in hints.items():
+        if get_origin(hint) is Annotated:
+            of, *notes = get_args(hint)
+            key = next((note for note in notes if isinstance(note, (str, Asked))), None)
+            if isinstance(key, Asked):
+                found[name] = key
+            elif key is not None:
+                found[name] = Asked(type_of_hint(of, register), key)
+        elif isinstance(hint, type) and hint not in _PLAIN:
+            found[name] = Asked(type_of_hint(hint, register), None)
+    return found
+
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 
@@ -190,7 +254,7 @@ class Injector(ValueMaker):
         return sorted(self.resolution.winners)
 
     @property
-    def warnings(self) -> list[Warned]:
+    def warnings(self) -> list[BindingError]:
         """What is allowed and probably not meant."""
         return list(self.resolution.warnings)
 
@@ -284,3 +348,65 @@ def _taken_in(
             plain.append(one)
         taken.append(Layer(name, tuple(plain), layer.origin if isinstance(layer, Layer) else None))
     return tuple(taken), register
+
+
+_NOTHING = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A parameter and where its value comes from: "bindings", "lookup" or "default"; "nothing" where nobody has one."""
+
+    name: str
+    value: Any
+    source: str
+    place: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name} = {self.value!r} from {self.source}" + (f": {self.place}" if self.place else "")
+
+
+@taking(injector="inject", names=Listed | Mapping)
+def fill_parameters(
+    injector: Injector,
+    target: str,
+    names: Iterable[str],
+    *,
+    lookup: Callable[[str, Any], Any] | None = None,
+    defaults: Mapping[str, Any] | None = None,
+) -> dict[str, Filled]:
+    """The values of a class's parameters, implicitly injected.
+
+    target: "ntp", "class ntp", "Web[one]"
+    lookup: asked for "target::name" where nothing is bound, with what to give when it finds nothing
+    raises: as `Injector.inject`
+    """
+    filled: dict[str, Filled] = {}
+    prefix = target.removeprefix("class ").removeprefix("Class[").removesuffix("]")
+    for name in names:
+        asked = Asked(None, parameter_key(target, name))
+        value = injector.get(asked)
+        declared = injector.declaration(asked)
+        if value is not None and declared is not None:
+            filled[name] = Filled(name, value, "bindings", injector.resolution.said(declared))
+            continue
+        found = _NOTHING if lookup is None else lookup(f"{prefix}::{name}", _NOTHING)
+        if found is not _NOTHING:
+            filled[name] = Filled(name, found, "lookup", f"{prefix}::{name}")
+        elif name in (defaults or {}):
+            filled[name] = Filled(name, (defaults or {})[name], "default")
+        else:
+            filled[name] = Filled(name, None, "nothing")
+    return filled
+
+
+@taking(injector="inclusions", run_list=Listed)
+def extended_run_list(injector: Injector, run_list: Iterable[str]) -> list[str]:
+    """A run-list with the included classes behind it, as recipes; what is on it already stays once.
+
+    The class `apache::vhost` is the recipe `apache::vhost`.
+    """
+    listed = list(run_list)
+    known = {item.removeprefix("recipe[").removesuffix("]").removesuffix("::default") for item in listed}
+    more = [f"recipe[{name}]" for name in injector.classes() if name.removesuffix("::default") not in known]
+    return [*listed, *more]

@@ -13,9 +13,7 @@ from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.borders import Listed, taking
-from nodeattrs.core.tree import near
-
-__all__ = ["Inventory", "layer_references", "parse_reference"]
+from nodeattrs.core.tree import meant
 
 _REFERENCE = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9_+.-]*):(?P<path>.*)", re.DOTALL)
 _SEGMENT = re.compile(r"\*\*?|\w[\w.-]*")
@@ -65,8 +63,7 @@ def parse_reference(text: Any, schemes: Iterable[str]) -> _Reference:
     scheme = found["scheme"]
     known = ("confdir", "module", *schemes)
     if scheme not in known:
-        close = near(scheme, known)
-        hint = f"did you mean {', '.join(close)}?" if close else f"known are {', '.join(known)}"
+        hint = meant(scheme, known) or f"known are {', '.join(known)}"
         raise BindingError("unknown-scheme", f"{text!r}: nobody provides the scheme {scheme}", hint=hint)
     path, mark, query = found["path"].partition("?")
     if mark and query not in ("", "optional"):
@@ -119,8 +116,17 @@ def _expanded(given: Any, inventory: Inventory, keeps: bool) -> Iterator[str]:
 
 
 def _pattern(reference: _Reference) -> re.Pattern[str]:
-    segment, several = r"[^:]+", r"[^:]+(?:::[^:]+)*"
-    parts = [
-        several if one == "**" else segment if one == "*" else re.escape(one) for one in reference.name.split("::")
-    ]
+    """`*` is any segment, `**` any row of them; each of these takes as few as it can, and that is final."""
+    rows: list[list[str]] = [[]]
+    for one in reference.name.split("::"):
+        if one == "**":
+            rows.append([])
+        else:
+            rows[-1].append("[^:]+" if one == "*" else re.escape(one))
+    first, *others = rows
+    parts = ["::".join(first)] if first else []
+    for row in others[:-1]:
+        parts.append("(?>[^:]+(?:::[^:]+)*?" + "".join(f"::{one}" for one in row) + ")")
+    for row in others[-1:]:
+        parts.append("[^:]+(?:::[^:]+)*" + "".join(f"::{one}" for one in row))
     return re.compile("::".join(parts))

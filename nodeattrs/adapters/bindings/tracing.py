@@ -14,11 +14,11 @@ from math import inf
 from typing import Any, NamedTuple
 
 from nodeattrs.adapters.bindings.model.items import Rebinding
-from nodeattrs.adapters.bindings.model.keys import Asked, Key, spelled_key
 from nodeattrs.adapters.bindings.model.producers import Constant
+from nodeattrs.adapters.bindings.model.types import Asked, Key, spelled_key
 from nodeattrs.adapters.bindings.production.maker import ValueMaker
 from nodeattrs.adapters.bindings.production.multibinds import Fragment
-from nodeattrs.adapters.bindings.resolution.choosing import why_above
+from nodeattrs.adapters.bindings.resolution.applying import why_above
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration, UnknownSet, Why, standing
 from nodeattrs.core.claim import Cause, Claim, Origin, Words
 from nodeattrs.core.folding import Folding
@@ -30,8 +30,6 @@ from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, copied
 from nodeattrs.core.walk import Setting
 from nodeattrs.errors import BadKey, BadValue
-
-__all__ = ["Account", "Spoken", "account_of", "label_of", "plain", "title_of"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.core.borders import taking
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.cloudinit.changes import Change, PartChanges
     from nodeattrs.adapters.cloudinit.definitions import (
         CONFIG_DEFAULT,
         PART_DEFAULT,
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     )
     from nodeattrs.adapters.cloudinit.faults import CloudConfigError, kind_of
     from nodeattrs.adapters.cloudinit.layers import config_of_cmdline, merge_confd, merge_layers, read_confd
-    from nodeattrs.adapters.cloudinit.lints import WARNINGS, Warned
+    from nodeattrs.adapters.cloudinit.lints import WARNINGS, Warned, refuse_unknown_options
     from nodeattrs.adapters.cloudinit.loading import MAX_BYTES, dumped, load_config
     from nodeattrs.adapters.cloudinit.mergers import (
         ENTRY_POINTS,
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.merging import merge_many, merge_values
     from nodeattrs.adapters.cloudinit.packing import pack
     from nodeattrs.adapters.cloudinit.parts import CloudPart, PartReport
+    from nodeattrs.adapters.cloudinit.steps import Change, PartChanges
     from nodeattrs.adapters.cloudinit.unpacking import Blob, blob_of, unpack
     from nodeattrs.adapters.cloudinit.userdata import Merged, merge
 
@@ -60,14 +60,14 @@ _HOMES = {
     "WARNINGS": "lints",
     "WORDS": "definitions",
     "Blob": "unpacking",
-    "Change": "changes",
+    "Change": "steps",
     "CloudConfigError": "faults",
     "CloudPart": "parts",
     "Definition": "definitions",
     "Merged": "userdata",
     "MergerSpec": "definitions",
     "Mode": "mergers",
-    "PartChanges": "changes",
+    "PartChanges": "steps",
     "PartReport": "parts",
     "Warned": "lints",
     "blob_of": "unpacking",
@@ -84,6 +84,7 @@ _HOMES = {
     "pack": "packing",
     "parse_definition": "definitions",
     "read_confd": "layers",
+    "refuse_unknown_options": "lints",
     "register_merger": "mergers",
     "registered_mergers": "mergers",
     "take_definition": "definitions",
@@ -124,6 +125,7 @@ __all__ = [
     "pack",
     "parse_definition",
     "read_confd",
+    "refuse_unknown_options",
     "register_merger",
     "registered_mergers",
     "take_definition",

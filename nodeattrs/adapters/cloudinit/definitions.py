@@ -14,18 +14,6 @@ from typing import Any
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 
-__all__ = [
-    "CONFIG_DEFAULT",
-    "PART_DEFAULT",
-    "WORDS",
-    "Definition",
-    "MergerSpec",
-    "definition_of",
-    "parse_definition",
-    "take_definition",
-    "word_or_definition",
-]
-
 _PIECE = re.compile(r"([a-z_][a-z0-9_]*)\((.*)\)")
 _KEYS = ("merge_how", "merge_type")
 

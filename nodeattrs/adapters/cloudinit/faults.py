@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from nodeattrs.errors import DocumentError, MissingExtra, NodeattrsError, TooDeep
-
-__all__ = ["REJECTED", "CloudConfigError", "FaultKind", "kind_of"]
+from nodeattrs.errors import DocumentError, MissingExtra, NodeattrsError, TooDeep, TooMuch
 
 FaultKind = Literal[
     "format",  # a merge string is malformed
@@ -39,6 +37,8 @@ class CloudConfigError(DocumentError):
     kind: one of `FaultKind`
     """
 
+    kind: FaultKind
+
     def __init__(
         self,
         kind: FaultKind,
@@ -58,6 +58,12 @@ class CloudConfigError(DocumentError):
             return self
         where = line if self.line is None else self.line, column if self.column is None else self.column
         return CloudConfigError(self.kind, self.reason, file=file, line=where[0], column=where[1], hint=self.hint)
+
+
+def past_a_limit(error: TooMuch, what: str = "it") -> CloudConfigError:
+    """The error of user-data for a limit that *what* passes."""
+    kind: FaultKind = "too-deep" if error.limit == "depth" else "too-large"
+    return CloudConfigError(kind, f"{what} {error.reason}", line=error.line, column=error.column, hint=error.hint)
 
 
 def kind_of(error: NodeattrsError) -> str:

@@ -30,8 +30,6 @@ from nodeattrs.core.part import Part, kept
 from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, MAP, SAID, TAKE, Line, Meet, Policy
 from nodeattrs.core.unknown import Unknown
 
-__all__ = ["Source", "config_of_cmdline", "merge_confd", "merge_layers", "read_confd"]
-
 Source = str | Mapping[Any, Any] | Merged | CloudPart | Layer
 """A YAML text, a loaded config, a merged one, a text that knows its file; or an unknown layer (`Layer.unknown`)."""
 
@@ -183,8 +181,7 @@ def _confd(fold: _Fold, main: str | CloudPart | None, files: Mapping[str, str | 
     if files is not None and folder:
         names = sorted((name for name in files if name.endswith(".cfg")), reverse=True)
         rows = [fold.read(name, files[name]) for name in names]
-    inner = fold.joined(rows)
-    return fold.joined([inner, top])
+    return fold.joined([fold.joined(rows), top])
 
 
 @taking(main=Path, mode=("current", "documented"))

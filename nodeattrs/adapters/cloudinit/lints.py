@@ -6,20 +6,21 @@ name means, with an example and the remedy: docs/cloudinit.md, "Warnings".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from nodeattrs.adapters.cloudinit.definitions import Definition
 from nodeattrs.adapters.cloudinit.loading import same
-from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, PartReport
-from nodeattrs.adapters.cloudinit.steps import Step
+from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, CloudPart, PartReport
+from nodeattrs.adapters.cloudinit.steps import Row, Step, steps_of
 from nodeattrs.core.folding import Encounter, encounters
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import TAKE, Policy
-from nodeattrs.core.tree import ABSENT, Path, spell, strict_key
+from nodeattrs.core.tree import ABSENT, Path, dig, spell, strict_key
+from nodeattrs.errors import BadArgument
 
-__all__ = ["WARNINGS", "Warned", "warnings_of"]
+_Fault = TypeVar("_Fault")
 
 WARNINGS: dict[str, str] = {
     "no-dict-merger": "a definition without a dict merger drops the whole part",
@@ -82,22 +83,45 @@ class Warned:
         }
 
 
-def warnings_of(reports: Sequence[PartReport], steps: Sequence[Step]) -> Iterator[Warned]:
-    """All warnings, in the order of the parts."""
-    taken = {step.number: step for step in steps if step.said is not None}
-    defined: list[str] = []
-    appended: list[str] = []
+def warnings_of(reports: Sequence[PartReport], rows: Sequence[Row]) -> Iterator[Warned]:
+    """All warnings, in the order of the parts. cost: that of the merge; no result between two parts is kept"""
+    joins = {one.number: one for row in rows for one in row.joinings if one.said is not None}
+    defined: dict[int, str] = {}  # a part -> the nearest one before it that has a definition
+    last = ""
+    for report in reports:
+        defined[report.number] = last
+        joining = joins.get(report.number)
+        says = report.definition is not None and report.source not in ("default", "asked")
+        if says and joining is not None and joining.policy is not None:
+            last = report.title
+    met: dict[int, list[Warned]] = {}
+    lists = _Lists()
+    for step in steps_of(rows):
+        if step.number and step.said is not None and step.policy is not None:
+            report = reports[step.number - 1]
+            about = _about_meetings(report, step, defined[step.number], lists)
+            met[step.number] = [*_about_body(report, step), *about]
     for report in reports:
         yield from _about_part(report)
-        step = taken.get(report.number)
         if report.definition is not None:
             yield from _about_definition(report)
-        if step is None or step.said is None or step.policy is None:
-            continue
-        yield from _about_body(report, step)
-        yield from _about_meetings(report, step, defined, appended)
-        if report.definition is not None and report.source not in ("default", "asked"):
-            defined.append(report.title)
+        yield from met.get(report.number, ())
+
+
+class _Lists:
+    """What each list that grows holds so far: looked at when an element comes, and not all over again for each part."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, tuple[Any, set[Any]]] = {}
+
+    def keys(self, path: Path, items: Any) -> set[Any]:
+        """The items of a list as they are compared."""
+        known, keys = self._known.get(path, (None, set()))
+        return keys if known is items else {_key(entry) for entry in items}
+
+    def grown(self, path: Path, items: Any, keys: set[Any]) -> None:
+        """The list is *items* now, and has these."""
+        self._known[path] = items, keys
 
 
 def _about_part(report: PartReport) -> Iterator[Warned]:
@@ -116,7 +140,7 @@ def _about_part(report: PartReport) -> Iterator[Warned]:
         yield warned(
             "unknown-type",
             f"nothing is done with a part of type {part.type}",
-            "begin it with #cloud-config, or give it the type text/cloud-config",
+            _way_to_cloud_config(part),
         )
     if part.type != CLOUD_CONFIG:
         return
@@ -131,6 +155,20 @@ def _about_part(report: PartReport) -> Iterator[Warned]:
             f"the header {header} was lost when the part was unpacked",
             "write merge_how into the body of the part",
         )
+
+
+def _way_to_cloud_config(part: CloudPart) -> str:
+    if part.type == "text/jinja2":
+        return "it is rendered on the machine first: check what it is rendered to"
+    if part.text.startswith("\ufeff"):
+        return "remove the byte order mark before the first line"
+    return "begin it with #cloud-config, or give it the type text/cloud-config"
+
+
+def refuse_unknown_options(definition: Definition) -> None:
+    """For a definition that somebody has just written. raises: BadArgument, for the first option without effect"""
+    for fault in _about_options(definition, lambda name, message, hint: BadArgument(message, hint=hint)):
+        raise fault
 
 
 def _about_definition(report: PartReport) -> Iterator[Warned]:
@@ -153,7 +191,7 @@ def _about_definition(report: PartReport) -> Iterator[Warned]:
     yield from _about_options(definition, warned)
 
 
-def _about_options(definition: Definition, warned: Any) -> Iterator[Warned]:
+def _about_options(definition: Definition, warned: Callable[[str, str, str], _Fault]) -> Iterator[_Fault]:
     for name, spec in zip(definition.names(), definition.mergers, strict=True):
         if name not in _OPTIONS:
             continue
@@ -190,7 +228,7 @@ def _about_body(report: PartReport, step: Step) -> Iterator[Warned]:
         )
 
 
-def _about_meetings(report: PartReport, step: Step, defined: list[str], appended: list[str]) -> Iterator[Warned]:
+def _about_meetings(report: PartReport, step: Step, defined: str, lists: _Lists) -> Iterator[Warned]:
     assert step.said is not None
     assert step.policy is not None
     default = report.source == "default"
@@ -213,7 +251,7 @@ def _about_meetings(report: PartReport, step: Step, defined: list[str], appended
                 early = True
                 yield warned(
                     "definition-too-early",
-                    f"the merge definition of {defined[-1]} says nothing about this part",
+                    f"the merge definition of {defined} says nothing about this part",
                     path,
                     "a part joins by its own definition: repeat it in this part",
                 )
@@ -227,7 +265,7 @@ def _about_meetings(report: PartReport, step: Step, defined: list[str], appended
                     "write list(append) to keep all items",
                 )
         elif verb in ("append", "prepend"):
-            yield from _about_adding(verb, below, above, path, warned)
+            yield from _about_adding(below, above, path, dig(step.after.value, path), lists, warned)
             if verb == "append" and step.folded and isinstance(below, list):
                 yield warned(
                     "confd-append-order",
@@ -237,7 +275,7 @@ def _about_meetings(report: PartReport, step: Step, defined: list[str], appended
                 )
 
 
-def _about_adding(verb: str, below: Any, above: Any, path: Path, warned: Any) -> Iterator[Warned]:
+def _about_adding(below: Any, above: Any, path: Path, after: Any, lists: _Lists, warned: Any) -> Iterator[Warned]:
     if not isinstance(below, (list, tuple)):
         return
     if isinstance(above, (str, bytes, dict, set)):
@@ -247,8 +285,10 @@ def _about_adding(verb: str, below: Any, above: Any, path: Path, warned: Any) ->
                 "spread", f"adds the {what} to the list {spell(path)}, one by one", path, "write a list with one item"
             )
     elif isinstance(above, (list, tuple)):
-        old = {_key(entry) for entry in below}
-        twice = sum(_key(entry) in old for entry in above)
+        old, new = lists.keys(path, below), [_key(entry) for entry in above]
+        twice = sum(key in old for key in new)
+        old.update(new)
+        lists.grown(path, after, old)
         if twice:
             yield warned(
                 "duplicates",

@@ -16,11 +16,11 @@ from typing import Any
 
 import yaml
 
-from nodeattrs.adapters.cloudinit.faults import CloudConfigError
+from nodeattrs.adapters.cloudinit.faults import CloudConfigError, FaultKind, past_a_limit
 from nodeattrs.core.tree import MAX_DEPTH
-from nodeattrs.errors import BadValue, TooDeep
-
-__all__ = ["MAX_BYTES", "MAX_VALUES", "dumped", "independent", "load_config", "load_yaml", "measured", "same"]
+from nodeattrs.errors import BadValue, DocumentError, TooDeep, TooMuch
+from nodeattrs.texts.places import Mark, Text
+from nodeattrs.texts.yaml_events import MERGE, YAML, Builder, Frame, tag_of
 
 MAX_BYTES = 10_000_000
 """The size of the largest text that is read, and of all that one call unpacks."""
@@ -29,76 +29,62 @@ MAX_BYTES = 10_000_000
 _READ_DIFFERENTLY = re.compile(r"[\t\ufeff?]|:[,\[\]{}]|(?:^|[\s,\[{])!(?=[\s,\[\]{}]|$)|^%", re.MULTILINE)
 
 
-class _PureLoader(yaml.SafeLoader):
-    """The loader that cloud-init uses."""
+_VALUES = {YAML + name for name in ("int", "float", "bool", "null", "timestamp", "binary")}
+_TEXTS = {f"{YAML}str", f"{YAML}python/unicode"}  # what Python 2 wrote, and cloud-init still reads
+_MAPS = {None: dict, "!": dict, f"{YAML}map": dict, f"{YAML}set": set}
+_LISTS = {None, "!", f"{YAML}seq"}
+_PAIRS = {f"{YAML}omap", f"{YAML}pairs"}
 
 
-_FastLoader: Any = type("_FastLoader", (getattr(yaml, "CSafeLoader", yaml.SafeLoader),), {})
+class _CloudInit(Builder):
+    anchors_once = True
+    values_stand = False
 
+    def fault(
+        self, message: str, offset: int | None, *, kind: str = "", hint: str | None = None, **more: Any
+    ) -> DocumentError:
+        line, column = (None, None) if offset is None else self.text.place(offset)
+        fault: FaultKind = "too-deep" if kind == "too-deep" else "empty"
+        return CloudConfigError(fault, f"broken YAML: {message}", line=line, column=column, hint=hint)
 
-def _text(loader: Any, node: yaml.ScalarNode) -> Any:
-    return loader.construct_scalar(node)
+    def parser(self) -> Any:
+        pure = not hasattr(yaml, "CSafeLoader") or _READ_DIFFERENTLY.search(self.text.text)
+        return (yaml.SafeLoader if pure else yaml.CSafeLoader)(self.text.text)
 
+    def scalar(self, event: Any) -> Any:
+        tag = tag_of(event)
+        if tag in _TEXTS:
+            return event.value
+        if tag in _VALUES:
+            return self.constructed(tag, event)
+        is_key = self.open and self.open[-1].step is None
+        if is_key and tag == f"{YAML}merge":
+            return MERGE
+        if is_key and tag == f"{YAML}value":
+            return event.value
+        raise self._unknown_tag(event)
 
-for _loader in (_PureLoader, _FastLoader):
-    # A tag that Python 2 wrote, and that cloud-init still reads.
-    _loader.add_constructor("tag:yaml.org,2002:python/unicode", _text)
+    def key(self, frame: Frame, value: Any, event: Any) -> Any:
+        if type(value) in (dict, list, set):
+            raise self.error("a map or list cannot be a key", event, hint="quote it, if it is meant as text")
+        return value
 
+    def made(self, frame: Frame) -> Any:
+        tag, data = frame.event.tag, frame.data
+        if frame.is_map and tag in _MAPS:
+            return data if _MAPS[tag] is dict else set(data)
+        if not frame.is_map and tag in _LISTS:
+            return data
+        if frame.is_map or tag not in _PAIRS:
+            raise self._unknown_tag(frame.event)
+        if not all(type(entry) is dict and len(entry) == 1 for entry in data):
+            raise self.error("each entry of an ordered map is a map of one key", frame.event)
+        return [pair for entry in data for pair in entry.items()]
 
-def loader_for(text: str) -> Any:
-    """The loader that reads *text* as cloud-init does, the fastest there is."""
-    return _PureLoader if _READ_DIFFERENTLY.search(text) else _FastLoader
-
-
-_TAG = "tag:yaml.org,2002:"
-_STR, _SEQ, _MAP, _MERGE = f"{_TAG}str", f"{_TAG}seq", f"{_TAG}map", f"{_TAG}merge"
-
-
-class _Unusual(Exception):
-    """A document that only the loader's own constructor can make: merge keys, sets, loops."""
-
-
-def _tree_of(text: str) -> Any:
-    """The tree of a text: plain maps, lists and texts are made here, all else by the loader's constructor."""
-    loader = loader_for(text)(text)
-    try:
-        node = loader.get_single_node()
-        if node is None:
-            return None
-        try:
-            return _plain(loader, node, {})
-        except _Unusual:
-            return loader.construct_document(node)
-    finally:
-        loader.dispose()
-
-
-def _plain(loader: Any, node: Any, known: dict[Any, Any]) -> Any:
-    tag = node.tag
-    if tag == _STR and type(node.value) is str:
-        return node.value
-    if node in known:
-        if known[node] is _Unusual:
-            raise _Unusual
-        return known[node]
-    known[node] = _Unusual  # a collection inside itself
-    made: Any
-    if tag == _SEQ and type(node) is yaml.SequenceNode:
-        made = []
-        for entry in node.value:
-            made.append(_plain(loader, entry, known))
-    elif tag == _MAP and type(node) is yaml.MappingNode:
-        made = {}
-        for key, entry in node.value:
-            if type(key) is not yaml.ScalarNode or key.tag == _MERGE:
-                raise _Unusual
-            made[_plain(loader, key, known)] = _plain(loader, entry, known)
-    elif type(node) is yaml.ScalarNode:
-        made = loader.construct_object(node, deep=True)
-    else:
-        raise _Unusual
-    known[node] = made
-    return made
+    def _unknown_tag(self, event: Any) -> DocumentError:
+        tag = str(event.tag).removeprefix(YAML)
+        what = "that asks for a Python object" if tag.startswith("python/") else "that is not known here"
+        return self.error(f"a tag {what}", event)
 
 
 def load_yaml(text: str) -> Any:
@@ -110,21 +96,16 @@ def load_yaml(text: str) -> Any:
     if len(text) > MAX_BYTES:
         raise too_large("the text")
     try:
-        tree = _tree_of(text)
-        size = measured(tree)
-    except yaml.YAMLError as error:
-        raise _broken(error) from error
-    except (ValueError, OverflowError) as error:
-        raise CloudConfigError("empty", f"broken YAML: {error}") from error
-    except (RecursionError, TooDeep):
-        raise CloudConfigError("too-deep", "nested deeper than 500 levels, or inside itself") from None
-    if size > MAX_VALUES:
-        raise CloudConfigError(
-            "too-large",
-            f"holds more than {MAX_VALUES:,} values",
-            hint="aliases are counted as often as they are used",
-        )
-    return tree
+        return _CloudInit(Text("", text), marks=False).run()
+    except TooMuch as error:
+        raise past_a_limit(error, "the text") from None
+
+
+def marked(text: str) -> Mark:
+    """Where each part of a text stands. raises: DocumentError"""
+    builder = _CloudInit(Text("", text))
+    builder.run()
+    return builder.mark
 
 
 def load_config(text: str) -> dict[Any, Any]:
@@ -145,15 +126,6 @@ def load_config(text: str) -> dict[Any, Any]:
     )
 
 
-def _broken(error: yaml.YAMLError) -> CloudConfigError:
-    mark = getattr(error, "problem_mark", None)
-    problem = str(getattr(error, "problem", None) or getattr(error, "reason", None) or error).partition("\n")[0]
-    if isinstance(error, yaml.constructor.ConstructorError) and "python/" in problem:
-        problem = "a tag that asks for a Python object"
-    where = (mark.line + 1, mark.column + 1) if mark is not None else (None, None)
-    return CloudConfigError("empty", f"broken YAML: {problem}", line=where[0], column=where[1])
-
-
 def too_large(what: str) -> CloudConfigError:
     """The error for what is past `MAX_BYTES`."""
     return CloudConfigError(
@@ -163,17 +135,9 @@ def too_large(what: str) -> CloudConfigError:
 
 def dumped(tree: Any) -> str:
     """A tree as cloud-init writes it: keys sorted where they can be, indented by four, `---` and `...`."""
-    return str(
-        yaml.dump(
-            tree,
-            line_break="\n",
-            indent=4,
-            explicit_start=True,
-            explicit_end=True,
-            default_flow_style=False,
-            Dumper=yaml.SafeDumper,
-        )
-    )
+    from nodeattrs.texts.yaml_writing import written  # most merges are read as data
+
+    return written(tree, indent=4, explicit_start=True, explicit_end=True, sort_keys=True, allow_unicode=False)
 
 
 # --- the trees that it makes ------------------------------------------------------------
@@ -275,10 +239,19 @@ def _sized(value: Any, known: dict[int, tuple[int, int]], open_: set[int], room:
 
 def same(left: Any, right: Any) -> bool:
     """Whether two trees are equal, types and all; the order of keys does not count."""
-    if type(left) is not type(right):
-        return False
-    if isinstance(left, dict):
-        return left.keys() == right.keys() and all(same(entry, right[key]) for key, entry in left.items())
-    if isinstance(left, (list, tuple)):
-        return len(left) == len(right) and all(map(same, left, right))
-    return bool(left == right)
+    pairs = [(left, right)]
+    while pairs:
+        one, other = pairs.pop()
+        if type(one) is not type(other):
+            return False
+        if isinstance(one, dict):
+            if one.keys() != other.keys():
+                return False
+            pairs += [(entry, other[key]) for key, entry in one.items()]
+        elif isinstance(one, (list, tuple)):
+            if len(one) != len(other):
+                return False
+            pairs += zip(one, other, strict=True)
+        elif one != other:
+            return False
+    return True

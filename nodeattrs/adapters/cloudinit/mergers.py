@@ -19,6 +19,7 @@ from nodeattrs.adapters.cloudinit.definitions import Definition, MergerSpec
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.adapters.cloudinit.loading import independent
 from nodeattrs.core.borders import taking
+from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.folding import Folding, meet, note
 from nodeattrs.core.part import Part, concat, kept, listed, made, recast, sliced
 from nodeattrs.core.policy import (
@@ -38,8 +39,6 @@ from nodeattrs.core.policy import (
 )
 from nodeattrs.core.tree import spell
 from nodeattrs.errors import BadArgument, MergeConflict, NodeattrsError
-
-__all__ = ["ENTRY_POINTS", "Mode", "lay", "policy_of", "register_merger", "registered_mergers", "unregister_merger"]
 
 Mode = Literal["current", "documented"]
 
@@ -204,8 +203,7 @@ class _Builder:
     def _met_and_pruned(self, lower: Part, upper: Part) -> Part:
         assert self.in_map is not None
         keep = Policy("meet", Line(MAP, MAP, Meet(self.in_map)), Line(ANY, SAID, TAKE))
-        met = meet(keep, lower, upper)
-        return kept(met, upper.value, lower, upper)
+        return kept(meet(keep, lower, upper), upper.value, lower, upper)
 
     # --- list -----------------------------------------------------------------------
 
@@ -376,6 +374,9 @@ def _offered() -> dict[str, Any]:
 
 
 def _constructed(name: str, options: Any, root: _Root) -> Any:
+    if name not in _registered and not may_run():
+        hint = "ask for it where it is trusted: --run-code"
+        raise CloudConfigError("definition", f"the merger {name!r} ({_offered()[name].value}) {NOT_RUN}", hint=hint)
     try:
         merger = _registered.get(name) or _offered()[name].load()
         return merger(root, list(options) if isinstance(options, tuple) else options)

@@ -17,8 +17,6 @@ from nodeattrs.core.folding import Folding
 from nodeattrs.core.part import Part
 from nodeattrs.errors import TooDeep
 
-__all__ = ["as_definition", "merge_many", "merge_values"]
-
 
 def as_definition(how: Any) -> Definition:
     """A definition, or what can be read as one."""

@@ -11,8 +11,7 @@ from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, CloudPart
 from nodeattrs.adapters.cloudinit.userdata import HEADERS
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.errors import BadArgument
-
-__all__ = ["pack"]
+from nodeattrs.texts.places import HALF_PAIR
 
 
 @taking(parts=Listed)
@@ -27,6 +26,7 @@ def pack(parts: Iterable[CloudPart], how: Definition | None = None) -> str:
     Content-Type: multipart/mixed; boundary="=-=nodeattrs-1=-="
     """
     import io
+    from email.encoders import encode_base64
     from email.generator import Generator
     from email.mime.base import MIMEBase
     from email.mime.multipart import MIMEMultipart
@@ -39,7 +39,11 @@ def pack(parts: Iterable[CloudPart], how: Definition | None = None) -> str:
     for number, row in enumerate(rows, 1):
         main, sub = row.type.split("/", 1)
         part: MIMEBase
-        if main == "text":
+        if HALF_PAIR.search(row.text):  # bytes that are no text travel as they are
+            part = MIMEBase(main, sub)
+            part.set_payload(row.text.encode("utf-8", "surrogateescape"))
+            encode_base64(part)
+        elif main == "text":
             part = MIMEText(row.text, sub, "us-ascii" if _survives(row.text) else "utf-8")
         else:
             part = MIMEBase(main, sub)

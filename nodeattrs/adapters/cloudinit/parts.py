@@ -12,19 +12,8 @@ from typing import Any, Literal
 
 from nodeattrs.adapters.cloudinit.definitions import Definition
 from nodeattrs.adapters.cloudinit.faults import REJECTED, kind_of
+from nodeattrs.codes import code_named
 from nodeattrs.errors import NodeattrsError
-
-__all__ = [
-    "ARCHIVE",
-    "CLOUD_CONFIG",
-    "INCLUDES",
-    "JSONP",
-    "SCRIPTS",
-    "CloudPart",
-    "PartReport",
-    "Status",
-    "type_of_text",
-]
 
 CLOUD_CONFIG = "text/cloud-config"
 JSONP = "text/cloud-config-jsonp"
@@ -155,6 +144,7 @@ class PartReport:
             "definition": None if self.definition is None else str(self.definition),
             "source": self.source or None,
             "kind": self.kind,
+            "code": self.kind and code_named(self.kind, "CloudConfigError").code,
             "error": None if self.error is None else str(self.error),
         }
 

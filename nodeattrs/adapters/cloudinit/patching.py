@@ -7,21 +7,22 @@ change of the folding by itself, so that what one operation set and a later one 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nodeattrs.adapters.cloudinit.faults import CloudConfigError
-from nodeattrs.adapters.cloudinit.loading import MAX_VALUES, measured
+from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
+from nodeattrs.adapters.cloudinit.loading import measured
+from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part, entries, listed, remade, without
 from nodeattrs.core.policy import ANY, SAID, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
-from nodeattrs.errors import NodeattrsError, TooDeep, missing_extra
+from nodeattrs.errors import NodeattrsError, TooDeep, TooMuch, missing_extra
 
-__all__ = ["Operation", "PatchLocator", "changes_in", "operations_of", "said_in"]
-
+_INDEX = re.compile(r"\d{1,18}", re.ASCII)
 _PREFIX = "#cloud-config-jsonp"
 
 _REPLACED = "the operation replaces what was there"
@@ -34,11 +35,13 @@ class Operation:
 
     name:    of the value among those of the patch, which stand under their operations' indexes, as text
     written: as it is written
+    effort:  what the patch has taken so far
     is_last: whether the result is to be a config, no deeper than 500 levels
     """
 
     name: str
     written: Mapping[str, Any]
+    effort: _Effort
     is_last: bool = False
 
     @property
@@ -57,17 +60,84 @@ class Operation:
             return before
         own = said.at(self.name)
         operation = self.written if own.value is ABSENT else {**self.written, "value": own.value}
-        value = _applied(operation, before.value, self.is_last)
+        if self.name == "0":
+            self.effort.begin()
+        value = _applied(operation, before.value, self.effort, self.is_last)
         made = _operated(before, operation, own)
         if made.value == value:
             return Part(value, made.origins)
         return remade(made, value, own.origins)  # what an alias shares with a changed place has changed along
 
 
-def changes_in(operations: list[Any]) -> Iterator[Operation]:
-    """The changes that a patch makes, one for each operation."""
-    last = len(operations) - 1
-    return (Operation(str(index), operation, index == last) for index, operation in enumerate(operations))
+class _Effort:
+    """What a patch takes, each time it is applied: again for each question that is asked later.
+
+    What an operation leaves as it is is shared by the results before and after it, unless an alias has made two
+    places of the config one: then both change, and the whole config is copied first.
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = self._next = budget
+        self._known: Any = None
+        self._aliased = 0
+
+    def begin(self) -> None:
+        self.budget = self._next
+        self._next = Budget(self.budget.file, self.budget.limits)
+
+    def opened(self, tree: Any, pointers: Iterable[str]) -> Any:
+        """A tree that may be changed at some pointers; the one it is made of stays. raises: TooMuch"""
+        if tree is not self._known:
+            self._aliased = _aliased(tree)
+        self.budget.steps(_PER_ENTRY * len(tree) if isinstance(tree, (dict, list)) else 1)
+        if self._aliased:
+            self.budget.steps(_PER_COPIED * self._aliased)
+            return copy.deepcopy(tree)
+        for pointer in pointers:
+            tree = self._copied(tree, pointer.split("/")[1:-1])
+        return tree
+
+    def _copied(self, tree: Any, texts: list[str]) -> Any:
+        """The same with the containers on the way copied, as far as there is one."""
+        root = at = copy.copy(tree)
+        for text in texts:
+            step = _step(text, at)
+            inner = dig(at, (step,))
+            if not isinstance(inner, (dict, list)):
+                break
+            self.budget.steps(_PER_ENTRY * (len(at) + len(inner)))
+            at[step] = at = copy.copy(inner)
+        return root
+
+    def made(self, tree: Any) -> None:
+        self._known = tree
+
+
+_PER_COPIED, _PER_ENTRY = 5, 3
+"""How many steps an entry is that is copied with all below it, or moved to a new list."""
+
+
+def _aliased(tree: Any) -> int:
+    """How many maps and lists a tree has, if one of them stands in two places; else 0. cost: one visit each"""
+    known: set[int] = set()
+    level, is_aliased = [tree], False
+    while level:
+        below = []
+        for part in level:
+            for inner in part.values() if isinstance(part, dict) else part if isinstance(part, (list, tuple)) else ():
+                if isinstance(inner, (dict, list, tuple)):
+                    is_aliased = is_aliased or id(inner) in known
+                    if id(inner) not in known:
+                        known.add(id(inner))
+                        below.append(inner)
+        level = below
+    return len(known) + 1 if is_aliased else 0
+
+
+def changes_in(operations: list[Any], budget: Budget) -> Iterator[Operation]:
+    """The changes that a patch makes, one for each operation; the budget is for them all."""
+    last, effort = len(operations) - 1, _Effort(budget)
+    return (Operation(str(index), operation, effort, index == last) for index, operation in enumerate(operations))
 
 
 def said_in(operations: list[Any], number: int) -> Part:
@@ -120,15 +190,21 @@ def _library() -> Any:
     return jsonpatch
 
 
-def _applied(operation: Any, before: Any, is_last: bool) -> Any:
+def _applied(operation: Any, before: Any, effort: _Effort, is_last: bool) -> Any:
     """What an operation makes of a value, which stays as it is."""
     jsonpatch = _library()
     try:
-        value = jsonpatch.JsonPatch([operation]).apply(copy.deepcopy(before), in_place=True)
-        is_copy = operation.get("op") == "copy"
-        if (is_last or is_copy) and measured(value) > MAX_VALUES and is_copy:
-            raise CloudConfigError("too-large", f"the patch makes more than {MAX_VALUES:,} values")
+        pointers = [operation[name] for name in ("from", "path") if type(operation.get(name)) is str]
+        if operation.get("op") == "copy":
+            effort.budget.values(measured(dig(before, _steps(operation["from"], before))))
+        opened = before if operation.get("op") == "test" else effort.opened(before, pointers)
+        value = jsonpatch.JsonPatch([operation]).apply(opened, in_place=True)
+        if is_last:
+            effort.budget.steps(measured(value))
+        effort.made(value)
         return value
+    except TooMuch as error:
+        raise past_a_limit(error, "the patch") from None
     except NodeattrsError as error:
         if isinstance(error, TooDeep):
             raise CloudConfigError("too-deep", "the patch makes a value nested deeper than 500 levels") from None
@@ -205,11 +281,15 @@ def _removed(holder: Part, step: Any, _: Part) -> Part:
 
 def _steps(pointer: str, tree: Any) -> Path:
     """The steps of a JSON pointer in a tree; "-" is the place behind the last element of a list."""
-    steps: Path = ()
+    steps: list[Any] = []
     for text in pointer.split("/")[1:]:
-        step: Any = text.replace("~1", "/").replace("~0", "~")
-        if isinstance(tree, list):
-            step = len(tree) if step == "-" else int(step)
-        tree = dig(tree, (step,))
-        steps = (*steps, step)
-    return steps
+        steps.append(_step(text, tree))
+        tree = dig(tree, (steps[-1],))
+    return tuple(steps)
+
+
+def _step(text: str, tree: Any) -> Any:
+    text = text.replace("~1", "/").replace("~0", "~")
+    if not isinstance(tree, list):
+        return text
+    return int(text) if _INDEX.fullmatch(text) else len(tree)

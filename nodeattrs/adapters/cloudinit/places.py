@@ -1,4 +1,4 @@
-"""On which line a cloud-config says what.
+"""On which line a cloud-config says what, and what it says under a key that it writes again.
 
 Asked only when an explanation is: reading a config does not pay for it. Aliases and merge
 keys lead to where the value is really written.
@@ -6,17 +6,19 @@ keys lead to where the value is really written.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
-import yaml
-
-from nodeattrs.adapters.cloudinit.loading import loader_for
-from nodeattrs.core.claim import Origin
-from nodeattrs.core.tree import Path
-
-__all__ = ["Earlier", "YamlLocator"]
+from nodeattrs.adapters.cloudinit.loading import marked
+from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.folding import Folding, Step, meet
+from nodeattrs.core.origins import At
+from nodeattrs.core.part import Part, listed
+from nodeattrs.core.policy import ANY, ANY_KEY, LIST, MAP, MEET, SAID, TAKE, Line, Policy
+from nodeattrs.core.tree import ABSENT, Path, dig
+from nodeattrs.errors import DocumentError
+from nodeattrs.texts.places import Mark, Text
 
 
 class Earlier(NamedTuple):
@@ -30,9 +32,6 @@ class Earlier(NamedTuple):
     turn: int
 
 
-_MERGE = "tag:yaml.org,2002:merge"
-
-
 class YamlLocator:
     """A YAML text that knows where it sets each value.
 
@@ -43,94 +42,102 @@ class YamlLocator:
     """
 
     def __init__(self, text: str, origin: Origin, first: int | None = 1, indent: int = 0) -> None:
-        self._text = text
+        self._text = Text("", text)
         self._origin = origin
         self._first = first or 1
         self._indent = indent
 
     @cached_property
-    def _root(self) -> yaml.Node | None:
+    def _root(self) -> Mark | None:
         try:
-            return yaml.compose(self._text, Loader=loader_for(self._text))
-        except (yaml.YAMLError, RecursionError):
+            return marked(self._text.text)
+        except DocumentError:
             return None
-
-    @cached_property
-    def _constructor(self) -> Any:
-        return yaml.constructor.SafeConstructor()
 
     def at(self, path: Path) -> Origin:
         """Where *path* is written, or else its nearest parent; an `Earlier` in front leads to what stands before."""
-        node = self._root
-        if node is None:
+        mark = self._root
+        if mark is None:
             return self._origin
         earlier, steps = (path[0], path[1:]) if path and type(path[0]) is Earlier else (None, path)
-        place = node
         for depth, step in enumerate(steps):
-            if earlier is not None and depth == earlier.depth:
-                found: tuple[yaml.Node, yaml.Node] | None = self._again(node, step)[earlier.turn]
-            else:
-                found = self._step(node, step)
-            if found is None:
+            part = mark.parts.get(step)
+            if part is None:
                 break
-            place, node = found
-        return self._place(place.start_mark.line, place.start_mark.column)
-
-    def _place(self, line: int, column: int) -> Origin:
-        return self._origin.moved(line + self._first, column + self._indent + 1)
+            mark = part.again[earlier.turn][1] if earlier is not None and depth == earlier.depth else part
+        line, column = self._text.place(mark.offset)
+        return self._origin.moved(line - 1 + self._first, column + self._indent)
 
     def earlier(self, path: Path) -> list[tuple[Earlier, Any]]:
         """What keys on the way to *path* say that the text writes again later, the oldest first."""
         found: list[tuple[Earlier, Any]] = []
-        node = self._root
+        mark = self._root
         for depth, step in enumerate(path):
-            for turn, (_, said) in enumerate(self._again(node, step)):
-                try:
-                    found.append((Earlier(depth, turn), self._constructor.construct_object(said, deep=True)))
-                except (yaml.YAMLError, ValueError):
-                    continue
-            entry = None if node is None else self._step(node, step)
-            if entry is None:
+            mark = mark and mark.parts.get(step)
+            if mark is None:
                 break
-            node = entry[1]
+            found += [(Earlier(depth, turn), value) for turn, (value, _) in enumerate(mark.again)]
         return found
 
-    def _again(self, node: yaml.Node | None, step: Any) -> list[tuple[yaml.Node, yaml.Node]]:
-        """The entries under a key that a later one of the same mapping replaces."""
-        pairs = node.value if isinstance(node, yaml.MappingNode) else ()
-        return [pair for pair in pairs if self._says(pair[0], step)][:-1]
 
-    def _step(self, node: yaml.Node, step: Any) -> tuple[yaml.Node, yaml.Node] | None:
-        """The node to show for a step, and the node to go on with."""
-        if isinstance(node, yaml.SequenceNode):
-            if type(step) is int and 0 <= step < len(node.value):
-                return node.value[step], node.value[step]
-            return None
-        if not isinstance(node, yaml.MappingNode):
-            return None
-        for key, value in reversed(list(_pairs(node))):
-            if self._says(key, step):
-                return key, value
-        return None
-
-    def _says(self, key: yaml.Node, step: Any) -> bool:
-        if not isinstance(key, yaml.ScalarNode):
-            return False
-        try:
-            said = self._constructor.construct_object(key, deep=True)
-        except (yaml.YAMLError, ValueError):
-            return False
-        return bool(said == step)
+_AGAIN = Policy("one text", Line(ANY, SAID, TAKE, "a later line of the same text sets the key again"))
+_REST = Policy("one text", Line(ANY, SAID, TAKE))
 
 
-def _pairs(node: yaml.MappingNode, depth: int = 0) -> Iterator[tuple[yaml.Node, yaml.Node]]:
-    """The pairs of a mapping, weakest first: merged ones before its own."""
-    own = []
-    for key, value in node.value:
-        if key.tag != _MERGE:
-            own.append((key, value))
-        elif depth < 50:
-            for merged in reversed(value.value if isinstance(value, yaml.SequenceNode) else [value]):
-                if isinstance(merged, yaml.MappingNode):
-                    yield from _pairs(merged, depth + 1)
-    yield from own
+def told_twice(folding: Folding, path: Path, locator: Callable[[int], Locator]) -> Folding:
+    """The same folding, for a walk along a path: with all that the parts say on the way.
+
+    locator: the number of a part -> what knows its lines
+    cost:    one look at each part; a reading of the texts that say something there
+    """
+    steps = [step._replace(part=_told(step, path, locator)) for step in folding.steps]
+    if all(new.part is old.part for new, old in zip(steps, folding.steps, strict=True)):
+        return folding
+    told = Folding(from_top=folding.from_top, opening=folding.opening, start=folding.start)
+    told.steps, told.result = steps, folding.result
+    return told
+
+
+def _told(step: Step, path: Path, locator: Callable[[int], Locator]) -> Part | Folding:
+    part = step.part
+    if isinstance(part, Folding):
+        return told_twice(part, path, locator)
+    if type(part.origins) is not int or not part.origins or dig(part.value, path[:1]) is ABSENT:
+        return part
+    who = locator(part.origins)
+    said = who.earlier(path) if isinstance(who, YamlLocator) else []
+    if not said:
+        return part
+    told, over = Folding(), _AGAIN
+    for place, value in said:
+        above = path[: place.depth + 1]
+        told.lay(Part(_under(above, value), At(part.origins, (place,))), over)
+        over = _over(above)
+    told.lay(part, over)
+    return told
+
+
+def _under(path: Path, value: Any) -> Any:
+    """A tree that has nothing but the value at a path; null for the elements before it."""
+    for step in reversed(path):
+        value = [*[None] * step, value] if type(step) is int else {step: value}
+    return value
+
+
+def _over(path: Path) -> Policy:
+    """What stands at a path is replaced; all else there is none of it."""
+    if not path:
+        return _AGAIN
+    step, *rest = path
+    inner = _over(tuple(rest))
+    if type(step) is int:
+        return Policy("one text", Line(LIST, LIST, partial(_at_index, step, inner)), Line(ANY, SAID, TAKE))
+    policy = Policy("one text", Line(MAP, MAP, MEET), Line(ANY, SAID, TAKE))
+    policy.by_key = {step: inner, ANY_KEY: _REST}
+    return policy
+
+
+def _at_index(index: int, policy: Policy, lower: Part, upper: Part) -> Part:
+    elements = list(upper.elements())
+    elements[index] = meet(policy, lower.at(index), elements[index])
+    return listed(elements)

@@ -12,15 +12,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.adapters.cloudinit.faults import CloudConfigError
-from nodeattrs.adapters.cloudinit.loading import MAX_BYTES, load_yaml, too_large
+from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
+from nodeattrs.adapters.cloudinit.loading import load_yaml
 from nodeattrs.adapters.cloudinit.parts import ARCHIVE, CLOUD_CONFIG, INCLUDES, CloudPart, type_of_text
-from nodeattrs.errors import BadArgument, wrong_argument
+from nodeattrs.core.budget import Budget
+from nodeattrs.errors import BadArgument, DocumentError, TooMuch, wrong_argument
 
 if TYPE_CHECKING:
     from email.message import Message
 
-__all__ = ["Blob", "blob_of", "unpack"]
 
 _NOT_MULTIPART = "text/x-not-multipart"
 _TYPED_BY_TEXT = ("text/plain", _NOT_MULTIPART, "text/x-shellscript")
@@ -33,6 +33,9 @@ _GZIP_TYPES = tuple(
 _ENTRY_KEYS = (
     "content", "filename", "type", "launch-index", "content-disposition", "number-attachments", "content-type",
 )  # fmt: skip
+_PER_PART, _PER_MESSAGE, _SEEN_IN_A_STEP = 100, 1_000, 1_000
+"""How many steps a part is, alone and out of a message, and how many signs are looked at in one: as near as one can
+say."""
 MAX_INCLUDES = 20
 """How deep includes may lie in each other."""
 
@@ -73,34 +76,36 @@ def read_bytes(path: Path) -> bytes:
 
     raises: CloudConfigError
     """
+    from nodeattrs.texts.documents import content_of  # a text that is given needs none
+
     try:
-        if path.exists() and not path.is_file():
-            raise CloudConfigError("empty", "is not a regular file", file=path.as_posix())
-        with path.open("rb") as stream:
-            content = stream.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise CloudConfigError("empty", f"cannot be read: {reason}", file=path.as_posix()) from error
-    if len(content) > MAX_BYTES:
-        raise too_large("the file").located(path.as_posix())
-    return content
+        return content_of(path, path.as_posix())
+    except TooMuch as error:
+        raise past_a_limit(error, "the file").located(path.as_posix()) from None
+    except DocumentError as error:
+        raise CloudConfigError("empty", error.reason, file=error.file) from error
 
 
 def unpack(
-    sources: Iterable[Any], *, launch_index: int | None = None, include_root: Path | None = None
+    sources: Iterable[Any],
+    *,
+    launch_index: int | None = None,
+    include_root: Path | None = None,
+    budget: Budget | None = None,
 ) -> list[CloudPart]:
     """The parts of user-data, in reading order.
 
     sources:      texts, bytes, paths, blobs; a `CloudPart` is taken as it is
     launch_index: keep the parts for this index and those without one
     include_root: the folder in which includes are looked up; without it they are listed only
+    budget:       what all of them together may take: for each part some steps, and what is unpacked
     raises:       CloudConfigError of kind "decompress", "archive", "encoding" or "too-large":
                   what stops cloud-init too, or would fill its memory
     source:       docs/cloudinit.md, "Parts"
     """
     if isinstance(sources, (str, bytes)) or not isinstance(sources, Iterable):
         raise wrong_argument("user-data", "a list of parts", sources, 'merge(["#cloud-config\\n..."]), or a Path in it')
-    unpacking = _Unpacking(launch_index, include_root)
+    unpacking = _Unpacking(launch_index, include_root, budget or Budget("user-data"))
     found: list[CloudPart] = []
     for source in sources:
         found += [source] if isinstance(source, CloudPart) else unpacking.blob(blob_of(source))
@@ -110,19 +115,20 @@ def unpack(
 class _Unpacking:
     """Unpacks several blobs into one row of parts: names count on, and so does what was unpacked."""
 
-    def __init__(self, launch_index: int | None, include_root: Path | None) -> None:
+    def __init__(self, launch_index: int | None, include_root: Path | None, budget: Budget) -> None:
         self.launch_index = launch_index
         self.include_root = include_root
         self.attached = 0
-        self.unpacked = 0
+        self.budget = budget
         self.included: list[Path] = []
         self.blob_now = Blob("")
         self.searched = 0
         self.plain = ""
+        self.rows: list[str] = []
 
     def blob(self, blob: Blob) -> list[CloudPart]:
         before = self.blob_now, self.plain, self.searched
-        self.blob_now, self.searched = blob, 0
+        self.blob_now, self.searched, self.rows = blob, 0, []
         try:
             data = self._unpacked(blob.content)
             if b"mime-version:" in data[:4096].lower():
@@ -130,16 +136,18 @@ class _Unpacking:
             return list(self._single(data))
         except CloudConfigError as error:
             raise error.located(blob.file) from error
+        except TooMuch as error:
+            raise past_a_limit(error, "what is unpacked").located(blob.file) from None
         finally:
             self.blob_now, self.plain, self.searched = before
+            self.rows = []
 
     # --- packing ------------------------------------------------------------------------
 
     def _unpacked(self, content: str | bytes) -> bytes:
         """The bytes of a blob, one layer of gzip removed."""
         data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
-        if len(data) > MAX_BYTES:
-            raise too_large("user-data")
+        Budget("user-data", self.budget.limits).bytes(len(data))
         if data[:2] == b"\x1f\x8b":
             self.plain = ""
             return self._gunzipped(data, data)
@@ -156,7 +164,7 @@ class _Unpacking:
             message.set_payload(data)
             yield from self._parts_of(message)
             return
-        self.attached += 1
+        self._count(_PER_PART)
         name = f"part-{self.attached:03d}"
         headers = {"MIME-Version": "1.0", "Content-Disposition": f'attachment; filename="{name}"', "Content-Type": kind}
         body = data.decode("utf-8", "surrogateescape")
@@ -170,7 +178,7 @@ class _Unpacking:
 
         try:
             with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
-                content = packed.read(MAX_BYTES - self.unpacked + 1)
+                content = packed.read(self.budget.left("bytes") + 1)
         except (OSError, EOFError, zlib.error) as error:
             if otherwise is not None:
                 return otherwise
@@ -179,9 +187,7 @@ class _Unpacking:
                 f"a part says it is gzip and cannot be unpacked: {error}",
                 hint="pack it again, or give it its real type",
             ) from error
-        self.unpacked += len(content)
-        if self.unpacked > MAX_BYTES:
-            raise too_large("what is packed with gzip, unpacked,")
+        self.budget.bytes(len(content))
         return content
 
     # --- the walk -----------------------------------------------------------------------
@@ -217,8 +223,7 @@ class _Unpacking:
         content = part.get_payload(decode=True)
         if part.get_content_maintype() != "text" or not isinstance(content, bytes):
             return content
-        charset = part.get_charset()
-        codec = getattr(charset, "input_codec", None) or "utf-8"
+        codec = getattr(part.get_charset(), "input_codec", None) or "utf-8"
         try:
             return content.decode(codec, "surrogateescape")
         except (LookupError, UnicodeError) as error:
@@ -231,8 +236,12 @@ class _Unpacking:
         except UnicodeDecodeError as error:
             raise CloudConfigError("decompress", "a gzip part is not UTF-8 text", hint="pack text") from error
 
-    def _attached(self, part: Message, packed: str = "", lost: tuple[str, ...] = ()) -> Iterator[CloudPart]:
+    def _count(self, steps: int) -> None:
         self.attached += 1
+        self.budget.steps(steps)
+
+    def _attached(self, part: Message, packed: str = "", lost: tuple[str, ...] = ()) -> Iterator[CloudPart]:
+        self._count(_PER_MESSAGE)
         if not part.get_filename():
             _set_filename(part, f"part-{self.attached:03d}")
         if self.launch_index is not None:
@@ -257,8 +266,10 @@ class _Unpacking:
         line = self._line(body)
         if line is not None or not isinstance(body, str) or not body.strip() or not self.plain:
             return line, 0
-        wanted, rows = body.rstrip("\n").split("\n"), self.plain.split("\n")
-        for number in range(self.plain.count("\n", 0, self.searched), len(rows) - len(wanted) + 1):
+        self.rows = rows = self.rows or self.plain.split("\n")
+        wanted, first = body.rstrip("\n").split("\n"), self.plain.count("\n", 0, self.searched)
+        self.budget.steps(len(rows) - first)
+        for number in range(first, len(rows) - len(wanted) + 1):
             indent = len(rows[number]) - len(wanted[0])
             if indent > 0 and all(_is_indented(*pair, indent) for pair in zip(rows[number:], wanted, strict=False)):
                 self.searched = sum(map(len, rows[: number + len(wanted)])) + number + len(wanted)
@@ -269,6 +280,7 @@ class _Unpacking:
         """The line on which a body begins, where it stands in the file as it is."""
         if not isinstance(body, str) or not body or not self.plain:
             return None
+        self.budget.steps((len(self.plain) - self.searched) // _SEEN_IN_A_STEP)
         at = self.plain.find(body, self.searched)
         if at < 0:
             return None
@@ -291,6 +303,8 @@ class _Unpacking:
                 entry = {"content": entry}
             if not isinstance(entry, dict):
                 continue
+            content = entry.get("content")
+            self.budget.bytes(len(content) if isinstance(content, (str, bytes)) else 0)
             try:
                 part = _from_entry(entry)
             except Exception as error:  # whatever stops cloud-init: odd types, odd headers, odd text

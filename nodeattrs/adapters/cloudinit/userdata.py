@@ -21,30 +21,30 @@ from nodeattrs.adapters.cloudinit.definitions import (
     parse_definition,
     take_definition,
 )
-from nodeattrs.adapters.cloudinit.faults import CloudConfigError
-from nodeattrs.adapters.cloudinit.loading import dumped, independent, load_config
+from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
+from nodeattrs.adapters.cloudinit.loading import dumped, independent, load_config, measured
 from nodeattrs.adapters.cloudinit.mergers import Mode, lay, policy_of
 from nodeattrs.adapters.cloudinit.merging import as_definition
 from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, INCLUDES, JSONP, SCRIPTS, CloudPart, PartReport, status_of
 from nodeattrs.adapters.cloudinit.patching import changes_in, operations_of, said_in
 from nodeattrs.adapters.cloudinit.steps import Joining, Row, Step, steps_of
 from nodeattrs.adapters.cloudinit.unpacking import unpack
+from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Cause, Claim, Locator, Origin
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import origins_at, sources
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT, as_path, dig
 from nodeattrs.core.tree import Path as TreePath
-from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError, wrong_argument
+from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError, TooMuch, wrong_argument
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.cloudinit.changes import PartChanges
     from nodeattrs.adapters.cloudinit.lints import Warned
+    from nodeattrs.adapters.cloudinit.steps import PartChanges
     from nodeattrs.core.fold import Layer
     from nodeattrs.core.trace import Trace
     from nodeattrs.core.walk import Setting, Walk
 
-__all__ = ["HEADERS", "Merged", "merge"]
 
 # Explanations, differences and warnings are imported when one is asked for: a merge needs none of them.
 
@@ -59,6 +59,7 @@ def merge(
     how: Any = None,
     launch_index: int | None = None,
     include_root: Path | None = None,
+    budget: Budget | None = None,
 ) -> Merged:
     """Merge user-data as cloud-init does, offline.
 
@@ -69,6 +70,7 @@ def merge(
     how:          a definition to use for every part instead of its own: a what-if
     launch_index: keep the parts for this index, and those without one
     include_root: the folder in which includes are looked up; nothing is ever fetched
+    budget:       what unpacking and merging may take, all parts together
     raises:       CloudConfigError, where unpacking itself stops. A part that is rejected or fails
                   raises nothing: its report says so
     source:       docs/cloudinit.md
@@ -82,15 +84,44 @@ def merge(
             "the mode of a merge", " or ".join(map(repr, get_args(Mode))), mode, "leave it out for today's"
         )
     asked = None if how is None else as_definition(how)
-    run = _Run(mode, asked)
-    for part in unpack(parts, launch_index=launch_index, include_root=include_root):
+    budget = budget or Budget("user-data")
+    run = _Run(mode, asked, budget)
+    for part in unpack(parts, launch_index=launch_index, include_root=include_root, budget=budget):
         run.take(part)
     return run.merged()
 
 
+_READ_IN_A_STEP = 100
+_PER_LEFT = 10
+
+
+class _Effort:
+    """What joining one part after the other takes.
+
+    Each may make the result anew, and the result is no larger than all that was read before.
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+        self._read = 0
+
+    def next(self, text: str) -> None:
+        """One more part joins. raises: TooMuch"""
+        self.budget.steps(self._read // _READ_IN_A_STEP)
+        self._read += len(text)
+
+    def read(self, text: str, config: Any) -> None:
+        """What a text said; only where it has aliases this may be more than it wrote. raises: TooMuch, TooDeep"""
+        if "*" in text:
+            size = measured(config)
+            self.budget.values(size)
+            self._read += size
+
+
 class _Run:
-    def __init__(self, mode: Mode, how: Definition | None) -> None:
+    def __init__(self, mode: Mode, how: Definition | None, budget: Budget) -> None:
         self.mode = mode
+        self.effort = _Effort(budget)
         self.how = how
         self.folding: Folding | None = None
         self.reports: list[PartReport] = []
@@ -115,12 +146,14 @@ class _Run:
         elif self.folding.result.value is None:
             self._begin_anew(self.folding)
         try:
+            self.effort.next(part.text)
             if part.type == JSONP:
                 operations = operations_of(part.text)
-                self.folding.change(*changes_in(operations), of=said_in(operations, number))
+                self.folding.change(*changes_in(operations, self.effort.budget), of=said_in(operations, number))
                 self.joinings.append(Joining(number, part, name, None, None, steps=len(operations)))
                 return PartReport(number, part, name, "merged")
             config = load_config(part.text)
+            self.effort.read(part.text, config)
             own, rest, source = _own_definition(config, part)
             used, source = self._used(own, source)
             policy = policy_of(used, self.mode)
@@ -134,6 +167,8 @@ class _Run:
             raise
         except RecursionError:
             error: NodeattrsError = CloudConfigError("too-deep", "nested too deep to be merged")
+        except TooMuch as passed:
+            error = past_a_limit(passed, "all so far")
         except NodeattrsError as raised:
             error = raised
         error = self._placed(error, part, name)
@@ -262,7 +297,7 @@ class Merged:
         """The traps that these parts fall into; looked for when first asked."""
         from nodeattrs.adapters.cloudinit.lints import warnings_of
 
-        return tuple(warnings_of(self.parts, self.steps))
+        return tuple(warnings_of(self.parts, self.rows))
 
     @property
     def value(self) -> dict[Any, Any]:
@@ -273,18 +308,18 @@ class Merged:
         """The config, and what became of the parts, as data."""
         return {"version": 1, "config": self.config, "parts": [report.to_dict() for report in self.parts]}
 
-    @cached_property
-    def steps(self) -> tuple[Step, ...]:
-        """Each joining, in order, with the result before and after it. cost: that of the merge"""
-        return tuple(steps_of(self.rows))
+    @property
+    def steps(self) -> Iterator[Step]:
+        """Each joining, in order, with the result before and after it; none is kept. cost: that of the merge"""
+        return steps_of(self.rows)
 
     # --- why ----------------------------------------------------------------------------
 
     def changes(self) -> Iterator[PartChanges]:
         """What each part did to the result so far, part by part."""
-        from nodeattrs.adapters.cloudinit.changes import changes_of
+        from nodeattrs.adapters.cloudinit.steps import changes_of
 
-        return changes_of(self.steps)
+        return changes_of(steps_of(self.rows))
 
     def origins(self, path: str | TreePath) -> tuple[Origin, ...]:
         """Everyone who set what stands at *path*: file and line; nobody where nothing stands."""
@@ -294,16 +329,23 @@ class Merged:
         return tuple(dict.fromkeys(self._claim(setting).origin for setting in self._walk(steps).standing))
 
     def _walk(self, steps: TreePath) -> Walk:
-        from nodeattrs.adapters.cloudinit.twice import told_twice
+        from nodeattrs.adapters.cloudinit.places import told_twice
         from nodeattrs.core.folding import Folding
         from nodeattrs.core.tracing import walk
 
+        self._can_be_walked()
         folding = told_twice(self.rows[-1].folding if self.rows else Folding(), steps, self._locator)
         found, told = walk(folding, steps), folding
         for one in found.standing:  # a patch may have moved what was written under another key
             if [step for step in one.own if type(step) is str] != [step for step in steps if type(step) is str]:
                 told = told_twice(told, one.own, self._locator)
         return found if told is folding else walk(told, steps)
+
+    def _can_be_walked(self) -> None:
+        """Each operation of a patch is looked at with all that it leaves. raises: TooMuch"""
+        operations = sum(one.steps for row in self.rows for one in row.joinings if one.policy is None)
+        if operations and self._result is not None:
+            Budget("the explanation").steps(_PER_LEFT * operations * measured(self._result.value))
 
     def _claim(self, setting: Setting) -> Claim:
         layer = self.unknown.get(setting.source)
@@ -316,6 +358,12 @@ class Merged:
         if report.source.startswith("body "):
             return self._locator(number).at((report.source.split()[1],))
         return self._origin_of(report) if report.source.startswith("header ") else None
+
+    def place_of(self, warned: Warned) -> Origin:
+        """Where what a warning is about is written."""
+        if warned.path is not None:
+            return self._locator(warned.number).at(warned.path)
+        return self.definition_origin(warned.number) or self._origin_of(self.parts[warned.number - 1])
 
     def _locator(self, number: int) -> Locator:
         locator = self._locators.get(number)

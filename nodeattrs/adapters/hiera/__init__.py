@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.hiera.census import Unused, differences, undecided, unused, view
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, CannotDig, CannotMerge, HieraError, KeyNotFound
-from nodeattrs.adapters.hiera.hiera import Hiera
-from nodeattrs.adapters.hiera.scope import REQUIRED, Scope
+from nodeattrs.adapters.hiera.scope import REQUIRED, Hiera, Scope
 from nodeattrs.adapters.hiera.strategies import merge
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT

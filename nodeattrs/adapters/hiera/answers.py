@@ -15,23 +15,24 @@ from nodeattrs.adapters.hiera.data import Source
 from nodeattrs.adapters.hiera.errors import BadLookup, HieraError
 from nodeattrs.adapters.hiera.expressions import planned
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
-from nodeattrs.adapters.hiera.keys import dug, module_of, split_key
+from nodeattrs.adapters.hiera.keys import NAME, Options, checked, dug, module_of, split_key
 from nodeattrs.adapters.hiera.locations import Level, Place, located
-from nodeattrs.adapters.hiera.options import NAME, Options, checked
 from nodeattrs.adapters.hiera.recorder import Recorder
 from nodeattrs.adapters.hiera.strategies import FIRST, Strategy, strategy_of
 from nodeattrs.adapters.hiera.types import convert
+from nodeattrs.core.budget import Budget
 from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.errors import NodeattrsError
 
-__all__ = ["Answers", "Asking", "Merge"]
-
 Merge = str | Mapping[str, Any] | None
 
 _UNRESOLVED: Any = object()
+_HIERARCHY = "hiera.yaml"
+_PER_LOOKUP = 10
+"""How many steps a lookup inside of another one is, as near as one can say."""
 _OPTIONS = strategy_of("hash")
 """How lookup_options become one map."""
 
@@ -42,7 +43,7 @@ class Asking:
     chain: the keys that need each other, the first asked first
     """
 
-    __slots__ = ("answers", "chain", "defaults", "needed", "override", "untrusted")
+    __slots__ = ("_known", "_spent", "answers", "chain", "defaults", "needed", "override", "untrusted")
 
     def __init__(
         self,
@@ -58,6 +59,16 @@ class Asking:
         self.chain = chain
         self.needed = needed
         self.untrusted = False
+        self._known: dict[str, tuple[Any, bool]] | None = None
+        self._spent: Budget | None = None
+
+    @property
+    def budget(self) -> Budget:
+        """What the whole call may use up; made when something is drawn for the first time."""
+        if self._spent is None:
+            asked = self.chain[0]
+            self._spent = Budget(asked if asked in (NAME, _HIERARCHY) else f"lookup of {asked!r}")
+        return self._spent
 
     def variable(self, name: Any) -> Any:
         if self.override is not None and name in self.override:
@@ -77,9 +88,16 @@ class Asking:
             raise BadLookup(
                 f"a key needs itself: {chain}", kind="recursive_lookup", hint="break the circle in one of them"
             )
-        inner = Asking(self.answers, self.override, self.defaults, (*self.chain, key), self.needed)
-        value = self.answers.answer(key, None, inner)
-        return value, not inner.untrusted
+        if self._known is None:
+            self._known = {}
+        found = self._known.get(key)  # what it is worth no longer changes within a call
+        if found is None:
+            self.budget.steps(_PER_LOOKUP)
+            inner = Asking(self.answers, self.override, self.defaults, (*self.chain, key), self.needed)
+            inner._known, inner._spent = self._known, self.budget
+            value = self.answers.answer(key, None, inner)
+            found = self._known[key] = value, not inner.untrusted
+        return found
 
 
 class Answers:
@@ -324,7 +342,7 @@ class Answers:
         return found
 
     def _resolve(self, layer: str, config: Config) -> Iterable[Level]:
-        speech = Asking(self, None, None, ("hiera.yaml",))
+        speech = Asking(self, None, None, (_HIERARCHY,))
         entries = config.defaults if layer == "default_hierarchy" else config.entries
         for entry in entries or ():
             try:

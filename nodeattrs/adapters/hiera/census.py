@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.hiera.data import DataFile
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
-from nodeattrs.adapters.hiera.options import NAME
+from nodeattrs.adapters.hiera.keys import NAME
 from nodeattrs.adapters.hiera.scope import Scope
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Origin
@@ -21,8 +21,6 @@ from nodeattrs.errors import NodeattrsError
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera.explain import UnknownLevel
-
-__all__ = ["Unused", "differences", "undecided", "unused", "view"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,8 @@ from typing import Any
 
 from nodeattrs.adapters.hiera.data import read_document
 from nodeattrs.adapters.hiera.errors import BadData, bad_data
-from nodeattrs.core.tree import Path, near
+from nodeattrs.core.tree import Path, meant
 from nodeattrs.texts.documents import Document
-
-__all__ = ["BUILT_IN", "Config", "Entry", "read_config"]
 
 FUNCTION_KINDS = ("data_hash", "lookup_key", "data_dig")
 LOCATION_KINDS = ("path", "paths", "glob", "globs", "mapped_paths", "uri", "uris")
@@ -129,8 +127,7 @@ class _Reader:
         if tree.get("hierarchy") is not None:
             entries = self._hierarchy(tree["hierarchy"], "hierarchy", defaults)
         elif tree.get("defaults") is not None:
-            common = {"name": "Common", "path": "common.yaml"}
-            entries = (self._entry(common, (), defaults),)
+            entries = (self._entry({"name": "Common", "path": "common.yaml"}, (), defaults),)
         return Config(self.document.file, self.folder, entries, default_entries)
 
     def _version_3(self, tree: dict[Any, Any]) -> BadData:
@@ -148,8 +145,7 @@ class _Reader:
             if key in _ELSEWHERE and key in known:
                 raise self.invalid(f"{key} is not supported", (*path, key), _ELSEWHERE[key])
             if key not in known:
-                close = near(key, known)
-                hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(known[:8])}"
+                hint = meant(key, known) or f"known are {', '.join(known[:8])}"
                 raise self.invalid(f"nobody knows the key {key!r}", (*path, key), hint)
 
     def _text(self, value: Any, path: Path) -> str:

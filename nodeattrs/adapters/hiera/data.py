@@ -16,11 +16,9 @@ from nodeattrs.adapters.hiera.expressions import Plan, Speech, planned, text_pla
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown
-from nodeattrs.errors import DocumentError
-from nodeattrs.texts.documents import MAX_BYTES, Document, parse
+from nodeattrs.errors import DocumentError, TooMuch
+from nodeattrs.texts.documents import Document, content_of, decoded, parse
 from nodeattrs.texts.places import HALF_PAIR, Mark, Text
-
-__all__ = ["DataFile", "FunctionData", "Source", "file_source", "read_document"]
 
 
 class ReadDocument(NamedTuple):
@@ -41,40 +39,25 @@ def read_document(path: pathlib.Path, name: str, syntax: Literal["yaml", "json"]
     raises: FileNotFoundError where there is none; BadData with file and line for all else
     """
     try:
-        with path.open("rb") as stream:
-            content = stream.read(MAX_BYTES + 1)
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise FileNotFoundError(str(error)) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise BadData(f"cannot be read: {reason}", kind="unreadable_file", file=name) from error
-    try:
-        return _parsed(content, name, syntax)
+        content = content_of(path, name)
     except DocumentError as error:
-        raise BadData(
-            error.reason,
-            kind="data_parse_error",
-            file=error.file,
-            line=error.line,
-            column=error.column,
-            hint=error.hint,
-            said=error.said,
-        ) from error
-
-
-def _parsed(content: bytes, name: str, syntax: Literal["yaml", "json"]) -> ReadDocument:
-    if len(content) > MAX_BYTES:
-        raise DocumentError(
-            f"is larger than {MAX_BYTES // 1_000_000} MB", file=name, hint="split it into several files"
-        )
+        if isinstance(error.__cause__, (FileNotFoundError, NotADirectoryError)):
+            raise FileNotFoundError(str(error)) from None
+        raise _bad("data_parse_error" if isinstance(error, TooMuch) else "unreadable_file", error) from error
     try:
-        written = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        before = content[: error.start].decode("utf-8")
-        raise Text(name, before).error("this byte is not UTF-8 text", len(before), hint="save it as UTF-8") from error
-    text = Text(name, written.removeprefix("\ufeff"))
+        return _parsed(Text(name, decoded(content, name).removeprefix("\ufeff")), syntax)
+    except DocumentError as error:
+        raise _bad("data_parse_error", error) from error
+
+
+def _bad(kind: str, error: DocumentError) -> BadData:
+    place = {"file": error.file, "line": error.line, "column": error.column}
+    return BadData(error.reason, kind=kind, hint=error.hint, said=error.said, **place)
+
+
+def _parsed(text: Text, syntax: Literal["yaml", "json"]) -> ReadDocument:
     if syntax == "json":
-        return ReadDocument(parse(text.text, name, "json"), {}, text)
+        return ReadDocument(parse(text.text, text.file, "json"), {}, text)
     from nodeattrs.adapters.hiera import ruby_yaml
 
     half = HALF_PAIR.search(text.text)

@@ -7,7 +7,6 @@ levels and no sources.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cmp_to_key, lru_cache
 from typing import Any
@@ -17,8 +16,8 @@ from nodeattrs.core.folding import meet, note
 from nodeattrs.core.part import Part, by_field, by_position, entries, listed, made, unite, without
 from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, LIST, MAP, NULL, SAID, SCALAR, TAKE, TEXT, Line, Meet, Policy
 from nodeattrs.core.tree import ABSENT, strict_key
-
-__all__ = ["KNOCKED_OUT", "Deep"]
+from nodeattrs.puppet.regex import translated
+from nodeattrs.texts.patterns import BadPattern, Expression
 
 BOOL = "bool"
 _KINDS: dict[type, str] = {bool: BOOL}
@@ -203,11 +202,11 @@ class _Markers:
         return self.prefix is not None
 
     @property
-    def _pattern(self) -> re.Pattern[str]:
+    def _pattern(self) -> Expression:
         return _prefix_pattern(self.prefix or "")
 
     def named_by(self, text: str) -> str:
-        return self._pattern.sub("", text)
+        return self._pattern.without(text)
 
     def has(self, value: Any) -> bool:
         return type(value) is str and self.named_by(value) != value
@@ -217,7 +216,7 @@ class _Markers:
 
     def drop(self, value: Any) -> bool:
         """Whether an element is none once its list has met everything."""
-        return type(value) is str and (value == self.prefix or bool(self._pattern.search(value)))
+        return type(value) is str and (value == self.prefix or self._pattern.search(value))
 
     def among(self, keys: Iterable[Any]) -> list[str]:
         return [key for key in keys if self.has(key)]
@@ -273,14 +272,14 @@ def _all_maps(lower: Part, upper: Part) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _prefix_pattern(prefix: str) -> re.Pattern[str]:
+def _prefix_pattern(prefix: str) -> Expression:
     try:
-        return re.compile("^" + prefix, re.MULTILINE)
-    except (re.error, OverflowError, RecursionError) as error:
+        return translated("^" + prefix)
+    except BadPattern as error:
         raise CannotMerge(
-            f"the knock-out prefix {prefix!r} is read as a regular expression, and is none: {error}",
+            f"the knock-out prefix {prefix!r} is read as a regular expression, and cannot be used: {error.message}",
             kind="bad_pattern",
-            hint="put a backslash before its special characters",
+            hint=error.hint or "put a backslash before its special characters",
         ) from None
 
 

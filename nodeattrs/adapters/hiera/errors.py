@@ -19,8 +19,6 @@ from nodeattrs.core.tree import Path
 from nodeattrs.errors import BadArgument, DocumentError, MergeConflict, NodeattrsError, NotFound, TypeConflict
 from nodeattrs.texts.documents import Document
 
-__all__ = ["BadData", "BadLookup", "CannotDig", "CannotMerge", "HieraError", "KeyNotFound", "bad_data"]
-
 
 class HieraError(NodeattrsError):
     """Every error of a lookup.

@@ -15,8 +15,7 @@ from typing import Any
 from nodeattrs.adapters.hiera.answers import Answers, Asking, Merge
 from nodeattrs.adapters.hiera.deep import KNOCKED_OUT
 from nodeattrs.adapters.hiera.errors import HieraError
-from nodeattrs.adapters.hiera.keys import split_key
-from nodeattrs.adapters.hiera.options import NAME
+from nodeattrs.adapters.hiera.keys import NAME, split_key
 from nodeattrs.adapters.hiera.recorder import Recorder, Searched
 from nodeattrs.core.claim import Cause, Claim, Origin
 from nodeattrs.core.folding import NOTHING, Folding, noting
@@ -27,8 +26,6 @@ from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, spell
 from nodeattrs.core.walk import Setting
 from nodeattrs.errors import NodeattrsError, TooDeep
-
-__all__ = ["Explanation", "Knocked", "UnknownLevel", "explained", "explained_options", "undecided"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,7 +340,7 @@ def _plain(value: Any) -> Any:
 
 
 def _kind(error: NodeattrsError) -> str:
-    return str(getattr(error, "kind", type(error).__name__))
+    return error.kind or type(error).__name__
 
 
 def _origin(origin: Origin) -> dict[str, Any]:

@@ -16,9 +16,8 @@ from typing import Any, Protocol
 from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.adapters.hiera.keys import dug, split_key
 from nodeattrs.adapters.hiera.values import written
+from nodeattrs.core.budget import Budget
 from nodeattrs.core.tree import ABSENT, Path
-
-__all__ = ["Plan", "Speech", "planned", "text_plan", "variable"]
 
 
 class Speech(Protocol):
@@ -28,6 +27,11 @@ class Speech(Protocol):
     """
 
     untrusted: bool
+
+    @property
+    def budget(self) -> Budget:
+        """What the call under way may use up."""
+        ...
 
     def variable(self, name: Any) -> Any:
         """The value of a variable; null where there is none."""
@@ -44,6 +48,8 @@ Plan = Callable[[Speech], Any]
 _EXPRESSION = re.compile(r"%\{([^}]*)\}")
 _CALL = re.compile(r"^(\w+)\((?:\"([^\"]+)\"|'([^']+)')\)$", re.ASCII | re.MULTILINE)
 _EMPTY = frozenset(["", "::", '""', "''", '"::"', "'::'"])
+_SHORT = 256
+"""A fact of so few characters may be written as often as a text has room for its name."""
 _BLANKS = " \t\n\v\f\r\0"
 
 
@@ -192,6 +198,8 @@ class _Variable(_Piece):
         text = written(variable(self.name, self.subject, speech))
         if "%" in text or "{" in text:
             speech.untrusted = True
+        if len(text) > _SHORT:
+            speech.budget.bytes(len(text))
         return text
 
 
@@ -210,7 +218,9 @@ class _Lookup(_Piece):
             value = value if plan is None else plan(speech)
         else:
             speech.untrusted = True
-        return written(value)
+        text = written(value)
+        speech.budget.bytes(len(text))
+        return text
 
 
 class _Alias(_Piece):
@@ -222,7 +232,10 @@ class _Alias(_Piece):
     def value(self, speech: Speech) -> Any:
         value, trusted = speech.lookup(self.key)
         speech.untrusted = speech.untrusted or not trusted
-        return "" if value is ABSENT else value
+        if value is ABSENT:
+            return ""
+        speech.budget.tree(value)
+        return value
 
     def text(self, speech: Speech) -> str:
         return written(self.value(speech))

@@ -19,12 +19,11 @@ from nodeattrs.adapters.hiera.data import DataFile, FunctionData, Source, file_s
 from nodeattrs.adapters.hiera.errors import BadData
 from nodeattrs.core.borders import A_PATH, Listed, taking
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.core.tree import ABSENT, copied, near
+from nodeattrs.core.tree import ABSENT, copied, meant
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import BadArgument, BadName, DocumentError, EnvironmentNotFound, NodeattrsError
-
-__all__ = ["LoadedTree"]
 
 _NAME = re.compile(r"\w+", re.ASCII)
 _SYNTAX: dict[str, Literal["yaml", "json"]] = {
@@ -128,10 +127,9 @@ class LoadedTree:
         if not _NAME.fullmatch(environment):
             raise BadName(f"{environment!r} is no name of an environment", hint="letters, digits and _ only")
         folder = self._environments / environment
-        if not folder.is_dir():
+        if not os.path.isdir(folder):
             names = self.environments()
-            close = near(environment, names)
-            hint = f"did you mean {close[0]}?" if close else f"there are: {', '.join(names) or 'none'}"
+            hint = meant(environment, names) or f"there are: {', '.join(names) or 'none'}"
             raise EnvironmentNotFound(f"there is no environment {environment!r}", hint=hint)
         return folder
 
@@ -161,7 +159,7 @@ class LoadedTree:
             return None
         own = self._folder(environment)
         for folder in [*([own / "modules"] if own else []), *self._modulepath]:
-            if (folder / module).is_dir():
+            if os.path.isdir(folder / module):  # a name too long for a disk is of nothing there
                 return folder / module
         return None
 
@@ -228,13 +226,13 @@ class LoadedTree:
             raise failed(error, "cannot be loaded") from error
         if function is None:
             known = [*_SYNTAX, *self._functions]
-            close = near(entry.function, known)
             raise BadData(
                 f"the entry {entry.name!r} asks for a data function {entry.function!r} that nobody has",
                 kind="unknown_data_function",
                 file=file,
                 line=entry.line,
-                hint=f"did you mean {close[0]}?" if close else "pass it to Hiera: functions={'name': callable}",
+                hint=meant(entry.function, known)
+                or "a package may offer it (entry point nodeattrs.hiera), or functions={'name': callable} in Python",
             )
         if path is not None:
             if not os.path.exists(path):
@@ -267,6 +265,27 @@ class LoadedTree:
         Read whether a node needs it or not: *.yaml, *.yml, *.json, *.eyaml. Datadirs with variables in
         them are searched from their last fixed folder.
         """
+        found = (self.source(entry, entry.name, {}, None) for entry in self._data_entries(environment))
+        yield from (source for source in found if isinstance(source, DataFile))
+
+    def check(self) -> tuple[int, list[NodeattrsError]]:
+        """Read every data file of every environment: how many there are, and what is wrong; see `warnings`, too."""
+        count, faults = 0, []
+        for environment in self.environments() or ["production"]:
+            try:
+                entries = list(self._data_entries(environment))
+            except NodeattrsError as error:
+                faults.append(error)
+                continue
+            count += len(entries)
+            for entry in entries:
+                try:
+                    self.source(entry, entry.name, {}, None)
+                except NodeattrsError as error:
+                    faults.append(error)
+        return count, faults
+
+    def _data_entries(self, environment: str) -> Iterator[Entry]:
         seen: set[str] = set()
         for config in self.configs(environment):
             for folder in dict.fromkeys(_fixed(config, entry) for entry in (*config.entries, *(config.defaults or ()))):
@@ -274,10 +293,7 @@ class LoadedTree:
                     if path not in seen:
                         seen.add(path)
                         function = "json_data" if path.endswith(".json") else "yaml_data"
-                        entry = Entry(path, "data_hash", function, "path", (path,), "")
-                        source = self.source(entry, path, {}, None)
-                        if isinstance(source, DataFile):
-                            yield source
+                        yield Entry(path, "data_hash", function, "path", (path,), "")
 
     def configs(self, environment: str) -> list[Config]:
         """Every hiera.yaml that has a say in an environment."""
@@ -314,6 +330,9 @@ def _installed(name: str) -> Callable[..., Any] | None:
     from importlib.metadata import entry_points
 
     for point in entry_points(group="nodeattrs.hiera", name=name):
+        if not may_run():
+            unknown = Unknown(name, f"{point.value} {NOT_RUN}")
+            return lambda *_: unknown
         return point.load()  # type: ignore[no-any-return]
     return None
 

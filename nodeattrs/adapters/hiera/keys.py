@@ -1,19 +1,20 @@
-"""Dotted keys: how one is split, and how a value is dug out.
+"""Keys: how a dotted one is split, how a value is dug out, and which `lookup_options` hold for one.
 
-`users.bob.'home.dir'.0` names the key `users` and four steps below it. It knows no
-file and no scope.
+`users.bob.'home.dir'.0` names the key `users` and four steps below it. Exact names of options
+come before expressions. It knows no file and no scope.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
 from nodeattrs.adapters.hiera.errors import BadLookup, CannotDig
 from nodeattrs.core.tree import ABSENT, Path
-
-__all__ = ["SPECIAL", "dug", "module_of", "split_key"]
+from nodeattrs.puppet.regex import translated
+from nodeattrs.texts.patterns import BadPattern, Expression
 
 SPECIAL = re.compile(r"['\".]")
 """A key without any of these is one step, blanks included."""
@@ -43,7 +44,10 @@ def split_key(key: str) -> Path:
         if bare is None:
             steps.append(double if double is not None else single)
         else:
-            steps.append(int(bare) if _INTEGER.fullmatch(bare.strip()) and ":" not in bare else bare.strip())
+            try:
+                steps.append(int(bare) if _INTEGER.fullmatch(bare.strip()) and ":" not in bare else bare.strip())
+            except ValueError:  # more digits than Python reads
+                raise _malformed(key, at) from None
         at = piece.end()
         if at == len(key):
             return tuple(steps)
@@ -54,7 +58,7 @@ def split_key(key: str) -> Path:
 
 def _malformed(key: str, at: int) -> BadLookup:
     return BadLookup(
-        f"the key {key!r} cannot be split at character {at + 1}",
+        f"the key {key[:80]!r} cannot be split at character {at + 1}",
         kind="key_syntax",
         hint="write steps with one dot between them, and quote a step that has a dot in it: a.'b.c'.0",
     )
@@ -94,3 +98,75 @@ def dug(value: Any, steps: Path, key: str) -> Any:
                 hint="a list takes a number from 0, a map takes a key; what stands there is neither",
             )
     return value
+
+
+NAME = "lookup_options"
+"""The reserved key."""
+
+
+def checked(value: Any, module: str | None) -> dict[str, Any] | None:
+    """What one layer says under `lookup_options`.
+
+    module: the module whose layer it is; then every name has to be inside its namespace
+    raises: BadLookup
+    """
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        raise BadLookup(
+            f"{NAME} must be a map, and is {value!r}",
+            kind="lookup_options_not_a_hash",
+            hint="write `lookup_options:` with a key, and `merge:` below it",
+        )
+    if module is not None:
+        for name in value:
+            if str(name).startswith("^"):
+                if not str(name).startswith(f"^{module}::"):
+                    raise _outside("pattern", name, f"^{module}::")
+            elif not str(name).startswith(f"{module}::"):
+                raise _outside("key", name, f"{module}::")
+    return value
+
+
+def _outside(what: str, name: object, start: str) -> BadLookup:
+    return BadLookup(
+        f"{NAME} of a module may speak of its own keys only, not of {name!r}",
+        kind=f"lookup_options_{what}_outside_module",
+        hint=f"begin it with {start!r}, or move it to the environment",
+    )
+
+
+class Options:
+    """The lookup_options that hold for the keys of one module.
+
+    raises: BadLookup "bad_pattern", where an expression is none
+    """
+
+    def __init__(self, merged: Mapping[Any, Any]) -> None:
+        self.exact: dict[Any, Any] = {}
+        self.patterns: list[tuple[Expression, str, Any]] = []
+        for name, entry in merged.items():
+            if isinstance(name, str) and name.startswith("^"):
+                try:
+                    self.patterns.append((translated(name), name, entry))
+                except BadPattern as error:
+                    raise BadLookup(
+                        f"the expression {name!r} in {NAME} cannot be used: {error.message}",
+                        kind="bad_pattern",
+                        hint=error.hint or "it is a regular expression in Ruby's spelling",
+                    ) from None
+            else:
+                self.exact[name] = entry
+
+    def of(self, root: str) -> tuple[str, Mapping[str, Any]] | None:
+        """The entry for a key, with the name or expression under which it stands.
+
+        An entry that is neither null nor a map counts, and says nothing.
+        """
+        entry = self.exact.get(root)
+        if entry is not None:
+            return root, entry if isinstance(entry, dict) else {}
+        for pattern, name, entry in self.patterns:
+            if pattern.search(root):
+                return name, entry if isinstance(entry, dict) else {}
+        return None

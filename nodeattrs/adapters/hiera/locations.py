@@ -16,9 +16,8 @@ from nodeattrs.adapters.hiera.config import Config, Entry
 from nodeattrs.adapters.hiera.data import Source
 from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.adapters.hiera.expressions import Speech, text_plan, variable
+from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
-
-__all__ = ["Level", "Location", "Place", "located"]
 
 
 class Location(NamedTuple):
@@ -76,12 +75,13 @@ def located(config: Config, entry: Entry, speech: Speech) -> list[Location] | No
         return [
             Location(declared, path)
             for declared in entry.declared
-            for path in _globbed(folder, _filled(folder, declared, speech))
+            for path in _globbed(folder, _filled(folder, declared, speech), speech.budget)
         ]
     name, local, template = entry.declared
     values = variable(name, name, speech)
     if isinstance(values, dict):
         values = [[key, value] for key, value in values.items()]
+    speech.budget.steps(_PER_FILE * len(values) if isinstance(values, list) else _PER_FILE)
     return [
         Location(template, _filled(folder, template, _Local(speech, local, value)))
         for value in (values if isinstance(values, list) else [values] if values not in (None, "") else [])
@@ -102,6 +102,10 @@ class _Local:
 
     def lookup(self, key: str) -> tuple[Any, bool]:
         return self._outer.lookup(key)
+
+    @property
+    def budget(self) -> Budget:
+        return self._outer.budget
 
 
 def _filled(folder: str, declared: str, speech: Speech) -> str:
@@ -134,16 +138,18 @@ def _inside(path: str, folder: str) -> bool:
 
 
 _MOST_ALTERNATIVES = 1_000
+_PER_FILE = 100
+"""How many steps a file is that is looked for, as near as one can say."""
 
 
 # --- Ruby's globs -------------------------------------------------------------------
 
 
-def _globbed(folder: str, pattern: str) -> Iterator[str]:
+def _globbed(folder: str, pattern: str, budget: Budget) -> Iterator[str]:
     """The files that match, each folder in the order of its names' bytes; no hidden ones, no folders."""
     base = folder.rstrip("/") + "/"
     below = pattern[len(base) :] if pattern.startswith(base) else None
-    for count, one in enumerate(_spread(pattern if below is None else below)):
+    for count, one in enumerate(_spread(pattern if below is None else below, budget)):
         if count == _MOST_ALTERNATIVES:
             raise BadLookup(
                 f"a glob with more than {_MOST_ALTERNATIVES:,} alternatives",
@@ -151,12 +157,15 @@ def _globbed(folder: str, pattern: str) -> Iterator[str]:
                 hint="are there braces in a fact that it names?",
             )
         start = "/" if below is None and one.startswith("/") else "" if below is None else base
-        found = set(_matching(start, [step for step in one.split("/") if step]))
+        steps = [step for step in one.split("/") if step]
+        steps = [step for step, before in zip(steps, ("", *steps), strict=False) if step != "**" or before != "**"]
+        found = set(_matching(start, steps, budget, set()))
         yield from sorted(found, key=lambda path: os.fsencode(path).split(b"/"))
 
 
-def _spread(pattern: str) -> Iterator[str]:
+def _spread(pattern: str, budget: Budget) -> Iterator[str]:
     """The alternatives of `{a,b}`, in order; they may hold others."""
+    budget.steps(len(pattern))
     start = pattern.find("{")
     depth, cuts = 0, [start]
     for at, sign in enumerate(pattern):
@@ -169,31 +178,36 @@ def _spread(pattern: str) -> Iterator[str]:
             choices = [pattern[one + 1 : other] for one, other in pairwise([*cuts, at])]
             before, after = pattern[:start], pattern[at + 1 :]
             for choice in choices:
-                yield from _spread(before + choice + after)
+                yield from _spread(before + choice + after, budget)
             return
     yield pattern
 
 
-def _matching(start: str, steps: list[str]) -> Iterator[str]:
-    if not steps:
+def _matching(start: str, steps: list[str], budget: Budget, been: set[tuple[str, int]]) -> Iterator[str]:
+    """The files below *start* that match the steps. cost: one look at each folder for each step"""
+    if not steps or (start, len(steps)) in been:
         return
+    been.add((start, len(steps)))
     step, rest = steps[0], steps[1:]
+    if step in (".", ".."):
+        yield from _matching(f"{start}{step}/", rest, budget, been)
+        return
+    names = _names(start)
+    budget.steps(_PER_FILE * (1 + len(names)))
     if step == "**" and rest:
-        yield from _matching(start, rest)
-        for name in _names(start):
+        yield from _matching(start, rest, budget, been)
+        for name in names:
             path = start + name
             if not name.startswith(".") and os.path.isdir(path) and not os.path.islink(path):
-                yield from _matching(path + "/", steps)
+                yield from _matching(path + "/", steps, budget, been)
         return
-    if step in (".", ".."):
-        yield from _matching(f"{start}{step}/", rest)
-        return
+    budget.steps(_PER_FILE * len(step))
     match = re.compile(_segment(step), re.DOTALL).fullmatch
-    for name in _names(start):
+    for name in names:
         if match(name) and (not name.startswith(".") or step.startswith(".")):
             path = start + name
             if rest:
-                yield from _matching(path + "/", rest)
+                yield from _matching(path + "/", rest, budget, been)
             elif not os.path.isdir(path):
                 yield path
 
@@ -209,16 +223,33 @@ _MARKS = re.compile(r"\\(.)|(\*+)|(\?)|\[([!^]?)([^\]]+)\]|(.)", re.DOTALL)
 
 
 def _segment(step: str) -> str:
-    """One step of a glob as a regular expression."""
-    out = []
+    """One step of a glob as a regular expression, which takes linear time.
+
+    What stands between two stars is taken where it comes first, and that is final.
+    """
+    runs = [""]
     for escaped, star, question, negated, members, plain in _MARKS.findall(step):
         if star:
-            out.append("[^/]*")
+            runs.append("")
         elif question:
-            out.append("[^/]")
+            runs[-1] += "[^/]"
         elif members:
-            inner = re.sub(r"([\\\[\]^&~|])", r"\\\1", members)
-            out.append(f"[{'^' if negated else ''}{inner}]")
+            runs[-1] += _one_of(members, bool(negated))
         else:
-            out.append(re.escape(escaped or plain))
-    return "".join(out)
+            runs[-1] += re.escape(escaped or plain)
+    if len(runs) == 1:
+        return runs[0]
+    first, *between, last = runs
+    return first + "".join(f"(?>[^/]*?{run})" for run in between) + f"[^/]*{last}"
+
+
+_MEMBER = re.compile(r"\\?(.)(?:-\\?(.))?", re.DOTALL)
+
+
+def _one_of(members: str, negated: bool) -> str:
+    """`[a-z]`, `[!a-z]`: a range that ends before it begins has nothing in it, as in Ruby."""
+    ranges = [(low, high or low) for low, high in _MEMBER.findall(members) if low <= (high or low)]
+    if not ranges:
+        return "[^/]" if negated else "(?!)"
+    inner = "".join(f"{re.escape(low)}-{re.escape(high)}" for low, high in ranges)
+    return f"[^/{inner}]" if negated else f"[{inner}]"

@@ -20,8 +20,6 @@ from nodeattrs.core.policy import ANY, SAID, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.core.unknown import Unknown
 
-__all__ = ["Found", "Recorder", "Searched"]
-
 ONE_FILE = Policy("in one file", Line(ANY, SAID, TAKE, "a key that is written twice counts where it stands last"))
 _NOBODY: Any = None
 """Who asks for what is overwritten: nothing of it is filled in."""

@@ -9,29 +9,13 @@ somebody asks. It knows no hierarchy: a text goes in, a tree comes out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import yaml
-from yaml.events import (
-    AliasEvent,
-    DocumentEndEvent,
-    Event,
-    MappingEndEvent,
-    MappingStartEvent,
-    ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-    StreamEndEvent,
-)
-
-from nodeattrs.core.tree import MAX_DEPTH
-from nodeattrs.errors import DocumentError
-from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text
-from nodeattrs.texts.yaml_text import MAX_VALUES
-
-__all__ = ["Read", "overwritten", "read", "scalar"]
+from nodeattrs.core.budget import Budget
+from nodeattrs.texts.numbers import MAX_DIGITS, too_long
+from nodeattrs.texts.places import Mark, Reading, Text
+from nodeattrs.texts.yaml_events import DROPPED, MERGE, YAML, Builder, Frame
 
 
 class Symbol(str):
@@ -77,7 +61,7 @@ _WORDS: dict[str, Any] = {
     **dict.fromkeys(("no", "false", "off"), False),
 }
 _SPECIAL_FLOATS = {".inf": float("inf"), "+.inf": float("inf"), "-.inf": float("-inf"), ".nan": float("nan")}
-_YAML = "tag:yaml.org,2002:"
+_NO_PLAIN_DATA = (f"{YAML}set", f"{YAML}omap", "!omap", "!set")
 
 
 @lru_cache(maxsize=4096)
@@ -125,295 +109,111 @@ def _number(text: str) -> Any:
         sign, *digits = integer.groups()
         base, written = next((base, part) for base, part in zip((2, 16, 8, 10), digits, strict=True) if part)
         written = written.replace(",", "").replace("_", "")
-        if len(written) > 4300:
-            return Refused("a number of more than 4,300 digits")
+        number = int(sign + (written or "0"), base) if len(written) <= MAX_DIGITS else None
+        if number is None or too_long(number):
+            return Refused(f"a number of more than {MAX_DIGITS:,} digits")
         if written or base == 8:
-            return int(sign + (written or "0"), base)
+            return number
     return text
 
 
-def _quoted(event: ScalarEvent) -> Any:
-    """What a scalar says that is no plain one: in quotes, or with a tag."""
-    return event.value if event.implicit[1] or not event.tag else _tagged(event.tag, event.value)
-
-
 def _tagged(tag: str, text: str) -> Any:
-    if tag == _YAML + "str" or re.match(r"!str(:|$)", tag):
+    if tag == YAML + "str" or re.match(r"!str(:|$)", tag):
         return text
     if re.match(r"!ruby/sym(bol)?", tag):
         return Symbol(text)
-    if tag.startswith("!ruby/") or tag in (_YAML + "binary", "!binary"):
+    if tag.startswith("!ruby/") or tag in (YAML + "binary", "!binary"):
         return Refused("what a data file cannot hold")
     value = scalar(text)
-    if tag in (_YAML + "float", "!float"):
+    if tag in (YAML + "float", "!float"):
         return float(value) if type(value) in (int, float) else Refused("no number")
     return value
 
 
-class _Frame:
-    """A map or list whose end has not come yet."""
-
-    __slots__ = ("anchor", "before", "data", "height", "is_map", "key", "key_offset", "offset", "parts")
-
-    def __init__(self, is_map: bool, anchor: str | None, before: int) -> None:
-        self.data: Any = {} if is_map else []
-        self.is_map = is_map
-        self.anchor = anchor
-        self.before = before
-        self.height = 1
-        self.key: Any = _NO_KEY
-        self.key_offset = 0
-        self.offset = 0
-        self.parts: dict[Any, Mark] = {}
-
-
-class _Named(NamedTuple):
-    data: Any
-    parts: dict[Any, Mark]
-    height: int
-    size: int
-
-
-_NO_KEY: Any = object()
-_MERGE: Any = object()
-_ODD_KEY: Any = object()
-
-
-def read(text: Text) -> Read:
+def read(text: Text, budget: Budget | None = None) -> Read:
     """What *text* says, as Puppet reads it: the first document, {} where there is none.
 
-    cost:   one event a key and value
-    raises: DocumentError with line and column
+    cost:   one event a key and value; the marks a second reading, when they are asked for
+    raises: DocumentError with line and column; TooMuch
     """
-    builder = _Builder(text, marks=False)
-    tree = builder.run()
-    warnings = tuple(text.error(*one) for one in builder.warnings)
-    return Read(Reading(tree, lambda: _marked(text), warnings), builder.unfit, frozenset(builder.overwritten))
+    builder = _Puppet(text, marks=False, budget=budget)
+    reading = Reading(builder.run(), lambda: _marked(text), tuple(builder.warnings))
+    return Read(reading, builder.unfit, frozenset(builder.twice))
 
 
 def overwritten(text: Text, key: str) -> list[tuple[Any, Mark]]:
     """What *text* has under a key of its root that it has again further down, the last one first."""
-    builder = _Builder(text, marks=True)
-    builder.run()
-    return [(value, mark or builder.mark) for value, mark in builder.overwritten.get(key, ())]
+    return list(reversed(_marked(text).parts[key].again))
 
 
 def _marked(text: Text) -> Mark:
-    builder = _Builder(text, marks=True)
+    builder = _Puppet(text)
     builder.run()
     return builder.mark
 
 
-class _Builder:
-    """Builds one tree from events; with *marks* also where everything stands."""
+class _Puppet(Builder):
+    only_first = True
+    merges_in_place = True
 
-    def __init__(self, text: Text, marks: bool) -> None:
-        self.text = text
-        self.marks = marks
-        self.mark = Mark(0)
-        self.tree: Any = None
-        self.warnings: list[tuple[str, int]] = []
+    def __init__(self, text: Text, **how: Any) -> None:
+        super().__init__(text, **how)
         self.unfit: dict[str, tuple[str, int]] = {}
-        self.overwritten: dict[Any, list[tuple[Any, Mark | None]]] = {}
-        self._stack: list[_Frame] = []
-        self._named: dict[str, _Named | None] = {}
-        self._count = 0
-        self._escapes = False
+        self.twice: set[Any] = set()
 
-    def run(self) -> Any:
-        try:
-            self._run()
-        except yaml.YAMLError as error:
-            raise _explained(self.text, error) from error
-        except RecursionError:
-            raise self.text.error("nested deeper than the caller's stack has room for") from None
-        except DocumentError:
-            raise
-        except (ValueError, OverflowError) as error:
-            raise self.text.error("an escape that stands for no character") from error
-        return self.tree
-
-    def _run(self) -> None:
-        # Scalars first: loading is most of what a whole lookup costs.
-        self._escapes = "\\u" in self.text.text or "\\U" in self.text.text  # libyaml refuses half a pair itself
-        scalar_found, is_word = self._scalar, _WORD.match
-        for event in _events(self.text.text):
-            kind = type(event)
-            if kind is ScalarEvent:
-                value = event.value
-                if not event.implicit[0]:
-                    value = _quoted(event)
-                elif len(value) < 6 or not is_word(value):
-                    value = scalar(value)
-                scalar_found(value, event)
-            elif kind is MappingStartEvent or kind is SequenceStartEvent:
-                self._begin(event, kind is MappingStartEvent)
-            elif kind is MappingEndEvent or kind is SequenceEndEvent:
-                self._end(event)
-            elif kind is AliasEvent:
-                self._alias(event)
-            elif kind is DocumentEndEvent or kind is StreamEndEvent:
-                return
-
-    def _scalar(self, value: Any, event: Any) -> None:
+    def scalar(self, event: Any) -> Any:
+        value = event.value
+        if not event.implicit[0]:
+            if event.tag and not event.implicit[1]:
+                value = _tagged(event.tag, value)
+        elif len(value) < 6 or not _WORD.match(value):
+            value = scalar(value)
         if type(value) is Refused:
-            raise self._error(f"{value.what} stands here, and data files hold none", event, hint="put it in quotes")
-        if self._escapes and type(value) is str and HALF_PAIR.search(value):
-            raise self._error("half of a surrogate pair, which no file can hold", event)
-        self._count += 1
-        if event.anchor:
-            self._named[event.anchor] = _Named(value, {}, 0, 1)
-        frame = self._stack[-1] if self._stack else None
-        if frame is None or not frame.is_map or frame.key is not _NO_KEY:
-            self._place(value, event, {}, _offset(event) if self.marks else 0)
-            return
-        if type(value) is not str or value == "<<" or value in frame.data:
-            value = self._odd_key(frame, value, event)
-        frame.key = value
-        if self.marks:
-            frame.key_offset = _offset(event)
+            raise self.error(f"{value.what} stands here, and data files hold none", event, hint="put it in quotes")
+        return self.aliased(value, event) if type(value) is Symbol else value
 
-    def _error(self, message: str, event: Event, hint: str | None = None) -> DocumentError:
-        return self.text.error(message, _offset(event), hint=hint)
+    def aliased(self, value: Any, event: Any) -> Any:
+        is_key = self.open and self.open[-1].step is None
+        if type(value) is not Symbol or is_key:
+            return value
+        self._note(f"the symbol :{value}", event)
+        return str(value)
 
-    def _begin(self, event: Any, is_map: bool) -> None:
-        tag = event.tag
-        if tag and (tag.startswith("!ruby/") or tag in (_YAML + "set", _YAML + "omap", "!omap", "!set")):
-            raise self._error("a tag that data files may not use", event, hint="write a plain map or list")
-        if len(self._stack) >= MAX_DEPTH:
-            raise self._error(f"nested deeper than {MAX_DEPTH} levels", event)
-        self._count += 1
-        if self._count > MAX_VALUES:
-            raise self._too_many(event)
-        frame = _Frame(is_map, event.anchor, self._count)
-        if event.anchor:
-            self._named[event.anchor] = None
-        if self.marks:
-            frame.offset = _offset(event)
-        self._stack.append(frame)
+    def made(self, frame: Frame) -> Any:
+        tag = frame.event.tag
+        if tag and (tag.startswith("!ruby/") or tag in _NO_PLAIN_DATA):
+            raise self.error("a tag that data files may not use", frame.event, hint="write a plain map or list")
+        return frame.data
 
-    def _end(self, event: Event) -> None:
-        frame = self._stack.pop()
-        if frame.anchor:
-            size = self._count - frame.before + 1
-            self._named[frame.anchor] = _Named(frame.data, frame.parts, frame.height, size)
-        if self._stack:
-            upper = self._stack[-1]
-            if upper.height <= frame.height:
-                upper.height = frame.height + 1
-            if upper.is_map and upper.key is _NO_KEY:
-                upper.key = self._odd_key(upper, frame.data, event)
-                return
-        self._place(frame.data, event, frame.parts, frame.offset)
-
-    def _alias(self, event: Any) -> None:
-        if event.anchor not in self._named:
-            raise self._error("an alias for what has no name above", event, "quote a text that begins with *")
-        named = self._named[event.anchor]
-        if named is None:
-            raise self._error("an alias inside what it names", event)
-        self._count += named.size
-        if self._count > MAX_VALUES:
-            raise self._too_many(event)
-        if len(self._stack) + named.height > MAX_DEPTH:
-            raise self._error(f"nested deeper than {MAX_DEPTH} levels", event)
-        if self._stack:
-            frame = self._stack[-1]
-            frame.height = max(frame.height, named.height + 1)
-            if frame.is_map and frame.key is _NO_KEY:
-                odd = type(named.data) is not str or named.data in frame.data
-                frame.key = self._odd_key(frame, named.data, event) if odd else named.data
-                frame.key_offset = _offset(event)
-                return
-        self._place(named.data, event, named.parts, _offset(event) if self.marks else 0)
-
-    def _too_many(self, event: Event) -> DocumentError:
-        hint = "aliases are counted as often as they are used"
-        return self._error(f"holds more than {MAX_VALUES:,} values", event, hint=hint)
-
-    def _odd_key(self, frame: _Frame, value: Any, event: Event) -> Any:
-        """A key that is no new text: `<<`, a symbol, a repetition, or something data has no keys of."""
+    def key(self, frame: Frame, value: Any, event: Any) -> Any:
+        if type(value) is str and value != "<<" and value not in frame.data:
+            return value
         if type(value) is Symbol:
             value = str(value)
-        if value == "<<" and getattr(event, "tag", None) != _YAML + "str":
-            return _MERGE
-        if type(value) is str or (type(value) is int and len(self._stack) > 1):
+        if value == "<<" and getattr(event, "tag", None) != f"{YAML}str":
+            return MERGE
+        at_root = len(self.open) == 1
+        if type(value) is str or (type(value) is int and not at_root):
             if value in frame.data:
-                self.warnings.append((f"the key {value!r} is written twice; the last one counts", _offset(event)))
-                if len(self._stack) == 1:
-                    self.overwritten.setdefault(value, []).insert(0, (frame.data[value], frame.parts.get(value)))
+                self._warn(f"the key {value!r} is written twice; the last one counts", event, "repeated-key")
+                if at_root:
+                    self.twice.add(value)
             return value
-        if len(self._stack) == 1:
-            self.warnings.append(("a key that is no text is found by no lookup; quote it", _offset(event)))
+        if at_root:
+            self._warn("a key that is no text is found by no lookup; quote it", event, "key-is-no-text")
         else:
             self._note("a key that is neither text nor integer", event)
-        return _ODD_KEY
+        return DROPPED
 
-    def _note(self, what: str, event: Event) -> None:
-        root = self._stack[0].key if self._stack and self._stack[0].is_map else _NO_KEY
-        if isinstance(root, str):
-            self.unfit.setdefault(root, (what, _offset(event)))
+    def unmerged(self, event: Any) -> Any:
+        return "<<"
 
-    def _place(self, value: Any, event: Event, parts: dict[Any, Mark], offset: int) -> None:
-        if type(value) is Symbol:
-            self._note(f"the symbol :{value}", event)
-            value = str(value)
-        stack = self._stack
-        if not stack:
-            self.tree = value
-            if self.marks:
-                self.mark = Mark(offset, parts)
-            return
-        frame = stack[-1]
-        if not frame.is_map:
-            if self.marks:
-                frame.parts[len(frame.data)] = Mark(offset, parts)
-            frame.data.append(value)
-            return
-        key, frame.key = frame.key, _NO_KEY
-        if key is _MERGE:
-            key = self._merge(frame, value, parts)
-        if key is _NO_KEY or key is _ODD_KEY:
-            return
-        frame.data[key] = value
-        if self.marks:
-            later = type(value) not in (dict, list) and "\n" in self.text.text[frame.key_offset : offset]
-            frame.parts[key] = Mark(offset if later and value is not None else frame.key_offset, parts)
+    def _warn(self, message: str, event: Any, kind: str) -> None:
+        warning = self.error(message, event)
+        warning.kind = kind
+        self.warnings.append(warning)
 
-    def _merge(self, frame: _Frame, value: Any, parts: dict[Any, Mark]) -> Any:
-        """Merged keys stand where `<<` is written, over what stands before; no map is an ordinary value."""
-        if type(value) is dict:
-            maps = [(value, parts)]
-        elif type(value) is list and all(type(entry) is dict for entry in value):
-            maps = [(entry, parts[at].parts if self.marks else {}) for at, entry in enumerate(value)][::-1]
-        else:
-            return "<<"
-        merged: dict[Any, Any] = {}
-        for entry, marks in maps:
-            merged.update(entry)
-            frame.parts.update(marks)
-        frame.data.update(merged)
-        return _NO_KEY
-
-
-def _events(text: str) -> Iterator[Any]:
-    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
-    get = loader.get_event
-    try:
-        while True:
-            event = get()
-            yield event
-            if event is None or type(event) is StreamEndEvent:
-                return
-    finally:
-        loader.dispose()
-
-
-def _offset(event: Event) -> int:
-    return event.start_mark.index if event.start_mark else 0
-
-
-def _explained(text: Text, error: yaml.YAMLError) -> DocumentError:
-    problem = str(getattr(error, "problem", None) or error)
-    mark = getattr(error, "problem_mark", None)
-    return text.error(problem, None if mark is None else min(mark.index, len(text.text)))
+    def _note(self, what: str, event: Any) -> None:
+        root = self.open[0].step if self.open else None
+        if type(root) is str:
+            self.unfit.setdefault(root, (what, event.start_mark.index))

@@ -1,4 +1,4 @@
-"""A scope asks: what a node may look up, in every spelling of a call, and what is said when nothing is found.
+"""A tree of Hiera, and a scope that asks it: what a node may look up, in every spelling of a call.
 
 How a key is searched for it leaves to the answers below it, and how that is explained to
 the explanation.
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from nodeattrs.adapters.hiera.answers import Answers, Asking, Merge
 from nodeattrs.adapters.hiera.errors import BadLookup, CannotMerge, HieraError, KeyNotFound
+from nodeattrs.adapters.hiera.hierarchies import LoadedTree
 from nodeattrs.adapters.hiera.keys import split_key
 from nodeattrs.adapters.hiera.recorder import Recorder
 from nodeattrs.adapters.hiera.types import Type, parse_type
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     # Loaded by the first question: a lookup that nobody asks about does not pay for the answers.
     from nodeattrs.adapters.hiera.explain import Explanation, UnknownLevel
 
-__all__ = ["REQUIRED", "Scope"]
 
 REQUIRED: Any = object()
 """A class parameter without a default of its own."""
@@ -75,12 +75,12 @@ class Scope(Answers):
             kind = type(value)
             if kind is dict or kind is list:
                 value = copied(value)
+            if value_type is not None:
+                self._check_type(parse_type(value_type), value, name)
         except CannotMerge as error:
             raise self._with_origins(error, name, merge, override, default_values_hash) from None
         except RecursionError:
             raise TooDeep("the keys that need each other, or a value, are nested too deep") from None
-        if value_type is not None:
-            self._check_type(parse_type(value_type), value, name)
         return value
 
     def _first_of(self, names: Sequence[str], merge: Merge, asking: Asking) -> Any:
@@ -240,3 +240,41 @@ class Scope(Answers):
 
     def __repr__(self) -> str:
         return f"<Scope {self.node or 'without a name'} in {self.environment}>"
+
+
+class Hiera(LoadedTree):
+    """A tree of Hiera 5 data.
+
+    config:          a hiera.yaml, or a folder with one: the environment layer, for every environment
+    environmentpath: instead of config: a folder with a folder for each environment
+    global_config:   the hiera.yaml of the global layer; where that file is absent, the built-in one holds
+    modulepath:      folders with modules, beside the `modules` of the environment
+    functions:       data functions of one's own, by the name hiera.yaml calls them; entry points of
+                     the group `nodeattrs.hiera` are found too
+    decrypt:         makes clear text of what eyaml encrypted; without it such texts pass untouched
+    root:            the folder that file names in messages are counted from
+    sensitive:       makes a secret, for `convert_to: Sensitive`
+    documented:      the strategies follow the documentation where Puppet does not
+    strict:          what is a warning elsewhere is an error
+
+    >>> hiera = Hiera("cookbooks_example/hiera")
+    >>> hiera.scope(node="web2").lookup("ntp::servers")
+    ['0.pool.ntp.example', '1.pool.ntp.example']
+    """
+
+    def scope(
+        self,
+        facts: Mapping[str, Any] | None = None,
+        *,
+        node: str = "",
+        environment: str = "production",
+        trusted: Mapping[str, Any] | None = None,
+        variables: Mapping[str, Any] | None = None,
+    ) -> Scope:
+        """Whoever asks: a node with its facts, in an environment.
+
+        facts:     as `%{facts.os.family}`, and each also as a variable of its own
+        trusted:   as `%{trusted.certname}`; made from the name of the node unless given
+        variables: others, that hide facts of their name
+        """
+        return Scope(self, facts or {}, node, environment, trusted, variables or {})

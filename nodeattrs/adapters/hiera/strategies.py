@@ -23,10 +23,8 @@ from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.part import Part, listed, unite
 from nodeattrs.core.policy import ANY, LIST, MAP, NULL, SAID, TAKE, Handler, Line, Meet, Policy
-from nodeattrs.core.tree import ABSENT, copied, near
+from nodeattrs.core.tree import ABSENT, copied, meant, near
 from nodeattrs.errors import TooDeep
-
-__all__ = ["FIRST", "Strategy", "merge", "strategy_of"]
 
 One = TypeVar("One")
 
@@ -311,8 +309,7 @@ def _checked(name: str, options: dict[Any, Any]) -> dict[str, Any]:
     known = _DEEP_OPTIONS if name in ("deep", "reverse_deep") else {}
     for key, value in options.items():
         if key not in known:
-            close = near(key, known)
-            hint = f"did you mean {close[0]}?" if close else f"options that it knows: {', '.join(known) or 'none'}"
+            hint = meant(key, known) or f"options that it knows: {', '.join(known) or 'none'}"
             raise BadLookup(f"the strategy {name} knows no option {key!r}", kind="bad_option", hint=hint)
         if type(value) not in known[key]:
             kind = "a text" if known[key] is _TEXT_OPTION else "true or false"

@@ -17,12 +17,13 @@ from functools import lru_cache
 from typing import Any
 
 from nodeattrs.adapters.hiera.errors import BadLookup
-from nodeattrs.adapters.hiera.ruby_regex import Untranslatable, translated
 from nodeattrs.adapters.hiera.values import inspected
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.core.tree import near
-
-__all__ = ["Type", "convert", "parse_type"]
+from nodeattrs.core.tree import meant
+from nodeattrs.errors import TooDeep
+from nodeattrs.puppet.regex import translated
+from nodeattrs.texts.numbers import too_long
+from nodeattrs.texts.patterns import BadPattern, Expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,10 @@ def parse_type(text: str) -> Type:
     raises: BadLookup "convert_bad_type", where the text is no type; "unknown_type", where we know none of that name
     """
     reader = _Reader(text)
-    found = reader.value()
+    try:
+        found = reader.value()
+    except RecursionError:
+        raise TooDeep(f"the type {text[:40]}… is nested too deep") from None
     if not isinstance(found, Type) or reader.at < len(text):
         raise reader.fault()
     return found
@@ -71,7 +75,7 @@ class _Reader:
 
     def fault(self) -> BadLookup:
         return BadLookup(
-            f"{self.text!r} cannot be read as a type, at character {self.at + 1}",
+            f"{self.text[:80]!r} cannot be read as a type, at character {self.at + 1}",
             kind="convert_bad_type",
             hint="write it as in Puppet: Array[String], Optional[Integer[1, 5]]",
         )
@@ -103,12 +107,18 @@ class _Reader:
             words = {"default": DEFAULT, "undef": None, "true": True, "false": False}
             return words.get(found["word"], found["word"])
         if found["int"] is not None:
-            return int(found["int"], 0 if "x" in found["int"].lower() else 10)
+            return self.number(found["int"])
         if found["float"] is not None:
             return float(found["float"])
         if found["regex"] is not None:
             return _pattern(found["regex"])
         return found["single"] if found["single"] is not None else found["double"]
+
+    def number(self, word: str) -> int:
+        try:
+            return int(word, 0 if "x" in word.lower() else 10)
+        except ValueError:  # more digits than Python reads
+            raise self.fault() from None
 
     def fields(self) -> dict[Any, Any]:
         fields: dict[Any, Any] = {}
@@ -116,7 +126,11 @@ class _Reader:
             key = self.value()
             if not self.follows("=>"):
                 raise self.fault()
-            fields[key] = self.value()
+            value = self.value()
+            try:
+                fields[key] = value
+            except TypeError:
+                raise self.fault() from None
             if not self.follows(","):
                 if not self.follows("}"):
                     raise self.fault()
@@ -135,11 +149,10 @@ class _Reader:
                     break
         maker = _MAKERS.get(name)
         if maker is None:
-            close = near(name, _MAKERS)
             raise BadLookup(
                 f"the type {name} is not known here",
                 kind="unknown_type",
-                hint=f"did you mean {close[0]}?" if close else f"known are {', '.join(_MAKERS)}",
+                hint=meant(name, _MAKERS) or f"known are {', '.join(_MAKERS)}",
             )
         try:
             holds = maker(arguments)
@@ -148,11 +161,11 @@ class _Reader:
         return Type(name + self.text[start : self.at].strip(), name, tuple(arguments), holds)
 
 
-def _pattern(source: str) -> re.Pattern[str]:
+def _pattern(source: str) -> Expression:
     try:
         return translated(source)
-    except Untranslatable as error:
-        raise BadLookup(f"/{source}/ cannot be used: {error}", kind="bad_pattern") from None
+    except BadPattern as error:
+        raise BadLookup(f"/{source}/ cannot be used: {error.message}", kind="bad_pattern", hint=error.hint) from None
 
 
 Holds = Callable[[Any], bool]
@@ -226,11 +239,13 @@ def _enum(arguments: list[Any]) -> Holds:
 
 
 def _matching(arguments: list[Any]) -> Holds:
-    patterns = [one if isinstance(one, re.Pattern) else _pattern(one) for one in arguments]
+    patterns = [one if isinstance(one, Expression) else _pattern(one) for one in arguments]
     return lambda value: type(value) is str and (not patterns or any(one.search(value) for one in patterns))
 
 
 def _variant(arguments: list[Any]) -> Holds:
+    if not all(isinstance(one, Type) for one in arguments):
+        raise TypeError
     return lambda value: any(one.holds(value) for one in arguments)
 
 
@@ -356,6 +371,8 @@ def _reason(error: Exception, value: Any, name: str) -> str:
 
 def _to_integer(value: Any, radix: Any = 10, absolute: bool = False) -> int:
     number = _as_integer(value, 10 if radix is DEFAULT or radix == "default" else radix)
+    if too_long(number):
+        raise ValueError
     return abs(number) if absolute else number
 
 
@@ -372,8 +389,7 @@ def _as_integer(value: Any, radix: int) -> int:
         prefix = {2: "0b", 8: "0", 16: "0x"}[radix]
         return int(re.sub(rf"^([+-]?){prefix}(?=.)", r"\1", text, flags=re.IGNORECASE), radix)
     if found is None:
-        number = _to_float(value)
-        return int(number)
+        return int(_to_float(value))
     sign, digits = found.groups()
     base = 16 if digits[:2].lower() == "0x" else 2 if digits[:2].lower() == "0b" else 8 if digits[0] == "0" else 10
     return int(sign + digits, base)

@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-__all__ = ["inspected", "written"]
-
 
 def written(value: Any) -> str:
     """A value as part of a text: null is empty, lists and maps are in Ruby's notation.

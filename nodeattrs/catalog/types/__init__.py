@@ -15,7 +15,8 @@ from importlib import import_module
 from typing import Any
 
 from nodeattrs.catalog.types.acting import Acting, ResourceType, Site, is_secret, revealed
-from nodeattrs.core.tree import near
+from nodeattrs.core.code import require_may_run
+from nodeattrs.core.tree import meant
 from nodeattrs.errors import BadArgument, NodeattrsError
 
 __all__ = [
@@ -33,7 +34,7 @@ __all__ = [
 _GROUP = "nodeattrs.resource_types"
 
 
-OURS = {"File": "files", "Directory": "files", "Link": "files", "Execute": "commands", "Log": "messages"}
+OURS = {"File": "files", "Directory": "files", "Link": "files", "Execute": "commands", "Log": "commands"}
 """Our types, and the module of each: loaded when one is declared."""
 
 
@@ -55,6 +56,7 @@ def _others() -> dict[str, Any]:
 
 
 def _loaded(point: Any) -> Any:
+    require_may_run(f"the resource type {point.name} ({point.value})")
     try:
         return point.load()
     except Exception as error:
@@ -72,9 +74,8 @@ def subject_of(name: str, title: str, parameters: Mapping[str, Any]) -> Any:
     known = parameters_of(kind)
     for parameter in parameters:
         if parameter not in known:
-            close = near(parameter, known)
             raise BadArgument(
                 f"{name}[{title}] has no parameter {parameter!r}",
-                hint=f"did you mean {' or '.join(close)}?" if close else f"it has {', '.join(known)}",
+                hint=meant(parameter, known) or f"it has {', '.join(known)}",
             )
     return kind(title, **parameters)

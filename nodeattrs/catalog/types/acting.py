@@ -18,8 +18,6 @@ from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.disk import Entry, LeadsOut, folder_below
 from nodeattrs.errors import BadName
 
-__all__ = ["Acting", "ResourceType", "Site", "is_secret", "revealed"]
-
 
 @dataclass(frozen=True)
 class Site:

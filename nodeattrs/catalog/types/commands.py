@@ -1,4 +1,4 @@
-"""The type `Execute`: a command, run when its conditions ask for it, or when it is refreshed.
+"""The types `Execute` (a command, run when its conditions ask for it, or when it is refreshed) and `Log`.
 
 A command that takes too long is ended together with everything it has started, whatever process
 group, session or parent that has by now: its children are known by a mark in their environment.
@@ -23,8 +23,6 @@ from nodeattrs.catalog.resources import FirstOf
 from nodeattrs.catalog.transaction import Change
 from nodeattrs.catalog.types.acting import ResourceType, Site, is_secret, revealed
 from nodeattrs.errors import BadArgument
-
-__all__ = ["Execute"]
 
 _MARK = "NODEATTRS_EXECUTE"
 _MOST_SHOWN = 400
@@ -192,3 +190,22 @@ def _shown(command: Command) -> str:
     text = command if isinstance(command, str) else shlex.join(map(str, command))
     text = " ".join(text.split())
     return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+@dataclass(repr=False)
+class Log(ResourceType):
+    """A message; saying it counts as a change, so it can notify.
+
+    message: what is said; the title unless given
+    """
+
+    title: str
+    message: Any = None
+
+    def check(self, site: Site) -> Sequence[Change]:
+        """It always has something to say."""
+        message = self.title if self.message is None else self.message
+        return [Change("message", "(withheld)" if is_secret(message) else str(message))]
+
+    def apply(self, change: Change, site: Site) -> None:
+        """Said by being reported."""

@@ -26,8 +26,6 @@ from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.disk import Entry, folder_below
 from nodeattrs.errors import BadArgument, missing_extra
 
-__all__ = ["Directory", "File", "Link"]
-
 _MOST_DIFF_BYTES = 200_000
 
 

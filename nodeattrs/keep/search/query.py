@@ -26,6 +26,7 @@ from nodeattrs.core.tree import parse as parsed_path
 from nodeattrs.errors import BadArgument, NodeattrsError, missing_extra
 from nodeattrs.keep.search.fields import NO_NUL, scalar_text
 from nodeattrs.keep.search.terms import All, And, Asked, Not, Or, Own, Pattern, Range, Term
+from nodeattrs.texts.patterns import BadPattern, expression
 
 __all__ = ["LONGEST_QUERY", "Query", "QueryNotSupported", "QueryNotUnderstood", "parse_query"]
 
@@ -90,7 +91,7 @@ OPENING: "[" | "{{"
 CLOSING: "]" | "}}"
 END: /(?!-){_SIGN}+/s
 PHRASE: /"(?:[^"\\]|\\.)*"/s
-OWN.2: /{_OWN}(?:>=|<=|=|<|>|~(?="))(?:"(?:[^"\\]|\\.)*"|[^{_ENDS}]+)/s
+OWN.2: /{_OWN}[{_SPACES}]*(?:>=|<=|=|<|>|~(?=[{_SPACES}]*"))[{_SPACES}]*(?:"(?:[^"\\]|\\.)*"|[^{_ENDS}]+)/s
 WORD: /(?!-|(?:AND|OR|NOT){_ALONE}){_SIGN}+/s
 %ignore /[{_SPACES}]+/
 """
@@ -292,7 +293,7 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-_SPLIT = re.compile(rf"({_OWN})(>=|<=|=|<|>|~)(.*)", re.DOTALL)
+_SPLIT = re.compile(rf"({_OWN})[{_SPACES}]*(>=|<=|=|<|>|~)[{_SPACES}]*(.*)", re.DOTALL)
 
 
 def _own(text: str) -> Own:
@@ -345,7 +346,9 @@ def _literal(given: str) -> tuple[str, Any]:
 
 def _by_regex(pattern: str) -> Callable[[str, str], bool]:
     try:
-        search = re.compile(pattern).search
-    except (re.error, RecursionError, OverflowError) as error:
-        raise QueryNotUnderstood(f"{pattern!r} is no regular expression: {error}") from None
-    return lambda kind, text: kind in "snb" and search(text) is not None
+        search = expression(pattern).search
+    except BadPattern as error:
+        raise QueryNotUnderstood(
+            f"the expression {pattern!r} cannot be used: {error.message}", hint=error.hint
+        ) from None
+    return lambda kind, text: kind in "snb" and search(text)

@@ -81,6 +81,10 @@ class FileStore:
     def describe(self) -> str:
         return f"files in {self._folder.shown}"
 
+    def is_there(self) -> bool:
+        with self._folder.failing("look"):
+            return any(_node_of(file) or file == _HISTORY for file in self._folder.listing())
+
     def names(self) -> list[str]:
         with self._folder.failing("list the nodes"):
             return sorted(filter(None, map(_node_of, self._folder.listing())))
@@ -193,7 +197,7 @@ class FileStore:
         return revision
 
     @taking(revisions=Listed)
-    def adopt(self, name: str, revisions: Sequence[Saved]) -> None:
+    def add_history(self, name: str, revisions: Sequence[Saved]) -> None:
         checked_name(name, "node")
         heads = []
         for saved in revisions:
@@ -421,6 +425,8 @@ class FileStore:
         document = documents.parse(text, file, "json")
         if not isinstance(document.tree, dict):
             raise document.error("a node document is a map", hint="is this another file under a node's name?")
+        if (kind := document.tree.get("chef_type")) not in (None, "node"):
+            raise document.error(f"this is no node: it is a {kind}", ("chef_type",), hint="name the place of nodes")
         told = document.tree.get("name")
         if told != name:
             raise document.error(

@@ -170,6 +170,10 @@ class SqlStore(ABC):
 
     # --- nodes ----------------------------------------------------------------------
 
+    def is_there(self) -> bool:
+        with self._reading("look") as talk:
+            return talk is not None
+
     def names(self) -> list[str]:
         with self._reading("list the nodes") as talk:
             return [] if talk is None else [name for name, _ in _nodes(talk)]
@@ -220,7 +224,7 @@ class SqlStore(ABC):
         return self._turns.taken(lambda: self._turn(name))
 
     @taking(revisions=Listed)
-    def adopt(self, name: str, revisions: Sequence[Saved]) -> None:
+    def add_history(self, name: str, revisions: Sequence[Saved]) -> None:
         checked_name(name, "node")
         texts = [_texts_of(name, saved) for saved in revisions]
         parts = _Parts(revisions[-1].document)

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.code import require_may_run
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import origins_at, sources
 from nodeattrs.core.part import Part
@@ -38,6 +39,12 @@ ENTRY_POINTS = "nodeattrs.facts"
 
 FactFunction = Callable[[dict[str, Any]], Mapping[str, Any]]
 """Given a copy of the facts so far, more of them; maps meet key by key, anything else replaces."""
+
+
+_OF_CHEF = ("json_class", "chef_type", "run_list", "default_attributes", "override_attributes")
+"""Fields of roles, environments and nodes; no fact is called so."""
+
+_WRITTEN = "write them with: ohai > facts.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +117,7 @@ def _installed(warnings: list[NodeattrsError]) -> Iterator[tuple[str, FactFuncti
 
     for point in sorted(entry_points(group=ENTRY_POINTS)):
         try:
+            require_may_run(f"the fact function {point.name}")
             function = point.load()
         except Exception as error:
             warnings.append(_failed(f"fact function {point.name} ({point.value}) cannot be imported", error))
@@ -134,6 +142,7 @@ def _add(
 
 def _failed(message: str, cause: Exception) -> NodeattrsError:
     warning = NodeattrsError(message, said=[f"{type(cause).__name__}: {cause}"])
+    warning.kind = "fact-function-failed"
     warning.__cause__ = cause
     return warning
 
@@ -145,11 +154,13 @@ def load_facts(path: pathlib.Path, file: str | None = None, *, settled: bool = F
 
     file:    its name in messages; *path* itself unless given
     settled: nobody is going to change them; see `Facts`
-    raises:  DocumentError, also for a document that is no map
+    raises:  DocumentError, also for a document that is no map, and for a role, an environment or a node
     """
     document = documents.read(path, file)
     if not isinstance(document.tree, dict):
-        raise document.error("facts are a map of names", hint="write them with: ohai > facts.json")
+        raise document.error("facts are a map of names", hint=_WRITTEN)
+    if told := next((name for name in _OF_CHEF if name in document.tree), None):
+        raise document.error(f"these are no facts but a document of Chef: it has {told}", hint=_WRITTEN)
     locator = document.locator("facts", path.name)
 
     from nodeattrs.runs.facts import facter

@@ -27,7 +27,6 @@ from nodeattrs.adapters.bindings.model.items import (
     Variables,
     When,
 )
-from nodeattrs.adapters.bindings.model.keys import Asked, target_of
 from nodeattrs.adapters.bindings.model.producers import (
     Constant,
     Custom,
@@ -43,12 +42,10 @@ from nodeattrs.adapters.bindings.model.producers import (
     Series,
 )
 from nodeattrs.adapters.bindings.model.queries import Condition, Query
-from nodeattrs.adapters.bindings.model.types import Classes, Type, parse_type, type_of_hint
+from nodeattrs.adapters.bindings.model.types import Asked, Classes, Type, parse_type, target_of, type_of_hint
 from nodeattrs.adapters.bindings.model.values import taken_in
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
-
-__all__ = ["Bindings", "Block", "asked"]
 
 
 def asked(key: Any, type: Any, classes: Classes) -> Asked:

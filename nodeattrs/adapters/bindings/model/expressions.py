@@ -17,28 +17,6 @@ from nodeattrs.adapters.bindings.model.queries import compared
 from nodeattrs.adapters.bindings.model.values import as_data, hash_as_data
 from nodeattrs.core.claim import Locator
 
-__all__ = [
-    "Assign",
-    "Blocked",
-    "Branch",
-    "Call",
-    "HashOf",
-    "Index",
-    "Interpolated",
-    "Lambda",
-    "ListOf",
-    "Literal",
-    "Node",
-    "Not",
-    "Operation",
-    "Variable",
-    "is_constant",
-    "plain",
-    "producing",
-    "settled",
-    "variables_of",
-]
-
 Variables = Callable[[str], Any]
 Functions = Mapping[str, Callable[..., Any]]
 

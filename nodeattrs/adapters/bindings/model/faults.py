@@ -11,8 +11,6 @@ from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import NodeattrsError, NotFound
 
-__all__ = ["BindingError", "BindingErrors", "LookupLoop", "NotBound", "TypeMismatch", "kinds_of"]
-
 
 class BindingError(NodeattrsError, ValueError):
     """One thing that is wrong with some bindings.

@@ -12,28 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
-from nodeattrs.adapters.bindings.model.keys import Asked
 from nodeattrs.adapters.bindings.model.producers import Constant, Producing
-from nodeattrs.adapters.bindings.model.types import Type
+from nodeattrs.adapters.bindings.model.types import Asked, Type
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Origin
-
-__all__ = [
-    "NOWHERE",
-    "Bind",
-    "BindingSet",
-    "Category",
-    "Dependency",
-    "Inclusion",
-    "Item",
-    "Multibind",
-    "ParameterMap",
-    "Parameters",
-    "Rebinding",
-    "Variables",
-    "When",
-    "faults",
-]
 
 NOWHERE = Origin("caller")
 

@@ -14,37 +14,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
-from nodeattrs.adapters.bindings.model.keys import Asked
-from nodeattrs.adapters.bindings.model.objects import Objects
-from nodeattrs.adapters.bindings.model.state import State
-from nodeattrs.adapters.bindings.model.types import HASH, Classes, Reference, Type
+from nodeattrs.adapters.bindings.model.state import Objects, State
+from nodeattrs.adapters.bindings.model.types import HASH, Asked, Classes, Type
 from nodeattrs.adapters.bindings.model.values import taken_in
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import NodeattrsError
-
-__all__ = [
-    "Computed",
-    "Constant",
-    "ConstantProducer",
-    "Custom",
-    "Factory",
-    "FirstFound",
-    "HashLookup",
-    "Instance",
-    "Lookup",
-    "Named",
-    "Producer",
-    "ProducerObject",
-    "Producing",
-    "Ref",
-    "Scope",
-    "Series",
-    "Written",
-    "called",
-    "none_given",
-    "with_options",
-]
+from nodeattrs.puppet.references import Reference
 
 
 class Producer(ABC):

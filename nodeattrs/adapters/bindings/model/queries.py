@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
-from nodeattrs.adapters.bindings.model.keys import Asked
 from nodeattrs.adapters.bindings.model.producers import Producing, Ref, Scope, called, none_given
-from nodeattrs.adapters.bindings.model.types import Reference, Type
-
-__all__ = ["PATTERN_SIGNS", "SIGNS", "Attribute", "Condition", "Query", "compared"]
+from nodeattrs.adapters.bindings.model.types import Asked, Type
+from nodeattrs.puppet.references import Reference
+from nodeattrs.texts.patterns import expression
 
 Condition = tuple[Any, ...]
 """(attribute, operator, value), ("or", conditions, conditions, ...) or ("not", conditions)."""
@@ -79,8 +78,8 @@ def compared(actual: Any, sign: str, wanted: Any) -> bool:
         same = type(actual) is type(wanted) or _alike(actual, wanted)
         return (same and actual == wanted) == (sign == "==")
     if sign in PATTERN_SIGNS:
-        pattern = wanted if isinstance(wanted, re.Pattern) else re.compile(str(wanted))
-        found = isinstance(actual, str) and pattern.search(actual) is not None
+        one, flags = (wanted.pattern, wanted.flags) if isinstance(wanted, re.Pattern) else (str(wanted), 0)
+        found = isinstance(actual, str) and expression(one, flags).search(actual)
         return found == (sign in ("=~", "~="))
     return _alike(actual, wanted) and _COMPARE[sign](actual, wanted)
 

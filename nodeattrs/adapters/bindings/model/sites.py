@@ -13,11 +13,9 @@ from typing import Any
 
 from nodeattrs.adapters.bindings.model.expressions import Assign, Node
 from nodeattrs.adapters.bindings.model.faults import BindingError
-from nodeattrs.adapters.bindings.model.functions import FUNCTIONS
+from nodeattrs.adapters.bindings.model.values import FUNCTIONS
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
-
-__all__ = ["DEFAULT_LAYERS", "Environment", "Site", "SiteLayer", "environment_of"]
 
 _ATTRIBUTES = ("envdir", "modulepath", "manifestdir", "manifest", "templatedir", "bindingsdir")
 _FACTORY = {

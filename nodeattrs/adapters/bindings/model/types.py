@@ -1,8 +1,8 @@
 """Types of values: what may be bound, and what may stand where.
 
 The type table of docs/bindings.md. A type is its canonical text cut into name and
-arguments; `Type[X]` names a class of Python, which a `Classes` register knows. It knows
-no bindings.
+arguments; `Type[X]` names a class of Python, which a `Classes` register knows. With a name
+it is a `Key`; a reserved name begins with a slash. It knows no bindings.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from typing import Any, Union, get_args, get_origin
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.borders import taking
-
-__all__ = ["ANY", "ARRAY", "DATA", "HASH", "Classes", "Reference", "Type", "parse_type", "type_of_hint", "unquoted"]
+from nodeattrs.puppet.references import Reference, unquoted
 
 _SCALARS = {"Integer", "Float", "Number", "String", "Boolean", "Literal"}
 _PLAIN = {*_SCALARS, "Data", "Any", "Pattern"}
@@ -29,26 +28,6 @@ _NARROWER: dict[str, frozenset[str]] = {
     "Literal": frozenset({"Integer", "Float", "Number", "String", "Boolean"}),
     "Data": frozenset({"Integer", "Float", "Number", "String", "Boolean", "Literal"}),
 }
-
-
-class Reference(str):
-    """A reference to a class, a resource or an instance: text such as `Sql[one]`.
-
-    >>> Reference("Sql[one]").type_name, Reference("Sql[one]").id
-    ('Sql', 'one')
-    """
-
-    __slots__ = ()
-
-    @property
-    def type_name(self) -> str:
-        """What stands before the bracket."""
-        return self.partition("[")[0]
-
-    @property
-    def id(self) -> str:
-        """What stands in the bracket, without quotes; "" where there is none."""
-        return unquoted(self.partition("[")[2].removesuffix("]"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +163,8 @@ def _holds_reference(declared: Type, value: Any) -> bool:
     if not isinstance(value, Reference):
         return False
     if declared.name == "Class":
-        return value.type_name == "Class"  # host classes have no sub classes that we could know
-    return value.type_name != "Class"
+        return value.type == "Class"  # host classes have no sub classes that we could know
+    return value.type != "Class"
 
 
 @taking(known=Mapping | None)
@@ -333,18 +312,6 @@ def _bad(text: str, what: str) -> BindingError:
     return BindingError("bad-type", f"the type {text!r} {what}")
 
 
-def unquoted(text: str) -> str:
-    """A title without its quotes and escapes.
-
-    >>> unquoted("'a \\\\'b\\\\''"), unquoted("plain")
-    ("a 'b'", 'plain')
-    """
-    text = text.strip()
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"/":
-        return re.sub(r"\\(['\"\\/])", r"\1", text[1:-1])
-    return text
-
-
 DATA = Type("Data")
 LITERAL = Type("Literal")
 ANY = Type("Any")
@@ -380,8 +347,90 @@ def type_of_hint(hint: Any, classes: Classes) -> Type:
         return _checked("Hash", tuple(type_of_hint(one, classes) for one in args), str(hint))
     if origin in (Union, python_types.UnionType) and frozenset(args) in _UNIONS:
         return _UNIONS[frozenset(args)]
-    if isinstance(origin, type):
+    if isinstance(origin, type) and origin is not python_types.UnionType:
         return type_of_hint(origin, classes)
     if isinstance(hint, type):
         return Type("Type", (classes.add(hint),))
     raise BindingError("bad-type", f"{hint!r} is no type that can be bound", hint="pass a class, or a text like 'Data'")
+
+
+Key = tuple[str, str]
+"""The kind of a type ("Data" for all data), and a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A key as somebody asks for it. Without a type it is data; without a name the type alone."""
+
+    type: Type | None = None
+    name: str | None = None
+
+    @property
+    def key(self) -> Key:
+        """What it is found under."""
+        return (self.type.kind if self.type else "Data"), self.name or ""
+
+    def __str__(self) -> str:
+        if self.type is None:
+            return repr(self.name or "")
+        return str(self.type) if self.name is None else f"{self.type}, {self.name!r}"
+
+
+def spelled_key(key: Key) -> str:
+    """A key as messages show it.
+
+    >>> spelled_key(("Data", "ssh::port")), spelled_key(("Type[Logger]", ""))
+    ("Data, 'ssh::port'", 'Type[Logger]')
+    """
+    kind, name = key
+    return f"{kind}, {name!r}" if name else kind
+
+
+CLASSES = "/classes"
+
+_ESCAPES = {"%": "%25", "/": "%2F", "[": "%5B", "]": "%5D"}
+
+
+def target_of(text: str) -> Type:
+    """The target of parameters: a bare lower-case name is a host class.
+
+    >>> target_of("ntp"), target_of("class ntp"), target_of("Web[one]")
+    (<Class[ntp]>, <Class[ntp]>, <Web[one]>)
+    """
+    stripped = text.strip()
+    bare = stripped.removeprefix("::")[:1]
+    if not stripped.startswith("class ") and (bare.islower() or bare == "_"):
+        return parse_type(f"class {stripped}")
+    return parse_type(stripped)
+
+
+def _target(of: Type) -> str:
+    escaped = "".join(_ESCAPES.get(sign, sign) for sign in of.title)
+    return f"{of.name}[{escaped}]" if of.args else of.name
+
+
+@taking(target=str | Type, name=str)
+def parameter_key(target: str | Type, name: str) -> str:
+    """The name under which a parameter is bound.
+
+    >>> parameter_key("File['foo/bar[x]']", "mode")
+    '/param/File[foo%2Fbar%5Bx%5D]/mode'
+    """
+    return f"/param/{_target(target_of(target) if isinstance(target, str) else target)}/{name}"
+
+
+@taking(lhs=str | Type, rhs=str | Type)
+def map_key(lhs: str | Type, rhs: str | Type) -> str:
+    """The name under which the map of a pair of types is bound.
+
+    >>> map_key("Web", "Sql")
+    '/map/Web/Sql'
+    """
+    sides = (target_of(side) if isinstance(side, str) else side for side in (lhs, rhs))
+    return f"/map/{'/'.join(map(_target, sides))}"
+
+
+@taking(name=str)
+def variable_key(name: str) -> str:
+    """The name under which a top scope variable is bound."""
+    return f"/var/{name.removeprefix('::')}"

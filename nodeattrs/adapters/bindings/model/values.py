@@ -1,16 +1,17 @@
-"""Values at the border: copied on the way in, so that nobody outside can change what is bound, and told as data."""
+"""Values at the border: copied on the way in, so that nobody outside can change what is bound, and told as data.
+
+Callables that bindings name come in here, too.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
-from nodeattrs.core.tree import MAX_DEPTH
+from nodeattrs.core.tree import MAX_DEPTH, strict_key
 from nodeattrs.errors import TooDeep
-
-__all__ = ["as_data", "hash_as_data", "taken_in"]
 
 
 def taken_in(value: Any, room: int = MAX_DEPTH) -> Any:
@@ -52,3 +53,53 @@ def hash_as_data(pairs: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
     if all(isinstance(key, str) for key, _ in listed):
         return dict(listed)
     return {"hash": [list(pair) for pair in listed]}
+
+
+def flatten(value: Any) -> list[Any]:
+    """All levels of a list taken off; what is no list becomes one.
+
+    >>> flatten([1, [2, [3]]])
+    [1, 2, 3]
+    """
+    if not isinstance(value, list):
+        return [value]
+    return [inner for entry in value for inner in flatten(entry)]
+
+
+def uniq(value: list[Any]) -> list[Any]:
+    """A list without later duplicates; 1, 1.0, true and "1" are four values."""
+    first: dict[Any, Any] = {}
+    for entry in value:
+        first.setdefault(strict_key(entry), entry)
+    return list(first.values())
+
+
+def _joined(value: list[Any], between: str = "") -> str:
+    return between.join(str(entry) for entry in value)
+
+
+def _concat(*lists: Any) -> list[Any]:
+    return [entry for one in lists for entry in (one if isinstance(one, list) else [one])]
+
+
+def _merged(*maps: Mapping[Any, Any]) -> dict[Any, Any]:
+    return {key: value for one in maps for key, value in one.items()}
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "capitalize": lambda text: str(text).capitalize(),
+    "concat": _concat,
+    "downcase": lambda text: str(text).lower(),
+    "flatten": flatten,
+    "join": _joined,
+    "keys": lambda value: list(value),
+    "merge": _merged,
+    "size": lambda value: len(value),
+    "sort": lambda value: sorted(value),
+    "stringify": lambda value: str(value),
+    "strip": lambda text: str(text).strip(),
+    "unique": uniq,
+    "upcase": lambda text: str(text).upper(),
+    "values": lambda value: list(value.values()),
+}
+"""By name. `concat`, `flatten`, `uniq`, `merge` and `sum` of multibinds are options, not these."""

@@ -14,11 +14,17 @@ from typing import Any
 
 from nodeattrs.adapters.bindings.model.expressions import variables_of
 from nodeattrs.adapters.bindings.model.faults import BindingError, LookupLoop, NotBound, TypeMismatch
-from nodeattrs.adapters.bindings.model.keys import CLASSES, Asked, Key, spelled_key, variable_key
-from nodeattrs.adapters.bindings.model.objects import Objects
 from nodeattrs.adapters.bindings.model.producers import Computed, Producing, called
-from nodeattrs.adapters.bindings.model.state import State
-from nodeattrs.adapters.bindings.model.types import Classes, Reference, Type
+from nodeattrs.adapters.bindings.model.state import Objects, State
+from nodeattrs.adapters.bindings.model.types import (
+    CLASSES,
+    Asked,
+    Classes,
+    Key,
+    Type,
+    spelled_key,
+    variable_key,
+)
 from nodeattrs.adapters.bindings.production.multibinds import Collected, Fragment, collect
 from nodeattrs.adapters.bindings.resolution import resolve
 from nodeattrs.adapters.bindings.resolution.declarations import (
@@ -30,9 +36,8 @@ from nodeattrs.adapters.bindings.resolution.declarations import (
     standing,
 )
 from nodeattrs.core.borders import taking
-from nodeattrs.core.tree import near
-
-__all__ = ["Inclusion", "Read", "ValueMaker", "decided"]
+from nodeattrs.core.tree import meant, near
+from nodeattrs.puppet.references import Reference
 
 _MISSING: Any = object()
 _NOTHING: Mapping[str, Any] = {}
@@ -139,10 +144,9 @@ class ValueMaker:
         """A new object of a class: through its hook `__inject__(injector, ...)` where it has one."""
         known = of if isinstance(of, type) else self.register.find(of)
         if known is None:
-            close = near(of, self.register.names())
             raise BindingError(
                 "unknown-class", f"no class is called {of}",
-                hint=f"did you mean {', '.join(close)}?" if close else f"pass classes={{{of!r}: ...}}",
+                hint=meant(of, self.register.names()) or f"pass classes={{{of!r}: ...}}",
             )  # fmt: skip
         hook = getattr(known, "__inject__", None)
         try:
@@ -321,8 +325,7 @@ class ValueMaker:
     def _function(self, given: Any, about: Declaration) -> Callable[..., Any]:
         found = called(given, self)
         if found is None:
-            close = near(given, self.functions)
-            hint = f"did you mean {', '.join(close)}?" if close else "pass functions={...}"
+            hint = meant(given, self.functions) or "pass functions={...}"
             raise self._about(about, "bad-option", f"no function is called {given!r}", hint=hint)
         return found
 

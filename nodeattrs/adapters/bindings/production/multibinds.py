@@ -12,9 +12,8 @@ from functools import partial
 from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError, TypeMismatch
-from nodeattrs.adapters.bindings.model.keys import spelled_key
 from nodeattrs.adapters.bindings.model.producers import Scope, called
-from nodeattrs.adapters.bindings.model.types import Classes
+from nodeattrs.adapters.bindings.model.types import Classes, spelled_key
 from nodeattrs.adapters.bindings.model.values import taken_in
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration, UnknownSet
 from nodeattrs.core.claim import Origin
@@ -37,8 +36,6 @@ from nodeattrs.core.policy import (
 from nodeattrs.core.tree import ABSENT, spell
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import MergeConflict
-
-__all__ = ["Collected", "Fragment", "collect", "option_faults"]
 
 
 def _alone(_: Part, upper: Part) -> Part:
@@ -279,8 +276,7 @@ def _array(options: _Options, numbered: _Numbered) -> Folding:
     if options.call is not None:
         folding = _laid(parts, _combining(options.call), Part([], ()))
     elif options.policy is not None:
-        listed_parts = (_in_list(part, options) for part in parts)
-        folding = _laid(listed_parts, options.policy, Part([], ()))
+        folding = _laid((_in_list(part, options) for part in parts), options.policy, Part([], ()))
     else:
         single = options.flatten is not None or options.word == "append"
         folding = _joined(parts, APPEND if single else CONCAT, CONCAT)

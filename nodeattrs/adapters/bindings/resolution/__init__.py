@@ -9,13 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from nodeattrs.adapters.bindings.model.objects import Objects
-from nodeattrs.adapters.bindings.model.state import State
-from nodeattrs.adapters.bindings.resolution.applying import Applied
-from nodeattrs.adapters.bindings.resolution.choosing import check_ids, choose
+from nodeattrs.adapters.bindings.model.state import Objects, State
+from nodeattrs.adapters.bindings.resolution.applying import Applied, bind_again, check_ids, choose, declare_parameters
 from nodeattrs.adapters.bindings.resolution.declarations import Layer, Resolution
-from nodeattrs.adapters.bindings.resolution.parameters import declare_parameters
-from nodeattrs.adapters.bindings.resolution.rebinding import bind_again
 
 __all__ = ["resolve"]
 

@@ -1,13 +1,13 @@
 """What applies: the items of all layers become declarations at their positions.
 
-What has to wait until all of them are known (parameters that come from instances, rebindings)
-is put aside here for the modules beside this one. It decides nothing between two of a key.
+What has to wait until all of them are known is put aside: rebindings, and parameters that come
+from instances; then one of the declarations of each key is chosen, and the others are below it.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
@@ -24,17 +24,35 @@ from nodeattrs.adapters.bindings.model.items import (
     When,
     faults,
     hash_of,
+    is_parameter_map,
 )
-from nodeattrs.adapters.bindings.model.keys import Key, map_key, parameter_key, variable_key
-from nodeattrs.adapters.bindings.model.producers import Constant, Producing, with_options
-from nodeattrs.adapters.bindings.model.state import State
-from nodeattrs.adapters.bindings.model.types import ANY, DATA, Type
-from nodeattrs.adapters.bindings.resolution.declarations import Declaration, Layer, Place, Resolution, UnknownSet
+from nodeattrs.adapters.bindings.model.producers import Constant, Producing, Ref, with_options
+from nodeattrs.adapters.bindings.model.queries import Attribute, Query
+from nodeattrs.adapters.bindings.model.state import Objects, State
+from nodeattrs.adapters.bindings.model.types import (
+    ANY,
+    DATA,
+    Key,
+    Type,
+    map_key,
+    parameter_key,
+    spelled_key,
+    variable_key,
+)
+from nodeattrs.adapters.bindings.resolution.declarations import (
+    CLASS_IDS,
+    Declaration,
+    Layer,
+    Place,
+    Position,
+    Resolution,
+    UnknownSet,
+    Why,
+    standing,
+)
 from nodeattrs.core.claim import Below, Cause
-from nodeattrs.core.tree import near
+from nodeattrs.core.tree import meant, near
 from nodeattrs.core.unknown import Unknown
-
-__all__ = ["Applied"]
 
 _MANY = 20_000
 """Among more keys than these nobody looks for near misses."""
@@ -87,8 +105,7 @@ class Applied:
         if not name or len(self.declared) >= _MANY:
             return None
         known = (other for (of, other), several in self.declared.items() if several and of == kind and other != name)
-        close = near(name, known)
-        return f"did you mean {', '.join(close)}?" if close else None
+        return meant(name, known)
 
     # --- items -----------------------------------------------------------------------------
 
@@ -179,3 +196,210 @@ def _flagged(item: Any, place: Place, rank: int, mask: int, name: str, of: Type)
     one.abstract, one.override, one.final = item.abstract, item.override, item.final
     one.optional = item.optional
     return one
+
+
+def bind_again(applied: Applied) -> None:
+    """Bind again what was asked to be, from the lowest position up, in the order of names at one position."""
+    for item, at in sorted(applied.rebindings, key=lambda pair: (pair[1].position, *map(str, _sides(pair[0])))):
+        below = [one for one in applied.declared.get(item.key.key, ()) if one.position < at.position]
+        if not below:
+            hint = applied.near_misses(item.key.key)
+            applied.fault("rebind-missing", f"{item.verb} of {item.key}: nothing below binds it", [at], hint=hint)
+            continue
+        below.sort(key=lambda one: one.position, reverse=True)
+        tied = standing(below)
+        if len(tied) > 1:
+            applied.fault("conflict", f"{item.verb} of {item.key}: what lies below is not decided", [at, *tied])
+            continue
+        one = _bound_again(item, at, tied[0], below)
+        applied.declared[item.target.key].append(one)
+        if item.verb == "renamed":
+            _take_away(applied, item, below)
+
+
+def _sides(item: Rebinding) -> tuple[Any, Any, str]:
+    return item.key, item.target, item.verb
+
+
+def _bound_again(item: Rebinding, at: Declaration, source: Declaration, below: list[Declaration]) -> Declaration:
+    target = item.target
+    one = Declaration(item, at.place, at.position[1], at.mask, target.key, target.type or source.type)
+    one.name = target.name or ""
+    one.abstract = item.abstract or source.abstract
+    one.final = item.final  # override says nothing new: what is bound again exists
+    one.optional = source.optional
+    if not one.abstract:
+        one.source = source
+        one.lower = tuple(other for other in below if other.position < source.position)
+    return one
+
+
+def _take_away(applied: Applied, item: Rebinding, moved: list[Declaration]) -> None:
+    gone = {id(one) for one in moved}
+    applied.declared[item.key.key] = [one for one in applied.declared[item.key.key] if id(one) not in gone]
+
+
+def choose(applied: Applied) -> None:
+    """Pick the winner of each key, and find what is wrong with it."""
+    resolution = applied.resolution
+    for key, several in applied.declared.items():
+        if not several:
+            continue
+        resolution.declared[key] = several
+        winner = several[0] if len(several) == 1 else _best(applied, key, several)
+        if winner is None:
+            continue
+        if (winner.abstract or winner.override) and not _may_speak(applied, key, winner, several):
+            continue
+        resolution.winners[key] = winner
+
+
+def _best(applied: Applied, key: Key, several: list[Declaration]) -> Declaration | None:
+    """The one of the best position; None where several are in conflict there."""
+    several.sort(key=_position, reverse=True)
+    _check_finals(applied, key, several)
+    best = standing(several)
+    if len(best) > 1:
+        what = "demanded" if best[0].abstract else "bound"
+        applied.fault(
+            "conflict", f"{spelled_key(key)} is {what} {len(best)} times at one precedence", best,
+            hint="bind it once more in a higher layer, or in a category of its own",
+        )  # fmt: skip
+        return None
+    winner = best[0]
+    if key[1].startswith("/var/"):
+        winner.demands = tuple(one.type for one in several if one.abstract and one.type is not ANY)
+    return winner
+
+
+def _position(one: Declaration) -> Position:
+    return one.position
+
+
+def why_above(upper: Declaration, lower: Declaration) -> Why:
+    """Why a better position is better.
+
+    More categories win only where they begin as the fewer do: what is more ranks below all of those.
+    """
+    if upper.position[0] != lower.position[0]:
+        return Why.LAYER
+    above, below = upper.position[1], lower.position[1]
+    lowest = below & -below
+    return Why.CATEGORIES if below and above - below < lowest and above & below == below else Why.CATEGORY
+
+
+def _check_finals(applied: Applied, key: Key, several: list[Declaration]) -> None:
+    top = several[0]
+    for one in several:
+        if one.final and top.position[0] > one.position[0]:
+            applied.fault("final-overridden", f"{spelled_key(key)} is final, and bound again above", [top, one])
+            return
+
+
+def _may_speak(applied: Applied, key: Key, winner: Declaration, several: list[Declaration]) -> bool:
+    if winner.abstract:
+        hint = applied.near_misses(key) or _unread(applied) or f"bind {spelled_key(key)} in a higher layer or category"
+        applied.fault("abstract-not-overridden", f"{spelled_key(key)} must be bound", several, hint=hint)
+    elif winner.override and several[-1].position == winner.position:
+        message = f"{spelled_key(key)} overrides nothing"
+        applied.fault("override-without-base", message, [winner], hint=applied.near_misses(key) or _unread(applied))
+    return not winner.abstract
+
+
+def _unread(applied: Applied) -> str | None:
+    """The hint that it may be bound where nobody can look."""
+    names = ", ".join(one.content.name for one in applied.resolution.unknown)
+    return f"it may be bound in what cannot be read: {names}" if names else None
+
+
+def check_ids(applied: Applied) -> None:
+    """Warn of ids that nobody has, and of ids that several keys share."""
+    warnings = applied.resolution.warnings
+    for name, fragments in applied.resolution.fragments.items():
+        if name not in applied.ids and name not in (*CLASS_IDS, "bindings_providers"):
+            close = near(name, applied.ids)
+            hint = f"; did you mean {', '.join(close)}?" if close else ""
+            message = f"no multibind has the id {name!r}: the fragment is not used{hint}"
+            warnings.extend(BindingError("unknown-id", message, origins=[one.origin]) for one in fragments)
+    effective = {id(one.root) for one in applied.resolution.winners.values()}
+    for name, several in applied.ids.items():
+        keys = {one.key for one in several if id(one) in effective and one.key is not None}
+        if len(keys) > 1:
+            listed = " and ".join(sorted(map(spelled_key, keys)))
+            message = f"the id {name!r} is shared by {listed}: both get its fragments"
+            warnings.append(BindingError("shared-id", message, origins=[several[0].origin]))
+
+
+_Bound = tuple[Parameters, Declaration]
+"""Parameters with a source, and the position they are bound at."""
+
+
+def declare_parameters(applied: Applied, objects: Objects) -> None:
+    """Declare each parameter that a source gives; two sources of one type at the best position are a fault."""
+    for (target, source), several in _by_source(applied).items():
+        top = max(at.position for _, at in several)
+        tied = [at for _, at in several if at.position == top]
+        if len(tied) > 1 and isinstance(_source_type(several[0][0].to), Type):
+            applied.fault("type-already-bound", f"{source} already gives the parameters of {target}", tied)
+            continue
+        for item, at in several:
+            _from_source(applied, item, at, objects)
+
+
+def _by_source(applied: Applied) -> dict[tuple[str, str], list[_Bound]]:
+    found: dict[tuple[str, str], list[_Bound]] = {}
+    for item, at in applied.sources:
+        if item.to is None or item.abstract or not is_parameter_map(item.options.get("map", {})):
+            continue  # a fault that was reported
+        if isinstance(item.to, Constant):
+            applied.fault(
+                "type-mismatch", f"the parameters of {item.target} are bound to {item.to.describe()}", [at],
+                hint="give a hash, an instance, a query or a producer",
+            )  # fmt: skip
+            continue
+        found.setdefault((str(item.target), str(_source_type(item.to))), []).append((item, at))
+    return found
+
+
+def _from_source(applied: Applied, item: Parameters, at: Declaration, objects: Objects) -> None:
+    assert item.to is not None
+    names = _names(applied, item, at, objects)
+    if not names:
+        applied.fault(
+            "map-required", f"{item.to.describe()} and {item.target} have no parameter name in common", [at],
+            hint=f"say which fills which: {{ map => {{ name_in_{item.target.name.lower()} => name }} }}",
+        )  # fmt: skip
+    for left, right in names.items():
+        one = applied.declare(item, at, parameter_key(item.target, left), ANY)
+        one.producer = Attribute(item.to, right, item.options.get("select_result"), item.optional)
+
+
+def _names(applied: Applied, item: Parameters, at: Declaration, objects: Objects) -> dict[str, str]:
+    """Which parameter of the target is filled by which one of the source."""
+    own = item.options.get("map")
+    source = _source_type(item.to)
+    left = item.target if item.target.name == "Class" else Type(item.target.name)
+    mapped = _map(applied, left, source) if isinstance(source, Type) else None
+    if mapped is not None and (own is None or mapped.position > at.position):
+        assert isinstance(mapped.producer, Constant)
+        return dict(mapped.producer.value)
+    if own is not None:
+        return dict(own) if isinstance(own, Mapping) else {name: name for name in own}
+    if not isinstance(source, Type):
+        return {}
+    right = objects.parameters(str(source)) or []
+    wanted = right if left == source else objects.parameters(str(left)) or []
+    return {name: name for name in wanted if name in right}
+
+
+def _map(applied: Applied, left: Type, right: Type) -> Declaration | None:
+    declared = applied.declared.get(("Data", map_key(left, right)))
+    # Two at one position are a conflict, which is reported when the winner is chosen.
+    return max(declared, key=lambda one: one.position) if declared else None
+
+
+def _source_type(of: Producing | None) -> Type | int:
+    """The type that gives parameters; a number for producers whose type nobody knows before they are asked."""
+    if isinstance(of, Ref):
+        return Type(of.type.name) if of.is_instance else of.type
+    return of.type if isinstance(of, Query) else id(of)

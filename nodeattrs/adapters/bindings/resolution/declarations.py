@@ -13,26 +13,12 @@ from typing import Any, NamedTuple
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.items import NOWHERE, BindingSet, Dependency, Inclusion, Item, Multibind, When
-from nodeattrs.adapters.bindings.model.keys import Key
 from nodeattrs.adapters.bindings.model.producers import Producing
 from nodeattrs.adapters.bindings.model.state import State
-from nodeattrs.adapters.bindings.model.types import Type
+from nodeattrs.adapters.bindings.model.types import Key, Type
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.unknown import Unknown
-
-__all__ = [
-    "CLASS_IDS",
-    "Declaration",
-    "Layer",
-    "Place",
-    "Position",
-    "Resolution",
-    "UnknownSet",
-    "Warned",
-    "Why",
-    "standing",
-]
 
 CLASS_IDS = ("included_classes", "excluded_classes")
 """The ids whose fragments are includes and excludes of classes; they need no multibind."""
@@ -169,22 +155,6 @@ def standing(several: list[Declaration]) -> list[Declaration]:
     return [one for one in top if not one.abstract] or top
 
 
-@dataclass(frozen=True, slots=True)
-class Warned:
-    """Something that is allowed and probably not meant.
-
-    kind: "unknown-id", "shared-id"
-    """
-
-    kind: str
-    message: str
-    origin: Origin
-
-    def __str__(self) -> str:
-        place = self.origin.place
-        return f"{place}: {self.message}" if place else self.message
-
-
 @dataclass(slots=True)
 class Resolution:
     """What a composition comes to for a state.
@@ -204,7 +174,7 @@ class Resolution:
     inclusions: list[tuple[Inclusion, Declaration]] = field(default_factory=list)
     dependencies: list[tuple[Dependency, Place]] = field(default_factory=list)
     faults: list[BindingError] = field(default_factory=list)
-    warnings: list[Warned] = field(default_factory=list)
+    warnings: list[BindingError] = field(default_factory=list)
     unknown: list[UnknownSet] = field(default_factory=list)
 
     def said(self, one: Declaration) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nodeattrs.adapters.bindings.forms.data.producers import PRODUCER
-from nodeattrs.adapters.bindings.forms.data.reading import Reading
+from nodeattrs.adapters.bindings.forms.data.producers import LITERAL, OPTIONS, PRODUCER, expression
 from nodeattrs.adapters.bindings.forms.data.shapes import (
     CLASSES,
     FLAG,
@@ -16,11 +15,11 @@ from nodeattrs.adapters.bindings.forms.data.shapes import (
     TEXT_OR_NULL,
     TYPE,
     Field,
+    Reading,
     Record,
     Shape,
     object_schema,
 )
-from nodeattrs.adapters.bindings.forms.data.values import LITERAL, OPTIONS, expression
 from nodeattrs.adapters.bindings.model.expressions import Literal, Node, producing
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.items import (
@@ -38,8 +37,6 @@ from nodeattrs.adapters.bindings.model.items import (
 )
 from nodeattrs.adapters.bindings.model.types import parse_type
 from nodeattrs.core.tree import Path, near
-
-__all__ = ["ITEMS", "KINDS"]
 
 
 def _read_items(reading: Reading, data: Any, path: Path) -> tuple[Item, ...]:

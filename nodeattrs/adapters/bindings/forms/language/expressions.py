@@ -1,9 +1,13 @@
-"""Expressions of a text: branches of its tree become the nodes of the model."""
+"""Expressions of a text: branches of its tree become the nodes of the model.
+
+Where the entries of a value are written is looked for when somebody asks, in the text itself.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from nodeattrs.adapters.bindings.forms.language.text import Text, Tree
@@ -24,9 +28,10 @@ from nodeattrs.adapters.bindings.model.expressions import (
     Variable,
     plain,
 )
+from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.producers import Ref
-
-__all__ = ["Expressions"]
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import Path
 
 _CONSTANTS: dict[str, Any] = {"true": True, "false": False, "undef": None, "default": "default"}
 _MOST_DIGITS = 4000
@@ -62,11 +67,11 @@ class Expressions:
     def _number(self, tree: Tree) -> Node:
         *sign, token = map(str, tree.children)
         number: int | float
+        if len(token) > _MOST_DIGITS:
+            raise self._text.error(tree, f"a number with more than {_MOST_DIGITS} digits")
         if token.lower().startswith("0x"):
             number = int(token, 16)
         elif re.fullmatch(r"\d+", token):
-            if len(token) > _MOST_DIGITS:
-                raise self._text.error(tree, f"a number with more than {_MOST_DIGITS} digits")
             number = int(token)
         else:
             number = float(token)
@@ -150,3 +155,56 @@ class Expressions:
         condition, then, *otherwise = map(self.node, tree.children)
         negated = Not(self._text.source(tree.children[0]), condition)
         return Branch(self._text.source(tree), negated, then, otherwise[0] if otherwise else None)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenValue:
+    """A value of a text as a locator: it knows its text, and reads that again when it is asked.
+
+    origin: where the value begins
+    """
+
+    text: str
+    origin: Origin
+
+    def at(self, path: Path) -> Origin:
+        """Where an entry is written, or what holds it. cost: one reading of the value"""
+        if not path:
+            return self.origin
+        again = Text(self.text)
+        here = again.parsed("expression").children[0]
+        for step in path:
+            below = _entry(Expressions(again), here, step)
+            if below is None:
+                break
+            here = below
+        return self._moved(again.origin(here))
+
+    def _moved(self, inside: Origin) -> Origin:
+        first, line, column = self.origin, inside.line or 1, inside.column or 1
+        if line == 1:
+            column += (first.column or 1) - 1
+        return replace(first, line=(first.line or 1) + line - 1, column=column)
+
+
+def written(text: Text, tree: Tree) -> WrittenValue:
+    """The locator of the value of a branch."""
+    return WrittenValue(text.source(tree), text.origin(tree))
+
+
+def _entry(expressions: Expressions, tree: Tree, step: object) -> Tree | None:
+    if tree.data == "list" and isinstance(step, int) and step < len(tree.children):
+        return tree.children[step]
+    found = None
+    for pair in tree.children if tree.data == "hash" else ():
+        if _is_key(expressions, pair.children[0], step):
+            found = pair.children[1]  # of one key twice the last one holds
+    return found
+
+
+def _is_key(expressions: Expressions, tree: Tree, step: object) -> bool:
+    try:
+        key = plain(expressions.node(tree))
+    except BindingError:  # worked out later
+        return False
+    return type(key) is type(step) and key == step

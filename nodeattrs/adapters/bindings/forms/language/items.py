@@ -1,4 +1,4 @@
-"""Sets of a text: branches of its tree become the items of the model, each with its line and column."""
+"""Sets and sites of a text: branches of its tree become items of the model, each with its line and column."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from nodeattrs.adapters.bindings.forms.language.expressions import Expressions
-from nodeattrs.adapters.bindings.forms.language.places import written
+from nodeattrs.adapters.bindings.forms.language.expressions import Expressions, written
 from nodeattrs.adapters.bindings.forms.language.text import Text, Tree
 from nodeattrs.adapters.bindings.model.expressions import (
     HashOf,
@@ -31,12 +30,11 @@ from nodeattrs.adapters.bindings.model.items import (
     Variables,
     When,
 )
-from nodeattrs.adapters.bindings.model.keys import Asked, target_of
 from nodeattrs.adapters.bindings.model.producers import Custom, Named, Producing, Ref
 from nodeattrs.adapters.bindings.model.queries import PATTERN_SIGNS, Condition, Query
+from nodeattrs.adapters.bindings.model.sites import Site, SiteLayer
+from nodeattrs.adapters.bindings.model.types import Asked, target_of
 from nodeattrs.core.claim import Origin
-
-__all__ = ["Items"]
 
 
 class Items:
@@ -219,3 +217,59 @@ class Items:
                 raise self._text.error(right, f"{wanted!r} is no pattern")
             self._text.pattern(wanted, right)
         return str(plain(self._expressions.node(left))), str(sign), wanted
+
+
+class SiteReader:
+    """Reads the site that one text describes."""
+
+    def __init__(self, text: Text) -> None:
+        self._text = text
+        self._expressions = Expressions(text)
+
+    def site(self, tree: Tree) -> Site:
+        """The site of a whole text, and the statements beside it."""
+        found = Site(file=self._text.file)
+        for child in tree.children:
+            if child.data != "site":
+                found.statements.append(self._expressions.node(child))
+                continue
+            found.is_said = True
+            for part in child.children:
+                self._part(part, found)
+        return found
+
+    def _part(self, tree: Tree, site: Site) -> None:
+        match tree.data:
+            case "defaults":
+                site.defaults = self._attributes(tree.children[0])
+            case "environment":
+                self._environment(tree, site)
+            case "dynamic":
+                site.dynamic = (self._expressions.node(tree.children[0]), self._attributes(tree.children[1]))
+            case "categories":
+                if site.categories is not None:
+                    raise self._text.error(tree, "there is a second categories expression", "categories-twice")
+                site.categories = list(self._pairs(tree.children[0]))
+            case "layers":
+                site.layers = [*(site.layers or ()), *map(self._layer, tree.children)]
+
+    def _environment(self, tree: Tree, site: Site) -> None:
+        name = self._expressions.name(tree.children[0])
+        if name in (site.environments or {}):
+            raise self._text.error(tree, f"the environment {name!r} is declared twice", "environment-twice")
+        site.environments = {**(site.environments or {}), name: self._attributes(tree.children[1])}
+
+    def _attributes(self, tree: Tree) -> dict[str, Node]:
+        return dict(self._pairs(tree))
+
+    def _pairs(self, tree: Tree) -> list[tuple[str, Node]]:
+        return [(str(one.children[0]), self._expressions.node(one.children[1])) for one in tree.children]
+
+    def _layer(self, tree: Tree) -> SiteLayer:
+        name, *lists = tree.children
+        layer = SiteLayer(self._expressions.name(name), origin=self._text.origin(tree))
+        for one in lists:
+            strings = [child for child in one.children if child.data == "string"]
+            side = "exclude" if len(strings) < len(one.children) else "include"
+            setattr(layer, side, [*(getattr(layer, side) or []), *map(self._expressions.name, strings)])
+        return layer

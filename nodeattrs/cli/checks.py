@@ -1,0 +1,125 @@
+"""What every check shares: which findings count, what is known already, and how they come out.
+
+It knows command lines and settings, and no check in particular.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from nodeattrs.cli.exits import DONE, FAILED
+from nodeattrs.cli.options import add_output
+from nodeattrs.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from nodeattrs.reports.findings import Finding
+    from nodeattrs.runs import Repository
+
+__all__ = ["add_checking", "finish", "words_of"]
+
+_FORMS = ("sarif", "github", "gitlab", "junit")
+_BASELINE = "nodeattrs-baseline.json"
+
+
+def add_checking(parser: argparse.ArgumentParser) -> None:
+    """Which findings count, and how they come out."""
+    group = parser.add_argument_group("findings")
+    one = "a code, the beginning of one, or a name; several with commas; may be repeated"
+    group.add_argument("--select", metavar="CODE", action="append", default=[], help=f"only these count: {one}")
+    group.add_argument("--ignore", metavar="CODE", action="append", default=[], help=f"these do not: {one}")
+    group.add_argument("--baseline", metavar="FILE", help="pass over what was found when this file was written")
+    group.add_argument(
+        "--write-baseline",
+        action="store_true",
+        help=f"write what is found now to the file of --baseline (default: {_BASELINE})",
+    )
+    add_output(parser, also=_FORMS)
+
+
+def words_of(options: argparse.Namespace, option: str) -> list[str]:
+    """The codes that all options of that name list. Ends the program where nobody knows one."""
+    from nodeattrs.errors import BadArgument
+    from nodeattrs.runs.config import known_code
+
+    try:
+        return [known_code(word.strip()) for text in getattr(options, option) for word in text.split(",")]
+    except BadArgument as error:
+        options.refuse(f"--{option}: {error}")
+        raise
+
+
+def finish(
+    options: argparse.Namespace,
+    terminal: Terminal,
+    found: Iterable[Finding],
+    looked: Mapping[str, int],
+    repository: Repository | None,
+    root: str = "",
+) -> int:
+    """Say what a check found; its exit code.
+
+    looked:     what it looked at -> how many
+    repository: whose settings count, too
+    root:       the folder from which files are named
+    """
+    from nodeattrs.reports.findings import Findings, Selection
+    from nodeattrs.runs.config import Config
+
+    settings = repository.config if repository else Config()
+    place = options.baseline
+    if place is None and repository and settings.check_baseline:
+        place = os.path.relpath(repository.root / settings.check_baseline)
+    select = words_of(options, "select") or settings.check_select
+    ignore = [*words_of(options, "ignore"), *settings.check_ignore]
+    if options.write_baseline:
+        left, _ = Selection(select, ignore, root=root).of(found)
+        return _write(place or _BASELINE, left, terminal)
+    left, passed = Selection(select, ignore, _known(place) if place else {}, root).of(found)
+    findings = Findings(left, dict(looked), passed)
+    if options.format in _FORMS:
+        from nodeattrs.reports.finding_forms import FORMS
+
+        version = sys.modules[__name__.partition(".")[0]].__version__  # of the face, which stands above us
+        terminal.text(FORMS[options.format](findings, version))
+    else:
+        terminal.report(findings)
+    if looked and not any(looked.values()):
+        terminal.remark(["there was nothing to look at"])
+        return FAILED
+    return DONE if findings.is_clean else FAILED
+
+
+def _write(place: str, found: list[Finding], terminal: Terminal) -> int:
+    import json
+    import pathlib
+
+    from nodeattrs.disk import Entry
+    from nodeattrs.reports.findings import baseline_data
+
+    text = json.dumps(baseline_data(found), indent=2, ensure_ascii=False) + "\n"
+    path = pathlib.Path(place)
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        Entry(folder, path.name).replace(text.encode("utf-8", "backslashreplace"), 0o644)
+    finally:
+        os.close(folder)
+    terminal.remark([f"{len(found)} finding{'' if len(found) == 1 else 's'} written to {place}"])
+    return DONE
+
+
+def _known(place: str) -> dict[str, int]:
+    """Fingerprint -> how often, of a baseline. raises: DocumentError"""
+    import pathlib
+
+    from nodeattrs.texts.documents import read
+
+    document = read(pathlib.Path(place))
+    try:
+        rows = document.tree["findings"]
+        return {str(row["fingerprint"]): int(row["count"]) for row in rows}
+    except (TypeError, KeyError, ValueError) as error:
+        raise document.error("this is no baseline", hint="write one with --write-baseline") from error

@@ -1,0 +1,34 @@
+"""`nodeattrs codes`: what the code of an error, a warning or a finding means."""
+
+from __future__ import annotations
+
+import argparse
+
+from nodeattrs.cli.options import add_output
+from nodeattrs.cli.terminal import Terminal
+
+__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
+
+NAME = "codes"
+SUMMARY = "say what a code such as NA1203 means"
+DESCRIPTION = "Give the cause of an error, a warning or a finding, an example and the way out; without a CODE list all."
+EXAMPLES = """\
+examples:
+  nodeattrs codes NA1203
+  nodeattrs codes default-replaces
+  nodeattrs codes NA11
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The words of this command."""
+    parser.add_argument("code", metavar="CODE", nargs="?", default="NA", help="a code, its beginning, or a name")
+    add_output(parser)
+
+
+def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Tell."""
+    from nodeattrs.reports.codes import ToldCodes, matching
+
+    terminal.report(ToldCodes(matching(options.code)))
+    return 0

@@ -1,0 +1,39 @@
+"""`nodeattrs config`: the settings that count here, each with where it comes from."""
+
+from __future__ import annotations
+
+import argparse
+
+from nodeattrs.cli.options import add_output, add_settings_from, add_store, settings_of
+from nodeattrs.cli.terminal import Terminal
+
+__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
+
+NAME = "config"
+SUMMARY = "print each setting, and where it comes from"
+DESCRIPTION = """\
+Print the settings that count for a command here, each with who set it, and what that overrode. Options
+override variables of the environment (NODEATTRS_REPO, NODEATTRS_STORE), these nodeattrs.toml, and that
+the defaults. Without --repo the nearest nodeattrs.toml counts: that of the current directory or of one
+above, up to the root of a repository."""
+EXAMPLES = """\
+examples:
+  nodeattrs config
+  nodeattrs config --repo cookbooks_example
+  NODEATTRS_STORE=nodes nodeattrs config --format json
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The words of this command."""
+    add_settings_from(parser)
+    add_store(parser)
+    add_output(parser)
+
+
+def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Print them."""
+    from nodeattrs.reports.config import ShownSettings
+
+    terminal.report(ShownSettings(tuple(settings_of(options).traces())))
+    return 0

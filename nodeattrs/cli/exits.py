@@ -1,0 +1,41 @@
+"""What the exit code of a command means: one table for all of them."""
+
+from __future__ import annotations
+
+__all__ = [
+    "DONE",
+    "EXITS",
+    "FAILED",
+    "INTERRUPTED",
+    "NOT_UNDERSTOOD",
+    "NO_SUCH_KEY",
+    "READER_GONE",
+    "UNKNOWN_LAYER",
+    "WRONG_TYPE",
+    "told",
+]
+
+EXITS = {
+    0: ("done", "what was asked for is done; a check found nothing"),
+    1: ("failed", "it could not be done, and stderr says why; or a check found something, or a resource failed"),
+    2: ("usage", "the command line is not understood"),
+    3: ("no such key", "`hiera`: nothing has the key"),
+    4: ("wrong type", "`hiera`: the value is not of the --type"),
+    5: ("unknown layer", "there is an answer, and a layer that cannot be read may override it; --strict makes it 1"),
+    130: ("interrupted", "Ctrl-C; of many nodes, what was done is reported and kept"),
+    141: ("reader gone", "whoever read the output went away: nodeattrs show web1 | head -1"),
+}
+"""Exit code -> its name, and what it means; docs/cli.md has the same."""
+
+DONE, FAILED, NOT_UNDERSTOOD, NO_SUCH_KEY, WRONG_TYPE, UNKNOWN_LAYER, INTERRUPTED, READER_GONE = EXITS
+
+
+def told(*codes: int) -> str:
+    """Some of them for the end of a help.
+
+    >>> print(told(DONE, NOT_UNDERSTOOD))
+    exit codes:
+      0 done    2 usage
+    <BLANKLINE>
+    """
+    return "exit codes:\n  " + "    ".join(f"{code} {EXITS[code][0]}" for code in codes) + "\n"

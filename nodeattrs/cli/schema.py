@@ -1,0 +1,46 @@
+"""`nodeattrs schema`: what documents of ours look like, for programs that read them."""
+
+from __future__ import annotations
+
+import argparse
+
+from nodeattrs.cli.terminal import Terminal
+from nodeattrs.errors import NotFound
+
+__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
+
+NAME = "schema"
+SUMMARY = "print the JSON Schema of an output, or of nodeattrs.toml"
+DESCRIPTION = """\
+Print a JSON Schema (2020-12): of what a command gives with --format json, by the name of the command
+and its action, such as explain or hiera-lookup; or of nodeattrs.toml, by the name settings. Without
+NAME all names are listed."""
+EXAMPLES = """\
+examples:
+  nodeattrs schema
+  nodeattrs schema explain
+  nodeattrs schema settings > nodeattrs.schema.json
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The words of this command."""
+    parser.add_argument("name", metavar="NAME", nargs="?", help="of a command, or settings (default: list all)")
+
+
+def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Print it."""
+    from importlib.resources import files
+
+    from nodeattrs.core.tree import meant
+
+    folder = files(__name__.partition(".")[0]) / "schemas"
+    names = sorted(file.name.removesuffix(".json") for file in folder.iterdir())
+    if options.name is None:
+        terminal.text("".join(f"{name}\n" for name in names))
+        return 0
+    if options.name not in names:
+        hint = meant(options.name, names) or f"there are {', '.join(names)}"
+        raise NotFound(f"there is no schema {options.name}", hint=hint)
+    terminal.text((folder / f"{options.name}.json").read_text(encoding="utf-8"))
+    return 0

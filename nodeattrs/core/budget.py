@@ -1,0 +1,173 @@
+"""What one piece of work may use up, drawn on while it works.
+
+Whoever reads or evaluates what came from outside makes a `Budget`, or is handed one, and draws on it
+before he does the work, not after. Past a limit there is one error, `TooMuch`: it names the limit, the
+place and the way to raise it. The figures are in `Limits`; `limited` holds others for a block.
+
+It knows no syntax and no system that merges: what a step or a value is, those say who draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+from nodeattrs.core.tree import MAX_DEPTH
+from nodeattrs.errors import BadArgument, TooMuch
+
+__all__ = ["NAMES", "Budget", "Limits", "hold", "in_force", "limited"]
+
+
+class Limits(NamedTuple):
+    """What one document, one lookup, one merge or one query may take.
+
+    steps:   things that are looked at: keys, names of files, places where an expression is tried
+    values:  maps, lists and scalars, counted as often as they are used
+    bytes:   text that is read, unpacked or made
+    depth:   how many maps, lists, brackets or keys stand in or need one another; 500 is the most
+    seconds: how long one regular expression may search
+    """
+
+    steps: int = 10_000_000
+    values: int = 1_000_000
+    bytes: int = 10_000_000
+    depth: int = MAX_DEPTH
+    seconds: float = 1.0
+
+    def but(self, **others: Any) -> Limits:
+        """The same with others in place of some. raises: BadArgument
+
+        >>> Limits().but(values=5).values
+        5
+        """
+        for name, most in others.items():
+            fits = type(most) is int or (type(most) is float and name == "seconds")
+            if name not in NAMES or not fits or most <= 0 or (name == "depth" and most > MAX_DEPTH):
+                wanted = f"a positive number, for depth at most {MAX_DEPTH}"
+                raise BadArgument(f"there is no limit {name} = {most!r}", hint=f"{', '.join(NAMES)}: each {wanted}")
+        return self._replace(**others)
+
+
+NAMES = Limits._fields
+"""The limits by name."""
+
+_in_force: ContextVar[Limits] = ContextVar("limits", default=Limits())  # noqa: B039  # it is frozen
+
+
+def in_force() -> Limits:
+    """The limits of every budget for which nobody names others."""
+    return _in_force.get()
+
+
+def hold(limits: Limits) -> None:
+    """Put limits in force for good: for a process that works for another one."""
+    _in_force.set(limits)
+
+
+@contextmanager
+def limited(limits: Limits | None = None, **others: Any) -> Iterator[Limits]:
+    """Within the block other limits are in force. raises: BadArgument, for one that is none
+
+    >>> with limited(values=5):
+    ...     Budget("roles/web.json").values(6)
+    Traceback (most recent call last):
+    nodeattrs.errors.TooMuch: roles/web.json: holds more than 5 values
+      if this is meant, raise the limit to 10: [limits] values in nodeattrs.toml, --budget, or core.budget.limited
+    """
+    token = _in_force.set((limits or in_force()).but(**others))
+    try:
+        yield _in_force.get()
+    finally:
+        _in_force.reset(token)
+
+
+_SAID = {
+    "steps": "takes more than {:,} steps",
+    "values": "holds more than {:,} values",
+    "bytes": "is larger than {}",
+    "depth": "nested deeper than {} levels",
+    "seconds": "takes longer than {} s",
+}
+
+
+class Budget:
+    """What is left of the limits for one piece of work. Each way to draw is one subtraction and one comparison.
+
+    file:   what is worked on, as messages show it: a file, `lookup("ports")`
+    limits: those in force unless given
+    where:  asked for the line and column when a limit is passed
+    """
+
+    __slots__ = ("_bytes", "_steps", "_values", "file", "limits", "where")
+
+    def __init__(
+        self,
+        file: str | None,
+        limits: Limits | None = None,
+        where: Callable[[], tuple[int | None, int | None]] | None = None,
+    ) -> None:
+        self.file = file
+        self.where = where
+        self.limits = limits = limits or _in_force.get()
+        self._steps, self._values, self._bytes = limits.steps, limits.values, limits.bytes
+
+    def steps(self, count: int = 1) -> None:
+        """Draw steps. raises: TooMuch"""
+        self._steps -= count
+        if self._steps < 0:
+            raise self.passed("steps")
+
+    def values(self, count: int = 1) -> None:
+        """Draw values. raises: TooMuch"""
+        self._values -= count
+        if self._values < 0:
+            raise self.passed("values")
+
+    def bytes(self, count: int) -> None:
+        """Draw bytes of text. raises: TooMuch"""
+        self._bytes -= count
+        if self._bytes < 0:
+            raise self.passed("bytes")
+
+    def depth(self, level: int) -> None:
+        """Be as deep as *level*; nothing is drawn. raises: TooMuch"""
+        if level > self.limits.depth:
+            raise self.passed("depth")
+
+    def left(self, limit: str) -> int:
+        """What is left of a limit, for whoever can only ask for so much."""
+        return int(getattr(self, f"_{limit}"))
+
+    def tree(self, value: Any) -> None:
+        """Draw what a tree holds: its values, and the bytes of its texts. cost: one look at each. raises: TooMuch"""
+        level: list[Any] = [[value]]
+        while level:
+            below: list[Any] = []
+            for part in level:
+                self.values(len(part))
+                for inner in part:
+                    if type(inner) is str:
+                        self.bytes(len(inner))
+                    elif isinstance(inner, dict):
+                        below.append(inner.values())
+                    elif isinstance(inner, (list, tuple)):
+                        below.append(inner)
+            level = below
+
+    def passed(self, limit: str) -> TooMuch:
+        """The error for a limit that is passed, for whoever counts himself."""
+        most = getattr(self.limits, limit)
+        way = f"[limits] {limit} in nodeattrs.toml, --budget, or core.budget.limited"
+        hint = f"if this is meant, raise the limit to {2 * most}: {way}"
+        line, column = self.where() if self.where is not None else (None, None)
+        shown = f"{most // 1_000_000} MB" if limit == "bytes" and not most % 1_000_000 else most
+        return TooMuch(
+            _SAID[limit].format(shown),
+            limit=limit,
+            file=self.file,
+            line=line,
+            column=column,
+            hint=hint if limit != "depth" or most < MAX_DEPTH else "make it flatter",
+        )

@@ -1,0 +1,90 @@
+"""What of a query nobody has: fields and paths that no node knows, with those that are near.
+
+It asks a store what a query asks, and looks into documents for near misses only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from nodeattrs.core.tree import Path, meant, spell
+from nodeattrs.errors import NotFound
+from nodeattrs.keep.search.fields import index_parts, names_of
+from nodeattrs.keep.search.query import Query
+from nodeattrs.keep.search.terms import And, Asked, Not, Or, Own, Pattern, Term
+
+if TYPE_CHECKING:
+    from nodeattrs.keep.revisions import Store
+
+__all__ = ["doubts", "no_such_path"]
+
+_LOOKED_AT = 50
+"""Documents that are looked into for near misses."""
+
+
+def doubts(store: Store, query: Query, found: bool, at: datetime | None = None) -> list[NotFound]:
+    """The fields and paths of a query that no node has, each as the error it might be.
+
+    found: whether the query has found a node; then only what may be wrong all the same is looked at
+    cost:  one search for each term
+    """
+    terms = list(_terms(query.asked))
+    if found and not any(isinstance(one, Not | Or) for one in _inside(query.asked)):
+        return []
+    missing = [one for one in terms if not store.search(Query("", _anything(one)), at)]
+    if not missing or not (names := store.names()):
+        return []
+    documents = (saved.document for saved in map(store.load, names[:_LOOKED_AT]) if saved)
+    fields, paths = _known(documents)
+    return [_no_path(one.path, paths, fields) if isinstance(one, Own) else _no_field(one, fields) for one in missing]
+
+
+def no_such_path(path: Path, documents: Iterable[dict[str, Any]]) -> NotFound:
+    """The error for a path that none of some nodes has."""
+    fields, paths = _known(documents)
+    return _no_path(tuple(map(str, path)), paths, fields)
+
+
+def _inside(asked: Asked) -> Iterator[Asked]:
+    yield asked
+    if isinstance(asked, And | Or | Not):
+        for one in asked.inner if isinstance(asked.inner, tuple) else (asked.inner,):
+            yield from _inside(one)
+
+
+def _terms(asked: Asked) -> Iterator[Term | Own]:
+    for one in _inside(asked):
+        if isinstance(one, Own) or (isinstance(one, Term) and one.field.plain is not None):
+            yield one
+
+
+def _anything(term: Term | Own) -> Asked:
+    if isinstance(term, Own):
+        return Own(term.path, lambda kind, text: True)
+    return Term(term.field, Pattern((Pattern.ANY,)))
+
+
+def _known(documents: Iterable[dict[str, Any]]) -> tuple[set[str], set[Path]]:
+    """The fields and the paths of some nodes; what several of them say alike is looked at once."""
+    parts = {part.key: part for document in documents for part in index_parts(document)}
+    steps = {entry.steps for part in parts.values() for entry in part.entries()}
+    paths = {path[:length] for path in steps for length in range(1, len(path) + 1)}
+    return {name for path in steps for name, _ in names_of(path)}, set(paths)
+
+
+def _no_field(term: Term, fields: set[str]) -> NotFound:
+    hint = meant(term.field.plain, fields) or "a field is a key, or keys joined by _: nginx_port"
+    return NotFound(f"no node has the field {term.field.plain}", hint=hint)
+
+
+def _no_path(path: tuple[str, ...], paths: set[Path], fields: set[str]) -> NotFound:
+    import difflib  # for messages only
+
+    spelled = spell(path)
+    close = difflib.get_close_matches(spelled, map(spell, paths), 3, 0.7)
+    hint = f"did you mean {' or '.join(close)}?" if close else "a path is spelled from the root: nginx.port"
+    if len(path) == 1 and path[0] in fields:
+        hint = f"{spelled} is a field of Chef's language: write {spelled}:value"
+    return NotFound(f"no node has a value at {spelled}", hint=hint)

@@ -1,0 +1,298 @@
+"""Where a value that code set comes from: the calls that led there, the literals, what was read.
+
+It brings together what a source says (`texts.flow`), what a node noted while it ran (which calls
+led to a line, which documents a call read) and the traces of attributes that were read.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import pathlib
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from itertools import islice, pairwise
+from types import CodeType
+from typing import Any
+
+from nodeattrs.core.claim import CALLED, READ, WRITTEN, Cause, Locator, Origin
+from nodeattrs.core.origins import At
+from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.core.trace import Trace
+from nodeattrs.core.tree import ABSENT, Path, dig
+from nodeattrs.errors import NodeattrsError
+from nodeattrs.node.ledger import Ledger
+from nodeattrs.node.setters import CodeLocator, span_of, text_of
+from nodeattrs.node.slots import PLAN
+from nodeattrs.node.values import Deferred
+from nodeattrs.texts import documents
+from nodeattrs.texts.file_names import file_of
+from nodeattrs.texts.flow import Code, Flow, Found, Frame
+from nodeattrs.texts.scopes import EACH, SOME
+
+__all__ = ["Asked", "causes_at", "of_code", "of_text"]
+
+_MOST = 12
+_COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+
+
+def causes_at(ledger: Ledger, by: At, value: Any, trace: Callable[[Path], Trace | None]) -> tuple[Cause, ...]:
+    """Where a value comes from.
+
+    by:    the mark that set it, and the path in its slot
+    trace: explains an attribute that was read; None for one that led here
+    """
+    mark, asked = ledger.marks[by.source], Asked(ledger, by.path, trace, keeps=not isinstance(value, Sensitive))
+    value = value.unwrap() if isinstance(value, Sensitive) else ABSENT if type(value) is Deferred else value
+    if isinstance(mark.locator, CodeLocator):
+        # A map above the path that was written holds what was written, and more: no expression stands for it.
+        return of_code(mark.locator, by.path[mark.depth :] if len(by.path) >= mark.depth else None, value, asked)
+    give = getattr(mark.locator, "causes", None)
+    return () if give is None else tuple(give(by.path[mark.depth :], value, asked))
+
+
+def of_code(locator: CodeLocator, path: Path | None, value: Any, asked: Asked) -> tuple[Cause, ...]:
+    """Where a value that a line of code set comes from: first the calls, innermost first.
+
+    cost: that of literals is kept, so that the same files are followed once for all nodes that run them
+    """
+    key = (locator.key, path, repr(type(value) if isinstance(value, (dict, list)) else value)) if asked.keeps else None
+    known = _kept.get(key)
+    if known is None:
+        causes, read = _followed(locator, path, value, asked)
+        if read or key is None:
+            return causes
+        if len(_kept) >= _MOST_KEPT:
+            _kept.clear()
+        known = _kept[key] = causes, locator  # which keeps the code alive: nobody else has its identity
+    return known[0]
+
+
+_kept: dict[Any, tuple[tuple[Cause, ...], CodeLocator]] = {}
+_MOST_KEPT = 20_000
+
+
+def _followed(locator: CodeLocator, path: Path | None, value: Any, asked: Asked) -> tuple[tuple[Cause, ...], bool]:
+    """The causes, and whether attributes or documents are among them."""
+    span = span_of(locator.code, locator.offset)
+    setting = None if span is None else locator.text().setting(span[0], span)
+    led = [Cause(CALLED, origin) for one in locator.calls if (origin := _placed(locator, *one[:2])) is not None]
+    if setting is None or setting[1] is None or path is None:
+        return tuple(dict.fromkeys(led)), False
+    code = _code(locator.text())
+    calls = [_site(code, setting[0]), *(_called(*one) for one in locator.calls)]
+    flow = Flow(value, asked.imported(locator))
+    found = flow.sources(code, setting[1], path, tuple(_frames(calls)), isinstance(setting[0], (ast.Call, ast.Expr)))
+    causes = _composed(locator, asked, found, value, locator.at(path))
+    return tuple(dict.fromkeys((*led, *islice(causes, _MOST)))), any(one.what != "literal" for one in found)
+
+
+def of_text(locator: Any, text: Any, line: int, path: Path, value: Any, asked: Asked) -> tuple[Cause, ...]:
+    """The same for a statement of a script that ran by itself, such as a role. locator: has `placed` and `at`"""
+    setting = text.setting(line)
+    if setting is None or setting[1] is None:
+        return ()
+    found = Flow(value).sources(Code(text), setting[1], path, stores=isinstance(setting[0], (ast.Call, ast.Expr)))
+    return tuple(dict.fromkeys(islice(_composed(locator, asked, found, value, locator.placed(text.file, line)), _MOST)))
+
+
+_Site = tuple[Code, ast.AST | None, Any]
+"""An expression that ran, where it is known, and the function around it."""
+
+
+def _site(code: Code, node: ast.AST | None) -> _Site:
+    return code, node, None if node is None else code.scopes.function_of(node)
+
+
+def _called(caller: CodeType, offset: int, ran: Any) -> _Site:
+    code, span = _code(text_of(caller.co_filename, ran)), span_of(caller, offset)
+    setting = None if span is None else code.text.setting(span[0], span)
+    return _site(code, setting[0] if setting else None)
+
+
+def _frames(sites: list[_Site]) -> Iterator[Frame]:
+    """Who called whom, as far as calls are written out in sources."""
+    for (_, _, function), (code, node, _) in pairwise(sites):
+        if function is not None:
+            yield Frame(function, code, node if isinstance(node, ast.Call) else None)
+
+
+def _placed(locator: CodeLocator, caller: CodeType, offset: int) -> Origin | None:
+    """Where a call stands; None outside of the repository."""
+    span = span_of(caller, offset)
+    origin = locator.placed(caller.co_filename, None if span is None else span[0])
+    if origin.file is None or os.path.isabs(origin.file) or origin.file.startswith("<"):
+        return None
+    return None if caller.co_name in _COMPREHENSIONS else origin
+
+
+def _composed(locator: Any, asked: Asked, found: list[Found], value: Any, here: Origin) -> Iterator[Cause]:
+    """Each thing that was found, as a line."""
+    likely = [one for one in found if asked.is_likely(one, value)]
+    for one in likely or found:
+        at = locator.placed(one.code.file, one.node.lineno, _column(one))
+        for cause in asked.of(one, value if one.exact else ABSENT, at):
+            is_here = (cause.origin.file, cause.origin.line) == (here.file, here.line) and cause.what == WRITTEN
+            if not is_here or cause.path is not None:
+                yield cause
+
+
+def _column(found: Found) -> int:
+    return found.code.text.column(found.node.lineno, found.node.col_offset)
+
+
+class Asked:
+    """What a question can ask of a node: its attributes, the documents that its cookbooks read, their sources.
+
+    path:  what is asked about, in its slot
+    keeps: whether the value may be remembered: of a secret nothing is
+    """
+
+    def __init__(self, ledger: Ledger, path: Path, trace: Callable[[Path], Trace | None], keeps: bool) -> None:
+        self.keeps = keeps
+        self._ledger = ledger
+        self.path = path
+        self._trace = trace
+
+    def imported(self, locator: CodeLocator) -> Any:
+        """What gives the source of a module that a file imports; None for one outside of the repository."""
+        root = _real(locator.root())
+
+        def imported(name: str, file: str) -> Code | None:
+            path = _module(name, file, root)
+            return None if path is None else _code(text_of(path))
+
+        return imported
+
+    def is_likely(self, found: Found, value: Any) -> bool:
+        """Whether it still is that value: of an attribute that was set again since, nobody knows."""
+        if found.what != "attribute" or not found.exact or value is ABSENT or _known(found.path) != found.path:
+            return True
+        return _same(self._ledger.standing(PLAN, found.path, compute=False), value)
+
+    def of(self, found: Found, wanted: Any, at: Origin) -> Iterator[Cause]:
+        """The lines of one thing that was found. wanted: what stands there; ABSENT where that is not known"""
+        if found.what == "literal":
+            yield Cause(WRITTEN, at)
+        elif found.what == "attribute":
+            known = _known(found.path) == found.path
+            for path in [found.path] if known else _every(self._standing(found.path), found.path, wanted):
+                yield from self._attribute(path, at)
+        else:
+            for document, locator in self._documents(found):
+                for path in _every(document, found.path, wanted):
+                    yield Cause(READ, locator.at(path), None, at)
+
+    def _standing(self, path: tuple[Any, ...]) -> Any:
+        """What stands at the steps of a path that are known, as a tree from the root."""
+        known = _known(path)
+        value = self._ledger.standing(PLAN, known)
+        plain = self._ledger.folded(value, False) if value is not ABSENT and not _is_scalar(value) else value
+        for step in reversed(known):
+            plain = {step: plain}
+        return plain
+
+    def _attribute(self, path: Path, at: Origin) -> Iterator[Cause]:
+        trace = self._trace(path)
+        if trace is not None and trace.winner is not None:
+            claim = trace.winner.claim
+            yield Cause(WRITTEN, claim.origin, path, at)
+            yield from (cause for cause in claim.causes if cause.what != CALLED)
+
+    def _documents(self, found: Found) -> Iterator[tuple[Any, Locator]]:
+        """What a call has read, as it was noted; else the file that it names, where that is in the repository."""
+        noted = False
+        for (code, offset), read in self._ledger.marks.reads.items():
+            if code.co_filename == found.code.file:
+                span = span_of(code, offset)
+                setting = None if span is None else found.code.text.setting(span[0], span)
+                if setting is not None and setting[0] is found.node:
+                    noted = True
+                    yield from read.values()
+        if not noted and isinstance(found.node, ast.Call):
+            yield from self._file(found, found.node)
+
+    def _file(self, found: Found, call: ast.Call) -> Iterator[tuple[Any, Locator]]:
+        root = _real(self._ledger.marks.root())
+        for one in [*call.args, *(word.value for word in call.keywords)]:
+            name = file_of(found.code, one)
+            path = os.path.realpath(name) if name is not None and os.path.isabs(name) else ""
+            if path.startswith(root + os.sep):
+                try:
+                    document = documents.read(pathlib.Path(path), os.path.relpath(path, root).replace(os.sep, "/"))
+                except NodeattrsError:
+                    continue
+                yield document.tree, document.locator("file", "")
+
+
+_codes: dict[int, Code] = {}
+_MOST_CODES = 256
+
+
+def _code(text: Any) -> Code:
+    known = _codes.get(id(text))
+    if known is None or known.text is not text:
+        if len(_codes) >= _MOST_CODES:
+            _codes.clear()
+        known = _codes[id(text)] = Code(text)
+    return known
+
+
+_real = lru_cache(maxsize=256)(os.path.realpath)
+
+
+@lru_cache(maxsize=2048)
+def _module(name: str, file: str, root: str) -> str | None:
+    """The file of a module in the repository: the one that was imported, or that lies where imports look."""
+    if name.partition(".")[0] in sys.stdlib_module_names or name.startswith("nodeattrs."):
+        return None
+    loaded = getattr(sys.modules.get(name), "__file__", None)
+    folder = os.path.dirname(file)
+    for _ in range(len(name) - len(name.lstrip(".")) - 1):
+        folder = os.path.dirname(folder)
+    steps = name.lstrip(".").replace(".", os.sep)
+    above = [folder]
+    while not name.startswith(".") and len(above[-1]) > len(root):
+        above.append(os.path.dirname(above[-1]))
+    places = [os.path.join(one, where, f"{steps}{end}") for one in above for where in ("", "libraries")
+              for end in (".py", f"{os.sep}__init__.py")]  # fmt: skip
+    for path in (loaded, *places):
+        if path and os.path.realpath(path).startswith(root + os.sep) and os.path.isfile(path):
+            return str(path)
+    return None
+
+
+def _known(path: tuple[Any, ...]) -> Path:
+    """The steps up to the first one that is computed."""
+    return path[: next((at for at, step in enumerate(path) if step is SOME or step is EACH), len(path))]
+
+
+def _is_scalar(value: Any) -> bool:
+    return value is None or isinstance(value, (str, int, float, Sensitive, Deferred))
+
+
+def _every(tree: Any, path: tuple[Any, ...], wanted: Any, way: Path = ()) -> Iterator[Path]:
+    """The paths in a tree that *path* may mean: those at which *wanted* stands, where that is known."""
+    if not path:
+        if wanted is ABSENT or _same(tree, wanted):
+            yield way
+        return
+    step, rest = path[0], path[1:]
+    if isinstance(tree, dict) and step is EACH and not rest:
+        yield from ((*way, key) for key in tree if wanted is ABSENT or _same(key, wanted))
+        return
+    for one in _steps_of(tree) if step is SOME or step is EACH else (step,):
+        if (below := dig(tree, (one,))) is not ABSENT:
+            yield from _every(below, rest, wanted, (*way, one))
+
+
+def _steps_of(tree: Any) -> Iterable[Any]:
+    if isinstance(tree, dict):
+        return list(tree)
+    return range(len(tree)) if isinstance(tree, list) else ()
+
+
+def _same(one: Any, two: Any) -> bool:
+    one = one.unwrap() if isinstance(one, Sensitive) else one
+    return str(one) == str(two) or (isinstance(one, (dict, list)) and isinstance(two, (dict, list)))

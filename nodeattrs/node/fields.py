@@ -1,0 +1,36 @@
+"""What a node has besides attributes: what may be its name, its environment, its folder. It knows no node."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from nodeattrs.core.tree import checked_name
+from nodeattrs.errors import wrong_argument
+from nodeattrs.node.slots import DEFAULT_ENVIRONMENT
+
+__all__ = ["FIELDS", "checked_environment", "checked_folder"]
+
+
+def checked_environment(name: object) -> str:
+    """*name* itself, if an environment may have it. raises: BadArgument"""
+    if not isinstance(name, str) or not name:
+        raise wrong_argument("the environment of a node", "the name of one", name, f'as in "{DEFAULT_ENVIRONMENT}"')
+    return name
+
+
+def checked_folder(root: str | os.PathLike[str]) -> str:
+    """The path of a folder as text. raises: BadArgument"""
+    try:
+        return os.fspath(root)
+    except TypeError:
+        raise wrong_argument("the root of a node", "a folder", root, "the current one where it is None") from None
+
+
+FIELDS: dict[str, Callable[[Any], str]] = {
+    "name": partial(checked_name, what="node"),
+    "environment": checked_environment,
+}
+"""What can be assigned besides levels, each with what refuses a wrong value."""

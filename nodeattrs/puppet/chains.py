@@ -1,0 +1,283 @@
+"""Chains and queries in Puppet's words: `Yumrepo <| |> -> Package <| provider == yum |> ~> Service['x']`.
+
+Reads references (of several titles too), lists, texts that spell a reference, and collectors
+with their queries. What else Puppet allows there, declarations, variables and exported
+collectors, is an error that says what to write instead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, NoReturn
+
+from nodeattrs.core.borders import taking
+from nodeattrs.errors import BadArgument, DocumentError
+from nodeattrs.puppet.references import (
+    Chain,
+    Collector,
+    Link,
+    Operand,
+    Query,
+    Ref,
+    Refs,
+    capitalised,
+    linked,
+    made,
+    ref_of,
+)
+
+_MARKS = re.compile(
+    r"""(?P<space>\s+|\#[^\n]*)
+      | (?P<mark><<\||\|>>|<\||\|>|->|~>|<-|<~|==|!=|=>|[\[\](),{}:;])
+      | (?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
+      | (?P<number>-?\d+(?:\.\d+)?(?![\w:]))
+      | (?P<variable>\$[\w:]*)
+      | (?P<word>(?:::)?\w[\w-]*(?:::\w[\w-]*)*)""",
+    re.VERBOSE | re.DOTALL,
+)
+_ARROWS = ("->", "~>", "<-", "<~")
+_MOST = 100
+_VALUES = {"true": True, "false": False, "undef": None}
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    at: int
+
+
+@taking(text=str)
+def parsed_chain(text: str) -> Chain:
+    """The chain that a text of Puppet's language says.
+
+    raises: DocumentError, with line and column
+
+    >>> parsed_chain("Package['a', 'b'] -> File <| tag == 'web' |> ~> Service['x']")
+    <Chain [Package[a], Package[b]] -> File <| tag == 'web' |> ~> Service[x]>
+    """
+    reader = _Reader(text)
+    left = reader.operand()
+    links: list[Link] = []
+    while reader.now.text in _ARROWS and reader.now.kind == "mark":
+        arrow = reader.take().text
+        link, left = linked(left, arrow, reader.operand())
+        links.append(link)
+    if reader.now.kind != "end" or not links:
+        reader.refuse("an arrow was expected: ->, ~>, <- or <~")
+    return Chain(left, tuple(links))
+
+
+@taking(text=str)
+def parsed_query(text: str) -> Query:
+    """The query that stands between `<|` and `|>`. raises: DocumentError
+
+    >>> parsed_query("provider == yum and title != 'a'")
+    ('and', ('==', 'provider', 'yum'), ('!=', 'title', 'a'))
+    """
+    reader = _Reader(text)
+    query = reader.query()
+    if reader.now.kind != "end":
+        reader.refuse("the query should end here")
+    return query
+
+
+class _Reader:
+    """The text, word by word."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._depth = 0
+        self._tokens = self._split()
+        self._next = 0
+
+    def _split(self) -> list[_Token]:
+        tokens, at = [], 0
+        while at < len(self._text):
+            found = _MARKS.match(self._text, at)
+            if found is None:
+                self._fail(at, f"{self._text[at]!r} means nothing here")
+            if found.lastgroup != "space":
+                tokens.append(_Token(str(found.lastgroup), found[0], at))
+            at = found.end()
+        return [*tokens, _Token("end", "", len(self._text))]
+
+    @property
+    def now(self) -> _Token:
+        return self._tokens[self._next]
+
+    def take(self) -> _Token:
+        token = self.now
+        self._next += token.kind != "end"
+        return token
+
+    def expect(self, mark: str) -> None:
+        if self.now.kind != "mark" or self.now.text != mark:
+            self.refuse(f"{mark!r} was expected")
+        self.take()
+
+    def refuse(self, reason: str) -> NoReturn:
+        token = self.now
+        if token.kind == "variable":
+            self._fail(token.at, f"variables such as {token.text} are not known here", "use an f-string of Python")
+        if "{" in (token.text, self._tokens[min(self._next + 1, len(self._tokens) - 1)].text):
+            self._fail(token.at, "a resource is not declared in a chain", "declare it in Python and name it here")
+        if token.text in ("<<|", "|>>"):
+            self._fail(token.at, "there are no exported resources here", "write <| |>")
+        self._fail(token.at, f"{reason}, not {token.text!r}" if token.text else f"{reason}, and the text ends")
+
+    def _fail(self, at: int, message: str, hint: str | None = None) -> NoReturn:
+        before = self._text[:at]
+        raise DocumentError(
+            message,
+            file="chain",
+            line=before.count("\n") + 1,
+            column=at - (before.rfind("\n") + 1) + 1,
+            hint=hint,
+            said=(f"in: {' '.join(self._text.split())}",),
+        )
+
+    def operand(self) -> Operand:
+        self._deeper()
+        if self.now.text == "[" and self.now.kind == "mark":
+            self.take()
+            found: list[Ref] = []
+            while not (self.now.kind == "mark" and self.now.text == "]"):
+                inner = self.operand()
+                if isinstance(inner, Collector):
+                    self.refuse("a collector cannot stand in a list; references can")
+                found.extend(inner)
+                if not (self.now.kind == "mark" and self.now.text == ","):
+                    break
+                self.take()
+            self.expect("]")
+            self._depth -= 1
+            return Refs(dict.fromkeys(found))
+        self._depth -= 1
+        if self.now.kind == "text":
+            at = self.now.at
+            try:
+                return Refs((ref_of(self._unquoted(self.take())),))
+            except BadArgument as error:
+                self._fail(at, error.message, error.hint)
+        return self._named()
+
+    def _deeper(self) -> None:
+        self._depth += 1
+        if self._depth > _MOST:
+            self.refuse(f"more than {_MOST} levels of brackets")
+
+    def _named(self) -> Operand:
+        if self.now.kind != "word" or not self.now.text.removeprefix("::")[0].isupper():
+            self.refuse("a reference, a list or a collector was expected")
+        kind = capitalised(self.take().text.removeprefix("::"))
+        if self.now.kind == "mark" and self.now.text == "<|":
+            self.take()
+            query = None if self.now.text == "|>" else self.query()
+            self.expect("|>")
+            return Collector(kind, query)
+        self.expect("[")
+        found = []
+        while True:
+            if self.now.kind not in ("text", "word", "number"):
+                self.refuse("a title was expected")
+            title = self._unquoted(self.take())
+            if not title:
+                self.refuse("a title cannot be empty; what follows is")
+            found.append(made(kind, title))
+            if not (self.now.kind == "mark" and self.now.text == ","):
+                break
+            self.take()
+        self.expect("]")
+        return Refs(dict.fromkeys(found))
+
+    def query(self) -> Query:
+        query = self._conjunction()
+        while self.now.kind == "word" and self.now.text == "or":
+            self.take()
+            query = ("or", query, self._conjunction())
+        return query
+
+    def _conjunction(self) -> Query:
+        query = self._comparison()
+        while self.now.kind == "word" and self.now.text == "and":
+            self.take()
+            query = ("and", query, self._comparison())
+        return query
+
+    def _comparison(self) -> Query:
+        if self.now.kind == "mark" and self.now.text == "(":
+            self._deeper()
+            self.take()
+            query = self.query()
+            self.expect(")")
+            self._depth -= 1
+            return query
+        if self.now.kind != "word":
+            self.refuse("the name of an attribute was expected")
+        name = self.take().text
+        if self.now.text not in ("==", "!="):
+            self.refuse("== or != was expected")
+        word = self.take().text
+        return (word, name, self._value())
+
+    def _value(self) -> Any:
+        if self.now.kind not in ("text", "word", "number"):
+            self.refuse("a value was expected")
+        token = self.now
+        if token.kind == "word" and "[" in self._tokens[self._next + 1].text and token.text[0].isupper():
+            (ref,) = self._named()  # type: ignore[misc]
+            return str(ref)
+        self.take()
+        if token.kind == "number":
+            if len(token.text) > _MOST:
+                self._fail(token.at, f"a number of more than {_MOST} signs")
+            return float(token.text) if "." in token.text else int(token.text)
+        if token.kind == "word":
+            return _VALUES.get(token.text, token.text)
+        return self._unquoted(token)
+
+    def _unquoted(self, token: _Token) -> str:
+        if token.kind != "text":
+            return token.text
+        quote, inside = token.text[0], token.text[1:-1]
+        if quote == '"' and re.search(r"(?<!\\)\$[{\w]", inside):
+            self._fail(token.at, "variables are not known here", "use an f-string of Python")
+        signs = {"\\": "\\", quote: quote} | ({"n": "\n", "t": "\t", "$": "$"} if quote == '"' else {})
+        return re.sub(r"\\(.)", lambda found: signs.get(found[1], found[0]), inside, flags=re.DOTALL)
+
+
+class RefMaker:
+    """`Package['ntp']`, `Package['a', 'b']`, and `Package.where(...)` for all that answer a query.
+
+    on_link: is called with each link its references are used in
+
+    >>> RefMaker("Package")["ntp"], RefMaker("Package").where(provider="yum").query
+    (Package['ntp'], ('==', 'provider', 'yum'))
+    """
+
+    @taking(kind=str)
+    def __init__(
+        self, kind: str, on_link: Callable[[Link], None] | None = None, title: Callable[[str], str] = lambda text: text
+    ) -> None:
+        self._kind = capitalised(kind)
+        self._on_link = on_link
+        self._title = title
+
+    def __getitem__(self, titles: str | Iterable[str]) -> Any:
+        if isinstance(titles, str):
+            ref = made(self._kind, self._title(titles))
+            ref.on_link = self._on_link
+            return ref
+        return Refs(self[title] for title in titles)
+
+    def where(self, text: str | None = None, **values: Any) -> Collector:
+        """All resources of this type, those that answer a query in Puppet's words, or those with these values.
+
+        raises: DocumentError, for a text that is no query
+        """
+        query = parsed_query(text) if text else None
+        for name, value in values.items():
+            one: Query = ("==", name, value)
+            query = one if query is None else ("and", query, one)
+        return Collector(self._kind, query, None, self._on_link)

@@ -1,0 +1,277 @@
+"""References to resources, and the chains that are made of them.
+
+A reference is its text, `File[/etc/ntp.conf]`. References, lists of them and collectors are
+put in order with `>>` (Puppet's `->`) and `>> ~` (Puppet's `~>`); `<<` and `<< ~` are the
+reversed forms. It knows no catalog: a link is handed to whoever listens, and a chain can be
+given to a catalog as a whole.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from nodeattrs.core.borders import taking
+from nodeattrs.errors import BadArgument
+
+Arrow = str
+"""One of "->", "~>", "<-", "<~", as Puppet spells them."""
+
+Query = tuple[Any, ...]
+"""("==", name, value), ("!=", name, value), ("and", query, query) or ("or", query, query)."""
+
+
+class _Chained:
+    """What can stand in a chain: `a >> b`, `a >> ~b`, `a << b`, `a << ~b`."""
+
+    def __rshift__(self, right: Any) -> Chain:
+        return _joined(self, right, "->", "~>")
+
+    def __rrshift__(self, left: Any) -> Chain:
+        return _joined(left, self, "->", "~>")
+
+    def __lshift__(self, right: Any) -> Chain:
+        return _joined(self, right, "<-", "<~")
+
+    def __rlshift__(self, left: Any) -> Chain:
+        return _joined(left, self, "<-", "<~")
+
+    def __invert__(self) -> Notifying:
+        return Notifying(self)
+
+
+class Reference(str):
+    """A reference to a class, a resource or an instance: text such as `Sql[one]`.
+
+    >>> Reference("Sql[one]").type, Reference("Sql['one']").id
+    ('Sql', 'one')
+    """
+
+    __slots__ = ()
+
+    @property
+    def type(self) -> str:
+        """The part before the bracket."""
+        return self.partition("[")[0]
+
+    @property
+    def id(self) -> str:
+        """What stands in the bracket, without quotes; "" where there is none."""
+        return unquoted(self.partition("[")[2].removesuffix("]"))
+
+
+class Ref(_Chained, Reference):
+    """A reference, `Type[title]`, that can stand in a chain.
+
+    on_link: is called with each link this reference is used in, unless it is None
+
+    >>> Ref("Package[ntp]") >> Ref("File[/etc/ntp.conf]") >> ~Ref("Service[ntpd]")
+    <Chain Package[ntp] -> File[/etc/ntp.conf] ~> Service[ntpd]>
+    """
+
+    on_link: Callable[[Link], None] | None = None
+
+    @property
+    def name(self) -> str:
+        """The title: the part between the brackets. (`title` is taken: every text has one.)"""
+        return self.partition("[")[2][:-1]
+
+    def __repr__(self) -> str:
+        return f"{self.type}[{self.name!r}]"
+
+
+class Refs(_Chained, tuple[Ref, ...]):
+    """Several references that stand side by side in a chain. raises: BadArgument, by `refs`"""
+
+    @property
+    def on_link(self) -> Callable[[Link], None] | None:
+        """Whoever listens to one of them."""
+        return next((ref.on_link for ref in self if ref.on_link), None)
+
+    def __repr__(self) -> str:
+        return f"refs({', '.join(map(repr, self))})"
+
+
+@dataclass(frozen=True, eq=False)
+class Collector(_Chained):
+    """All resources of a type that answer a query, wherever they are declared.
+
+    query:  None for all of them
+    before: the operand lexically left of it and the arrow between them, for when it turns out empty
+    """
+
+    type: str
+    query: Query | None = None
+    before: tuple[Operand, Arrow] | None = None
+    on_link: Callable[[Link], None] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Notifying:
+    """The right side of an arrow that notifies: what `~` makes of an operand."""
+
+    operand: Any
+
+    def __rrshift__(self, left: Any) -> Chain:
+        return _joined(left, self, "->", "~>")
+
+    def __rlshift__(self, left: Any) -> Chain:
+        return _joined(left, self, "<-", "<~")
+
+    def __rshift__(self, right: Any) -> Chain:
+        raise BadArgument(
+            "a chain cannot begin with ~", hint="write a >> ~b: the ~ stands before the one that refreshes"
+        )
+
+    __lshift__ = __rshift__
+
+
+Operand = Refs | Collector
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """Two operands and the arrow between them."""
+
+    left: Operand
+    arrow: Arrow
+    right: Operand
+
+
+@dataclass(frozen=True, eq=False)
+class Chain(_Chained):
+    """Links, and the operand that the next arrow starts from: the right one, unless that is an empty list."""
+
+    value: Operand
+    links: tuple[Link, ...]
+    on_link: Callable[[Link], None] | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        first = self.links[0]
+        return f"<Chain {_text(first.left)}{''.join(f' {link.arrow} {_text(link.right)}' for link in self.links)}>"
+
+
+def linked(left: Operand, arrow: Arrow, right: Operand) -> tuple[Link, Operand]:
+    """The link between two operands, and the operand that the chain goes on from."""
+    if isinstance(right, Collector):
+        right = Collector(right.type, right.query, (left, arrow), right.on_link)
+        return Link(left, arrow, right), right
+    return Link(left, arrow, right), right or left
+
+
+def _joined(left: Any, right: Any, plain: Arrow, notifying: Arrow) -> Chain:
+    arrow = plain
+    if isinstance(right, Notifying):
+        arrow, right = notifying, right.operand
+    if isinstance(right, Chain):
+        raise BadArgument("a chain cannot stand right of an arrow", hint="leave the parentheses out: a >> b >> c")
+    earlier = left.links if isinstance(left, Chain) else ()
+    left_operand = left.value if isinstance(left, Chain) else _operand(left)
+    link, value = linked(left_operand, arrow, _operand(right))
+    on_link = left.on_link if isinstance(left, Chain) else left_operand.on_link
+    on_link = on_link or link.right.on_link
+    if on_link is not None:
+        on_link(link)
+    return Chain(value, (*earlier, link), on_link)
+
+
+def _operand(given: Any) -> Operand:
+    return given if isinstance(given, Collector) else refs(given)
+
+
+def refs(*given: Any) -> Refs:
+    """References side by side, once each: from references, texts, and lists of them.
+
+    raises: BadArgument, for what is no reference
+
+    >>> refs("Service[a]", ["Service[b]", "Service[a]"])
+    refs(Service['a'], Service['b'])
+    """
+    found: dict[Ref, None] = {}
+    for one in given:
+        if isinstance(one, Ref):
+            found.setdefault(one)
+        elif isinstance(one, str):
+            found.setdefault(ref_of(one))
+        elif isinstance(one, (list, tuple, set, frozenset)):
+            found.update(dict.fromkeys(refs(*one)))
+        elif isinstance(one, Collector):
+            raise BadArgument("a collector cannot stand in a list", hint="give it an arrow of its own")
+        else:
+            raise BadArgument(f"{one!r} is no reference", hint="such as File['/etc/motd']")
+    return Refs(found)
+
+
+@taking(text=str)
+def ref_of(text: str) -> Ref:
+    """The reference that a text spells; type names and the names of classes are capitalised as Puppet does.
+
+    raises: BadArgument
+
+    >>> ref_of("service[ntpd]"), ref_of("class[apache::ssl]")
+    (Service['ntpd'], Class['Apache::Ssl'])
+    """
+    kind, bracket, rest = text.strip().partition("[")
+    if not bracket or not rest.endswith("]") or not kind or not rest[:-1]:
+        raise BadArgument(f"{text!r} is no reference", hint="write Type[title], such as File[/etc/motd]")
+    return made(kind, rest[:-1])
+
+
+def made(kind: str, title: str) -> Ref:
+    """The reference to the resource of that type and title."""
+    type_name = capitalised(kind)
+    return Ref(f"{type_name}[{capitalised(title) if type_name == 'Class' else title}]")
+
+
+def unquoted(text: str) -> str:
+    """A title without its quotes and escapes.
+
+    >>> unquoted("'a \\\\'b\\\\''"), unquoted("plain")
+    ("a 'b'", 'plain')
+    """
+    text = text.strip()
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"/":
+        return re.sub(r"\\(['\"\\/])", r"\1", text[1:-1])
+    return text
+
+
+def capitalised(name: str) -> str:
+    """`apache::ssl` as references spell it: `Apache::Ssl`."""
+    return "::".join(part.capitalize() for part in name.split("::"))
+
+
+def _text(operand: Operand) -> str:
+    if isinstance(operand, Collector):
+        return f"{operand.type} <| {spelled(operand.query) if operand.query else ''} |>"
+    return str(operand[0]) if len(operand) == 1 else f"[{', '.join(operand)}]"
+
+
+def spelled(query: Query) -> str:
+    """A query in Puppet's words, which read as the same query."""
+    word, left, right = query
+    if word in ("and", "or"):
+        return f"({spelled(left)} {word} {spelled(right)})"
+    return f"{left} {word} {_value(right)}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, str):
+        return "'{}'".format(value.replace("\\", "\\\\").replace("'", "\\'"))
+    if isinstance(value, float):
+        return format(Decimal(repr(value)), "f")  # the language of chains has no exponents
+    return "undef" if value is None else str(value).lower()
+
+
+def near_hint(missing: str, known: Iterable[str]) -> str | None:
+    """ "did you mean ...?", or None. References are quoted nowhere else, so they are not quoted here."""
+    close = difflib.get_close_matches(missing, list(known), 3, 0.7)
+    return f"did you mean {' or '.join(close)}?" if close else None
+
+
+def link_text(link: Link) -> str:
+    """The link as a chain of two."""
+    return f"{_text(link.left)} {link.arrow} {_text(link.right)}"

@@ -1,0 +1,69 @@
+"""What codes mean: one told whole, several as a list, and all of them as the page docs/codes.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from nodeattrs.codes import Code, codes
+from nodeattrs.reports.screen import Screen, in_columns
+from nodeattrs.runs.config import known_code
+
+__all__ = ["ToldCodes", "matching", "page"]
+
+_HEAD = """\
+# Codes
+
+Every error, every warning and everything that a check finds has a code. It stands behind the sentence, and in JSON
+beside it: `code`; an error in Python has it as `error.code`. `nodeattrs codes NA1203` prints on the command line what
+stands here. A code never changes its meaning; one that goes away is not given again.
+
+This page is made of `nodeattrs/codes.py`: `python -m nodeattrs.reports.codes > docs/codes.md`.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ToldCodes:
+    """Some codes: one is told whole, several are listed."""
+
+    entries: Sequence[Code]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All that is known of each."""
+        return {"version": 1, "codes": [one._asdict() | {"name": one.name, "page": one.page} for one in self.entries]}
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """The cause, an example and the way out; of several the cause."""
+        if len(self.entries) > 1:
+            for code, name, cause in in_columns([[one.code, one.name, one.cause] for one in self.entries]):
+                yield from screen.wrapped(cause, " " * 8, f"{code}  {name}  ")
+            return
+        for one in self.entries:
+            yield screen.paint(f"{one.code} {' '.join(one.names)}", "strong")
+            for title, text in (("cause", one.cause), ("example", one.example), ("way out", one.way_out)):
+                yield from screen.wrapped(text, " " * 11, f"  {title:7}  ")
+
+
+def matching(word: str) -> list[Code]:
+    """The codes that a word means. raises: BadArgument, where there is none"""
+    known_code(word)
+    return [one for one in codes().values() if one.code.startswith(word) or word in one.names or word == "all"]
+
+
+def page() -> str:
+    """All of them, room by room."""
+    return "\n".join([_HEAD, *_rooms()])
+
+
+def _rooms() -> Iterator[str]:
+    for room, entries in groupby(codes().values(), lambda one: one.room):
+        yield f"## {room}\n"
+        for one in entries:
+            names = ", ".join(f"`{name}`" for name in one.names)
+            yield f"### {one.code}\n\n{names}. {one.cause}\n\nFor example: `{one.example}`\n\n{one.way_out}\n"
+
+
+if __name__ == "__main__":
+    print(page(), end="")

@@ -1,0 +1,58 @@
+"""The settings of a call, each with where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nodeattrs.core.trace import Trace, TraceClaim
+from nodeattrs.core.tree import spell
+from nodeattrs.reports.screen import Screen, cut, in_columns, printable
+from nodeattrs.reports.values import on_one_line
+from nodeattrs.runs.settings import without_password
+
+__all__ = ["ShownSettings"]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSettings:
+    """Each setting by its trace. The password of a URL is not shown."""
+
+    traces: Sequence[Trace]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Name, value, and everyone who set it, the one that counts first."""
+        settings = [
+            {"name": spell(one.path), "value": _plain(one.value), "claims": [_claim(claim) for claim in one.claims]}
+            for one in self.traces
+        ]
+        return {"version": 1, "settings": settings}
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """A line a setting, and one for each setting that was overridden."""
+        rows = [
+            (spell(one.path) if number == 0 else "", _who(claim), on_one_line(_plain(claim.value)), number)
+            for one in self.traces
+            for number, claim in enumerate(one.claims)
+            if number == 0 or claim.origin.kind != "default"
+        ]
+        for cells, (*_, number) in zip(in_columns([row[:3] for row in rows]), rows, strict=True):
+            line = cut("  ".join(cells), screen.width)
+            yield screen.paint(line, "loses") if number else line
+
+
+def _plain(value: Any) -> Any:
+    return without_password(value) if isinstance(value, str) else value
+
+
+def _who(claim: TraceClaim) -> str:
+    origin = claim.origin
+    who = origin.place or origin.who
+    return printable(who if claim.outcome.name in ("WINS", "JOINS") else f"{who}, overridden")
+
+
+def _claim(claim: TraceClaim) -> dict[str, Any]:
+    origin = claim.origin
+    told = {name: getattr(origin, name) for name in origin.__slots__}
+    return {"value": _plain(claim.value), "outcome": claim.outcome.value, **told}

@@ -1,0 +1,130 @@
+"""Findings in the forms that other programs read: SARIF 2.1.0, GitHub's annotations, GitLab's code quality, JUnit.
+
+Each is a function from findings to a text. It knows those forms, and nothing of where findings come from.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+from urllib.parse import quote
+from xml.sax.saxutils import escape, quoteattr
+
+from nodeattrs.codes import codes
+from nodeattrs.reports.findings import Finding, Findings
+from nodeattrs.reports.screen import printable
+
+__all__ = ["FORMS"]
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_GITHUB = {"error": "error", "warning": "warning", "note": "notice"}
+_GITLAB = {"error": "major", "warning": "minor", "note": "info"}
+
+
+def sarif(findings: Findings, version: str) -> str:
+    """One run in SARIF 2.1.0; each code that occurs is a rule."""
+    rules = sorted({one.code for one in findings.found})
+    driver = {"name": "nodeattrs", "version": version, "rules": [_rule(code) for code in rules]}
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(one, mark, rules.index(one.code)) for one, mark in _marked(findings)],
+    }
+    return _json({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
+
+
+def _marked(findings: Findings) -> Iterator[tuple[Finding, str]]:
+    """Each with its fingerprint; the second of one fingerprint, on another line, is told apart."""
+    seen: Counter[str] = Counter()
+    for one in findings.found:
+        seen[one.fingerprint] += 1
+        yield one, f"{one.fingerprint}:{seen[one.fingerprint]}"
+
+
+def _rule(code: str) -> dict[str, Any]:
+    entry = codes()[code]
+    told = f"{entry.cause}\nFor example: {entry.example}\n{entry.way_out}"
+    return {"id": code, "name": entry.name, "shortDescription": {"text": entry.cause}, "help": {"text": told}}
+
+
+def _result(one: Finding, mark: str, rule: int) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "ruleId": one.code,
+        "ruleIndex": rule,
+        "level": one.severity,
+        "message": {"text": "\n".join([one.message, *one.more()])},
+        "partialFingerprints": {"nodeattrs/v1": mark},
+    }
+    if one.file:
+        place: dict[str, Any] = {"artifactLocation": {"uri": quote(one.file)}}
+        if one.line:
+            place["region"] = {"startLine": one.line} | ({"startColumn": one.column} if one.column else {})
+        result["locations"] = [{"physicalLocation": place}]
+    return result
+
+
+def github(findings: Findings, version: str) -> str:
+    """A workflow command for each, which GitHub shows beside the line."""
+    return "".join(f"{_annotation(one)}\n" for one in findings.found)
+
+
+def _annotation(one: Finding) -> str:
+    given = {"file": one.file, "line": one.line, "col": one.column, "title": f"{one.code} {one.name}"}
+    facts = ",".join(f"{name}={_escaped(str(value), ':,')}" for name, value in given.items() if value)
+    told = "\n".join(map(printable, [*one.message.splitlines(), *one.more()]))
+    return f"::{_GITHUB[one.severity]} {facts}::{_escaped(told)}"
+
+
+def _escaped(text: str, also: str = "") -> str:
+    return "".join(f"%{ord(sign):02X}" if sign in f"%\r\n{also}" else sign for sign in text)
+
+
+def gitlab(findings: Findings, version: str) -> str:
+    """A report of GitLab's code quality."""
+    return _json(
+        [
+            {
+                "description": one.message,
+                "check_name": one.code,
+                "fingerprint": mark,
+                "severity": _GITLAB[one.severity],
+                "location": {"path": one.file or "", "lines": {"begin": one.line or 1}},
+            }
+            for one, mark in _marked(findings)
+        ]
+    )
+
+
+def junit(findings: Findings, version: str) -> str:
+    """A suite of JUnit: each finding is a case that failed, a note one that passed; there is always one."""
+    cases = [_case(one) for one in findings.found] or ['  <testcase classname="nodeattrs" name="check"/>\n']
+    counts = f'tests="{len(cases)}" failures="{sum(one.severity != "note" for one in findings.found)}" errors="0"'
+    suite = f'<testsuite name="nodeattrs" {counts}>\n{"".join(cases)}</testsuite>\n'
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n{suite}</testsuites>\n'
+
+
+def _case(one: Finding) -> str:
+    # What XML cannot hold at all is written out.
+    message, name, file = (
+        quoteattr(printable(text))
+        for text in (one.message, f"{one.code} {one.name} {one.place}".strip(), one.file or "")
+    )
+    told = escape("\n".join(map(printable, [f"{one.place}: {one.severity}", *one.more()])))
+    failure = f'<failure type="{one.severity}" message={message}>{told}</failure>'
+    inner = f"<system-out>{escape(printable(one.message))}</system-out>" if one.severity == "note" else failure
+    return f'  <testcase classname="nodeattrs" name={name} file={file}>{inner}</testcase>\n'
+
+
+def _json(data: object) -> str:
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+
+FORMS: Mapping[str, Callable[[Findings, str], str]] = {
+    "sarif": sarif,
+    "github": github,
+    "gitlab": gitlab,
+    "junit": junit,
+}
+"""The name of each form, and what makes it: given the findings and our version."""

@@ -1,0 +1,253 @@
+"""What any check finds, in one form: a code, how bad it is, a sentence and a place.
+
+Errors and warnings of every room become findings here; some are passed over (by a comment beside them, by name, or
+because they were known before), and the rest is data or lines. It knows no dialect. The forms that other programs
+read are made in `finding_forms`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any, Literal
+
+from nodeattrs.codes import codes
+from nodeattrs.core.claim import Origin
+from nodeattrs.errors import NodeattrsError
+from nodeattrs.reports.screen import Screen, printable
+
+__all__ = ["Finding", "Findings", "Selection", "Severity", "baseline_data", "finding_of"]
+
+Severity = Literal["error", "warning", "note"]
+"""How bad it is: what cannot be right; what is probably not meant; what is only said."""
+
+_STYLES = {"error": "error", "warning": "warning", "note": "faint"}
+_COMMENT = re.compile(r"(?:#|//)\s*nodeattrs:\s*ignore(-file)?(?:\[([^\]\n]{0,500})\])?", re.ASCII)
+_MOVES = re.compile(r"(?<=line )\d+|(?<=column )\d+|(?<=:)\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was found.
+
+    file, line, column: where, as far as known; line and column count from 1
+    said:    further sentences: who else is involved, and where
+    hint:    the way out
+    """
+
+    code: str
+    severity: Severity
+    message: str
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    said: tuple[str, ...] = ()
+    hint: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The word of its code: "default-replaces"."""
+        return codes()[self.code].name
+
+    @property
+    def place(self) -> str:
+        """Where, as far as known: "roles/web.json:9:3"."""
+        return ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for the same finding when lines above it come or go."""
+        told = "\0".join((self.code, self.file or "", _MOVES.sub("", self.message)))
+        return hashlib.sha256(told.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As data for JSON."""
+        return {
+            "code": self.code,
+            "name": self.name,
+            "severity": self.severity,
+            "message": self.message,
+            "file": self.file,
+            "line": self.line,
+            "column": self.column,
+            "said": list(self.said),
+            "hint": self.hint,
+            "page": codes()[self.code].page,
+            "fingerprint": self.fingerprint,
+        }
+
+    def text(self) -> str:
+        """The place and the sentences, without code and severity."""
+        return "\n".join([self.head(), *(f"  {line}" for line in self.more())])
+
+    def head(self) -> str:
+        """The place and the first sentence."""
+        return f"{self.place}: {self.message}" if self.place else self.message
+
+    def more(self) -> Iterator[str]:
+        """The further sentences, line by line."""
+        for text in (*self.said, self.hint):
+            yield from (text or "").splitlines()
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """The place first, as editors read it; the code behind the sentence."""
+        first, *rest = self.message.splitlines() or [""]
+        place = f"{printable(self.place)}: " if self.place else ""
+        code = screen.paint(f"[{self.code} {self.name}]", "faint")
+        yield f"{place}{screen.paint(f'{self.severity}:', _STYLES[self.severity])} {printable(first)} {code}"
+        yield from (f"  {printable(line.strip())}" for line in rest)
+        yield from (f"  {printable(line)}" for line in self.more())
+
+
+def finding_of(thing: object, severity: Severity = "error", code: str = "NA0001") -> Finding:
+    """An error or a warning as a finding; the sentence without the place that it begins with.
+
+    code: of a bare sentence
+
+    >>> from nodeattrs.errors import DocumentError
+    >>> finding_of(DocumentError("is no text", file="a.json", line=3)).head()
+    'a.json:3: is no text'
+    """
+    if isinstance(thing, Finding):
+        return thing
+    if not isinstance(thing, NodeattrsError):
+        first, *rest = str(thing).splitlines() or [""]
+        return Finding(code, severity, first, said=tuple(line.strip() for line in rest))
+    at = next((one for one in thing.origins if isinstance(one, Origin) and one.file), Origin(""))
+    file, line, column = (getattr(thing, name, None) or getattr(at, name) for name in ("file", "line", "column"))
+    # What is said of the place itself stands before the sentence.
+    said = tuple(one for one in thing.said if one not in (f"at {at}", f"written at {at}"))
+    found = Finding(thing.code, severity, "", file, line, column, said, thing.hint)
+    message = getattr(thing, "reason", thing.message).removeprefix(f"{found.place}: ")
+    return replace(found, message=message)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which findings count.
+
+    select: codes, beginnings of codes, or names; only these count. Empty: all
+    ignore: the same; these do not count, unless `select` names them more closely
+    known:  fingerprint -> how often it was found before
+    root:   the folder from which files are named
+    """
+
+    select: Sequence[str] = ()
+    ignore: Sequence[str] = ()
+    known: Mapping[str, int] = field(default_factory=dict)
+    root: str = ""
+
+    def of(self, found: Iterable[Finding]) -> tuple[list[Finding], int]:
+        """Those that count, in the order of the places, and how many were ignored."""
+        located = dict.fromkeys(replace(one, file=_from_here(self.root, one.file)) for one in found)
+        comments = cache(_comments)
+        wanted = [one for one in located if self._counts(one) and not _is_commented_away(one, comments)]
+        left, known = [], Counter(self.known)
+        for one in sorted(wanted, key=_by_place):
+            if known[one.fingerprint] > 0:
+                known[one.fingerprint] -= 1
+            else:
+                left.append(one)
+        return left, len(located) - len(left)
+
+    def _counts(self, one: Finding) -> bool:
+        chosen = max((_closeness(word, one) for word in self.select), default=1)
+        refused = max((_closeness(word, one) for word in self.ignore), default=0)
+        return chosen > refused
+
+
+def _closeness(word: str, one: Finding) -> int:
+    """How closely a word names a finding; 0 where it does not."""
+    if word == "all":
+        return 1
+    if one.code.startswith(word):
+        return len(word)
+    return len(one.code) if word in codes()[one.code].names else 0
+
+
+def _by_place(one: Finding) -> tuple[str, int, int, str, str]:
+    return one.file or "", one.line or 0, one.column or 0, one.code, one.message
+
+
+def _from_here(root: str, file: str | None) -> str | None:
+    if not file or not root or os.path.isabs(file):
+        return file
+    return os.path.normpath(os.path.join(root, file)).replace(os.sep, "/")
+
+
+def _is_commented_away(one: Finding, comments_of: Callable[[str], dict[int, list[str]]]) -> bool:
+    """Whether a comment passes it over: on its line, alone on the line before, or for the file."""
+    comments = comments_of(one.file) if one.file else {}
+    words = [*comments.get(0, ()), *comments.get(one.line or 0, ())]
+    return any(_closeness(word, one) for word in words)
+
+
+def _comments(file: str) -> dict[int, list[str]]:
+    """Line -> the words that comments pass over there; line 0 is the whole file."""
+    if not os.path.isfile(file):
+        return {}
+    try:
+        with open(file, encoding="utf-8", errors="replace") as lines:
+            texts = lines.read(10_000_000).splitlines()
+    except OSError:
+        return {}
+    found: dict[int, list[str]] = {}
+    for number, text in enumerate(texts, 1):
+        for comment in _COMMENT.finditer(text):
+            words = [word.strip() for word in (comment[2] or "all").split(",")]
+            alone = not text[: comment.start()].strip()
+            found.setdefault(0 if comment[1] else number + alone, []).extend(words)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a check found, and what it looked at.
+
+    looked:  what -> how many: {"part": 2}
+    ignored: how many were passed over
+    """
+
+    found: Sequence[Finding]
+    looked: Mapping[str, int] = field(default_factory=dict)
+    ignored: int = 0
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing was found; notes do not count."""
+        return all(one.severity == "note" for one in self.found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as data."""
+        return {
+            "version": 1,
+            "ok": self.is_clean,
+            "looked_at": dict(self.looked),
+            "ignored": self.ignored,
+            "findings": [one.to_dict() for one in self.found],
+        }
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """One after the other, then the count."""
+        for one in self.found:
+            yield from one.lines(screen)
+        counts = Counter(one.severity for one in self.found)
+        told = [*self.looked.items(), ("error", counts["error"]), ("warning", counts["warning"])]
+        told += [("note", counts["note"])] if counts["note"] else []
+        ignored = f", {self.ignored} ignored" if self.ignored else ""
+        yield ", ".join(f"{number} {word}{'' if number == 1 else 's'}" for word, number in told) + ignored
+
+
+def baseline_data(found: Iterable[Finding]) -> dict[str, Any]:
+    """What is found now, as a file to compare later checks with."""
+    counted = Counter((one.fingerprint, one.code, one.file, one.message) for one in found)
+    rows = [
+        {"fingerprint": mark, "code": code, "file": file, "message": message, "count": count}
+        for (mark, code, file, message), count in counted.items()
+    ]
+    return {"version": 1, "findings": sorted(rows, key=lambda row: (row["file"] or "", row["code"], row["message"]))}

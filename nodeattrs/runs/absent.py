@@ -1,0 +1,132 @@
+"""Why an attribute is not set on a node: who sets it on others, or in the repository, and what this node lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.tree import ABSENT, Path, dig
+from nodeattrs.errors import NodeattrsError
+from nodeattrs.keep import Store
+from nodeattrs.node.node import Node
+from nodeattrs.node.run_list import cookbook_of
+from nodeattrs.runs.repository import Repository
+from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT
+from nodeattrs.runs.session import remembered
+from nodeattrs.texts.writes import writes_of
+
+__all__ = ["Elsewhere", "setters_in", "setters_on"]
+
+_MOST_NODES, _MOST = 200, 6
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Somebody who sets an attribute elsewhere.
+
+    origin: who, and where
+    lacks:  why not on the node that was asked about, in words
+    nodes:  on which saved nodes; none where only the repository tells
+    """
+
+    origin: Origin
+    lacks: str
+    nodes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        on = f" on {', '.join(self.nodes)}" if self.nodes else ""
+        return f"{self.origin.who} sets it{on} ({self.origin.place or 'no line'}): {self.lacks}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as data for JSON."""
+        named = {name: getattr(self.origin, name) for name in self.origin.__slots__}
+        return {**named, "nodes": list(self.nodes), "lacks": self.lacks}
+
+
+def setters_on(store: Store, node: Node, path: Path, sensitive: Iterable[Path] = ()) -> list[Elsewhere]:
+    """Who sets a path on other saved nodes.
+
+    cost: reads up to 200 nodes
+    """
+    found: dict[Origin, list[str]] = {}
+    for name in [one for one in store.names() if one != node.name][:_MOST_NODES]:
+        try:
+            other = remembered(store, name, sensitive)
+        except NodeattrsError:
+            continue  # one that cannot be read has nothing to say about this one
+        for origin in other.node.origins(path) if other is not None else ():
+            found.setdefault(origin, []).append(name)
+    return [Elsewhere(origin, _lacks(node, origin), tuple(names)) for origin, names in found.items()][:_MOST]
+
+
+def setters_in(repository: Repository, node: Node, path: Path) -> list[Elsewhere]:
+    """Who sets a path in a repository: roles, environments, nodes' files, and lines of cookbooks whose text says so."""
+    found = [Elsewhere(origin, _lacks(node, origin)) for origin in _described(repository, path)]
+    return [*found, *_written(repository, node, path)][:_MOST]
+
+
+def _described(repository: Repository, path: Path) -> Iterator[Origin]:
+    things = [(name, repository.role) for name in repository.roles()]
+    for name, read in [*things, *((name, repository.environment) for name in repository.environments())]:
+        try:
+            one: Any = read(name)
+        except NodeattrsError:
+            continue
+        for field in ("default_attributes", "override_attributes"):
+            yield from _at(one.locator, getattr(one, field), field, path)
+    for name in repository.nodes():
+        try:
+            described = repository.node_document(name)
+        except NodeattrsError:
+            continue
+        if described is not None:
+            yield from _at(described.locator, described.normal, "normal", path)
+
+
+def _at(locator: Locator, tree: Any, field: str, path: Path) -> Iterator[Origin]:
+    if dig(tree, path) is not ABSENT:
+        yield locator.at((field, *path))
+
+
+def _written(repository: Repository, node: Node, path: Path) -> Iterator[Elsewhere]:
+    for name in repository.cookbooks():
+        try:
+            cookbook = repository.cookbook(name)
+        except NodeattrsError:
+            continue
+        kinds = (("attribute file", cookbook.attribute_files), ("recipe", cookbook.recipes))
+        for kind, part, file in ((kind, part, file) for kind, files in kinds for part, file in files.items()):
+            text = (cookbook.root / file).read_text("utf-8", "replace") if cookbook.root is not None else ""
+            for write in writes_of(text, path) if _last_key(path) in text else ():
+                origin = Origin(kind, f"{name}::{part}", cookbook.shown(file), write.line)
+                decides = "" if write.under is None else f"{cookbook.shown(file)}:{write.under}"
+                yield Elsewhere(origin, _lacks(node, origin, decides))
+
+
+def _last_key(path: Path) -> str:
+    return next((step for step in reversed(path) if isinstance(step, str)), "")
+
+
+def _lacks(node: Node, origin: Origin, decides: str = "") -> str:
+    """What the node has not that this setter needs."""
+    kind, name = origin.kind.removeprefix("saved "), origin.name
+    recipes = node.read("recipes") or ()
+    if kind == "role":
+        return f"role {name} is not on its run-list" if name not in (node.read("roles") or ()) else _CONDITION
+    if kind == "environment":
+        if node.environment != name:
+            return f"it is in environment {node.environment or DEFAULT_ENVIRONMENT}"
+    elif kind == "recipe":
+        if name not in recipes:
+            return f"recipe {name} does not run here"
+    elif kind == "attribute file":
+        if cookbook_of(name) not in map(cookbook_of, recipes):
+            return f"no recipe of cookbook {cookbook_of(name)} runs here"
+    elif kind in ("node", "facts", "JSON attributes", "caller"):
+        return "that is about another node"
+    return f"it runs here, too, and what stands at {decides} decides" if decides else _CONDITION
+
+
+_CONDITION = "this node has it, too: a condition there, or what was removed later, decides"

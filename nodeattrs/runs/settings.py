@@ -1,0 +1,122 @@
+"""The settings of one call: defaults, nodeattrs.toml, the environment, options, folded like everything else.
+
+It finds the repository whose settings count and keeps everyone who set something; what a
+setting means is known to `runs.config` and to whoever uses it. It runs nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Folded, Layer, fold
+from nodeattrs.core.policy import ACROSS
+from nodeattrs.core.trace import Trace
+from nodeattrs.core.tree import Path
+from nodeattrs.errors import DocumentError, UnknownField
+from nodeattrs.runs.config import FILE, SETTINGS
+from nodeattrs.runs.repository import Repository
+from nodeattrs.texts.nearest import is_ours, nearest
+
+__all__ = ["VARIABLES", "Settings", "without_password"]
+
+VARIABLES = {"repo": "NODEATTRS_REPO", "store": "NODEATTRS_STORE"}
+"""Settings of a call and the variables of the environment that have them; each is an option of that name, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Each:
+    """A locator with one origin for each setting."""
+
+    origins: Mapping[Any, Origin]
+
+    def at(self, path: Path) -> Origin:
+        return self.origins[path[0]] if path else next(iter(self.origins.values()))
+
+
+class Settings:
+    """What counts for one call.
+
+    repository: whose nodeattrs.toml counts: the one that is named, else the nearest above; None where there is none
+    warnings:   what is probably not meant, after `folded` or `config` was read
+
+    options: name -> what was given, None for nothing
+    start:   where to begin to look upwards
+    raises:  NotFound, where a repository is named that is not there
+    """
+
+    def __init__(self, options: Mapping[str, Any], environ: Mapping[str, str], start: str = os.curdir) -> None:
+        self._said = [
+            ({name: environ[variable] for name, variable in VARIABLES.items() if environ.get(variable)}, "variable"),
+            ({name: options[name] for name in VARIABLES if options.get(name) is not None}, "option"),
+        ]
+        self._own_warnings: list[DocumentError] = []
+        named = next((said["repo"] for said, _ in reversed(self._said) if "repo" in said), None)
+        self._found = None if named is not None else self._upwards(pathlib.Path(start).absolute())
+        place = self._found if named is None else named
+        self.repository = None if place is None else Repository(place)
+
+    def _upwards(self, start: pathlib.Path) -> str | None:
+        folder = nearest(FILE, start)
+        if folder is None or folder == start or is_ours(folder / FILE):
+            return None if folder is None else os.path.relpath(folder, start)
+        message = "belongs to somebody else, so it does not count here"
+        hint = "name the repository if it is meant: --repo DIR"
+        self._own_warnings.append(DocumentError(message, file=str(folder / FILE), hint=hint))
+        return None
+
+    @property
+    def warnings(self) -> list[DocumentError]:
+        return [*self._own_warnings, *(self.repository.warnings if self.repository else ())]
+
+    @cached_property
+    def folded(self) -> Folded:
+        """All settings, each with everyone who set it. raises: DocumentError"""
+        defaults = {**SETTINGS, "store": os.path.normpath(os.path.join(self._found or "", SETTINGS["store"]))}
+        layers = [Layer(defaults, Origin("default"), "default")]
+        if self._found is not None:
+            file = pathlib.PurePath(self._found, FILE).as_posix()
+            layers.append(Layer({"repo": self._found}, Origin("file", FILE, file), "found upwards"))
+        if self.repository is not None and (document := self.repository.settings) is not None:
+            self.repository.config  # noqa: B018  whatever is wrong in it is found
+            layers.append(Layer(document.tree, document.locator("settings", ""), FILE))
+        for said, kind in self._said:
+            names = VARIABLES if kind == "variable" else {name: f"--{name}" for name in said}
+            origins = {name: Origin(kind, names[name]) for name in said}
+            layers += [Layer(said, _Each(origins), kind)] if said else []
+        return fold(layers, ACROSS)
+
+    @property
+    def store(self) -> str:
+        """Where nodes are kept. A path in nodeattrs.toml counts from its repository."""
+        place = str(self.folded["store"])
+        if self.repository is None or "://" in place or self.folded.origins("store")[0].kind != "settings":
+            return place
+        return os.path.join(os.path.relpath(self.repository.root), place)
+
+    def traces(self) -> Iterator[Trace]:
+        """Why each setting is what it is; each entry of a table has a trace of its own."""
+        tree = self.folded.value
+        ignored = {one.path for one in self.warnings if isinstance(one, UnknownField)}
+        for name, value in tree.items():
+            for path in [(name, key) for key in value] if isinstance(value, dict) and value else [(name,)]:
+                if not ignored & {path, path[:1]}:
+                    yield self.folded.trace(path)
+
+
+def without_password(text: str) -> str:
+    """*text*; a URL in it without the password, which PGPASSWORD or .pgpass may hold.
+
+    >>> without_password("--store=postgresql://me:p@ss@db/nodes?password=x&a=1")
+    '--store=postgresql://me@db/nodes?a=1'
+    """
+    if "://" not in text:
+        return text
+    text = re.sub(r"://([^:/@]*):[^/]*@", r"://\1@", text)
+    return re.sub(r"(?<=[?&])(?:ssl)?password=[^&]*&?", "", text).rstrip("?&")

@@ -1,0 +1,32 @@
+"""Which file of a name counts here: the nearest one above, and no further than the root of a repository.
+
+It looks at names and owners, and opens nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+
+__all__ = ["SETTINGS_FILE", "is_ours", "nearest"]
+
+SETTINGS_FILE = "nodeattrs.toml"
+
+_ROOTS = (".git", "cookbooks", "roles")
+"""What stands at the root of a repository: above it are the files of another one."""
+
+
+def nearest(file: str, start: str | os.PathLike[str] = os.curdir) -> pathlib.Path | None:
+    """The folder, *start* or one above it, that has *file*; None where there is none up to the root of a repository."""
+    start = pathlib.Path(start).absolute()
+    for folder in (start, *start.parents):
+        if os.path.lexists(folder / file):
+            return folder
+        if any(os.path.lexists(folder / name) for name in _ROOTS):
+            return None
+    return None
+
+
+def is_ours(file: str | os.PathLike[str]) -> bool:
+    """Whether a file belongs to us, or to who may do everything anyway."""
+    return not hasattr(os, "geteuid") or os.lstat(file).st_uid in (os.geteuid(), 0)

@@ -1,0 +1,69 @@
+"""The one writer of YAML: plain data as a text, for people and for programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from nodeattrs.core.budget import Budget
+from nodeattrs.errors import BadValue
+
+__all__ = ["written"]
+
+
+class _Spread(yaml.SafeDumper):
+    """Writes what occurs twice twice."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+class _Blocks(_Spread):
+    """Long texts as blocks, too."""
+
+
+def _text(dumper: Any, value: str) -> Any:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
+
+
+_Blocks.add_representer(str, _text)
+
+
+_PER_VALUE = 25
+"""How many steps it takes to write a value, as near as one can say."""
+
+
+def _draw(value: Any, aliases: bool) -> None:
+    """Draw what it takes to write a value, before PyYAML takes minutes for it. raises: TooMuch"""
+    budget = Budget("what is written as YAML")
+    been: set[int] = set()
+    level = [value]
+    while level:
+        below: list[Any] = []
+        for part in level:
+            if isinstance(part, (dict, list, tuple)) and not (aliases and id(part) in been):
+                been.add(id(part))
+                budget.steps(1 + _PER_VALUE * len(part))
+                below += part.values() if isinstance(part, dict) else part
+        level = below
+
+
+def written(value: Any, *, aliases: bool = True, blocks: bool = False, **layout: Any) -> str:
+    """A value as YAML: keys in their order, letters as they are, without the dots that end a scalar.
+
+    aliases: what occurs twice is an alias the second time
+    blocks:  texts of several lines are blocks; nothing is an alias
+    layout:  what else PyYAML shall do
+    raises:  BadValue, where it is nested deeper than PyYAML can go; TooMuch, where it would take minutes
+
+    >>> written({"b": 1, "a": "é"})
+    'b: 1\\na: é\\n'
+    """
+    _draw(value, aliases and not blocks)
+    dumper = _Blocks if blocks else yaml.SafeDumper if aliases else _Spread
+    try:
+        text = str(yaml.dump(value, Dumper=dumper, **{"sort_keys": False, "allow_unicode": True, **layout}))
+    except RecursionError as error:
+        raise BadValue("this is nested too deeply to be written as YAML", hint="ask for a part of it") from error
+    return text if layout.get("explicit_end") else text.removesuffix("...\n")

@@ -1,0 +1,116 @@
+"""Chains and queries in Puppet's words, and catalogs as data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from nodeattrs.catalog import Catalog
+from nodeattrs.catalog.documents import catalog_from
+from nodeattrs.catalog.plan import Plan
+from nodeattrs.catalog.questions import impact_of, known_ref, why_before
+from nodeattrs.puppet.chains import parsed_chain, parsed_query
+from nodeattrs.puppet.references import Ref, ref_of, spelled
+from nodeattrs.texts.documents import parse
+from tests.fuzz.grammar import Grammar
+from tests.fuzz.target import Target, from_grammar, from_shape, tried, vectors
+
+__all__ = ["TARGETS"]
+
+_RULES = r"""
+    chain: operand (_ARROW operand)+
+    operand: ref | "[" ref ("," ref)* [","] "]" | "[" operand "]" | _KIND "<|" [query] "|>" | _QUOTED
+    ref: _KIND "[" title ("," title)* "]"
+    title: _WORD | _TEXT | _NUMBER
+    query: conjunction ("or" conjunction)*
+    conjunction: comparison ("and" comparison)*
+    comparison: _WORD ("==" | "!=") value | "(" query ")"
+    value: _WORD | _TEXT | _NUMBER | _KIND "[" _WORD "]" | "undef" | "true"
+"""
+_WORDS = {
+    "_ARROW": ("->", "~>", "<-", "<~"),
+    "_KIND": ("File", "Service", "Class", "My::Type", "::Package", "Execute"),
+    "_QUOTED": ("'File[/a]'", '"Service[x]"', "'Class[a::b]'"),
+    "_WORD": ("a", "b", "tag", "title", "provider", "a::b", "mode", "x-y"),
+    "_TEXT": ("'/a'", "'b'", '"c"', '"\\n"', "'it\\'s'", "'a b'", '"\\\\"'),
+    "_NUMBER": ("1", "-1", "2.5", "0"),
+}
+_ODD_WORDS = ("<<|", "|>>", "$x", "=>", "{", "#", "::", '"$x"', "undef", "File['/a']{}")
+
+_REFS = ("File[/a]", "File[/b]", "Class[c]", "Execute[e]", "Define[d]", "Nowhere[x]", "Stage[main]")
+_REFERENCES = Grammar(
+    'start: _KIND "[" _TITLE "]"',
+    {"_KIND": ("File", "file", "My::Type", "::a::b", "X"), "_TITLE": ("/a", "b c", "[", "]", "é", "'q'", "", "a]b")},
+    glue="",
+)
+_CHAINS = Grammar(_RULES, _WORDS, start="chain")
+_RESOURCE = {
+    "type": ("File", "File", "Service", "Class", "Execute", "Define", "Stage", "Link"),
+    "title": ("/a", "/b", "/a/c", "c", "e", "d", "main", "x y"),
+    "kind": ("resource", "resource", "class", "define", "stage"),
+    "in": ([_REFS], *_REFS[2:5]), "require": [_REFS], "before": [_REFS], "notify": [_REFS], "subscribe": _REFS,
+    "virtual": (True, False, False, False), "noop": (None, True), "tags": (["t"], ["t", 1], None),
+    "auto": ({}, {"require": [_REFS]}), "path": ("/a", "/b", "/a/c", "x"), "target": "/b",
+    "provider": ("yum", 1, ["a"], {}),
+}  # fmt: skip
+_CATALOG = {
+    "settings": {"noop": (True, False)},
+    "resources": [_RESOURCE, _RESOURCE, _RESOURCE],
+    "chains": [_CHAINS.grown, {"text": _CHAINS.grown}, "File <| |> -> Execute <| |>"],
+}
+
+
+def _seeds() -> list[Any]:
+    return [{key: one[key] for key in ("settings", "resources", "chains")} for one in vectors("ordering")]
+
+
+def _catalog(text: str) -> Catalog:
+    document = parse(text, "catalog.json", "json")
+    return catalog_from(document.tree, locator=document.locator("catalog", "x"))
+
+
+def _planned(catalog: Catalog) -> None:
+    for documented in (False, True):
+        plan = catalog.plan(documented=documented)
+        str(plan.faults()), str(plan.warnings()), str(plan.noops)
+        first, then = (partial(known_ref, plan, text) for text in ("File[/a]", "file[/b]"))
+        tried(plan.order, plan.cycle_error, partial(_asked, plan, first, then))
+
+
+def _asked(plan: Plan, first: Callable[[], Ref], then: Callable[[], Ref]) -> None:
+    str(impact_of(plan, first()))
+    str(why_before(plan, first(), then()))
+
+
+def _related(chain: Any) -> None:
+    catalog = catalog_from(
+        {"resources": [{"type": "File", "title": "/a", "tag": "a"}, {"type": "Service", "title": "b", "provider": 1}]}
+    )
+    str(chain)
+    catalog.relate(chain)
+    _planned(catalog)
+
+
+def _spelled(query: Any) -> None:
+    again = parsed_query(spelled(query))
+    assert again == query, f"{query!r} is spelled {spelled(query)!r}, which reads {again!r}"
+    _related(parsed_chain(f"File <| {spelled(query)} |> -> Service <| |>"))
+
+
+TARGETS = (
+    Target(
+        "chain",
+        from_grammar(
+            _CHAINS,
+            [chain["text"] for one in vectors("ordering") for chain in one["chains"] if isinstance(chain, dict)],
+            _ODD_WORDS,
+        ),
+        parsed_chain,
+        _related,
+    ),
+    Target("collector-query", from_grammar(Grammar(_RULES, _WORDS, start="query"), (), _ODD_WORDS), parsed_query,
+        _spelled),
+    Target("reference", from_grammar(_REFERENCES), ref_of, str),
+    Target("catalog", from_shape(_CATALOG, _seeds()), _catalog, _planned),
+)  # fmt: skip

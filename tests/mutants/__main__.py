@@ -1,0 +1,16 @@
+"""python -m tests.mutants [--count N] [--seed S] [--room ROOM] [--file TEXT] [--skip K] [--seconds T] [--again]
+
+Draws N small changes in core, node, the adapters, keep and catalog, makes one after the other in a copy of the
+checkout, and runs the room's own tests that reach the place. Prints each survivor with its place, and figures by
+room; the last line is `N passed, M failed`: passed is what a test has noticed. Exit code 0 only if all were noticed.
+Changes that mean the same are in equivalent.toml; they are told and count for neither side.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from tests.mutants.runner import main
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

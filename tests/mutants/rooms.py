@@ -1,0 +1,47 @@
+"""Which tests are near which code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOMS = {
+    "core": "answer cloudinit_mergers fold hiera_merge made policy rules sensitive trace tracing tree unknown",
+    "node": (
+        "documents history ledger precedence provenance rules run_list sensitive shared snapshot "
+        "unknown_slots values view writers"
+    ),
+    "adapters/hiera": (
+        "answer hiera_census hiera_config hiera_explain hiera_laws hiera_lookup hiera_merge hiera_types "
+        "hiera_unknown hiera_yaml yaml_readers"
+    ),
+    "adapters/cloudinit": (
+        "answer cloudinit_changes cloudinit_definitions cloudinit_documented cloudinit_explain "
+        "cloudinit_layers cloudinit_mergers cloudinit_parts cloudinit_warnings yaml_readers"
+    ),
+    "adapters/bindings": (
+        "answer bindings_bad_input bindings_builder bindings_composition bindings_data bindings_injector "
+        "bindings_language bindings_laws bindings_types bindings_unknown"
+    ),
+    "keep": (
+        "carrying filters history search sensitive snapshot store_files store_history store_postgresql store_sqlite"
+    ),
+    "catalog": "catalog_chains catalog_order catalog_recipes catalog_run catalog_transaction catalog_types",
+    "puppet": "bindings_injector bindings_types catalog_chains hiera_types",
+}
+"""Room -> the stems of its test files. Those of the command line, of the vectors and of the oracles are far away."""
+
+
+def room_of(file: str) -> str:
+    """The room of a file, "nodeattrs/core/fold.py" -> "core"; "" for one that has no tests of its own here."""
+    inside = file.removeprefix("nodeattrs/")
+    return next((room for room in ROOMS if inside.startswith(f"{room}/")), "")
+
+
+def tests_of(room: str) -> list[str]:
+    """Its test files, relative to the checkout."""
+    return [f"tests/test_{stem}.py" for stem in ROOMS[room].split()]
+
+
+def files_of(checkout: Path, room: str) -> list[str]:
+    """Its source files, relative to the checkout, in order."""
+    return [str(file.relative_to(checkout)) for file in sorted((checkout / "nodeattrs" / room).rglob("*.py"))]

@@ -1,0 +1,459 @@
+"""The schemas of nodeattrs.toml and of every `--format json`, in one table. `python -m tests.schemas` writes them.
+
+    "str|null"       one of them; int, num, bool, any; @claim is a part that several have; "=a" is the text a
+    [x]              a list of x
+    {"a": x, "b?": y, "*": z}   a map with a, perhaps b, and else nothing but z; without "*" further fields may join
+    (x, y)           either
+
+The files are part of the package, and are what `nodeattrs schema NAME` prints. `strict` makes a
+schema that lets no further field join: the tests ask it, so that no field is missing here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.runs.config import _CHEFS
+
+FOLDER = Path(__file__).parents[1] / "nodeattrs" / "schemas"
+
+_WITH_ACTIONS = ("store", "hiera", "bindings", "catalog", "cloud-config")
+
+_TYPES = {"str": "string", "int": "integer", "num": "number", "bool": "boolean", "null": "null"}
+
+_WHO = {"kind": "str", "name": "str", "file": "str|null", "line": "int|null", "column": "int|null"}
+_SET = {**_WHO, "path": "str", "rank": "int", "verb": "str", "value?": "any", "slot?": "str"}
+_TRACE = {
+    "path": "str",
+    "steps": ["str|int|num|bool|null"],
+    "found": "bool",
+    "value": "any",
+    "claims": ["@claim"],
+    "elements": [{"value": "any", "ranks": ["int"], "claims": [_SET], "places?": ["str"]}],
+    "history": [{**_SET, "event": "str", "count": "int", "at": "str|null", "by": (_SET, "null")}],
+    "hidden_by": "str|null",
+}
+_COUNTS = {"*": "int"}
+_REPORT = {"counts": _COUNTS, "seconds": "num", "noop?": "bool", "interrupted?": "bool", "resources?": "any"}
+_LEVELS = ("automatic", "default", "normal", "override")
+_APPLIED = {
+    "version": "int",
+    "catalog": "str",
+    "noop": "bool",
+    "ok": "bool",
+    "interrupted": "bool",
+    "counts": _COUNTS,
+    "resources": [
+        {
+            "resource": "str",
+            "status": ["str"],
+            "changes": ["str"],
+            "errors": ["str"],
+            "skipped_because": ["str"],
+            "refreshed_for": ["str"],
+            "seconds": "num",
+            "origin": "@place|null",
+            "reads": ["str"],
+            "diff?": "str",
+        }
+    ],
+    "not_visited": ["str"],
+    "log": ["str"],
+    "seconds": "num",
+    "report": "str|null",
+}
+_CHANGE = {"path": "str", "change": ("=added", "=changed", "=removed"), "before?": "any", "after?": "any"}
+_SIDE = {"value": "any", "origin": "str"}
+_DIFFERS = {
+    "path": "str",
+    "change": "str",
+    "before?": _SIDE,
+    "after?": _SIDE,
+    "elements?": [{"change": "str", "value": "any", "origins": ["str"]}],
+}
+_ORIGINS = [{"path": "str", **_WHO}]
+_LEVEL = {"key": "str", "layer": "str", "entry": "str", "file": "str|null", "line": "int|null", "reason": "str"}
+_PART = {
+    "number": "int",
+    "filename": "str",
+    "type": "str",
+    "file": "str|null",
+    "line": "int|null",
+    "status": "str",
+    "mergers": "list|null",
+    "definition": "str|null",
+    "source": "str|null",
+    "kind": "str|null",
+    "code": "str|null",
+    "error": "str|null",
+}
+
+_SEVERITIES = ("=error", "=warning", "=note")
+_CHECK = {"version": "int", "ok": "bool", "looked_at": _COUNTS, "ignored": "int", "findings": ["@finding"]}
+
+PARTS: dict[str, Any] = {
+    "finding": {
+        "code": "str",
+        "name": "str",
+        "severity": _SEVERITIES,
+        "message": "str",
+        "file": "str|null",
+        "line": "int|null",
+        "column": "int|null",
+        "said": ["str"],
+        "hint": "str|null",
+        "page": "str",
+        "fingerprint": "str",
+    },
+    "origin": _WHO,
+    "place": {"kind": "str", "name": "str", "file": "str|null", "line": "int|null"},
+    "cause": {"what": "str", **_WHO},
+    "claim": {
+        **_SET,
+        "outcome": ("=wins", "=joins", "=holds", "=unknown", "=loses"),
+        "why": "str",
+        "overridden_by": ["int"],
+        "continued_by": [_SET],
+        "ties_with?": "list",
+    },
+    "trace": {"version": "int", **_TRACE, "because_of?": ["@cause"]},
+    "revision": {
+        "number": "int",
+        "at": "str",
+        "ok": "bool",
+        "error": "str|null",
+        "by": "str",
+        "repository": "str|null",
+        "nodeattrs": "str|null",
+        "report": (_REPORT, "null"),
+    },
+    "explanation": {
+        "version": "int",
+        "node": "str|null",
+        "environment": "str|null",
+        "revision": "int|null",
+        **_TRACE,
+        "hint": "str|null",
+        "read": [{"what": "str", "trace": ("@explanation", "@lookup", "null")}],
+        "because_of?": ["@cause"],
+    },
+    "lookup": {
+        "version": "int",
+        "key": "str",
+        "found": "bool",
+        "found_in": "str|null",
+        "value": "any",
+        "error": ({"kind": "str", "message": "str"}, "null"),
+        "strategy": "any",
+        "strategy_from": ("str", "@origin"),
+        "option": "str|null",
+        "searched": "list",
+        "leaves": [{"path": "str", "value": "any", "set_by": ["@origin"]}],
+        "knocked_out": "list",
+        "shadowed": ["@origin"],
+        "unknown": [_LEVEL],
+        "converted": "any",
+        "needed": ["str"],
+        "because_of?": ["@cause"],
+    },
+    "applied": _APPLIED,
+    "found": {"name": "str", "values?": {"*": "any"}},
+}
+
+_NODE = {"version": "int", "node": "str", "environment": "str|null"}
+_ANSWERS = {
+    "version": "int",
+    "key": "str",
+    "nodes": {"*": {"value?": "any", "error?": "str", "code?": "str", "message?": "str", "unknown?": [_LEVEL]}},
+}
+
+OUTPUTS: dict[str, Any] = {
+    "run": {
+        "version": "int",
+        "runs": [
+            {
+                "node": "str",
+                "environment": "str",
+                "run_list": ["str"],
+                "roles": ["str"],
+                "expanded_run_list": ["str"],
+                "attribute_files": ["str"],
+                "recipes": ["str"],
+                "log": [{"level": "str", "message": "str", "file": "str|null", "line": "int|null"}],
+                "warnings": ["@finding"],
+                "leaves": _COUNTS,
+                "changes": ([_CHANGE], "null"),
+                "note": "str|null",
+                "saved": "str|null",
+                "catalog?": "@applied|null",
+            }
+        ],
+        "failed": [{"node": "str", "error": "str", "code": "str", "catalog?": "@applied|null"}],
+    },
+    "explain": "@explanation",
+    "show": {
+        **_NODE,
+        "path": "str",
+        "value?": "any",
+        "origins?": _ORIGINS,
+        "slots?": [
+            {
+                "slot": "int",
+                "level": "str",
+                "source": "str",
+                "found": "bool",
+                "value": "any",
+                "replaces": "list",
+                "origins?": _ORIGINS,
+            }
+        ],
+    },
+    "facts": {"version": "int", "path": "str", "value": "any", "origins?": _ORIGINS},
+    "history": {"version": "int", "node": "str", "revisions": ["@revision"], "unreadable": ["str"]},
+    "diff": {
+        "version": "int",
+        "before": "str",
+        "after": "str",
+        "changes": [_DIFFERS],
+        "slots?": [{"slot": "int", "level": "str", "source": "str", "changes": [_DIFFERS]}],
+    },
+    "search": {
+        "version": "int",
+        "query": "str",
+        "total": "int",
+        "offset": "int",
+        "nodes": ["@found"],
+    },
+    "search-line": "@found",
+    "status": {
+        "version": "int",
+        "nodes": [{"name": "str", "last": "@revision|null", "changed": "@revision|null"}],
+    },
+    "node": {"version": "int", "node": "str", "latest": "@revision|null", "store": "str"},
+    "store": {
+        "version": "int",
+        "store": "str",
+        "nodes?": "int",
+        "forgotten?": "int",
+        "done?": "str",
+        "saved?": ["str"],
+        "revisions?": "int",
+        "to?": "str",
+    },
+    "fleet": {
+        "version": "int",
+        "nodes": [{"name": "str", "ok": "bool", "error": "str|null", "code": "str|null", "revision": "int|null"}],
+        "failed": "int",
+        "skipped": "int",
+        "left": "int",
+    },
+    "check": _CHECK,
+    "store-check": _CHECK,
+    "codes": {
+        "version": "int",
+        "codes": [
+            {
+                "code": "str",
+                "names": ["str"],
+                "owner": "str",
+                "room": "str",
+                "cause": "str",
+                "example": "str",
+                "way_out": "str",
+                "name": "str",
+                "page": "str",
+            }
+        ],
+    },
+    "config": {
+        "version": "int",
+        "settings": [
+            {"name": "str", "value": "any", "claims": [{**_WHO, "value": "any", "outcome": "str"}]},
+        ],
+    },
+    "hiera-lookup": _ANSWERS,
+    "hiera-list": _ANSWERS,
+    "hiera-explain": {"version": "int", "nodes": {"*": "@lookup"}},
+    "hiera-diff": {
+        "version": "int",
+        "sides": ["str"],
+        "differences": {"*": {"left?": "any", "right?": "any"}},
+    },
+    "hiera-who-has": {
+        "version": "int",
+        "key": "str",
+        "places": [{"file": "str|null", "line": "int|null", "column": "int|null"}],
+    },
+    "hiera-unused": {
+        "version": "int",
+        "nodes": "int",
+        "files": ["str"],
+        "shadowed": [{"key": "str", "file": "str|null", "line": "int|null"}],
+    },
+    "bindings-check": _CHECK,
+    "bindings-inject": {
+        "version": "int",
+        "key": "str",
+        "value": "any",
+        "unknown?": [{"layer": "str", "file": "str|null", "line": "int|null", "reason": "str"}],
+    },
+    "bindings-explain": {
+        "version": "int",
+        "key": "str",
+        "value": "any",
+        "problem": "str|null",
+        "declarations": ["@claim"],
+        "elements": _TRACE["elements"],
+        "spoken": [{"value": "any", "place": "str|null", "counts": "bool", "step": "any"}],
+        "looked_up": [{"depth": "int", "asked": "str", "by": "str"}],
+        "trace": "@trace",
+        "because_of?": ["@cause"],
+    },
+    "bindings-list": {
+        "version": "int",
+        "classes": ["str"],
+        "keys": [
+            {
+                "kind": "str",
+                "name": "str",
+                "gives": "str",
+                "layer": "str",
+                "when": "str",
+                "place": "str",
+                "shadows": "int",
+            }
+        ],
+    },
+    "bindings-graph": {
+        "version": "int",
+        "nodes": ["str"],
+        "edges": [{"from": "str", "to": "str", "kind": "str"}],
+    },
+    "catalog-check": _CHECK,
+    "catalog-order": {
+        "version": "int",
+        "catalog": "str",
+        "order": [{"resource": "str", "origin": "@place|null", "reads": ["str"]}],
+    },
+    "catalog-why": {
+        "version": "int",
+        "before": "str",
+        "after": "str",
+        "edges": [
+            {"before": "str", "after": "str", "kind": ("=order", "=refresh"), "because": "str", "origin": "@place|null"}
+        ],
+    },
+    "catalog-explain": {
+        "version": "int",
+        "resource": "str",
+        "origin": "@place|null",
+        "relations": [{"before": "str", "after": "str", "because": "str", "origin": "@place|null"}],
+        "read": [{"what": "str", "trace": ("@explanation", "null")}],
+    },
+    "catalog-impact": {"version": "int", "resource": "str", "refreshed": ["str"], "after": ["str"]},
+    "catalog-apply": "@applied",
+    "cloud-config-explain": {
+        "version": "int",
+        "parts": [{**_PART, "source_place": "str|null"}],
+        "traces": ["@trace"],
+        "steps": [
+            {
+                "number": "int",
+                "filename": "str",
+                "changes": [{"path": "str", "steps": "list", "action": "str", "old?": "any", "new?": "any"}],
+            }
+        ],
+    },
+    "cloud-config-check": _CHECK,
+}
+
+_RULE = (
+    "=append",
+    "=prepend",
+    "=unite",
+    "=replace",
+    "=keep",
+    {"merge_by?": "str", "policy?": "str", "at?": ("=both", "=inside"), "*": "never"},
+)
+_LISTS = {**{f"{level}?": [("str", ["str"])] for level in _LEVELS}, "*": "never"}
+SETTINGS: dict[str, Any] = {
+    "store?": "str",
+    "environment?": "str",
+    "hiera?": "str",
+    "bindings?": "str",
+    "sensitive?": [("str", ["str"])],
+    "allowed?": _LISTS,
+    "blocked?": _LISTS,
+    "merge?": {"*": _RULE},
+    "limits?": {"steps?": "int", "values?": "int", "bytes?": "int", "depth?": "int", "seconds?": "num", "*": "never"},
+    "check?": {"select?": ["str"], "ignore?": ["str"], "baseline?": "str", "*": "never"},
+    **{f"{name}?": [("str", ["str"])] for name in _CHEFS},
+    "*": "never",
+}
+
+
+def schema_of(shape: Any, strict: bool = False) -> dict[str, Any]:
+    """The schema of a shape; *strict*: no field may join."""
+    if isinstance(shape, str):
+        words = shape.split("|")
+        plain = [word for word in words if word in _TYPES]
+        others = [_word(word) for word in words if word not in _TYPES]
+        if plain:
+            types = [_TYPES[word] for word in plain]
+            others.insert(0, {"type": types if len(types) > 1 else types[0]})
+        return others[0] if len(others) == 1 else {"anyOf": others}
+    if isinstance(shape, list):
+        return {"type": "array", "items": schema_of(shape[0], strict)}
+    if isinstance(shape, tuple):
+        texts = [one[1:] for one in shape if isinstance(one, str) and one.startswith("=")]
+        others = [schema_of(one, strict) for one in shape if not (isinstance(one, str) and one.startswith("="))]
+        return {"enum": texts} if not others else {"anyOf": [*([{"enum": texts}] if texts else []), *others]}
+    return _map(shape, strict)
+
+
+def _word(word: str) -> Any:
+    if word.startswith("@"):
+        return {"$ref": f"#/$defs/{word[1:]}"}
+    return {"any": {}, "list": {"type": "array"}, "never": False}[word]
+
+
+def _map(shape: Mapping[str, Any], strict: bool) -> dict[str, Any]:
+    fields = {name.removesuffix("?"): schema_of(one, strict) for name, one in shape.items() if name != "*"}
+    schema: dict[str, Any] = {"type": "object"}
+    if fields:
+        schema["properties"] = fields
+        schema["required"] = [name for name in shape if name != "*" and not name.endswith("?")]
+    if "*" in shape or strict:
+        schema["additionalProperties"] = schema_of(shape.get("*", "never"), strict)
+    return schema
+
+
+def document(name: str, strict: bool = False) -> dict[str, Any]:
+    """The schema of one output, or of "settings", with the parts that it needs."""
+    command = next((f"{one} {name[len(one) + 1 :]}" for one in _WITH_ACTIONS if name.startswith(f"{one}-")), name)
+    title = "nodeattrs.toml" if name == "settings" else f"nodeattrs {command} --format json"
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title}
+    schema |= schema_of(SETTINGS if name == "settings" else OUTPUTS[name], strict)
+    needed: dict[str, Any] = {}
+    while missing := {part for part in PARTS if f'"#/$defs/{part}"' in json.dumps([schema, needed])} - needed.keys():
+        needed |= {part: schema_of(PARTS[part], strict) for part in sorted(missing)}
+    return schema | ({"$defs": dict(sorted(needed.items()))} if needed else {})
+
+
+def text_of(name: str) -> str:
+    """The file."""
+    return json.dumps(document(name), indent=1) + "\n"
+
+
+def main() -> None:
+    """Write all of them."""
+    FOLDER.mkdir(exist_ok=True)
+    for name in (*OUTPUTS, "settings"):
+        (FOLDER / f"{name}.json").write_text(text_of(name), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

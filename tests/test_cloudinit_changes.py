@@ -1,0 +1,106 @@
+"""What each part did, and the file that cloud-init writes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nodeattrs.adapters.cloudinit import merge
+from nodeattrs.core.tree import ABSENT
+
+
+def config(body: str, how: str = "") -> str:
+    return f"#cloud-config\n{body}" + (f"\nmerge_how: '{how}'" if how else "")
+
+
+REPLACE, LISTS = "dict(replace)", "dict(recurse_list)"
+
+
+class TestChanges:
+    @pytest.mark.parametrize(
+        ("before", "after", "how", "changes"),
+        [
+            ("a: 1", "b: 2", "", [("set", "b", ABSENT, 2)]),
+            ("a: 1", "a: 2", "", [("replaced", "a", 1, 2)]),
+            ("a: 1", "a: 1", "", []),
+            ("a: 1", "a: {k: 1}", "", [("replaced", "a", 1, {"k": 1})]),
+            ("a: {k: 1, l: 2}", "a: {k: 2}", "dict(recurse)", [("dropped", "a.k", 1, 2)]),
+            ("a: [1]", "a: [2]", f"list(append)+{LISTS}", [("extended", "a", [1], [1, 2])]),
+            ("a: [1]", "a: [2]", f"list(prepend)+{LISTS}", [("extended", "a", [1], [2, 1])]),
+            ("a: x", "a: y", "str(append)+dict(recurse_str)", [("extended", "a", "x", "xy")]),
+            ("a: {k: 1}", "a: ~", "dict(recurse,allow_delete)", [("deleted", "a", {"k": 1}, ABSENT)]),
+            ("a: [1, 2]", "a: [3, 4, 5]", f"list(no_replace)+{LISTS}", [("dropped", "a", [1, 2], [3, 4, 5])]),
+            ("a: 1", "b: ~", "dict(recurse,allow_delete)", [("set", "b", ABSENT, None)]),
+        ],
+    )
+    def test_each_action(self, before: str, after: str, how: str, changes: list[Any]):
+        """Of two parts the second; what it said in vain is dropped."""
+        *_, last = merge([config(before), config(after, how)]).changes()
+
+        assert 2 == last.number
+        assert changes == [(one.action, ".".join(one.path), one.old, one.new) for one in last.changes]
+
+    @pytest.mark.parametrize(
+        ("before", "after", "extended"),
+        [
+            ("x", "xy", True), ("x", "yx", True), ("x", "yxy", False), ("xy", "y", False), ("''", "x", True),
+            ("[1]", "[1, 1]", True), ("[1]", "[2, 1]", True), ("[1]", "[1, 2]", True), ("[1]", "[2, 1, 2]", False),
+            ("[1, 2]", "[2]", False), ("[]", "[1]", True), ("[1]", "[]", False), ("x", "[x, y]", False),
+            ("[1]", "[true, 2]", False),
+        ],
+    )  # fmt: skip
+    def test_what_still_holds_the_old_at_an_end_was_extended(self, before: str, after: str, extended: bool):
+        *_, last = merge([config(f"a: {before}"), config(f"a: {after}", REPLACE)]).changes()
+
+        assert ["extended" if extended else "replaced"] == [one.action for one in last.changes]
+
+    def test_as_data_what_is_not_there_is_left_out(self):
+        first, second = merge([config("a.b: 1"), config("a.b: ~", "dict(recurse,allow_delete)")]).changes()
+
+        assert [{"path": "'a.b'", "steps": ["a.b"], "action": "set", "new": 1}] == [
+            {**one.to_dict(), "path": "'a.b'"} for one in first.changes
+        ]
+        assert [("deleted", 1, False)] == [
+            (told["action"], told["old"], "new" in told) for told in (one.to_dict() for one in second.changes)
+        ]
+
+
+class TestText:
+    @pytest.mark.parametrize(
+        ("blobs", "text"),
+        [
+            ([], ""),
+            (["#!/bin/sh\n"], ""),
+            ([config("a: 1"), config("b: 1")], "\n# from 2 files\n# part-001\n# part-002\n\n---\na: 1\nb: 1\n...\n"),
+            (
+                [config("a: ["), config("b: 1")],
+                "\n# from 1 files\n# part-002\n\n# Cloud-config part ignored SCHEMA_ERROR: part-001\n---\nb: 1\n...\n",
+            ),
+            ([config("")], "\n# Cloud-config part ignored SCHEMA_ERROR: part-001\n--- {}\n...\n"),
+        ],
+    )
+    def test_it_names_the_files_and_those_that_were_ignored(self, blobs: list[str], text: str):
+        merged = merge(blobs)
+
+        assert (f"#cloud-config\n{text}" if text else "") == merged.text
+        assert merged.ok == ("SCHEMA_ERROR" not in text)
+
+
+class TestCauses:
+    def test_the_lines_that_decided_how_parts_are_joined(self):
+        """Of those who set something at the path: the body's line, the part of a header, nothing for a default."""
+        headers = "MIME-Version: 1.0\nContent-Type: text/cloud-config\nMerge-Type: list(append)+dict(recurse_list)\n\n"
+        merged = merge(
+            [
+                "#cloud-config\na: [1]\nmerge_how: 'list(append)'\n",
+                f"{headers}#cloud-config\na: [2]\nb: 1\n",
+                config("c: 3"),
+            ]
+        )
+        first = ("part-001 joins by list(append)", "part-001:3")
+        second = ("part-002 joins by list(append)+dict(recurse_list)", "part-002:5")
+
+        for path, causes in {"a": [second, first], "b": [second], "c": []}.items():
+            assert causes == [(cause.what, cause.origin.place) for cause in merged.causes(path)]
+        assert [True, True, False] == [merged.definition_origin(number) is not None for number in (1, 2, 3)]
