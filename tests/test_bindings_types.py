@@ -179,8 +179,8 @@ class TestSpelling:
         assert plain == unquoted(text)
 
     def test_a_reference_has_a_name_and_an_id(self):
-        assert ("Sql", "one") == (Reference("Sql['one']").type_name, Reference("Sql['one']").id)
-        assert ("Sql", "") == (Reference("Sql").type_name, Reference("Sql").id)
+        assert ("Sql", "one") == (Reference("Sql['one']").type, Reference("Sql['one']").id)
+        assert ("Sql", "") == (Reference("Sql").type, Reference("Sql").id)
 
 
 class TestTypesOfPython:

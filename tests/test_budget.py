@@ -13,7 +13,7 @@ from nodeattrs.adapters.bindings import parse_expression, parse_sets
 from nodeattrs.adapters.cloudinit import CloudConfigError, kind_of, merge
 from nodeattrs.adapters.hiera import Hiera
 from nodeattrs.adapters.hiera.types import convert, parse_type
-from nodeattrs.catalog.chain_text import parsed_chain
+from nodeattrs.puppet.chains import parsed_chain
 from nodeattrs.cli import main
 from nodeattrs.core.budget import NAMES, Budget, Limits, limited
 from nodeattrs.core.tree import parse as path_of
