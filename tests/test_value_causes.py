@@ -301,8 +301,8 @@ class TestAnswers:
 
         assert 0 == main(["explain", "n1", "a", "--repo", str(tmp_path), "--facts", str(tmp_path / "facts.json")])
         text = capsys.readouterr().out
-        assert "where the value comes from\n    cookbooks/app/recipes/default.py:2,\n" in text
-        assert f"        {CALLED} cookbooks/app/recipes/default.py:3\n" in text
+        lines = f"cookbooks/app/recipes/default.py:2, {CALLED} cookbooks/app/recipes/default.py:3"
+        assert f"where the value comes from\n    {lines}\n" in text
 
     def test_a_snapshot_keeps_them(self, ran):
         """
@@ -461,7 +461,7 @@ class TestNotSet:
         """
         said = asked(f"site.{key}", "--repo", ".", "--facts", "n1.json").err
 
-        assert f"error: site.{key} is not set\n" in said
+        assert f"error: site.{key} is not set [NA0102]\n" in said
         assert f"sets it ({place}" in said
         assert said.rstrip().endswith(lacks) or f"{lacks}\n" in said
 
