@@ -13,13 +13,13 @@ from nodeattrs.adapters.bindings import parse_expression, parse_sets
 from nodeattrs.adapters.cloudinit import CloudConfigError, kind_of, merge
 from nodeattrs.adapters.hiera import Hiera
 from nodeattrs.adapters.hiera.types import convert, parse_type
-from nodeattrs.puppet.chains import parsed_chain
 from nodeattrs.cli import main
 from nodeattrs.core.budget import NAMES, Budget, Limits, limited
 from nodeattrs.core.tree import parse as path_of
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, TooDeep, TooMuch
 from nodeattrs.keep import Saved, open_store
 from nodeattrs.keep.search import parse_query
+from nodeattrs.puppet.chains import parsed_chain
 from nodeattrs.runs import Repository
 from nodeattrs.texts.documents import parse, read
 from nodeattrs.texts.patterns import BadPattern, expression

@@ -292,13 +292,14 @@ class TestAnswers:
             key: cause[key] for key in ("what", "file", "line", "column", "path", "read_at")
         }
 
-    def test_the_command_prints_them(self, ran, tmp_path, capsys):
+    def test_the_command_prints_them(self, ran, tmp_path, capsys, monkeypatch):
         """
         Below the claims and rules.
         """
         ran("def put(v):\n    node.default['a'] = v\nput(1)\n")
         (tmp_path / "facts.json").write_text('{"platform": "x"}')
 
+        monkeypatch.delenv("COLUMNS", raising=False)
         assert 0 == main(["explain", "n1", "a", "--repo", str(tmp_path), "--facts", str(tmp_path / "facts.json")])
         text = capsys.readouterr().out
         lines = f"cookbooks/app/recipes/default.py:2, {CALLED} cookbooks/app/recipes/default.py:3"
