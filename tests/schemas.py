@@ -26,6 +26,7 @@ _TYPES = {"str": "string", "int": "integer", "num": "number", "bool": "boolean",
 
 _WHO = {"kind": "str", "name": "str", "file": "str|null", "line": "int|null", "column": "int|null"}
 _SET = {**_WHO, "path": "str", "rank": "int", "verb": "str", "value?": "any", "slot?": "str"}
+_PLACE = {"file": "str|null", "line": "int|null", "column": "int|null"}
 _TRACE = {
     "path": "str",
     "steps": ["str|int|num|bool|null"],
@@ -117,6 +118,7 @@ PARTS: dict[str, Any] = {
         "why": "str",
         "overridden_by": ["int"],
         "continued_by": [_SET],
+        "causes": [{"what": "str", **_WHO, "path": "str|null", "read_at": (_PLACE, "null")}],
         "ties_with?": "list",
     },
     "trace": {"version": "int", **_TRACE, "because_of?": ["@cause"]},
@@ -138,6 +140,8 @@ PARTS: dict[str, Any] = {
         **_TRACE,
         "hint": "str|null",
         "read": [{"what": "str", "trace": ("@explanation", "@lookup", "null")}],
+        "git?": [{"file": "str", "line": "int", "commit": "str|null", "author": "str|null", "date": "str|null"}],
+        "elsewhere?": [{**_WHO, "nodes": ["str"], "lacks": "str|null"}],
         "because_of?": ["@cause"],
     },
     "lookup": {

@@ -10,6 +10,7 @@ It knows Python's spelling only; Ruby's is translated before (`puppet.regex`).
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterable
 from functools import lru_cache, reduce
 from math import prod
@@ -115,8 +116,10 @@ def expression(source: str, flags: int = 0, spelled: str | None = None, *, beyon
     why = f"{beyond} cannot be translated"
     if not beyond:
         try:
-            plain = re.compile(wanted, flags)
-            tries = _judged(wanted, plain.flags)
+            with warnings.catch_warnings():  # of what Python may read as a set of sets some day
+                warnings.simplefilter("ignore", FutureWarning)
+                plain = re.compile(wanted, flags)
+                tries = _judged(wanted, plain.flags)
         except _Ambiguous as error:
             why = str(error)
         except (re.error, RecursionError, OverflowError) as error:

@@ -14,7 +14,7 @@ from nodeattrs.adapters.hiera.data import read_document
 from nodeattrs.adapters.hiera.keys import split_key
 from nodeattrs.adapters.hiera.strategies import strategy_of
 from nodeattrs.adapters.hiera.types import convert, parse_type
-from nodeattrs.texts.ruby_regex import translated
+from nodeattrs.puppet.regex import translated
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.mutation import mutated
 from tests.fuzz.shapes import TREE, as_yaml, grown, spoiled
