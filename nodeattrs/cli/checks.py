@@ -42,11 +42,14 @@ def add_checking(parser: argparse.ArgumentParser) -> None:
 
 def words_of(options: argparse.Namespace, option: str) -> list[str]:
     """The codes that all options of that name list. Ends the program where nobody knows one."""
+    texts = getattr(options, option)
+    if not texts:
+        return []
     from nodeattrs.errors import BadArgument
     from nodeattrs.runs.config import known_code
 
     try:
-        return [known_code(word.strip()) for text in getattr(options, option) for word in text.split(",")]
+        return [known_code(word.strip()) for text in texts for word in text.split(",")]
     except BadArgument as error:
         options.refuse(f"--{option}: {error}")
         raise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nodeattrs.cli.exits import UNKNOWN_LAYER
@@ -88,6 +87,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     if not explanation.says_something:
         found = _elsewhere(options, node, path, repository)
         if options.format != "text":
+            from dataclasses import replace
+
             terminal.report(replace(explanation, elsewhere=tuple(found)))
         said = map(str, found)
         raise NoSuchAttribute(f"{spell(path)} is not set", path=path, said=said, hint=explanation.hint)

@@ -7,6 +7,7 @@ Nothing is decided here: which store is meant and what a machine is called is kn
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,9 +18,9 @@ from nodeattrs.errors import BadArgument, MissingExtra, NotFound
 from nodeattrs.texts.nearest import SETTINGS_FILE, is_ours, nearest
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from datetime import datetime
 
-    from nodeattrs.core.budget import Limits
     from nodeattrs.core.tree import Path
     from nodeattrs.keep import Store
     from nodeattrs.node.node import Node
@@ -124,16 +125,21 @@ def add_budget(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def limits_of(options: argparse.Namespace, settled: Mapping[str, float]) -> Limits:
-    """The limits of a command: those of --budget, else of the settings. raises: BadArgument"""
-    from nodeattrs.core.budget import in_force
+def limits_of(options: argparse.Namespace, settled: Mapping[str, float]) -> AbstractContextManager[object]:
+    """While it lasts the limits of a command are in force: those of --budget, else of the settings.
 
+    raises: BadArgument
+    """
     given = [one.partition("=") for one in getattr(options, "budget", None) or ()]
+    if not (given or settled):
+        return contextlib.nullcontext()
+    from nodeattrs.core.budget import in_force, limited
+
     numbers = {name: float(most) if "." in most else int(most) for name, _, most in given if _NUMBER.fullmatch(most)}
     for name, _, most in given:
         if name not in numbers:
             raise BadArgument(f"--budget {name}={most} is no limit", hint="write --budget values=2000000")
-    return in_force().but(**settled).but(**numbers)
+    return limited(in_force().but(**settled).but(**numbers))
 
 
 def add_store(parser: argparse.ArgumentParser) -> None:

@@ -12,7 +12,6 @@ from nodeattrs.cli.exits import DONE, EXITS, FAILED, INTERRUPTED, NOT_UNDERSTOOD
 from nodeattrs.cli.interrupts import while_working
 from nodeattrs.cli.options import asked_to_run, judge, limits_of
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.core.budget import limited
 from nodeattrs.core.code import held_back
 from nodeattrs.errors import InternalError, NodeattrsError
 
@@ -184,7 +183,7 @@ def run(argv: Sequence[str] | None = None) -> int:
             terminal = Terminal(getattr(options, "color", "auto"), getattr(options, "format", "text"))
             while_working(True)
             settled = judge(options, terminal)
-            with limited(limits_of(options, settled)), held_back(not asked_to_run(options)):
+            with limits_of(options, settled), held_back(not asked_to_run(options)):
                 code: int = options.perform(options, terminal)
             while_working(False)
         except SystemExit as end:

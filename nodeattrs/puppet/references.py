@@ -12,7 +12,6 @@ import difflib
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any
 
 from nodeattrs.core.borders import taking
@@ -262,6 +261,8 @@ def _value(value: Any) -> str:
     if isinstance(value, str):
         return "'{}'".format(value.replace("\\", "\\\\").replace("'", "\\'"))
     if isinstance(value, float):
+        from decimal import Decimal  # for messages
+
         return format(Decimal(repr(value)), "f")  # the language of chains has no exponents
     return "undef" if value is None else str(value).lower()
 
