@@ -12,7 +12,7 @@ import pytest
 
 from nodeattrs import Node, NodeattrsError, Origin, Sensitive, fold, lazy
 from nodeattrs.core.policy import ANY, MAP, MEET, SAID, TAKE, Line, Policy
-from nodeattrs.errors import (
+from nodeattrs.errors import (, TooDeep
     AttributeIsReadOnly,
     BadArgument,
     BadValue,
@@ -364,3 +364,15 @@ class TestAfterSaving:
 def test_the_error_family_is_ours():
     """One `except NodeattrsError` finds the withheld value."""
     assert issubclass(ValueWithheld, NodeattrsError)
+
+
+def test_a_secret_that_is_too_deep_is_refused():
+    """
+    In our words; what it holds is copied, and a copy goes as deep as it does.
+    """
+    value: list = []
+    for _ in range(2_000):
+        value = [value]
+
+    with pytest.raises(TooDeep, match="nested too deep"):
+        Sensitive(value)

@@ -17,7 +17,21 @@ from typing import Any, NamedTuple
 from nodeattrs.core.tree import MAX_DEPTH
 from nodeattrs.errors import BadArgument, TooMuch
 
-__all__ = ["NAMES", "Budget", "Limits", "hold", "in_force", "limited"]
+__all__ = ["MAX_DIGITS", "NAMES", "Budget", "Limits", "hold", "in_force", "limited", "too_long"]
+
+
+MAX_DIGITS = 4300
+"""The digits of the longest number; Python's own limit against slow conversions."""
+_TOO_LONG = 10**MAX_DIGITS
+
+
+def too_long(number: int) -> bool:
+    """Whether a number, however it was written, has more digits than can be shown.
+
+    >>> too_long(0xFF), too_long(16**3600)
+    (False, True)
+    """
+    return not -_TOO_LONG < number < _TOO_LONG
 
 
 class Limits(NamedTuple):

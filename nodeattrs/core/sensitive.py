@@ -6,9 +6,16 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any, NoReturn
 
-from nodeattrs.errors import BadValue
+from nodeattrs.errors import BadValue, TooDeep
 
 __all__ = ["Sensitive"]
+
+
+def _own(value: Any) -> Any:
+    try:
+        return deepcopy(value)
+    except RecursionError:
+        raise TooDeep("a secret is nested too deep, or inside itself") from None
 
 
 class Sensitive:
@@ -21,12 +28,12 @@ class Sensitive:
     __slots__ = ("_value",)
 
     def __init__(self, value: Any) -> None:
-        self._value: Any = value._value if isinstance(value, Sensitive) else deepcopy(value)
+        self._value: Any = value._value if isinstance(value, Sensitive) else _own(value)
 
     def unwrap(self) -> Any:
         """The secret itself; containers are copied, a deferred value is computed."""
         evaluate = getattr(self._value, "evaluate", None)
-        return deepcopy(self._value) if evaluate is None else evaluate()
+        return _own(self._value) if evaluate is None else evaluate()
 
     def map(self, change: Callable[[Any], Any]) -> Sensitive:
         """The secret that *change* makes of this one."""

@@ -12,9 +12,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from nodeattrs.core.budget import MAX_DIGITS
 from nodeattrs.core.tree import MAX_DEPTH, Path
 from nodeattrs.errors import DocumentError
-from nodeattrs.texts.numbers import MAX_DIGITS, NoNumber, finite
+from nodeattrs.texts.numbers import NoNumber, finite
 from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text
 
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'

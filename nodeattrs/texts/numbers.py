@@ -1,22 +1,8 @@
-"""Which written numbers a tree can hold: those that JSON can hold."""
+"""Which written numbers a tree can hold: those that JSON can hold; how long one may be is a limit (`core.budget`)."""
 
 from __future__ import annotations
 
 import math
-
-MAX_DIGITS = 4300
-"""The digits of the longest number; Python's own limit against slow conversions."""
-
-_TOO_LONG = 10**MAX_DIGITS
-
-
-def too_long(number: int) -> bool:
-    """Whether a number, however it was written, has more digits than can be shown.
-
-    >>> too_long(0xFF), too_long(16**3600)
-    (False, True)
-    """
-    return not -_TOO_LONG < number < _TOO_LONG
 
 
 class NoNumber(Exception):

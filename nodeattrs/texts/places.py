@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ HALF_PAIR = re.compile("[\ud800-\udfff]")
 _NEAR = 1_000
 
 
+@dataclass(eq=False, slots=True)
 class Mark:
     """The offset at which something is said, and the marks of what it holds.
 
@@ -32,14 +34,9 @@ class Mark:
     again:  what the same map said under the same key before, each with its mark, the oldest first
     """
 
-    __slots__ = ("again", "offset", "parts")
-
-    def __init__(
-        self, offset: int, parts: dict[Any, Mark] | None = None, again: tuple[tuple[Any, Mark], ...] = ()
-    ) -> None:
-        self.offset = offset
-        self.parts = {} if parts is None else parts
-        self.again = again
+    offset: int
+    parts: dict[Any, Mark] = field(default_factory=dict)
+    again: tuple[tuple[Any, Mark], ...] = ()
 
     def nearest(self, path: Path) -> Mark:
         """The mark at *path*, or that of its nearest parent which is written."""
@@ -52,12 +49,12 @@ class Mark:
         return mark
 
 
+@dataclass(eq=False)
 class Text:
     """A text with the name that messages give it."""
 
-    def __init__(self, file: str, text: str) -> None:
-        self.file = file
-        self.text = text
+    file: str
+    text: str
 
     @cached_property
     def _breaks(self) -> list[int]:

@@ -12,10 +12,10 @@ import re
 import tomllib
 from typing import Any
 
-from nodeattrs.core.budget import Budget
+from nodeattrs.core.budget import MAX_DIGITS, Budget, too_long
 from nodeattrs.core.tree import MAX_DEPTH, Path, copied
 from nodeattrs.errors import DocumentError, TooDeep
-from nodeattrs.texts.numbers import MAX_DIGITS, NoNumber, finite, too_long
+from nodeattrs.texts.numbers import NoNumber, finite
 from nodeattrs.texts.places import Mark, Reading, Text
 
 _QUOTED = r""""(?:[^"\\\n]|\\.)*"|'[^'\n]*\'"""

@@ -27,9 +27,9 @@ from yaml.nodes import ScalarNode
 from yaml.reader import Reader, ReaderError
 from yaml.resolver import Resolver
 
-from nodeattrs.core.budget import Budget
+from nodeattrs.core.budget import MAX_DIGITS, Budget, too_long
 from nodeattrs.errors import DocumentError, TooMuch
-from nodeattrs.texts.numbers import MAX_DIGITS, NoNumber, too_long
+from nodeattrs.texts.numbers import NoNumber
 from nodeattrs.texts.places import HALF_PAIR, Mark, Text
 
 __all__ = ["DROPPED", "MERGE", "YAML", "Builder", "Frame", "tag_of"]

@@ -23,17 +23,6 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.core.borders import taking
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.cloudinit.definitions import (
-        CONFIG_DEFAULT,
-        PART_DEFAULT,
-        WORDS,
-        Definition,
-        MergerSpec,
-        definition_of,
-        parse_definition,
-        take_definition,
-        word_or_definition,
-    )
     from nodeattrs.adapters.cloudinit.faults import CloudConfigError, kind_of
     from nodeattrs.adapters.cloudinit.layers import config_of_cmdline, merge_confd, merge_layers, read_confd
     from nodeattrs.adapters.cloudinit.lints import WARNINGS, Warned, refuse_unknown_options
@@ -47,32 +36,44 @@ if TYPE_CHECKING:
     )
     from nodeattrs.adapters.cloudinit.merging import merge_many, merge_values
     from nodeattrs.adapters.cloudinit.packing import pack
-    from nodeattrs.adapters.cloudinit.parts import CloudPart, PartReport
+    from nodeattrs.adapters.cloudinit.parts import (
+        CONFIG_DEFAULT,
+        PART_DEFAULT,
+        WORDS,
+        CloudPart,
+        Definition,
+        MergerSpec,
+        PartReport,
+        definition_of,
+        parse_definition,
+        take_definition,
+        word_or_definition,
+    )
     from nodeattrs.adapters.cloudinit.steps import Change, PartChanges
     from nodeattrs.adapters.cloudinit.unpacking import Blob, blob_of, unpack
     from nodeattrs.adapters.cloudinit.userdata import Merged, merge
 
 _HOMES = {
-    "CONFIG_DEFAULT": "definitions",
+    "CONFIG_DEFAULT": "parts",
     "ENTRY_POINTS": "mergers",
     "MAX_BYTES": "loading",
-    "PART_DEFAULT": "definitions",
+    "PART_DEFAULT": "parts",
     "WARNINGS": "lints",
-    "WORDS": "definitions",
+    "WORDS": "parts",
     "Blob": "unpacking",
     "Change": "steps",
     "CloudConfigError": "faults",
     "CloudPart": "parts",
-    "Definition": "definitions",
+    "Definition": "parts",
     "Merged": "userdata",
-    "MergerSpec": "definitions",
+    "MergerSpec": "parts",
     "Mode": "mergers",
     "PartChanges": "steps",
     "PartReport": "parts",
     "Warned": "lints",
     "blob_of": "unpacking",
     "config_of_cmdline": "layers",
-    "definition_of": "definitions",
+    "definition_of": "parts",
     "dumped": "loading",
     "kind_of": "faults",
     "load_config": "loading",
@@ -82,15 +83,15 @@ _HOMES = {
     "merge_many": "merging",
     "merge_values": "merging",
     "pack": "packing",
-    "parse_definition": "definitions",
+    "parse_definition": "parts",
     "read_confd": "layers",
     "refuse_unknown_options": "lints",
     "register_merger": "mergers",
     "registered_mergers": "mergers",
-    "take_definition": "definitions",
+    "take_definition": "parts",
     "unpack": "unpacking",
     "unregister_merger": "mergers",
-    "word_or_definition": "definitions",
+    "word_or_definition": "parts",
 }
 
 __all__ = [

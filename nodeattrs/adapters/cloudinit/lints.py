@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from nodeattrs.adapters.cloudinit.definitions import Definition
 from nodeattrs.adapters.cloudinit.loading import same
-from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, CloudPart, PartReport
+from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, CloudPart, Definition, PartReport
 from nodeattrs.adapters.cloudinit.steps import Row, Step, steps_of
 from nodeattrs.core.folding import Encounter, encounters
 from nodeattrs.core.part import Part

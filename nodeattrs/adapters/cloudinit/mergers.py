@@ -15,9 +15,9 @@ from datetime import date, datetime
 from functools import lru_cache, partial
 from typing import Any, Literal
 
-from nodeattrs.adapters.cloudinit.definitions import Definition, MergerSpec
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.adapters.cloudinit.loading import independent
+from nodeattrs.adapters.cloudinit.parts import Definition, MergerSpec
 from nodeattrs.core.borders import taking
 from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.folding import Folding, meet, note

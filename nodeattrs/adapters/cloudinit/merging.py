@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from nodeattrs.adapters.cloudinit.definitions import CONFIG_DEFAULT, Definition, definition_of, take_definition
 from nodeattrs.adapters.cloudinit.loading import independent
 from nodeattrs.adapters.cloudinit.mergers import Mode, lay, policy_of
+from nodeattrs.adapters.cloudinit.parts import CONFIG_DEFAULT, Definition, definition_of, take_definition
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.part import Part

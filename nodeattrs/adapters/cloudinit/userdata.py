@@ -14,18 +14,24 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from nodeattrs.adapters.cloudinit.definitions import (
-    CONFIG_DEFAULT,
-    PART_DEFAULT,
-    Definition,
-    parse_definition,
-    take_definition,
-)
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.adapters.cloudinit.loading import dumped, independent, load_config, measured
 from nodeattrs.adapters.cloudinit.mergers import Mode, lay, policy_of
 from nodeattrs.adapters.cloudinit.merging import as_definition
-from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, INCLUDES, JSONP, SCRIPTS, CloudPart, PartReport, status_of
+from nodeattrs.adapters.cloudinit.parts import (
+    CLOUD_CONFIG,
+    CONFIG_DEFAULT,
+    INCLUDES,
+    JSONP,
+    PART_DEFAULT,
+    SCRIPTS,
+    CloudPart,
+    Definition,
+    PartReport,
+    parse_definition,
+    status_of,
+    take_definition,
+)
 from nodeattrs.adapters.cloudinit.patching import changes_in, operations_of, said_in
 from nodeattrs.adapters.cloudinit.steps import Joining, Row, Step, steps_of
 from nodeattrs.adapters.cloudinit.unpacking import unpack

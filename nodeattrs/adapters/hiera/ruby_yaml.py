@@ -12,8 +12,7 @@ import re
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from nodeattrs.core.budget import Budget
-from nodeattrs.texts.numbers import MAX_DIGITS, too_long
+from nodeattrs.core.budget import MAX_DIGITS, Budget, too_long
 from nodeattrs.texts.places import Mark, Reading, Text
 from nodeattrs.texts.yaml_events import DROPPED, MERGE, YAML, Builder, Frame
 

@@ -18,11 +18,11 @@ from typing import Any
 
 from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.adapters.hiera.values import inspected
+from nodeattrs.core.budget import too_long
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import TooDeep
 from nodeattrs.puppet.regex import translated
-from nodeattrs.texts.numbers import too_long
 from nodeattrs.texts.patterns import BadPattern, Expression
 
 
