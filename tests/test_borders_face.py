@@ -12,7 +12,13 @@ from nodeattrs.adapters import bindings, cloudinit, hiera
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.keep import search
 
-THING = object()
+
+class _Thing:
+    def __repr__(self) -> str:
+        return "a thing"  # the same in every process
+
+
+THING = _Thing()
 """What nobody wants."""
 STORE = keep.open_store("nodes.db")  # nothing is made before the first save
 REPOSITORY = runs.Repository(".")

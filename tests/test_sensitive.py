@@ -12,12 +12,13 @@ import pytest
 
 from nodeattrs import Node, NodeattrsError, Origin, Sensitive, fold, lazy
 from nodeattrs.core.policy import ANY, MAP, MEET, SAID, TAKE, Line, Policy
-from nodeattrs.errors import (, TooDeep
+from nodeattrs.errors import (
     AttributeIsReadOnly,
     BadArgument,
     BadValue,
     MergeConflict,
     NoSuchAttribute,
+    TooDeep,
     TypeConflict,
     ValueWithheld,
 )

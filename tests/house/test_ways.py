@@ -24,7 +24,7 @@ class TestWays:
     )
     def test_a_way_is_short(self, way: str, files: int, back: int):
         """
-        Few files, and little to and fro between them; one of cloud-config's is the builder of YAML that three readers share.
+        Few files, and little to and fro; one of cloud-config's is the builder of YAML that three readers share.
         """
         walked = WAYS[way]()
 
