@@ -84,7 +84,7 @@ class TestAnEntryThatCannotBeFollowed:
     @pytest.mark.parametrize("lists", [["a"], "automatic", 1, 1.5])
     def test_lists_that_are_no_map_of_levels_are_refused(self, lists):
         for allow, block in ((lists, None), (None, lists)):
-            with pytest.raises(BadArgument, match="are a map of levels, not"):
+            with pytest.raises(BadArgument, match="is a map or None, and not"):
                 saved_document(Node("web1"), allow, block)
 
 

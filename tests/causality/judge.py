@@ -389,9 +389,8 @@ class _Judge:
 
     def is_read(self, row: words.Row, told: Told, at: Path, now: Any, answer: Answer) -> bool:
         """Whether what a row sets is what is read, and rows say all of that."""
-        said = now
-        if len(row.path) <= len(at) or row.path[: len(at)] == at:  # further up, or an entry of what is read
-            said = dig(answer.value, row.path)
+        entry = dig(answer.value, row.path)  # further up, or an entry of what is read
+        said = now if entry is ABSENT and len(row.path) > len(at) else entry
         return says(said, row) and (at != told.path or is_told(said, told.rows))
 
     def takes_next(self, told: Told, files: Files) -> bool:
