@@ -124,7 +124,7 @@ class _Program(_Parser):
 
 def precedence_table() -> str:
     """The fifteen slots as a table, the strongest first."""
-    from nodeattrs.node.slots import SLOTS
+    from nodeattrs.node.slot_names import SLOTS
 
     rows = [f"  {slot.number:2}  {slot.level:14}  {slot.source}" for slot in reversed(SLOTS)]
     return "\n".join(["precedence, the strongest first (maps meet key by key; docs/merging.md):", *rows, ""])

@@ -25,7 +25,7 @@ examples:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command."""
-    from nodeattrs.node.slots import SLOTS
+    from nodeattrs.node.slot_names import SLOTS
 
     parser.add_argument("node", metavar="NODE", help="its name")
     parser.add_argument("path", metavar="PATH", nargs="?", help="only what is there (default: all)")

@@ -16,12 +16,12 @@ from nodeattrs.core.part import unite
 from nodeattrs.core.policy import ANY, LIST, MAP, MEET, SAID, TAKE, Kind, Line, Policy
 from nodeattrs.core.tree import near
 from nodeattrs.errors import UnknownName
-from nodeattrs.node.maps import AssignedMap, OwnedMap
+from nodeattrs.node.maps import AssignedMap, Branch, Joined, OwnedMap
+from nodeattrs.node.slot_names import DEFAULT_ENVIRONMENT, SLOTS, Slot
 
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule
 
-from nodeattrs.node.maps import Branch, Joined
 
 __all__ = [
     "ACROSS",
@@ -38,45 +38,6 @@ __all__ = [
     "component",
     "under_rules",
 ]
-
-DEFAULT_ENVIRONMENT = "_default"
-"""The environment of a node of which nothing else is known; it says nothing."""
-
-ATTRIBUTE_FILE, RECIPE, ENVIRONMENT, ROLE, FACTS = "attribute file", "recipe", "environment", "role", "facts"
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """One of the fifteen: `number` as the documentation counts, `level`, `source`."""
-
-    number: int
-    level: str
-    source: str
-
-    @property
-    def title(self) -> str:
-        """What people call it: "force_default / recipe"."""
-        return f"{self.level} / {self.source}"
-
-
-SLOTS: tuple[Slot, ...] = (
-    Slot(1, "default", ATTRIBUTE_FILE),
-    Slot(2, "default", RECIPE),
-    Slot(3, "default", ENVIRONMENT),
-    Slot(4, "default", ROLE),
-    Slot(5, "force_default", ATTRIBUTE_FILE),
-    Slot(6, "force_default", RECIPE),
-    Slot(7, "normal", ATTRIBUTE_FILE),
-    Slot(8, "normal", RECIPE),
-    Slot(9, "override", ATTRIBUTE_FILE),
-    Slot(10, "override", RECIPE),
-    Slot(11, "override", ROLE),
-    Slot(12, "override", ENVIRONMENT),
-    Slot(13, "force_override", ATTRIBUTE_FILE),
-    Slot(14, "force_override", RECIPE),
-    Slot(15, "automatic", FACTS),
-)
-"""Weakest first. The last one that speaks about a scalar wins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +93,7 @@ _MAPS: dict[type, Kind] = {OwnedMap: MAP, AssignedMap: MAP, Joined: MAP}
 PAIR = Policy(
     "recipe over attribute file",
     Line(MAP, MAP, MEET, "two maps meet key by key"),
-    Line(ANY, SAID, TAKE, "a recipe beats an attribute file"),
+    Line(ANY, SAID, TAKE, "a recipe overrides an attribute file"),
     kinds={**_MAPS, AssignedMap: _ASSIGNED},
 )
 """Rule 2: the recipe's word wins, a list or an assigned map as a whole."""

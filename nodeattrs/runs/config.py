@@ -41,7 +41,7 @@ from nodeattrs.core.budget import NAMES, Limits
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, near, parse
 from nodeattrs.errors import BadArgument, DocumentError
-from nodeattrs.node.slots import DEFAULT_ENVIRONMENT
+from nodeattrs.node.slot_names import DEFAULT_ENVIRONMENT
 from nodeattrs.runs.fields import Fields
 from nodeattrs.runs.node_files import LEVELS
 from nodeattrs.texts.documents import Document
