@@ -12,10 +12,10 @@
 
 from __future__ import annotations
 
+from nodeattrs.lazily import imported
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # a type checker takes it for true; `typing` itself need not be there yet
-    from typing import Any
-
     from nodeattrs.core.claim import Origin
     from nodeattrs.core.fold import Fold, Folded, Layer, fold
     from nodeattrs.core.part import Part, concat, listed, made, unite
@@ -124,15 +124,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    # The face is imported by every tool's start; rooms are opened when somebody enters.
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    value = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
-    return value
+__getattr__ = imported(__name__, _HOMES)  # the face is imported by every tool's start
 
 
 def __dir__() -> list[str]:

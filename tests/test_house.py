@@ -20,6 +20,7 @@ FACE = ""
 
 RANKS = {
     "codes": -1,
+    "lazily": -1,
     "errors": 0,
     "core": 1,
     "disk": 1,

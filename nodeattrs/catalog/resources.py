@@ -125,10 +125,6 @@ class Declarations:
         """The resource of that reference, or None."""
         return self._resources.get(ref)
 
-    def containers_of(self, resource: Resource) -> tuple[str, ...]:
-        """The containers a resource stands in directly."""
-        return resource.containers
-
     @taking(collector="query")
     def collected(self, collector: Collector) -> list[Ref]:
         """Everything that a collector finds, in catalog order, virtual resources included."""

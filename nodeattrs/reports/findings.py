@@ -150,7 +150,7 @@ class Selection:
         wanted = [one for one in located if self._counts(one) and not _is_commented_away(one, comments)]
         left, known = [], Counter(self.known)
         for one in sorted(wanted, key=_by_place):
-            if known[one.fingerprint] > 0:
+            if known and known[one.fingerprint] > 0:
                 known[one.fingerprint] -= 1
             else:
                 left.append(one)

@@ -7,8 +7,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from nodeattrs.lazily import imported
 
 if TYPE_CHECKING:
     from nodeattrs.runs.cookbooks import AttributeFileOrder, Cookbook, cookbook_order
@@ -56,13 +57,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    # Who only judges settings needs none of these.
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
-    return value
+__getattr__ = imported(__name__, _HOMES)  # who only judges settings needs none of these
 
 
 def __dir__() -> list[str]:

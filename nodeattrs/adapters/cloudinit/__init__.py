@@ -17,10 +17,10 @@ of its older manual are the mode "documented". docs/cloudinit.md specifies both.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.borders import taking
+from nodeattrs.lazily import imported
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.faults import CloudConfigError, kind_of
@@ -145,16 +145,11 @@ _TAKING: dict[str, dict[str, Any]] = {
 """What is asked for each part that is merged has its border here, and not inside."""
 
 
-def __getattr__(name: str) -> Any:
-    # A merge needs a third of this; the command line starts with a merge.
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{home}"), name)
-    if name in _TAKING:
-        value = taking(**_TAKING[name])(value)
-    globals()[name] = value
-    return value
+def _bordered(name: str, value: Any) -> Any:
+    return taking(**_TAKING[name])(value) if name in _TAKING else value
+
+
+__getattr__ = imported(__name__, _HOMES, _bordered)  # a merge needs a third of this; the command line begins with one
 
 
 def __dir__() -> list[str]:

@@ -142,9 +142,6 @@ def dumped(tree: Any) -> str:
 
 # --- the trees that it makes ------------------------------------------------------------
 
-MAX_VALUES = 1_000_000
-"""The maps, lists and scalars that one tree may hold, its aliases written out."""
-
 _SCALARS: frozenset[type] = frozenset({str, int, float, bool, type(None), date, datetime, bytes})
 
 

@@ -5,7 +5,7 @@
 ['a', 'b']
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nodeattrs.adapters.hiera.census import Unused, differences, undecided, unused, view
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, CannotDig, CannotMerge, HieraError, KeyNotFound
@@ -14,6 +14,7 @@ from nodeattrs.adapters.hiera.strategies import merge
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown
+from nodeattrs.lazily import imported
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera.explain import Explanation, UnknownLevel
@@ -42,10 +43,5 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    # A lookup that nobody asks about does not load the answers.
-    if name not in ("Explanation", "UnknownLevel"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from nodeattrs.adapters.hiera import explain
-
-    return getattr(explain, name)
+# A lookup that nobody asks about does not load the answers.
+__getattr__ = imported(__name__, dict.fromkeys(("Explanation", "UnknownLevel"), "explain"))
