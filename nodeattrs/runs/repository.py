@@ -213,6 +213,7 @@ class Repository:
         """The names of all cookbooks."""
         return self._folders("cookbooks")
 
+    @taking(run_code=bool)
     def check(self, run_code: bool = True) -> list[NodeattrsError]:
         """Read everything, and give every fault there is; warnings are in `warnings`.
 
