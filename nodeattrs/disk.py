@@ -241,7 +241,7 @@ class Entry:
     # --- what is under way ----------------------------------------------------------
 
     def _beside(self) -> tuple[str, int]:
-        """A new file beside it, under a lock that tells everybody that we live."""
+        """A new file beside it, under a lock that shows everybody that we live."""
         while True:
             temporary = f".{self.name[:_LONGEST]}{_MARK}{secrets.token_hex(6)}"
             handle = open_unfollowed(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, self.folder)

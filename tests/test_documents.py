@@ -41,7 +41,7 @@ def ending_replaced(text: str, line: int, old: str, new: str) -> str:
     return "\n".join(lines)
 
 
-class TestSpeaker:
+class TestLocator:
     TEXT = '{\n  "name": "web",\n  "default_attributes": {\n    "apache": {"port": 80}\n  }\n}\n'
 
     def test_it_gives_the_line_of_the_key_counted_from_where_it_speaks(self):

@@ -487,7 +487,7 @@ class TestFailures:
         with pytest.raises(DocumentError) as caught:
             run(tmp_path, {RECIPE: "if True:\n    y = = 2\n"})
 
-        assert ("y = = 2", "    ^") == caught.value.said
+        assert ("y = = 2", "    ^") == caught.value.details
 
     @pytest.mark.parametrize(
         ("text", "told"),

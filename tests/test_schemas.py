@@ -25,7 +25,7 @@ CATALOG = {
 HERE = "--repo . --node web1 --facts facts"
 LEVELS = "version: 5\nhierarchy: [{name: c, path: c.yaml}, {name: d, path: d.yaml}]\n"
 
-SAID = {
+PRESENT = {
     "run": [
         "run --all --facts facts",
         "run --node web1 --facts facts -E staging",
@@ -113,7 +113,7 @@ def outputs(tmp_path_factory) -> dict[str, list]:
     found: dict[str, list] = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
-        for name, lines in SAID.items():
+        for name, lines in PRESENT.items():
             found[name] = [_printed(line if "--json-lines" in line else f"{line} --format json") for line in lines]
     return found
 
@@ -137,7 +137,7 @@ def test_real_output_conforms(outputs, name):
 
     for number, data in enumerate(outputs[name]):
         faults = [
-            f"{SAID[name][number]}: {'.'.join(map(str, fault.absolute_path))}: {fault.message[:300]}"
+            f"{PRESENT[name][number]}: {'.'.join(map(str, fault.absolute_path))}: {fault.message[:300]}"
             for fault in jsonschema.Draft202012Validator(schema).iter_errors(data)
         ]
         assert [] == faults

@@ -237,7 +237,7 @@ def _from_file(file: str, terminal: Terminal) -> Catalog:
 def _subject(terminal: Terminal, entry: Any) -> Any:
     """What an entry does: only those with `parameters` act, so that a bare list of names can be asked about.
 
-    So can those whose type is code that is not run; that is told.
+    So can those whose type is code that is not run; a line says so.
     """
     from nodeattrs.catalog.types import subject_of
     from nodeattrs.errors import UnknownLayer

@@ -282,7 +282,7 @@ def _definition(text: str | None) -> Any:
 
 
 def _wanted(merged: Merged, options: argparse.Namespace) -> list[Finding]:
-    """What is said beside a merge: faults, and the warnings that were not switched off."""
+    """What is printed beside a merge: faults, and the warnings that were not switched off."""
     from nodeattrs.reports.cloud_config import findings_of
     from nodeattrs.reports.findings import Selection
 

@@ -27,8 +27,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Tell."""
-    from nodeattrs.reports.codes import ToldCodes, matching
+    """Print them."""
+    from nodeattrs.reports.codes import CodeList, matching
 
-    terminal.report(ToldCodes(matching(options.code)))
+    terminal.report(CodeList(matching(options.code)))
     return 0

@@ -12,7 +12,7 @@ __all__ = [
     "READER_GONE",
     "UNKNOWN_LAYER",
     "WRONG_TYPE",
-    "told",
+    "described",
 ]
 
 EXITS = {
@@ -30,10 +30,10 @@ EXITS = {
 DONE, FAILED, NOT_UNDERSTOOD, NO_SUCH_KEY, WRONG_TYPE, UNKNOWN_LAYER, INTERRUPTED, READER_GONE = EXITS
 
 
-def told(*codes: int) -> str:
+def described(*codes: int) -> str:
     """Some of them for the end of a help.
 
-    >>> print(told(DONE, NOT_UNDERSTOOD))
+    >>> print(described(DONE, NOT_UNDERSTOOD))
     exit codes:
       0 done    2 usage
     <BLANKLINE>

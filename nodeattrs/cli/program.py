@@ -78,7 +78,7 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that notices when its words do not come out, and tells whom it does not understand where to read on.
+    """A parser that notices when its words do not come out, and shows whom it does not understand where to read on.
 
     What is left over is refused by the command it was written for, and not by the program around it.
     """
@@ -138,7 +138,7 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
     program = _Program(
         prog="nodeattrs",
         description="Node attributes in layers: why is this value what it is?",
-        epilog=_EXAMPLES + "\n".join(f"  {code:3}  {name:13}  {told}" for code, (name, told) in EXITS.items()),
+        epilog=_EXAMPLES + "\n".join(f"  {code:3}  {name:13}  {meaning}" for code, (name, meaning) in EXITS.items()),
         formatter_class=_Help,
         allow_abbrev=False,
     )
@@ -187,7 +187,7 @@ def run(argv: Sequence[str] | None = None) -> int:
                 code: int = options.perform(options, terminal)
             while_working(False)
         except SystemExit as end:
-            # argparse has said what it has to say, on stdout for --help and on stderr for what it did not understand.
+            # argparse has printed what it has to, on stdout for --help and on stderr for what it did not understand.
             code = end.code if isinstance(end.code, int) else NOT_UNDERSTOOD
         terminal.finish()
         return code

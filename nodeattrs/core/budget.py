@@ -97,7 +97,7 @@ def limited(limits: Limits | None = None, **others: Any) -> Iterator[Limits]:
         _in_force.reset(token)
 
 
-_SAID = {
+_SENTENCES = {
     "steps": "takes more than {:,} steps",
     "values": "holds more than {:,} values",
     "bytes": "is larger than {}",
@@ -178,7 +178,7 @@ class Budget:
         line, column = self.where() if self.where is not None else (None, None)
         shown = f"{most // 1_000_000} MB" if limit == "bytes" and not most % 1_000_000 else most
         return TooMuch(
-            _SAID[limit].format(shown),
+            _SENTENCES[limit].format(shown),
             limit=limit,
             file=self.file,
             line=line,

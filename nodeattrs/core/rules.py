@@ -16,7 +16,7 @@ from typing import Any
 
 from nodeattrs.core.folding import meet
 from nodeattrs.core.part import Part, by_field, concat, unite
-from nodeattrs.core.policy import ABSENT_KIND, ANY, ANY_KEY, KEEP, LIST, SAID, TAKE, Line, Policy
+from nodeattrs.core.policy import ABSENT_KIND, ANY, ANY_KEY, KEEP, LIST, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import Path, as_path, near, spell
 from nodeattrs.errors import BadArgument, wrong_argument
 
@@ -77,16 +77,16 @@ def read_rules(
     """
     if not isinstance(rules, Mapping):
         raise wrong_argument("the rules for paths", "a map", rules, 'rules={"users.*.keys": "append"}')
-    return tuple(_rule(key, said, place(key)) for key, said in rules.items())
+    return tuple(_rule(key, written, place(key)) for key, written in rules.items())
 
 
 def _shown(key: Any) -> str:
     return key if isinstance(key, str) else spell(as_path(key))
 
 
-def _rule(key: Any, said: Any, place: str) -> PathRule:
+def _rule(key: Any, written: Any, place: str) -> PathRule:
     path = as_path(key)
-    given = said if isinstance(said, Mapping) else {"policy": said}
+    given = written if isinstance(written, Mapping) else {"policy": written}
     odd = [name for name in given if name not in _FIELDS]
     if odd:
         raise _wrong(key, f"has no field {odd[0]!r}", f"it has {', '.join(sorted(_FIELDS))}")
@@ -144,14 +144,14 @@ def _table(policy: Policy, rule: PathRule) -> Policy:
         "append": [Line(LIST, LIST, concat, "two lists are joined")],
         "prepend": [Line(LIST, LIST, _prepended, "two lists are joined, the stronger one first")],
         "unite": [Line(LIST, LIST, unite, "two lists unite")],
-        "replace": [Line(ANY, SAID, TAKE, "the stronger one replaces the weaker one")],
+        "replace": [Line(ANY, PRESENT, TAKE, "the stronger one replaces the weaker one")],
         "keep": [
-            Line(ABSENT_KIND, SAID, TAKE, "nothing was there"),
-            Line(SAID, SAID, KEEP, "the weaker one stays"),
+            Line(ABSENT_KIND, PRESENT, TAKE, "nothing was there"),
+            Line(PRESENT, PRESENT, KEEP, "the weaker one stays"),
         ],
         "merge_by": [Line(LIST, LIST, _by(rule.field, policy), f"maps with an equal {rule.field} meet")],
     }
-    return Policy(f"by {rule.place}", *lines[rule.policy], Line(ANY, SAID, policy), kinds=policy.kinds)
+    return Policy(f"by {rule.place}", *lines[rule.policy], Line(ANY, PRESENT, policy), kinds=policy.kinds)
 
 
 def _prepended(lower: Part, upper: Part) -> Part:

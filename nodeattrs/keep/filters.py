@@ -167,7 +167,7 @@ def _map(part: Any, path: Path, entry: _Entry) -> Tree:
     raise TypeConflict(
         f"{spell(path)} is {_kind(part)}, not a map, so nothing inside it can be named",
         path=path,
-        said=[f"the {entry.where} names {entry.text!r}"],
+        details=[f"the {entry.where} names {entry.text!r}"],
         hint="name all of it, or take the entry away" if path else None,
     )
 

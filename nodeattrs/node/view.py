@@ -138,7 +138,7 @@ def evaluated(data: Any, odd: Iterable[Any], path: Path = ()) -> Any:
 
 
 def own(part: Any, odd: dict[Any, None]) -> Any:
-    """As `plain`, deferred and withheld values left as they are; *odd* hears in which entries they stand."""
+    """As `plain`, deferred and withheld values left as they are; *odd* is given in which entries they stand."""
     if type(part) is not Joined:
         if not isinstance(part, dict):
             return _copy(part, odd, None)

@@ -108,7 +108,7 @@ def explained_config(
 ) -> ExplainedConfig:
     """The report about some paths; with none of them, about every step.
 
-    raises: NoSuchAttribute, for a path about which no part says anything
+    raises: NoSuchAttribute, for a path that no part sets
     """
     for path in paths:
         trace = merged.trace(path)

@@ -54,5 +54,5 @@ def _who(claim: TraceClaim) -> str:
 
 def _claim(claim: TraceClaim) -> dict[str, Any]:
     origin = claim.origin
-    told = {name: getattr(origin, name) for name in origin.__slots__}
-    return {"value": _plain(claim.value), "outcome": claim.outcome.value, **told}
+    where = {name: getattr(origin, name) for name in origin.__slots__}
+    return {"value": _plain(claim.value), "outcome": claim.outcome.value, **where}

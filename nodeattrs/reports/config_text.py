@@ -17,10 +17,10 @@ def json_tree(value: Any) -> Any:
     """
     # Loops and no comprehensions: those would take a second frame a level.
     if isinstance(value, dict):
-        told = {}
+        keyed = {}
         for key, entry in value.items():
-            told[_json_key(key)] = json_tree(entry)
-        return told
+            keyed[_json_key(key)] = json_tree(entry)
+        return keyed
     if isinstance(value, (list, tuple)):
         listed = []
         for entry in value:

@@ -204,5 +204,5 @@ def _block(
 
 
 def _side(sign: str, value: Any, origins: tuple[Origin, ...], screen: Screen) -> Iterator[str]:
-    said = f"  ({printable(', '.join(map(str, origins)))})" if origins else ""
-    yield from screen.wrapped(f"{on_one_line(value)}{said}", " " * 8, f"      {sign} ", 4)
+    places = f"  ({printable(', '.join(map(str, origins)))})" if origins else ""
+    yield from screen.wrapped(f"{on_one_line(value)}{places}", " " * 8, f"      {sign} ", 4)

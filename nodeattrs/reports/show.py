@@ -1,4 +1,4 @@
-"""A tree as text that people can read and YAML can parse, with who said each leaf beside it."""
+"""A tree as text that people can read and YAML can parse, with who set each leaf beside it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ShownNode:
     """What is read on a node at a path.
 
     value:   the merged tree, deferred values not computed yet
-    origins: tells who said the leaf at a path, or None to leave that out
+    origins: gives who set the leaf at a path, or None to leave that out
     """
 
     node: str
@@ -147,7 +147,7 @@ def part_of(tree: Any, path: Path) -> Any:
 
 
 def winner_of(node: Node) -> OriginOf:
-    """Tells who said what is read on a node: the strongest claim."""
+    """Gives who set what is read on a node: the strongest claim."""
 
     def origin(path: Path) -> Origin | None:
         winner = node.trace(path).winner
@@ -211,11 +211,11 @@ def _origins_dict(value: Any, path: Path, origins: OriginOf | None) -> dict[str,
         return {}
     leaves: list[Path] = []
     _leaves(value, path, leaves)
-    said = []
+    listed = []
     for leaf in leaves:
         origin = origins(leaf)
         if origin is not None:
-            said.append(
+            listed.append(
                 {
                     "path": spell(leaf),
                     "kind": origin.kind,
@@ -225,7 +225,7 @@ def _origins_dict(value: Any, path: Path, origins: OriginOf | None) -> dict[str,
                     "column": origin.column,
                 }
             )
-    return {"origins": said}
+    return {"origins": listed}
 
 
 def _leaves(value: Any, path: Path, out: list[Path]) -> None:

@@ -28,7 +28,7 @@ class Elsewhere:
 
     origin: who, and where
     lacks:  why not on the node that was asked about, in words
-    nodes:  on which saved nodes; none where only the repository tells
+    nodes:  on which saved nodes; none where only the repository shows it
     """
 
     origin: Origin

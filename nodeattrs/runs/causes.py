@@ -91,7 +91,7 @@ class _Causes:
         for other in dict.fromkeys(file.partition("/")[0] for file in self.run.attribute_files):
             if other != cookbook and cookbook in self._depends(other):
                 yield Cause(
-                    f"cookbook {other} depends on {cookbook}", self.repository.cookbook(other).said_of(cookbook)
+                    f"cookbook {other} depends on {cookbook}", self.repository.cookbook(other).named_at(cookbook)
                 )
                 yield from self.of("attribute file", other)
                 return

@@ -167,25 +167,25 @@ def _codes(fields: Fields, name: str) -> Iterator[str]:
 
 
 def _merge_rules(fields: Fields) -> Iterator[PathRule]:
-    for key, said in fields.map("merge").items():
+    for key, given in fields.map("merge").items():
         place = fields.locator.at(("merge", key)).place or FILE
-        if fields.parsed(("merge", key), said, partial(_rule, key)):
-            yield from read_rules({key: said}, lambda _, place=place: place)  # type: ignore[misc]
+        if fields.parsed(("merge", key), given, partial(_rule, key)):
+            yield from read_rules({key: given}, lambda _, place=place: place)  # type: ignore[misc]
 
 
 def _limits(fields: Fields) -> dict[str, float]:
     fields.only(NAMES, "limits", above=_KNOWN)
-    said = {name: most for name, most in fields.map("limits").items() if name in NAMES}
+    given = {name: most for name, most in fields.map("limits").items() if name in NAMES}
     return {
         name: most
-        for name, most in said.items()
+        for name, most in given.items()
         if fields.parsed(("limits", name), most, lambda most, name=name: Limits().but(**{name: most}))  # type: ignore[misc]
     }
 
 
-def _rule(key: str, said: Any) -> None:
+def _rule(key: str, given: Any) -> None:
     try:
-        read_rules({key: said})
+        read_rules({key: given})
     except BadArgument as error:
         if key in _KNOWN:
             error.hint = f"if the setting {key} is meant, write it above the first [table]"
@@ -204,7 +204,7 @@ def _lists(fields: Fields, table: str) -> dict[str, list[Entry]]:
         first, *others = spellings
         for path in others:
             fields.warn(
-                path, f"is ignored, because {'.'.join(first)} says the same thing", "keep one of them", "said-twice"
+                path, f"is ignored, because {'.'.join(first)} says the same thing", "keep one of them", "set-twice"
             )
         if level != "automatic":
             fields.warn(

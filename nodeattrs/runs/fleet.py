@@ -45,7 +45,7 @@ BATCH = 8
 """Nodes that a worker is given at once."""
 
 BATCHES = 64
-"""Handfuls that are under way at once, whatever the executor."""
+"""Batches that are under way at once, whatever the executor."""
 
 _PAUSE = 0.2
 """Seconds after which somebody who waits looks whether it is to stop."""
@@ -165,8 +165,8 @@ def resolve(
                     return
                 yield _one(work, name)
         finally:
-            with suppress(NodeattrsError):  # said for each node
-                _desk(work).store.close()
+            with suppress(NodeattrsError):  # reported for each node
+                _worker(work).store.close()
         return
     batch = min(BATCH, math.ceil(len(first) / jobs)) or 1
     with _pool(jobs, stopping) as (submit, asked):
@@ -338,15 +338,15 @@ def _one(work: _Work, name: str) -> Outcome:
     code = ""
     log: list[LogLine] = []
     try:
-        desk = _desk(work)
+        worker = _worker(work)
         session = perform(
-            desk.repository,
-            desk.store,
+            worker.repository,
+            worker.store,
             name,
-            facts=desk.facts_of(name),
+            facts=worker.facts_of(name),
             run_list=fleet.run_list,
             environment=fleet.environment,
-            json_attributes=desk.json_attributes,
+            json_attributes=worker.json_attributes,
             save=fleet.save,
             force=fleet.force,
             new=fleet.new,
@@ -361,7 +361,7 @@ def _one(work: _Work, name: str) -> Outcome:
     return Outcome(name, error, code, revision, time.perf_counter() - began, collected)
 
 
-class _Desk:
+class _Worker:
     """What one process has open for a fleet."""
 
     def __init__(self, fleet: Fleet) -> None:
@@ -405,5 +405,5 @@ class _Desk:
 
 
 @lru_cache(maxsize=4)
-def _desk(work: _Work) -> _Desk:
-    return _Desk(work.fleet)
+def _worker(work: _Work) -> _Worker:
+    return _Worker(work.fleet)

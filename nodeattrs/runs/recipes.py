@@ -1,6 +1,6 @@
 """Attribute files and recipes: ordinary Python files, run in order, each with its words.
 
-Whoever speaks is set here: while a file runs, the node notes its cookbook with every
+Who sets values is set here: while a file runs, the node notes its cookbook with every
 line that writes. It knows the repository's cookbooks and one node, and neither facts nor
 stores; what a file may call is handed in as callables.
 """
@@ -44,7 +44,7 @@ def words_now() -> Mapping[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """What a cookbook file said with `log`: the message, a level, and where it stands."""
+    """What a cookbook file wrote with `log`: the message, a level, and where it stands."""
 
     message: str
     level: str
@@ -106,7 +106,7 @@ _GONE = {
 class RecipeRunner:
     """Runs the attribute files and recipes of one node.
 
-    node:      hears them
+    node:      takes them in
     cookbook:  gives a cookbook by its name, or raises CookbookNotFound
     words:     more names for recipes, such as `data_bag_item`
     on_log:    called with each line a file logs
@@ -131,7 +131,7 @@ class RecipeRunner:
         self._cookbook = cookbook
         self._order = AttributeFileOrder(cookbook, self._run_attribute_file)
         shared = {
-            **{"node": node, "lazy": lazy, "Sensitive": Sensitive, "Symbol": Symbol, "log": self._say},
+            **{"node": node, "lazy": lazy, "Sensitive": Sensitive, "Symbol": Symbol, "log": self._log},
             **(shared or {}),
         }
         self._words = {
@@ -166,7 +166,7 @@ class RecipeRunner:
             cookbook = self._cookbook(cookbook_of(full))
             file = cookbook.recipe_file(full)
         except (CookbookNotFound, RecipeNotFound) as error:
-            error.said = (f"it is included by {by()}",) if by else ("it is on the run-list",)
+            error.details = (f"it is included by {by()}",) if by else ("it is on the run-list",)
             raise
         self.recipes.append(full)
         if by is not None:
@@ -210,7 +210,7 @@ class RecipeRunner:
             f"{origin.place}: {kind} {name} failed: {sort}{first}",
             path=getattr(error, "path", None) if isinstance(error, NodeattrsError) else None,
             origins=[origin],
-            said=[text.strip() for text in rest],
+            details=[text.strip() for text in rest],
             hint=_WAY_OUT if in_the_way else None,
         )
 
@@ -233,7 +233,7 @@ class RecipeRunner:
 
         return include_recipe
 
-    def _say(self, message: object, level: str = "info") -> None:
+    def _log(self, message: object, level: str = "info") -> None:
         line = LogLine(str(message), level, self._caller())
         self.log.append(line)
         if self._on_log is not None:

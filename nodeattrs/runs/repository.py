@@ -278,7 +278,7 @@ class Repository:
                 else:
                     self.cookbook(cookbook_of(item.name)).recipe_file(item.name)
             except DocumentError:
-                pass  # said already, by reading it
+                pass  # reported already, by reading it
             except NodeattrsError as error:
                 yield fault(locator, (*under, index), error.message, hint=error.hint)
 

@@ -13,7 +13,7 @@ from typing import Any, NoReturn, cast
 from nodeattrs.catalog import Catalog
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.errors import DocumentError, NodeattrsError, NotFound, RecipeNotFound
-from nodeattrs.node.intake import Intake, told_of_node
+from nodeattrs.node.intake import Intake, split_of_node
 from nodeattrs.node.json_keys import double_keys
 from nodeattrs.node.node import Node
 from nodeattrs.runs.cookbooks import check_versions, cookbook_order
@@ -37,7 +37,7 @@ class Run:
     """What a run did.
 
     node:            as it is after the last recipe
-    expansion:       what the run-list came to
+    expansion:       what the run-list expands to
     attribute_files: "cookbook/path" in the order in which they ran
     recipes:         "cookbook::recipe" in the order in which they began
     log:             what cookbook files logged
@@ -90,8 +90,8 @@ def run_node(
     if json_attributes is not None:
         given, locator = _map(json_attributes), json_attributes.locator("JSON attributes", "")
     _identify(node, config.environment, saved, described)
-    told = told_of_node(given, locator)
-    for items, named in ((told.run_list, told.environment), (run_list, environment)):
+    of_node = split_of_node(given, locator)
+    for items, named in ((of_node.run_list, of_node.environment), (run_list, environment)):
         if named is not None:
             node.environment = named
         if items is not None:
@@ -106,7 +106,7 @@ def run_node(
         intake.saved(saved)
     if described is not None:
         intake.normal(described.normal, described.locator_of("normal"))
-    intake.json_attributes(told.attributes, locator)
+    intake.json_attributes(of_node.attributes, locator)
     intake.facts(facts.tree, facts.locator, settled=facts.settled)
     lookup = lookup_word(repository, node)
     injection = Injection(repository, node, lookup if repository.hiera is not None else None)
@@ -201,5 +201,5 @@ def _check_recipes(repository: Repository, expansion: Expansion) -> None:
         try:
             repository.cookbook(recipe.partition("::")[0]).recipe_file(recipe)
         except RecipeNotFound as error:
-            error.said = ("it is on the run-list",)
+            error.details = ("it is on the run-list",)
             raise

@@ -47,7 +47,7 @@ __all__ = [
 class Remembered:
     """A node as the last run left it.
 
-    note:  what a reader should be told: that its origins are not known; empty where all is well
+    note:  what a reader should know: that its origins are not known; empty where all is well
     saved: as the store gave it
     """
 
@@ -143,7 +143,7 @@ def remembered(
             sensitive = (*sensitive, *withheld_of(store, name))
         return Remembered(node_of(saved, sensitive), saved.note, saved)
     except DocumentError as error:
-        error.said = (*error.said, f"it was read from the node {name!r} in {store.describe()}")
+        error.details = (*error.details, f"it was read from the node {name!r} in {store.describe()}")
         raise
 
 
@@ -180,7 +180,7 @@ def perform(
     apply: Callable[[Catalog], Report] | None = None,
     log: Callable[[LogLine], None] | None = None,
 ) -> Session:
-    """Run a node, starting from what the last run saved, and save what it came to.
+    """Run a node, starting from what the last run saved, and save the result.
 
     A run that fails leaves a revision too: the node as it was, and what sort of error it was, and where. So does a
     first one, where nodes/ describes the node or a run-list was given: then nothing is known of the node
@@ -245,7 +245,7 @@ def _unrun(
     environment: str | None,
     json_attributes: Document | None,
 ) -> Saved | None:
-    """A node whose first run failed: what it was to run, where that can be told, and no attribute.
+    """A node whose first run failed: what it was to run, where that is known, and no attribute.
 
     None where nodes/ does not describe it and no run-list was given: a slip in a name makes no node.
     """
@@ -290,7 +290,7 @@ def _sort_of(error: NodeattrsError) -> str:
 
 
 def _commit_of(root: pathlib.Path) -> str:
-    """The commit that a repository kept in git is at; "" where that cannot be told. Starts no program."""
+    """The commit that a repository kept in git is at; "" where that is not known. Starts no program."""
     for folder in (root, *root.parents):
         git = folder / ".git"
         if git.is_dir():

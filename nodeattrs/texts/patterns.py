@@ -167,7 +167,7 @@ _IGNORES_CASE = re.compile(r"\(\?[a-zA-Z]*i")
 
 def _judged(source: str, flags: int) -> Tries:
     """How much a search may take. raises: _Ambiguous, where no power is enough"""
-    tree = re._parser.parse(source, flags)  # the one place where Python tells a shape
+    tree = re._parser.parse(source, flags)  # the one place where Python shows a shape
     shape = _Shape(bool(flags & re.IGNORECASE or _IGNORES_CASE.search(source)))
     tries = shape.tries(tree)
     if tries.power + tries.times > 2 and shape.has_one_way(tree):

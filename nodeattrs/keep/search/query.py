@@ -236,7 +236,7 @@ class _Reader:
 
 
 def _refused(error: QueryNotSupported) -> _Built:
-    # Said once the whole query is read: if it breaks the rules elsewhere, that comes first.
+    # Raised once the whole query is read: if it breaks the rules elsewhere, that comes first.
     def about(field: Pattern) -> Asked:
         raise error
 
