@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from nodeattrs.core.rules import WORDS
 from nodeattrs.runs.config import _CHEFS
 
 FILE = Path(__file__).parents[1] / "nodeattrs" / "schemas.json"
@@ -376,11 +377,7 @@ OUTPUTS: dict[str, Any] = {
 }
 
 _RULE = (
-    "=append",
-    "=prepend",
-    "=unite",
-    "=replace",
-    "=keep",
+    *(f"={word}" for word in WORDS),
     {"merge_by?": "str", "policy?": "str", "at?": ("=both", "=inside"), "*": "never"},
 )
 _LISTS = {**{f"{level}?": [("str", ["str"])] for level in _LEVELS}, "*": "never"}
