@@ -262,7 +262,7 @@ def _run(options: argparse.Namespace, terminal: Terminal) -> Run:
     run = run_node(
         repository,
         options.node,
-        facts=facts_from(options.facts, options.node, repository),
+        facts=facts_from(options, options.node, repository),
         run_list=run_list(options),
         environment=options.environment,
         json_attributes=json_attributes(options, repository),

@@ -24,6 +24,7 @@ from nodeattrs.cli.options import (
     add_run_options,
     add_store,
     facts_from,
+    facts_place,
     is_directory,
     json_attributes,
     repository_of,
@@ -99,14 +100,16 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         options.refuse("--since is about --all")
     if options.why_run and options.apply and not options.noop:
         options.refuse("--why-run changes nothing: use --noop to see what --apply would do")
+    if options.platform is not None and not (options.node or options.all):
+        options.refuse("--platform is no machine, so say which node is meant: --node NAME")
     repository = repository_of(options)
     store = store_of(options)
     # A directory has facts for each node; else all of them have the same.
-    shared = None if is_directory(options.facts) else facts_from(options.facts, None, repository)
+    shared = None if is_directory(options.facts) else facts_from(options, None, repository)
     if options.all:
         names = repository.nodes()
     else:
-        names = options.node or [name_in(shared or facts_from(options.facts, None, repository))]
+        names = options.node or [name_in(shared or facts_from(options, None, repository))]
     if not names:
         raise NotFound("nodes/ describes no node", hint="name one: --node NAME")
     if since is not None:
@@ -177,12 +180,13 @@ class _Runs:
 
         options = self._options
         given, items = json_attributes(options, repository), run_list(options)
+        place = facts_place(options, repository)
         # What was read from a file stays in this process; another one reads it again.
         is_here = jobs == 1
         return Fleet(
             options.repo,
             settings_of(options).store,
-            shared if shared is not None and (is_here or options.facts is None) else options.facts,
+            shared if shared is not None and (is_here or place is None) else place,
             options.environment,
             save=not options.why_run,
             force=options.force,
