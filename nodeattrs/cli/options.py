@@ -53,6 +53,7 @@ __all__ = [
     "limits_of",
     "moment",
     "named_node",
+    "override_run_list",
     "path_of",
     "repository_of",
     "run_list",
@@ -169,6 +170,13 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         help='such as "role[web],recipe[app::db]"; may be repeated (default: what the node has)',
     )
+    parser.add_argument(
+        "--override-run-list",
+        "-o",
+        metavar="ITEMS",
+        action="append",
+        help="run these items instead, this once: the node keeps its run list, and nothing is saved",
+    )
     parser.add_argument("--environment", "-E", metavar="NAME", help="the node's environment from now on")
     add_facts(
         parser, "FILE", "what ohai or facter --json wrote, or a directory with NODE.json in it", "ask this machine"
@@ -194,17 +202,23 @@ def path_of(text: str | None) -> Path:
     return parse(text) if text else ()
 
 
-def run_list(options: argparse.Namespace) -> list[str] | None:
-    """The items of all --run-list, split at commas; None where there are none.
+def run_list(options: argparse.Namespace, option: str = "--run-list") -> list[str] | None:
+    """The items of all --run-list, or of another option, split at commas; None where there are none.
 
     raises: BadArgument for one that holds no item
     """
-    if options.run_list is None:
+    given = getattr(options, option[2:].replace("-", "_"))
+    if given is None:
         return None
-    items = [item.strip() for text in options.run_list for item in text.split(",") if item.strip()]
+    items = [item.strip() for text in given for item in text.split(",") if item.strip()]
     if not items:
-        raise BadArgument("--run-list names no item", hint='write --run-list "role[web],recipe[app::db]"')
+        raise BadArgument(f"{option} names no item", hint=f'write {option} "role[web],recipe[app::db]"')
     return items
+
+
+def override_run_list(options: argparse.Namespace) -> list[str] | None:
+    """The items of all -o; None where there are none. raises: BadArgument"""
+    return run_list(options, "--override-run-list")
 
 
 def moment(text: str | None) -> int | datetime | None:
@@ -417,7 +431,7 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
     from nodeattrs.runs.session import perform, required
 
     if options.repo is None:
-        for word in ("run_list", "environment", "facts", "platform", "json_attributes"):
+        for word in ("run_list", "override_run_list", "environment", "facts", "platform", "json_attributes"):
             if getattr(options, word) is not None:
                 options.refuse(f"--{word.replace('_', '-')} is about a run, so it needs --repo")
         store, sensitive = kept_in(options)
@@ -434,6 +448,7 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
         options.node,
         facts=facts_from(options, options.node, repository),
         run_list=run_list(options),
+        override_run_list=override_run_list(options),
         environment=options.environment,
         json_attributes=json_attributes(options, repository),
         save=False,

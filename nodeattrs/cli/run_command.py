@@ -27,6 +27,7 @@ from nodeattrs.cli.options import (
     facts_place,
     is_directory,
     json_attributes,
+    override_run_list,
     repository_of,
     run_list,
     settings_of,
@@ -179,7 +180,7 @@ class _Runs:
         from nodeattrs.runs.fleet import Fleet
 
         options = self._options
-        given, items = json_attributes(options, repository), run_list(options)
+        given, items, override = json_attributes(options, repository), run_list(options), override_run_list(options)
         place = facts_place(options, repository)
         # What was read from a file stays in this process; another one reads it again.
         is_here = jobs == 1
@@ -188,9 +189,10 @@ class _Runs:
             settings_of(options).store,
             shared if shared is not None and (is_here or place is None) else place,
             options.environment,
-            save=not options.why_run,
+            save=not options.why_run and override is None,
             force=options.force,
             run_list=None if items is None else tuple(items),
+            override_run_list=None if override is None else tuple(override),
             json_attributes=given if is_here else options.json_attributes,
             last_facts=False,
             new=options.new,
