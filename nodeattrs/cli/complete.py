@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-__all__ = ["ASKED", "NAME", "answers", "asked_of"]
-
 NAME = "complete"
 
 ASKED = ("NODE", "OTHER", "PATH", "KEY")

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from nodeattrs.keep import Store
     from nodeattrs.reports.diff import Side
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
 NAME = "diff"
 SUMMARY = "say what differs between two nodes, or two revisions of one, and who set each side"
 DESCRIPTION = """\

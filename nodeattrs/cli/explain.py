@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from nodeattrs.runs import Repository
     from nodeattrs.runs.absent import Elsewhere
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
 NAME = "explain"
 SUMMARY = "name the file and line that set a value, and what it overrode"
 DESCRIPTION = """\

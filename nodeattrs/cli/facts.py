@@ -8,8 +8,6 @@ from nodeattrs.cli.options import add_output, facts_from, path_of, sensitive_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NotFound
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
 NAME = "facts"
 SUMMARY = "show the facts of this machine, or those in a file"
 DESCRIPTION = """\

@@ -7,8 +7,6 @@ import argparse
 from nodeattrs.cli.options import add_output, add_store, kept_in
 from nodeattrs.cli.terminal import Terminal
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
 NAME = "history"
 SUMMARY = "list the revisions of a node"
 DESCRIPTION = """\

@@ -9,8 +9,6 @@ from nodeattrs.cli.options import add_output, add_settings_from, add_store, kept
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import BadArgument, TypeConflict
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
 NAME = "node"
 SUMMARY = "set or remove a stored normal attribute, or go back to an older revision"
 DESCRIPTION = """\

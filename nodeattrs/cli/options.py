@@ -30,36 +30,6 @@ if TYPE_CHECKING:
     from nodeattrs.runs.settings import Settings
     from nodeattrs.texts.documents import Document
 
-__all__ = [
-    "REPO_HELP",
-    "actions_of",
-    "add_at",
-    "add_budget",
-    "add_output",
-    "add_run_code",
-    "add_run_options",
-    "add_settings_from",
-    "add_store",
-    "add_strict",
-    "asked_to_run",
-    "check_facts",
-    "facts_from",
-    "is_directory",
-    "json_attributes",
-    "judge",
-    "kept_in",
-    "limits_of",
-    "moment",
-    "named_node",
-    "path_of",
-    "repository_of",
-    "run_list",
-    "saved_in",
-    "sensitive_of",
-    "settings_of",
-    "store_of",
-]
-
 _NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,9})?", re.ASCII)
 _STORE_HELP = (
     "where nodes are kept: a directory, a file that ends in .db, file://, sqlite:// or postgresql:// (default: "

@@ -18,8 +18,6 @@ from nodeattrs.errors import InternalError, NodeattrsError
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
-__all__ = ["COMMANDS", "parser", "run"]
-
 # The package is imported before any of its modules; of the face above us only the version is asked.
 _PACKAGE = __name__.partition(".")[0]
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from nodeattrs.runs.absent import Elsewhere
     from nodeattrs.runs.blame import Change
 
-__all__ = ["Explanation", "because", "explained", "way_to"]
-
 _HEAD_LINES = 4
 _VALUE_LINES = 3
 _MOST_ELEMENTS = 12

@@ -17,8 +17,6 @@ from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT
 from nodeattrs.runs.session import remembered
 from nodeattrs.texts.writes import writes_of
 
-__all__ = ["Elsewhere", "setters_in", "setters_on"]
-
 _MOST_NODES, _MOST = 200, 6
 
 

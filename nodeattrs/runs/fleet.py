@@ -39,8 +39,6 @@ from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.session import Session, perform, remembered, shown_in
 from nodeattrs.texts.documents import Document, read
 
-__all__ = ["Apply", "Collect", "Fleet", "Outcome", "jobs_for", "processors", "resolve", "still_to_do"]
-
 BATCH = 8
 """Nodes that a worker is given at once."""
 

@@ -29,8 +29,6 @@ from nodeattrs.node.values import Sensitive, Symbol, lazy
 from nodeattrs.runs.cookbooks import AttributeFileOrder, Cookbook
 from nodeattrs.runs.resources import RESOURCE_WORDS
 
-__all__ = ["ATTRIBUTE_FILE", "FILES_ONLY", "RECIPE", "RECIPES_ONLY", "LogLine", "RecipeRunner", "words_now"]
-
 ATTRIBUTE_FILE, RECIPE = "attribute file", "recipe"
 
 

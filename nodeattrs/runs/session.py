@@ -31,17 +31,6 @@ from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run, run_node
 from nodeattrs.texts.documents import Document
 
-__all__ = [
-    "Remembered",
-    "Session",
-    "name_in",
-    "perform",
-    "remembered",
-    "required",
-    "search_word",
-    "shown_in",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Remembered:

@@ -24,8 +24,6 @@ from nodeattrs.runs.config import FILE, SETTINGS
 from nodeattrs.runs.repository import Repository
 from nodeattrs.texts.nearest import is_ours, nearest
 
-__all__ = ["VARIABLES", "Settings", "without_password"]
-
 VARIABLES = {"repo": "NODEATTRS_REPO", "store": "NODEATTRS_STORE"}
 """Settings of a call and the variables of the environment that have them; each is an option of that name, too."""
 

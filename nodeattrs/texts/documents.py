@@ -31,8 +31,6 @@ from nodeattrs.core.tree import Path
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text
 
-__all__ = ["MAX_BYTES", "Document", "Syntax", "content_of", "decoded", "parse", "read", "text_of"]
-
 MAX_BYTES = Limits().bytes
 """The size of the largest document that is read where nobody says otherwise."""
 
