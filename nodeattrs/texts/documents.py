@@ -120,7 +120,7 @@ def read(path: pathlib.Path, file: str | None = None) -> Document:
     name = path.as_posix() if file is None else file
     syntax = _SYNTAX_OF.get(path.suffix.lower())
     if syntax is None:
-        raise DocumentError("cannot know what this file holds", file=name, hint=f"known are {', '.join(_SYNTAX_OF)}")
+        raise DocumentError("this kind of file is not known", file=name, hint=f"known are {', '.join(_SYNTAX_OF)}")
     return parse(text_of(path, name), name, syntax)
 
 
