@@ -5,8 +5,9 @@
     {"a": x, "b?": y, "*": z}   a map with a, perhaps b, and else nothing but z; without "*" further fields may join
     (x, y)           either
 
-The files are part of the package, and are what `nodeattrs schema NAME` prints. `strict` makes a
-schema that lets no further field join: the tests ask it, so that no field is missing here.
+One file of the package has them all, the parts that several share once; `nodeattrs schema NAME` prints
+one with its parts. `strict` makes a schema that lets no further field join: the tests ask it, so that no
+field is missing here.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from nodeattrs.core.rules import WORDS
 from nodeattrs.runs.config import _CHEFS
 
-FOLDER = Path(__file__).parents[1] / "nodeattrs" / "schemas"
+FILE = Path(__file__).parents[1] / "nodeattrs" / "schemas.json"
 
 _WITH_ACTIONS = ("store", "hiera", "bindings", "catalog", "cloud-config")
 
@@ -375,11 +377,7 @@ OUTPUTS: dict[str, Any] = {
 }
 
 _RULE = (
-    "=append",
-    "=prepend",
-    "=unite",
-    "=replace",
-    "=keep",
+    *(f"={word}" for word in WORDS),
     {"merge_by?": "str", "policy?": "str", "at?": ("=both", "=inside"), "*": "never"},
 )
 _LISTS = {**{f"{level}?": [("str", ["str"])] for level in _LEVELS}, "*": "never"}
@@ -435,29 +433,31 @@ def _map(shape: Mapping[str, Any], strict: bool) -> dict[str, Any]:
     return schema
 
 
-def document(name: str, strict: bool = False) -> dict[str, Any]:
-    """The schema of one output, or of "settings", with the parts that it needs."""
+def body(name: str, strict: bool = False) -> dict[str, Any]:
+    """The schema of one output, or of "settings", without the parts that it needs."""
     command = next((f"{one} {name[len(one) + 1 :]}" for one in _WITH_ACTIONS if name.startswith(f"{one}-")), name)
     title = "nodeattrs.toml" if name == "settings" else f"nodeattrs {command} --format json"
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title}
-    schema |= schema_of(SETTINGS if name == "settings" else OUTPUTS[name], strict)
+    return schema | schema_of(SETTINGS if name == "settings" else OUTPUTS[name], strict)
+
+
+def document(name: str, strict: bool = False) -> dict[str, Any]:
+    """The same with the parts that it needs."""
+    schema = body(name, strict)
     needed: dict[str, Any] = {}
     while missing := {part for part in PARTS if f'"#/$defs/{part}"' in json.dumps([schema, needed])} - needed.keys():
         needed |= {part: schema_of(PARTS[part], strict) for part in sorted(missing)}
     return schema | ({"$defs": dict(sorted(needed.items()))} if needed else {})
 
 
-def text_of(name: str) -> str:
+def text() -> str:
     """The file."""
-    return json.dumps(document(name), indent=1) + "\n"
-
-
-def main() -> None:
-    """Write all of them."""
-    FOLDER.mkdir(exist_ok=True)
-    for name in (*OUTPUTS, "settings"):
-        (FOLDER / f"{name}.json").write_text(text_of(name), encoding="utf-8")
+    parts = {name: schema_of(PARTS[name]) for name in sorted(PARTS)}
+    return (
+        json.dumps({"schemas": {name: body(name) for name in sorted((*OUTPUTS, "settings"))}, "$defs": parts}, indent=1)
+        + "\n"
+    )
 
 
 if __name__ == "__main__":
-    main()
+    FILE.write_text(text(), encoding="utf-8")

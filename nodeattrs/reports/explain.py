@@ -319,10 +319,10 @@ def _claims(trace: Trace, screen: Screen) -> Iterator[str]:
 
 
 def _in_blocks(table: Sequence[Row], cells: list[list[str]], right: tuple[int, ...], screen: Screen) -> Iterator[str]:
-    heads = [_joined(one[:4]) for one in in_columns(cells, right)]
+    heads = [_joined(one[:-1]) for one in in_columns(cells, right)]
     beside = max(map(len, heads)) <= screen.width and max(len(value) for *_, value, _ in cells) <= _BESIDE
     if not beside:
-        heads = [_joined(one[:3]) for one in in_columns(cells, right)]
+        heads = [_joined(one[:-2]) for one in in_columns(cells, right)]
     for row, head in zip(table, heads, strict=True):
         place = _placed(row, False)
         if len(head) + 2 + len(place) <= screen.width:
