@@ -64,7 +64,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _side(store: Store, sensitive: Any, text: str, terminal: Terminal) -> Side:
     from nodeattrs.reports.diff import Side
-    from nodeattrs.runs.session import required
+    from nodeattrs.runs.remembered import required
 
     name, mark, when = text.partition("@")
     found = required(store, name, sensitive, moment(when) if mark else None)

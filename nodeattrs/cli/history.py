@@ -33,7 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """List them."""
     from nodeattrs.reports.history import History
-    from nodeattrs.runs.session import required
+    from nodeattrs.runs.remembered import required
 
     if options.limit is not None and options.limit < 1:
         options.refuse("--limit is at least 1")

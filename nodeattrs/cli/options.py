@@ -362,9 +362,10 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
     raises: NodeNotFound, and whatever a run raises
     """
     from nodeattrs.node.json_keys import double_keys
-    from nodeattrs.runs.session import perform, required
 
     if options.repo is None:
+        from nodeattrs.runs.remembered import required
+
         for word in ("run_list", "environment", "facts", "json_attributes"):
             if getattr(options, word) is not None:
                 options.refuse(f"--{word.replace('_', '-')} is about a run, so it needs --repo")
@@ -375,6 +376,8 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
         return found.node, found.saved.revision.number if found.saved.revision else None, None
     if getattr(options, "at", None) is not None:
         options.refuse("--at is about what was saved, and --repo about a run made now")
+    from nodeattrs.runs.session import perform
+
     repository = repository_of(options)
     session = perform(
         repository,
