@@ -18,8 +18,6 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-__all__ = ["ROOMS", "Code", "code_named", "code_of", "codes"]
-
 ROOMS = {
     ("Everywhere", ""): """
 NA0001 NodeattrsError

@@ -19,8 +19,6 @@ import stat
 import time
 from collections.abc import Iterator, Sequence
 
-__all__ = ["Entry", "LeadsOut", "folder_below", "open_unfollowed", "write_all"]
-
 _PATH = getattr(os, "O_PATH", os.O_RDONLY)
 _FOLDER = _PATH | os.O_DIRECTORY | os.O_CLOEXEC
 _MOST_LINKS = 40

@@ -165,7 +165,7 @@ class TestPolicies:
             "mine (lower, upper, rule)",
             "  map      map      MEET under another policy",
             "  list, text list     as inside a group",
-            "  any      said     TAKE",
+            "  any      present  TAKE",
         ] == str(mine).splitlines()
         assert "<Policy mine>" == repr(mine)
 

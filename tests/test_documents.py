@@ -489,7 +489,7 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("name", "content", "message"),
         [
-            ("a.txt", b"{}", "cannot tell what this file holds"),
+            ("a.txt", b"{}", "this kind of file is not known"),
             ("a.json", b'{\n "\xff": 1}', "shown/a.json:2:3: this byte is not UTF-8 text\n  save the file as UTF-8"),
             ("a.json", None, "shown/a.json: cannot be read: No such file or directory"),
             ("a.yaml", b"#" * (documents.MAX_BYTES + 1), "shown/a.yaml: is larger than 10 MB"),

@@ -13,8 +13,6 @@ from nodeattrs.cli.terminal import Terminal
 if TYPE_CHECKING:
     from nodeattrs.adapters.bindings import Asked, Composition, Injector
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
 NAME = "bindings"
 SUMMARY = "check, inject and explain bindings of a site"
 DESCRIPTION = """\

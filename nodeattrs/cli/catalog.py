@@ -16,18 +16,6 @@ if TYPE_CHECKING:
     from nodeattrs.reports.catalog import AppliedCatalog
     from nodeattrs.runs.run import Run
 
-__all__ = [
-    "DESCRIPTION",
-    "EXAMPLES",
-    "NAME",
-    "SUMMARY",
-    "add_applying",
-    "add_options",
-    "applied",
-    "exit_code",
-    "perform",
-]
-
 NAME = "catalog"
 SUMMARY = "the resources of a node: check, order, graph, why, explain, impact, apply"
 DESCRIPTION = """\

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit import Blob, CloudPart, Merged
     from nodeattrs.reports.findings import Finding
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
 NAME = "cloud-config"
 SUMMARY = "merge cloud-init user-data offline, and say why"
 DESCRIPTION = """\

@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-__all__ = ["ASKED", "NAME", "answers", "asked_of"]
-
 NAME = "complete"
 
 ASKED = ("NODE", "OTHER", "PATH", "KEY")
@@ -139,7 +137,7 @@ class _Asked:
     def _paths(self, word: str) -> Iterator[str]:
         """The next step of the paths that begin so, with a dot where more lies below."""
         from nodeattrs.core.tree import dig, parse, spell
-        from nodeattrs.runs.session import required
+        from nodeattrs.runs.remembered import required
 
         above = word.rpartition(".")[0]
         name = str(self._known("node") or self._known("before")).partition("@")[0]

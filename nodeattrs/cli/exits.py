@@ -2,19 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "DONE",
-    "EXITS",
-    "FAILED",
-    "INTERRUPTED",
-    "NOT_UNDERSTOOD",
-    "NO_SUCH_KEY",
-    "READER_GONE",
-    "UNKNOWN_LAYER",
-    "WRONG_TYPE",
-    "described",
-]
-
 EXITS = {
     0: ("done", "what was asked for is done; a check found nothing"),
     1: ("failed", "it could not be done, and stderr says why; or a check found something, or a resource failed"),

@@ -15,6 +15,7 @@ from nodeattrs.cli.options import (
     kept_in,
     named_node,
     path_of,
+    repository_of,
 )
 from nodeattrs.cli.terminal import Terminal
 
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from nodeattrs.node.node import Node
     from nodeattrs.runs import Repository
     from nodeattrs.runs.absent import Elsewhere
-
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
 
 NAME = "explain"
 SUMMARY = "name the file and line that set a value, and what it overrode"
@@ -65,10 +64,9 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.core.tree import spell
     from nodeattrs.errors import NoSuchAttribute
     from nodeattrs.reports.explain import explained
-    from nodeattrs.runs import Repository
 
     path = path_of(options.path)
-    repository = None if options.repo is None else Repository(options.repo)
+    repository = None if options.repo is None else repository_of(options)
     if repository is None and (options.all or options.git):
         word, what = ("--all", "what decided in a run") if options.all else ("--git", "who changed the lines of a run")
         options.refuse(f"{word} names {what}, so it needs --repo")

@@ -19,8 +19,6 @@ from nodeattrs.cli.options import (
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NotFound
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
 NAME = "fleet"
 SUMMARY = "compute many nodes on all processors and save the results"
 DESCRIPTION = """\

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.hiera import Hiera, Scope, UnknownLevel
     from nodeattrs.errors import NodeattrsError
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
 NAME = "hiera"
 SUMMARY = "look keys up in a Hiera 5 tree, and say which file and line gave what"
 DESCRIPTION = """\

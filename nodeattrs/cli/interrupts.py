@@ -9,8 +9,6 @@ import os
 import signal
 import sys
 
-__all__ = ["at_once", "while_working"]
-
 _AT_ONCE = False
 
 

@@ -30,39 +30,6 @@ if TYPE_CHECKING:
     from nodeattrs.runs.settings import Settings
     from nodeattrs.texts.documents import Document
 
-__all__ = [
-    "REPO_HELP",
-    "actions_of",
-    "add_at",
-    "add_budget",
-    "add_facts",
-    "add_output",
-    "add_run_code",
-    "add_run_options",
-    "add_settings_from",
-    "add_store",
-    "add_strict",
-    "asked_to_run",
-    "check_facts",
-    "facts_from",
-    "facts_place",
-    "is_directory",
-    "json_attributes",
-    "judge",
-    "kept_in",
-    "limits_of",
-    "moment",
-    "named_node",
-    "override_run_list",
-    "path_of",
-    "repository_of",
-    "run_list",
-    "saved_in",
-    "sensitive_of",
-    "settings_of",
-    "store_of",
-]
-
 _NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,9})?", re.ASCII)
 _STORE_HELP = (
     "where nodes are kept: a directory, a file that ends in .db, file://, sqlite:// or postgresql:// (default: "
@@ -428,9 +395,10 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
     raises: NodeNotFound, and whatever a run raises
     """
     from nodeattrs.node.json_keys import double_keys
-    from nodeattrs.runs.session import perform, required
 
     if options.repo is None:
+        from nodeattrs.runs.remembered import required
+
         for word in ("run_list", "override_run_list", "environment", "facts", "platform", "json_attributes"):
             if getattr(options, word) is not None:
                 options.refuse(f"--{word.replace('_', '-')} is about a run, so it needs --repo")
@@ -441,6 +409,8 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
         return found.node, found.saved.revision.number if found.saved.revision else None, None
     if getattr(options, "at", None) is not None:
         options.refuse("--at is about what was saved, and --repo about a run made now")
+    from nodeattrs.runs.session import perform
+
     repository = repository_of(options)
     session = perform(
         repository,

@@ -18,9 +18,6 @@ from nodeattrs.errors import InternalError, NodeattrsError
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
-__all__ = ["COMMANDS", "parser", "run"]
-
-# The package is imported before any of its modules; of the face above us only the version is asked.
 _PACKAGE = __name__.partition(".")[0]
 
 _MODULES = {
@@ -142,7 +139,7 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
         formatter_class=_Help,
         allow_abbrev=False,
     )
-    program.add_argument("--version", action="version", version=f"{_PACKAGE} {sys.modules[_PACKAGE].__version__}")
+    program.add_argument("--version", action="version", version=_version())
     commands = program.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
     for name in COMMANDS:
         if only in COMMANDS and name != only:
@@ -163,6 +160,11 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
     return program
 
 
+def _version() -> str:
+    # The package is imported before any of its modules; of the face above us only the version is asked.
+    return f"{_PACKAGE} {sys.modules[_PACKAGE].__version__}"
+
+
 def run(argv: Sequence[str] | None = None) -> int:
     """Run one command line; its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
@@ -176,6 +178,10 @@ def run(argv: Sequence[str] | None = None) -> int:
 
             with held_back():
                 terminal.text("".join(f"{one}\n" for one in answers(words[1:], parser)))
+            return DONE
+        if words[:1] == ["--version"]:  # opens no command
+            terminal.text(f"{_version()}\n")
+            terminal.finish()
             return DONE
         try:
             with terminal.writing():

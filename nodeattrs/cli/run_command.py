@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from nodeattrs.runs.recipes import LogLine
     from nodeattrs.runs.session import Session
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
 NAME = "run"
 SUMMARY = "compute the attributes of nodes and save the result"
 DESCRIPTION = """\

@@ -10,8 +10,6 @@ from typing import Any
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NotFound
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
 NAME = "schema"
 SUMMARY = "print the JSON Schema of an output, or of nodeattrs.toml"
 DESCRIPTION = """\

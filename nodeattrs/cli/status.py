@@ -7,8 +7,6 @@ import argparse
 from nodeattrs.cli.options import add_output, add_store, saved_in
 from nodeattrs.cli.terminal import Terminal
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
 NAME = "status"
 SUMMARY = "show the last run of each node: age and result"
 DESCRIPTION = """\

@@ -17,8 +17,6 @@ from nodeattrs.errors import BadValue, NodeattrsError
 if TYPE_CHECKING:
     from nodeattrs.reports import Report, Screen
 
-__all__ = ["FORMATS", "Terminal"]
-
 FORMATS = ("text", "json", "yaml")
 
 _CONTROLS = {sign: f"\\u{sign:04x}" for sign in range(0x7F, 0xA0)}

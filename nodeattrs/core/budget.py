@@ -17,9 +17,6 @@ from typing import Any, NamedTuple
 from nodeattrs.core.tree import MAX_DEPTH
 from nodeattrs.errors import BadArgument, TooMuch
 
-__all__ = ["MAX_DIGITS", "NAMES", "Budget", "Limits", "hold", "in_force", "limited", "too_long"]
-
-
 MAX_DIGITS = 4300
 """The digits of the longest number; Python's own limit against slow conversions."""
 _TOO_LONG = 10**MAX_DIGITS

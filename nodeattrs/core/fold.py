@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from nodeattrs.core.trace import Trace
     from nodeattrs.core.walk import Setting, Walk
 
-__all__ = ["Fold", "Folded", "Layer", "fold"]
-
-
 _NOBODY = Origin("caller")
 
 

@@ -25,22 +25,6 @@ from nodeattrs.core.tree import ABSENT, Absent, Path
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import MergeConflict
 
-__all__ = [
-    "NOTHING",
-    "Change",
-    "Encounter",
-    "Folding",
-    "Step",
-    "again",
-    "decided",
-    "encounters",
-    "meet",
-    "note",
-    "noting",
-    "placed",
-]
-
-
 # --- two parts meet
 
 

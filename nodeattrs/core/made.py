@@ -18,8 +18,6 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ANY, KEEP, PRESENT, TAKE, Line, Policy, Verdict
 from nodeattrs.core.tree import ABSENT, Path, dig
 
-__all__ = ["LOWER", "UPPER", "Made", "MadeOf"]
-
 LOWER, UPPER = -1, -2
 """The two that something was made of, as sources of its ways: no real source has these numbers."""
 

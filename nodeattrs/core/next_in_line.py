@@ -17,8 +17,6 @@ from nodeattrs.core.tree import ABSENT, Path, left_without
 from nodeattrs.core.walk import Overridden, Setting, Walk
 from nodeattrs.errors import NodeattrsError
 
-__all__ = ["Along", "left_of", "next_first", "with_holders"]
-
 Along = Callable[[At], At]
 """What goes with a place."""
 

@@ -20,31 +20,6 @@ from nodeattrs.core.part import Part, unite
 from nodeattrs.core.tree import Absent, near
 from nodeattrs.errors import BadArgument, PolicyError, wrong_argument
 
-__all__ = [
-    "ABSENT_KIND",
-    "ACROSS",
-    "ANY",
-    "ANY_KEY",
-    "DROP",
-    "INSIDE",
-    "KEEP",
-    "LIST",
-    "MAP",
-    "MEET",
-    "NULL",
-    "PRESENT",
-    "SCALAR",
-    "TAKE",
-    "TEXT",
-    "Handler",
-    "Kind",
-    "Line",
-    "Meet",
-    "Policy",
-    "Rule",
-    "Verdict",
-]
-
 Kind = str
 """The kind of a value, by its exact type. Adapters add their own to these seven."""
 

@@ -20,8 +20,6 @@ from nodeattrs.core.policy import ABSENT_KIND, ANY, ANY_KEY, KEEP, LIST, PRESENT
 from nodeattrs.core.tree import Path, as_path, near, spell
 from nodeattrs.errors import BadArgument, wrong_argument
 
-__all__ = ["WORDS", "PathRule", "read_rules", "ruled"]
-
 _FIELDS = {"policy", "merge_by", "at"}
 _AT = ("both", "inside")
 

@@ -8,8 +8,6 @@ from typing import Any, NoReturn
 
 from nodeattrs.errors import BadValue, TooDeep
 
-__all__ = ["Sensitive"]
-
 
 def _own(value: Any) -> Any:
     try:

@@ -20,18 +20,6 @@ from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.core.walk import Setting, Walk
 
-__all__ = [
-    "Earlier",
-    "Element",
-    "Outcome",
-    "Row",
-    "Trace",
-    "TraceClaim",
-    "rows",
-    "shown",
-    "traced",
-]
-
 
 class Outcome(Enum):
     """What became of a claim.

@@ -21,8 +21,6 @@ from nodeattrs.core.tree import ABSENT, Absent, Path, dig
 from nodeattrs.core.unknown import Unknown, may_decide, may_meet
 from nodeattrs.core.walk import Later, Overridden, Rule, Setting, Walk
 
-__all__ = ["walk"]
-
 
 def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, along: Along | None = None) -> Walk:
     """Walk *path* through a folding.

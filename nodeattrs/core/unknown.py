@@ -14,8 +14,6 @@ from nodeattrs.core.policy import Meet, Policy
 from nodeattrs.core.tree import Absent
 from nodeattrs.errors import UnknownLayer
 
-__all__ = ["Unknown", "may_decide", "may_meet", "unknown_layer"]
-
 
 @dataclass(frozen=True, slots=True)
 class Unknown:

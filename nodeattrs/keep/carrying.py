@@ -26,8 +26,6 @@ from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, St
 from nodeattrs.keep.stores.pieces import written
 from nodeattrs.node.node import Node
 
-__all__ = ["exported", "import_nodes", "move", "read_nodes", "save_nodes"]
-
 _MOST = 2**31
 
 _AT_ONCE = 50

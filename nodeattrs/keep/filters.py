@@ -20,8 +20,6 @@ from nodeattrs.errors import BadArgument, Path, TypeConflict
 if TYPE_CHECKING:
     from nodeattrs.node.node import Node
 
-__all__ = ["LEVELS", "allowed", "blocked", "saved_document"]
-
 Entry = str | Sequence[str | int]
 Lists = Mapping[str, Iterable[Entry] | None]
 Tree = dict[Any, Any]

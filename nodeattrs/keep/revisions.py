@@ -21,21 +21,6 @@ from nodeattrs.errors import NodeNotFound, StoreError
 if TYPE_CHECKING:
     from nodeattrs.keep.search import Query
 
-__all__ = [
-    "RUN",
-    "JsonMap",
-    "NewerRevision",
-    "Noted",
-    "OnNode",
-    "Revision",
-    "Saved",
-    "Store",
-    "now",
-    "retried",
-    "stale",
-    "taken",
-]
-
 JsonMap = dict[str, Any]
 
 OnNode = Callable[[str], None]

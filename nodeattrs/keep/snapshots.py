@@ -18,8 +18,6 @@ from nodeattrs.keep.filters import Entry, Lists, entries_of, lists_by_level
 from nodeattrs.node.documents import marks_in, pack
 from nodeattrs.node.slots import SLOTS
 
-__all__ = ["filtered_snapshot"]
-
 Packed = Any
 Names = Any
 """What a list names, seen from one place: True for all of it, else a map from keys (as text) to Names."""

@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule
     from nodeattrs.core.trace import Trace
 
-__all__ = ["WORDS", "Attributes", "noted_here", "words_of"]
-
 _WRITTEN = ("default", "force_default", "normal", "override", "force_override")
 WORDS = (
     *_WRITTEN,

@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 
 from nodeattrs.node.maps import Joined
 
-__all__ = ["ComponentTree", "Cut", "Place", "below", "of_pair", "part_of", "thing_of"]
-
-
 Place = tuple[Any, Any]
 """What stands at a path of a component: the attribute file's part and the recipe's.
 

@@ -23,21 +23,6 @@ from nodeattrs.node.slots import DEFAULT_GROUP, NORMAL_GROUP, OVERRIDE_GROUP, SL
 from nodeattrs.node.values import MARKER, Deferred, Sensitive, Symbol, Withheld
 from nodeattrs.node.view import plain, rooted
 
-__all__ = [
-    "CHEF_RULES",
-    "FORMAT",
-    "LEVELS",
-    "VERSION",
-    "chef_document",
-    "json_default",
-    "json_ready",
-    "marks_in",
-    "meet_yaml",
-    "pack",
-    "snapshot_document",
-    "snapshot_ledger",
-]
-
 LEVELS = ("automatic", "normal", "default", "override")
 """The levels of Chef's node JSON, in its order."""
 

@@ -11,8 +11,6 @@ from typing import Any, NamedTuple
 
 from nodeattrs.node.maps import Whose
 
-__all__ = ["EVENTS", "HISTORY_BOUND", "Chronicle", "Event"]
-
 HISTORY_BOUND = 5
 """How many events are kept for one path of one slot: the first, and the last four."""
 

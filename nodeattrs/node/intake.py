@@ -27,19 +27,6 @@ from nodeattrs.node.setters import RUN, Mark
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, DEFAULT_GROUP, SLOTS, component
 from nodeattrs.node.values import stored
 
-__all__ = [
-    "FACTS",
-    "JSON",
-    "ROLES",
-    "EnvironmentLike",
-    "Intake",
-    "OfNode",
-    "facts_of",
-    "load",
-    "make_tags",
-    "split_of_node",
-]
-
 JSON, FACTS, ROLES, RUN_ITSELF = Origin("JSON attributes"), Origin("facts"), Origin("role"), Origin(RUN)
 
 

@@ -13,8 +13,6 @@ from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import BadKey
 from nodeattrs.node.attributes import Attributes
 
-__all__ = ["double_keys"]
-
 
 def double_keys(node: Attributes) -> list[BadKey]:
     """A warning for each number that is a key beside its own text, with who set both.

@@ -15,8 +15,6 @@ from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import OwnedMap, Whose, last_word, setters
 from nodeattrs.node.node_trace import causes_of
 
-__all__ = ["kept", "read_back"]
-
 _PLACE = ("kind", "name", "file", "line", "column")
 
 

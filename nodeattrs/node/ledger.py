@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 from nodeattrs.node.maps import Branch, Joined
 
-__all__ = ["Ledger", "Prepared"]
-
 
 class Prepared(NamedTuple):
     """Some slots of a ledger that prepared nothing else: for many ledgers to begin with.

@@ -15,8 +15,6 @@ from nodeattrs.errors import BadArgument
 from nodeattrs.node.maps import OwnedMap
 from nodeattrs.node.values import HELD
 
-__all__ = ["Pairs", "in_order", "put", "remove_equal", "take"]
-
 Pairs = list[tuple[Any, Origins]]
 """The elements of a list, each with who set it."""
 

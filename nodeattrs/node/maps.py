@@ -18,26 +18,6 @@ from nodeattrs.core.origins import At, Origins, origins_at, places, renumbered
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import Path, dig
 
-__all__ = [
-    "AssignedMap",
-    "Branch",
-    "Joined",
-    "OwnedMap",
-    "Whose",
-    "Worked",
-    "begun",
-    "each",
-    "last_word",
-    "remarked",
-    "replica",
-    "setters",
-    "setters_in",
-    "steps",
-    "thawed",
-    "whose_at",
-    "worked_on",
-]
-
 
 class Worked(list[Origins]):
     """Who set each element of a list that was worked on in place, and who worked on it.

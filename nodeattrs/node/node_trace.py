@@ -40,8 +40,6 @@ from nodeattrs.node.setters import Mark
 from nodeattrs.node.slots import COMPONENTS, PAIR, PLAN, SLOTS
 from nodeattrs.node.view import plain
 
-__all__ = ["Continued", "causes_of", "continued", "trace_of"]
-
 _TITLES = {slot.number: slot.title for slot in SLOTS}
 _LOWER = {one.recipe: one.file for one in COMPONENTS}
 _MOST_BELOW, _DEEPEST = 10, 6

@@ -29,16 +29,6 @@ if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule
     from nodeattrs.node.causes import Asked
 
-__all__ = [
-    "Named",
-    "SavedLocator",
-    "chef_levels",
-    "named_in_chef",
-    "named_in_snapshot",
-    "restore_ledger",
-    "rules_in",
-]
-
 
 class Named(NamedTuple):
     """Who a document is about."""

@@ -12,8 +12,6 @@ from nodeattrs.node.maps import AssignedMap, Joined, OwnedMap, Worked, setters
 from nodeattrs.node.slots import PLAN, SLOTS
 from nodeattrs.node.view import MapView, plain
 
-__all__ = ["contradictions"]
-
 
 def contradictions(ledger: Ledger) -> Iterator[str]:
     """What is wrong, in words; nothing where all is sane. cost: everything is looked at"""

@@ -24,8 +24,6 @@ from nodeattrs.core.origins import At
 from nodeattrs.core.tree import Path
 from nodeattrs.texts.python import PythonText, Span
 
-__all__ = ["ATTRIBUTE_FILE", "CALLER", "RUN", "CodeLocator", "Mark", "Marks", "Setter", "span_of", "text_of"]
-
 ATTRIBUTE_FILE, RUN = "attribute file", "run"
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 

@@ -12,8 +12,6 @@ from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, Branch
 from nodeattrs.node.slots import PAIR, PLAN, SLOTS, Slot
 
-__all__ = ["SlotTree", "fold_of"]
-
 
 def fold_of(ledger: Ledger, branch: Branch = PLAN) -> Fold:
     """Some slots as a fold of the core, under the policies of docs/merging.md."""

@@ -24,19 +24,6 @@ from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement
 from nodeattrs.node.maps import Branch, Joined, OwnedMap
 from nodeattrs.node.values import HELD, Deferred, Withheld, computed, refuse_spelled, steps_of
 
-__all__ = [
-    "ListView",
-    "MapView",
-    "entry",
-    "evaluated",
-    "joined",
-    "keys_of",
-    "own",
-    "plain",
-    "rooted",
-    "share",
-]
-
 _READY = HELD - {Deferred, Withheld}
 
 

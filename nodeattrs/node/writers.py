@@ -21,8 +21,6 @@ from nodeattrs.node.component_tree import ComponentTree, Place, below, thing_of
 from nodeattrs.node.lists import Pairs, in_order, remove_equal
 from nodeattrs.node.values import Withheld, key_of, refuse_spelled, steps_of, stored
 
-__all__ = ["Level", "ListWriter", "Writer"]
-
 
 class _Handle:
     """A component and a path, live until the container there is replaced."""

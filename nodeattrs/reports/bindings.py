@@ -18,15 +18,6 @@ from nodeattrs.reports.explain import because, way_to
 from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 
-__all__ = [
-    "BindingGraph",
-    "ExplainedBinding",
-    "InjectedValue",
-    "ListedBindings",
-    "explained_binding",
-    "findings_of",
-]
-
 
 def findings_of(outcome: Injector | BindingError) -> Iterator[Finding]:
     """Everything that is wrong or doubtful about an injector, or why there is none."""

@@ -18,17 +18,6 @@ from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.runs.applying import counted, outcome_data
 from nodeattrs.runs.lookups import Reading
 
-__all__ = [
-    "AppliedCatalog",
-    "AppliedRuns",
-    "CatalogOrder",
-    "ImpactReport",
-    "ResourceExplained",
-    "WhyReport",
-    "findings_of",
-    "looked_at",
-]
-
 _SIGNS = {"failed": "!", "skipped": "-", "restarted": "↻", "changed": "~", "noop": "?"}
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit import Change, Merged, PartReport
     from nodeattrs.core.claim import Origin
 
-__all__ = ["ExplainedConfig", "explained_config", "findings_of"]
-
 _MARKS = {"set": "+", "extended": "+", "replaced": "~", "deleted": "-", "dropped": "!"}
 _STYLES = {"set": "added", "extended": "added", "replaced": "changed", "deleted": "removed", "dropped": "warning"}
 

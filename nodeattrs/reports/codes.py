@@ -11,8 +11,6 @@ from nodeattrs.codes import Code, codes
 from nodeattrs.reports.screen import Screen, in_columns
 from nodeattrs.runs.config import known_code
 
-__all__ = ["CodeList", "matching", "page"]
-
 _HEAD = """\
 # Codes
 

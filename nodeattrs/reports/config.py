@@ -12,8 +12,6 @@ from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.values import on_one_line
 from nodeattrs.runs.settings import without_password
 
-__all__ = ["ShownSettings"]
-
 
 @dataclass(frozen=True, slots=True)
 class ShownSettings:

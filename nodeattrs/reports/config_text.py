@@ -6,8 +6,6 @@ import math
 from datetime import date
 from typing import Any
 
-__all__ = ["json_tree", "yaml_text"]
-
 
 def json_tree(value: Any) -> Any:
     """A config as JSON can hold it: dates, keys and infinity as text, bytes as base64, sets and tuples as lists.

@@ -18,8 +18,6 @@ from nodeattrs.reports.run import Change, changes
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.values import data_of, on_one_line
 
-__all__ = ["Difference", "ElementChange", "Side", "SlotDifference"]
-
 _SIGNS = {"added": "+", "changed": "~", "removed": "-"}
 _ELEMENT_SIGNS = {"added": "+", "removed": "-"}
 

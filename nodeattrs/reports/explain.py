@@ -25,14 +25,12 @@ from nodeattrs.core.tree import Path, near, spell
 from nodeattrs.node.node import Node
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.values import claimed, on_one_line
-from nodeattrs.runs.lookups import Reading, readings
-from nodeattrs.runs.repository import Repository
 
 if TYPE_CHECKING:
     from nodeattrs.runs.absent import Elsewhere
     from nodeattrs.runs.blame import Change
-
-__all__ = ["Explanation", "because", "explained", "way_to"]
+    from nodeattrs.runs.lookups import Reading
+    from nodeattrs.runs.repository import Repository
 
 _HEAD_LINES = 4
 _VALUE_LINES = 3
@@ -161,6 +159,8 @@ def explained(
     hint = way_to(node.to_dict(False), path) if silent else None
     read: tuple[Reading, ...] = ()
     if repository is not None and trace.winner is not None:
+        from nodeattrs.runs.lookups import readings
+
         read = tuple(readings(repository, node, trace.winner.claim.origin))
     found = None if causes_of is None else tuple(causes_of(trace))
     changes = None if changes_of is None else tuple(changes_of(trace))

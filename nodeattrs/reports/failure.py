@@ -10,8 +10,6 @@ from nodeattrs.errors import RecipeFailed
 from nodeattrs.reports.findings import Finding
 from nodeattrs.reports.screen import Screen, printable
 
-__all__ = ["failure_lines", "traceback_lines", "warning_lines"]
-
 
 def failure_lines(error: BaseException, screen: Screen, root: str | os.PathLike[str] | None = None) -> Iterator[str]:
     """The error's own lines; below them, for cookbook code that failed, the way through the files in *root*.

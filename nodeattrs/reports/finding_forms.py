@@ -16,8 +16,6 @@ from nodeattrs.codes import codes
 from nodeattrs.reports.findings import Finding, Findings
 from nodeattrs.reports.screen import printable
 
-__all__ = ["FORMS"]
-
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _GITHUB = {"error": "error", "warning": "warning", "note": "notice"}
 _GITLAB = {"error": "major", "warning": "minor", "note": "info"}

@@ -20,8 +20,6 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.reports.screen import Screen, printable
 
-__all__ = ["Finding", "Findings", "Selection", "Severity", "baseline_data", "finding_of"]
-
 Severity = Literal["error", "warning", "note"]
 """How bad it is: what cannot be right; what is probably not meant; what is only worth knowing."""
 

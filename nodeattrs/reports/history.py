@@ -9,8 +9,6 @@ from typing import Any
 from nodeattrs.keep import Revision
 from nodeattrs.reports.screen import Screen, in_columns, printable
 
-__all__ = ["ChangedNode", "History", "in_words", "revision_dict", "went"]
-
 
 def revision_dict(revision: Revision | None) -> dict[str, Any] | None:
     """A revision as data."""

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.hiera import Explanation, UnknownLevel, Unused
     from nodeattrs.core.claim import Origin
 
-__all__ = ["Compared", "Explained", "LookedUp", "NobodyReads", "WhoHas", "plain"]
-
 _MOST_LEAVES = 12
 
 

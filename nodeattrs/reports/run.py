@@ -14,8 +14,6 @@ from nodeattrs.reports.values import data_of, is_leaf, on_one_line
 from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.session import Session
 
-__all__ = ["Change", "RunReport", "RunReports", "changes"]
-
 _MOST_CHANGES = 10
 _HARD_SPACE = "\xa0"
 _SIGNS = {"added": "+", "changed": "~", "removed": "-"}

@@ -16,8 +16,6 @@ from nodeattrs.reports.explain import way_to
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.values import computed, data_of, is_leaf, scalar_text
 
-__all__ = ["OriginOf", "ShownFacts", "ShownNode", "ShownSlots", "part_of", "tree_lines", "winner_of"]
-
 OriginOf = Callable[[Path], Origin | None]
 
 _FARTHEST = 44

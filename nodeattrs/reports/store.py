@@ -8,8 +8,6 @@ from typing import Any
 
 from nodeattrs.reports.screen import Screen, printable
 
-__all__ = ["TendedStore"]
-
 
 @dataclass(frozen=True, slots=True)
 class TendedStore:

@@ -25,18 +25,6 @@ from nodeattrs.core.tree import checked_name
 from nodeattrs.disk import Entry, folder_below, open_unfollowed, write_all
 from nodeattrs.errors import DocumentError, StoreError
 
-__all__ = [
-    "DEFAULT_REPORTS",
-    "Journal",
-    "Kept",
-    "apply_catalog",
-    "counted",
-    "noted_report",
-    "outcome_data",
-    "read_journal",
-    "report_place",
-]
-
 VERSION = 1
 
 

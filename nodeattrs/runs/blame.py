@@ -17,8 +17,6 @@ from nodeattrs.core.trace import Trace
 from nodeattrs.errors import NotFound
 from nodeattrs.runs.repository import Repository
 
-__all__ = ["Change", "blame", "of_trace"]
-
 _COMMAND = ("git", "-c", "core.fsmonitor=false", "blame", "--porcelain", "--no-textconv")
 """Nothing that a repository has configured is started."""
 

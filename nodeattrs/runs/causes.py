@@ -15,8 +15,6 @@ from nodeattrs.node.run_list import RunListItem, cookbook_of, qualified
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run
 
-__all__ = ["causes", "of_trace"]
-
 
 def causes(repository: Repository, run: Run, origins: Iterable[Origin]) -> list[Cause]:
     """The lines because of which those who set something were asked, each once, from the setting outwards.

@@ -11,8 +11,6 @@ from nodeattrs.errors import NodeattrsError
 from nodeattrs.runs.config import FILE
 from nodeattrs.runs.repository import Repository
 
-__all__ = ["Checked", "checked"]
-
 
 @dataclass(frozen=True, slots=True)
 class Checked:

@@ -50,8 +50,6 @@ from nodeattrs.runs.node_files import LEVELS
 from nodeattrs.texts.documents import Document
 from nodeattrs.texts.nearest import SETTINGS_FILE
 
-__all__ = ["FILE", "SETTINGS", "Config", "judged", "known_code", "read_config"]
-
 FILE = SETTINGS_FILE
 
 SETTINGS: Mapping[str, Any] = {

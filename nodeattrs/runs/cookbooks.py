@@ -21,16 +21,6 @@ from nodeattrs.runs.fields import Fields, known_or_near
 from nodeattrs.runs.role_scripts import Program
 from nodeattrs.runs.versions import Constraint, Version
 
-__all__ = [
-    "AttributeFileOrder",
-    "Cookbook",
-    "Cookbooks",
-    "attribute_files",
-    "check_versions",
-    "cookbook_order",
-    "read_metadata",
-]
-
 _FIELDS = (
     *("name", "version", "description", "long_description", "maintainer", "maintainer_email", "license"),
     *("depends", "dependencies", "platforms", "supports", "providing", "provides", "recipes", "recommendations"),

@@ -23,8 +23,6 @@ from nodeattrs.runs.run_list import Expansion, expand_run_list
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule
 
-__all__ = ["Layers", "expand_node", "layers_of", "note_expansion", "take_layers"]
-
 Roles = Mapping[str, Role] | Callable[[str], Role | None]
 Environments = Mapping[str, Environment] | Callable[[str], Environment | None]
 

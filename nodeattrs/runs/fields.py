@@ -17,8 +17,6 @@ from nodeattrs.errors import BadArgument, DocumentError, InvalidRunListItem, Unk
 from nodeattrs.node.run_list import RunListItem
 from nodeattrs.runs.versions import Constraint, Version
 
-__all__ = ["Fields", "fault", "known_or_near"]
-
 
 def fault(
     locator: Locator,

@@ -35,11 +35,10 @@ from nodeattrs.keep import Store, open_store
 from nodeattrs.keep.maintenance import last_runs
 from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.recipes import LogLine
+from nodeattrs.runs.remembered import remembered
 from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.session import Session, perform, remembered, shown_in
+from nodeattrs.runs.session import Session, perform, shown_in
 from nodeattrs.texts.documents import Document, read
-
-__all__ = ["Apply", "Collect", "Fleet", "Outcome", "jobs_for", "processors", "resolve", "still_to_do"]
 
 BATCH = 8
 """Nodes that a worker is given at once."""

@@ -15,8 +15,6 @@ from nodeattrs.errors import BadArgument
 from nodeattrs.node.node import Node
 from nodeattrs.runs.versions import Constraint, Version
 
-__all__ = ["PLATFORM_WORDS", "QUESTIONS", "Question", "platform_words"]
-
 PLATFORM_WORDS = ("platform", "platform_family", "value_for_platform", "value_for_platform_family")
 
 

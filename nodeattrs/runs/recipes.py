@@ -30,8 +30,6 @@ from nodeattrs.runs.cookbooks import AttributeFileOrder, Cookbook
 from nodeattrs.runs.platform_words import PLATFORM_WORDS, platform_words
 from nodeattrs.runs.resources import RESOURCE_WORDS
 
-__all__ = ["ATTRIBUTE_FILE", "BOTH", "FILES_ONLY", "RECIPE", "RECIPES_ONLY", "LogLine", "RecipeRunner", "words_now"]
-
 ATTRIBUTE_FILE, RECIPE = "attribute file", "recipe"
 
 

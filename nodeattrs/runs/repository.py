@@ -43,8 +43,6 @@ from nodeattrs.texts import documents
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera import Hiera
 
-__all__ = ["Repository"]
-
 _DATA = (".json", ".yaml", ".yml")
 _SCRIPTED = (*_DATA, ".py")
 

@@ -25,8 +25,6 @@ from nodeattrs.puppet.references import capitalised
 from nodeattrs.runs.cookbooks import Cookbook
 from nodeattrs.runs.reads import reads_of
 
-__all__ = ["RESOURCE_WORDS", "Defined", "Resources", "finder"]
-
 _RELATIONS = ("before", "require", "notify", "subscribe")
 _CHEFS = {"notifies": "notify", "subscribes": "subscribe"}
 _COMMON = ("virtual", "noop", "tags")

@@ -25,8 +25,6 @@ from nodeattrs.errors import BadKey, BadValue, DocumentError
 from nodeattrs.node.values import taken_in
 from nodeattrs.texts.python import PythonText
 
-__all__ = ["Program", "Script", "compiled", "line_in", "ruby_left", "source_of"]
-
 _SHARED_WORDS = ("name", "description", "default_attributes", "override_attributes", "normal_attributes")
 _WORDS = {"role": (*_SHARED_WORDS, "env_run_lists"), "environment": (*_SHARED_WORDS, "cookbook_versions")}
 

@@ -30,8 +30,6 @@ from nodeattrs.runs.resources import Resources, finder
 from nodeattrs.runs.run_list import Expansion
 from nodeattrs.texts.documents import Document
 
-__all__ = ["Run", "run_node"]
-
 
 @dataclass
 class Run:

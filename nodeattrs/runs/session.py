@@ -12,48 +12,23 @@ import pathlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import cached_property
 from typing import Any
 
 from nodeattrs.catalog import Catalog, Report
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.tree import ABSENT, Path, copied, dig, near, parse
-from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NodeNotFound
+from nodeattrs.core.tree import ABSENT, copied, dig, near, parse
+from nodeattrs.errors import BadArgument, NodeattrsError, NodeNotFound
 from nodeattrs.keep import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
-from nodeattrs.keep.maintenance import node_of, withheld_of
 from nodeattrs.keep.search import parse_query, read_tree
 from nodeattrs.node.node import Node
 from nodeattrs.runs.applying import noted_report
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.recipes import LogLine
+from nodeattrs.runs.remembered import Remembered, remembered
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run, run_node
 from nodeattrs.texts.documents import Document
-
-__all__ = [
-    "Remembered",
-    "Session",
-    "name_in",
-    "perform",
-    "remembered",
-    "required",
-    "search_word",
-    "shown_in",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Remembered:
-    """A node as the last run left it.
-
-    note:  what a reader should know: that its origins are not known; empty where all is well
-    saved: as the store gave it
-    """
-
-    node: Node
-    note: str
-    saved: Saved
 
 
 @dataclass(frozen=True)
@@ -124,45 +99,6 @@ def _nobody_knows(name: str, repository: Repository, store: Store) -> NodeNotFou
         f"nobody knows the node {name}: it is not in nodes/, not in {store.describe()}, and no facts have that name",
         hint=f"{meant}--new makes a node of that name",
     )
-
-
-def remembered(
-    store: Store, name: str, sensitive: Iterable[Path] = (), at: int | datetime | None = None
-) -> Remembered | None:
-    """The node as the last run left it: from its snapshot, else from Chef's document; None where there is none.
-
-    at:     a revision by its number, or the latest one at a time
-    raises: BadName, DocumentError, StoreError
-    """
-    saved = store.load(name, at)
-    if saved is None:
-        return None
-    try:
-        if at is not None:
-            # It may be older than the list: what is withheld today was in clear then.
-            sensitive = (*sensitive, *withheld_of(store, name))
-        return Remembered(node_of(saved, sensitive), saved.note, saved)
-    except DocumentError as error:
-        error.details = (*error.details, f"it was read from the node {name!r} in {store.describe()}")
-        raise
-
-
-def required(store: Store, name: str, sensitive: Iterable[Path] = (), at: int | datetime | None = None) -> Remembered:
-    """As `remembered`. raises: NodeNotFound, with near misses"""
-    found = remembered(store, name, sensitive, at)
-    if found is None and at is not None and (kept := store.history(name)):
-        oldest, latest = kept[-1], kept[0]
-        raise NodeNotFound(
-            f"there is no revision {at} of the node {name} in {store.describe()}",
-            hint=f"kept are {oldest.number} to {latest.number}, since {oldest.at:%Y-%m-%dT%H:%M:%SZ}",
-        )
-    if found is None:
-        close = near(name, store.names())
-        raise NodeNotFound(
-            f"there is no saved node {name} in {store.describe()}",
-            hint=f"did you mean {' or '.join(close)}?" if close else f"run it first: nodeattrs run --node {name}",
-        )
-    return found
 
 
 def perform(

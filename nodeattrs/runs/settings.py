@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Folded, Layer, fold
@@ -21,10 +21,10 @@ from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError, UnknownField
 from nodeattrs.runs.config import FILE, SETTINGS
-from nodeattrs.runs.repository import Repository
 from nodeattrs.texts.nearest import is_ours, nearest
 
-__all__ = ["VARIABLES", "Settings", "without_password"]
+if TYPE_CHECKING:
+    from nodeattrs.runs.repository import Repository
 
 VARIABLES = {"repo": "NODEATTRS_REPO", "store": "NODEATTRS_STORE"}
 """Settings of a call and the variables of the environment that have them; each is an option of that name, too."""
@@ -60,7 +60,11 @@ class Settings:
         named = next((given["repo"] for given, _ in reversed(self._given) if "repo" in given), None)
         self._found = None if named is not None else self._upwards(pathlib.Path(start).absolute())
         place = self._found if named is None else named
-        self.repository = None if place is None else Repository(place)
+        self.repository: Repository | None = None
+        if place is not None:
+            from nodeattrs.runs.repository import Repository
+
+            self.repository = Repository(place)
 
     def _upwards(self, start: pathlib.Path) -> str | None:
         folder = nearest(FILE, start)

@@ -13,8 +13,6 @@ from nodeattrs.core.claim import Locator
 from nodeattrs.node.intake import FACTS, JSON, ROLES, EnvironmentLike, Intake, split_of_node
 from nodeattrs.node.node import Node
 
-__all__ = ["apply_expansion", "consume_external", "consume_facts", "reset_defaults_and_overrides"]
-
 
 @taking(node=Node)
 def reset_defaults_and_overrides(node: Node) -> None:

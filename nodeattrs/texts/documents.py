@@ -31,8 +31,6 @@ from nodeattrs.core.tree import Path
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text
 
-__all__ = ["MAX_BYTES", "Document", "Syntax", "content_of", "decoded", "parse", "read", "text_of"]
-
 MAX_BYTES = Limits().bytes
 """The size of the largest document that is read where nobody says otherwise."""
 
@@ -122,7 +120,7 @@ def read(path: pathlib.Path, file: str | None = None) -> Document:
     name = path.as_posix() if file is None else file
     syntax = _SYNTAX_OF.get(path.suffix.lower())
     if syntax is None:
-        raise DocumentError("cannot know what this file holds", file=name, hint=f"known are {', '.join(_SYNTAX_OF)}")
+        raise DocumentError("this kind of file is not known", file=name, hint=f"known are {', '.join(_SYNTAX_OF)}")
     return parse(text_of(path, name), name, syntax)
 
 

@@ -20,8 +20,6 @@ from typing import Any, NamedTuple, Protocol
 from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.errors import BadArgument
 
-__all__ = ["BadPattern", "Expression", "expression", "has_regex"]
-
 _HINT = "pip install 'nodeattrs[regex]' searches with a limit of time, and knows more of Ruby's expressions"
 
 

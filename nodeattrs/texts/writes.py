@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 from nodeattrs.core.tree import Path
 from nodeattrs.texts.scopes import SOME, fits, name_of, step_of
 
-__all__ = ["Write", "writes_of"]
-
 _LEVELS = ("default", "force_default", "normal", "override", "force_override")
 _WORDS = frozenset(f"{level}{form}" for level in _LEVELS for form in ("", "_unless", "_full"))
 _DECIDE = (ast.If, ast.For, ast.While, ast.Try, ast.Match, ast.FunctionDef, ast.IfExp)

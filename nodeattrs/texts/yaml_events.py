@@ -32,8 +32,6 @@ from nodeattrs.errors import DocumentError, TooMuch
 from nodeattrs.texts.numbers import NoNumber
 from nodeattrs.texts.places import HALF_PAIR, Mark, Text
 
-__all__ = ["DROPPED", "MERGE", "YAML", "Builder", "Frame", "tag_of"]
-
 YAML = "tag:yaml.org,2002:"
 """What the names of YAML's own tags begin with."""
 

@@ -28,22 +28,6 @@ from nodeattrs.node.slots import ACROSS
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule
 
-__all__ = [
-    "BOTH",
-    "CHEF",
-    "NO_NUL",
-    "OWN",
-    "Entry",
-    "IndexPart",
-    "fields_of",
-    "index_parts",
-    "indexed",
-    "names_of",
-    "read_tree",
-    "scalar_text",
-    "within",
-]
-
 JsonMap = dict[str, Any]
 Steps = tuple[str, ...]
 

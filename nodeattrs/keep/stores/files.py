@@ -45,8 +45,6 @@ from nodeattrs.keep.stores.pieces import form_of, hashed, json_text, written
 from nodeattrs.keep.stores.turns import Turns, folder_turn
 from nodeattrs.texts import documents
 
-__all__ = ["FileStore"]
-
 _VERSION = 1
 _FORMAT = {"format": "nodeattrs-kept-snapshot", "version": _VERSION}
 

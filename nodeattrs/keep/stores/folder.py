@@ -14,8 +14,6 @@ from collections.abc import Iterator
 from nodeattrs.disk import open_unfollowed, write_all
 from nodeattrs.errors import StoreError
 
-__all__ = ["Folder"]
-
 _WAYS_OUT = {
     errno.ENOSPC: "free some space there and try again",
     errno.EDQUOT: "free some space there and try again",

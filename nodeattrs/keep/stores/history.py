@@ -33,8 +33,6 @@ from nodeattrs.errors import DocumentError, StoreError
 from nodeattrs.keep.revisions import JsonMap, Noted, Revision
 from nodeattrs.keep.stores.pieces import hashed, packed, pieces_of, unpacked
 
-__all__ = ["Head", "History", "Kept", "Texts", "named"]
-
 _FORMAT, _VERSION = "nodeattrs-history", 1
 
 Texts = tuple[bytes, bytes]

@@ -22,8 +22,6 @@ from nodeattrs.keep.revisions import OnNode
 from nodeattrs.keep.stores import turns
 from nodeattrs.keep.stores.sql import VERSION, SqlStore, Talk, only
 
-__all__ = ["PostgresqlStore"]
-
 _SCHEMA = "nodeattrs"
 _LOCK = 0x6E617474
 """The number of our advisory lock. Savers share it; pruning and migrating have it alone."""

@@ -51,8 +51,6 @@ from nodeattrs.keep.stores.pieces import (
 )
 from nodeattrs.keep.stores.turns import Turns
 
-__all__ = ["MIGRATIONS", "VERSION", "SqlStore", "Talk", "only"]
-
 NO_SNAPSHOT = "saved, origin unknown: no snapshot was saved with it"
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (

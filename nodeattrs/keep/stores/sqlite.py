@@ -26,8 +26,6 @@ from nodeattrs.keep.revisions import OnNode
 from nodeattrs.keep.stores.sql import VERSION, SqlStore, Talk
 from nodeattrs.keep.stores.turns import folder_turn
 
-__all__ = ["SqliteStore"]
-
 _APPLICATION = 0x6E617474
 """What SQLite's header says of whose file it is."""
 

@@ -33,8 +33,6 @@ from nodeattrs.errors import BadValue, NodeattrsError, missing_extra
 from nodeattrs.node.values import ROOM, taken_in
 from nodeattrs.texts import documents
 
-__all__ = ["ENTRY_POINTS", "FactFunction", "Facts", "gather", "laid_over", "load_facts"]
-
 ENTRY_POINTS = "nodeattrs.facts"
 """The entry point group under which a package offers its fact functions."""
 

@@ -14,8 +14,6 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Route", "address_entry", "chosen", "default_route4", "default_route6", "named", "of_family"]
-
 _SCOPES = ("global", "site", "link", "host", "node")
 _ROUTE_UP, _ROUTE_REJECTS = 0x1, 0x200
 

@@ -24,8 +24,6 @@ from nodeattrs.runs.facts import platforms
 from nodeattrs.runs.facts.addresses import address_entry, named
 from nodeattrs.texts.documents import Document
 
-__all__ = ["Translation", "Translator", "is_facter", "translated"]
-
 _PLATFORMS = {
     "archlinux": "arch",
     "darwin": "mac_os_x",

@@ -20,8 +20,6 @@ import psutil
 
 from nodeattrs.runs.facts import network, platforms
 
-__all__ = ["FUNCTIONS", "cpu_of", "modules_of", "platform_of"]
-
 
 def _text(path: str) -> str:
     """What a file says, or nothing: on another system there is no such file."""

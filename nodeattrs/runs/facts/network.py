@@ -16,8 +16,6 @@ import psutil
 
 from nodeattrs.runs.facts.addresses import address_entry, chosen, default_route4, default_route6, named, of_family
 
-__all__ = ["network"]
-
 _FAMILIES = (  # and an address that is nobody's, out there
     ("inet", "default", "ipaddress", "203.0.113.1"),
     ("inet6", "default_inet6", "ip6address", "2001:db8::1"),

@@ -13,8 +13,6 @@ from nodeattrs.adapters.bindings.model.state import Objects, State
 from nodeattrs.adapters.bindings.resolution.applying import Applied, bind_again, check_ids, choose, declare_parameters
 from nodeattrs.adapters.bindings.resolution.declarations import Layer, Resolution
 
-__all__ = ["resolve"]
-
 
 def resolve(layers: Iterable[Layer], state: State, objects: Objects) -> Resolution:
     """Decide which declaration counts for each key.

@@ -18,8 +18,6 @@ from collections.abc import Iterator
 from nodeattrs.core.tree import near
 from nodeattrs.errors import NotFound
 
-__all__ = ["platform_file", "platforms"]
-
 _INSIDE = pathlib.PurePath("lib", "fauxhai", "platforms")
 
 

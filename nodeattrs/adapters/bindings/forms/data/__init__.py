@@ -157,9 +157,6 @@ _PARTS = {
 """The parts of a site, each an attribute of `Site`."""
 
 
-__all__ = ["VERSION", "schema", "sets_from_data", "sets_from_document", "site_from_document", "to_data"]
-
-
 def sets_from_data(data: Any, origin: Origin = NOWHERE) -> list[BindingSet]:
     """The sets of some data: `{"version": 1, "sets": [{"name": ..., "items": [...]}]}`, or one set alone.
 
