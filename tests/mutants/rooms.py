@@ -34,6 +34,11 @@ ROOMS = {
 }
 """Room -> the stems of its test files. Those of the command line, of the vectors and of the oracles are far away."""
 
+_ADAPTERS = Path(__file__).parents[2] / "nodeattrs" / "adapters"
+for _file in sorted(_ADAPTERS.glob("*/__init__.py")):
+    ROOMS.setdefault(f"adapters/{_file.parent.name}", f"answer borders budget {_file.parent.name}")
+"""A young adapter has one test file."""
+
 
 def room_of(file: str) -> str:
     """The room of a file, "nodeattrs/core/fold.py" -> "core"; "" for one that has no tests of its own here."""
