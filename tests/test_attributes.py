@@ -104,7 +104,7 @@ class TestReaders:
         other = Node("web1")
         other.default["a"] = {"b": 2, "l": ["x", "y"], "n": None, "t": "text"}
 
-        assert node == node  # noqa: PLR0124
+        assert node == node
         assert node != other
         assert node == other.to_dict()
         assert node != {}

@@ -10,8 +10,8 @@ ROOMS = {
         "unknown value_causes"
     ),
     "node": (
-        "answer borders budget causes documents history ledger precedence provenance rules run_list sensitive shared "
-        "snapshot unknown_slots value_causes values view writers"
+        "answer attributes borders budget causes documents history ledger precedence provenance rules run_list "
+        "sensitive shared snapshot unknown_slots value_causes values view writers"
     ),
     "adapters/hiera": (
         "answer borders budget hiera_census hiera_config hiera_explain hiera_laws hiera_lookup hiera_merge hiera_types "
