@@ -217,7 +217,11 @@ OUTPUTS: dict[str, Any] = {
             }
         ],
     },
-    "facts": {"version": "int", "path": "str", "value": "any", "origins?": _ORIGINS},
+    **{
+        name: {"version": "int", "path": "str", "value": "any", "origins?": _ORIGINS}
+        for name in ("facts", "role-show", "environment-show")
+    },
+    "list": {"version": "int", "kind": "str", "names": ["str"]},
     "history": {"version": "int", "node": "str", "revisions": ["@revision"], "unreadable": ["str"]},
     "diff": {
         "version": "int",
@@ -424,6 +428,9 @@ LINES = {
     ],
     "hiera-list": ["hiera list --hiera hiera --facts facts"],
     "hiera-diff": ["hiera diff web1 web2 --hiera hiera --facts facts"],
+    "list": ["list nodes --repo .", "list cookbooks --repo ."],
+    "role-show": ["role show web --repo . --origins"],
+    "environment-show": ["environment show production --repo ."],
     "hiera-who-has": ["hiera who-has ntp::servers --hiera hiera"],
     "hiera-unused": ["hiera unused --hiera levels"],
     "bindings-check": ["bindings check --site bindings", "bindings check --site broken"],
