@@ -43,8 +43,6 @@ from nodeattrs.texts import documents
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera import Hiera
 
-__all__ = ["Repository"]
-
 _DATA = (".json", ".yaml", ".yml")
 _SCRIPTED = (*_DATA, ".py")
 
@@ -101,6 +99,12 @@ class Repository:
 
         return Hiera(self.root / (named or "hiera.yaml"), root=self.root)
 
+    @property
+    def platforms(self) -> pathlib.Path | None:
+        """The folder of platforms that the settings name; None where they name none."""
+        named = self.config.fauxhai
+        return None if named is None else self.root / named
+
     def role(self, name: str) -> Role:
         """The role of that name.
 
@@ -151,10 +155,12 @@ class Repository:
     def _data_bag(self, bag: str) -> list[str]:
         folder = f"data_bags/{bag}"
         if not os.path.isdir(self.root / folder):
-            raise DataBagItemNotFound(
-                f"there is no data bag {bag}", hint=known_or_near(bag, self._folders("data_bags"))
-            )
+            raise DataBagItemNotFound(f"there is no data bag {bag}", hint=known_or_near(bag, self.data_bags()))
         return self._names(folder, _DATA)
+
+    def data_bags(self) -> list[str]:
+        """The names of all data bags."""
+        return self._folders("data_bags")
 
     def data_bag_item(self, bag: str, item: str) -> dict[str, Any]:
         """One item of a data bag, as a copy that belongs to the caller.
@@ -231,7 +237,7 @@ class Repository:
         roles = _all(faults, self._as_data("roles", run_code), self.role)
         environments = _all(faults, self._as_data("environments", run_code), self.environment)
         nodes = _all(faults, self.nodes(), self.node_document)
-        for bag in self._folders("data_bags"):
+        for bag in self.data_bags():
             _all(faults, _tried(faults, partial(self.data_bag, bag)) or [], partial(self.data_bag_item, bag))
 
         for role in roles:
@@ -279,7 +285,7 @@ class Repository:
                 else:
                     self.cookbook(cookbook_of(item.name)).recipe_file(item.name)
             except DocumentError:
-                pass  # said already, by reading it
+                pass  # reported already, by reading it
             except NodeattrsError as error:
                 yield fault(locator, (*under, index), error.message, hint=error.hint)
 

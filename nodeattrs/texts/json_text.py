@@ -70,7 +70,7 @@ def read(text: Text, budget: Budget) -> Reading:
         raise _too_deep(text)
     budget.depth(levels)
     _refuse_half_pairs(text)
-    # The library keeps quiet about keys said twice; but what is lost of one shows by its quotes.
+    # The library keeps quiet about keys written twice; but what is lost of one shows by its quotes.
     repeated = tuple(_repeated(text)) if _quotes(text.text) > 2 * strings else ()
     return Reading(tree, lambda: _marked(text.text)[0], repeated, levels, len(text.text) - len(text.text.lstrip()))
 

@@ -11,8 +11,6 @@ from nodeattrs.core.fold import Layer
 from nodeattrs.errors import DocumentError
 from nodeattrs.texts.documents import read
 
-__all__ = ["read_layer"]
-
 
 @taking(path=A_PATH, name=str, kind=str, budget=Budget | None)
 def read_layer(path: str | pathlib.Path, name: str = "", kind: str = "file", *, budget: Budget | None = None) -> Layer:

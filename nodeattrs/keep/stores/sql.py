@@ -1,6 +1,6 @@
 """What the stores in databases have in common: revisions, pieces by content, the index for search.
 
-It speaks the SQL that SQLite and PostgreSQL share, with "?" for each value; no value and no
+It uses the SQL that SQLite and PostgreSQL share, with "?" for each value; no value and no
 query ever becomes SQL text. How to connect, to begin and to end is theirs.
 
     text      a whole document or snapshot: its hash, and the hashes of its pieces; and the hash of
@@ -51,8 +51,6 @@ from nodeattrs.keep.stores.pieces import (
 )
 from nodeattrs.keep.stores.turns import Turns
 
-__all__ = ["MIGRATIONS", "VERSION", "Question", "SqlStore", "Talk", "only"]
-
 NO_SNAPSHOT = "saved, origin unknown: no snapshot was saved with it"
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -95,7 +93,7 @@ _LOST = (
     ("entry", "path", "SELECT id FROM path", f"paths that search needs are gone; {_AGAIN}"),
     ("path", "id", "SELECT path FROM field", f"paths have lost the field that search needs; {_AGAIN}"),
 )
-"""Columns whose values are to be found elsewhere, where that is, and what is said where they are not."""
+"""Columns whose values are to be found elsewhere, where that is, and what is reported where they are not."""
 
 
 Question = tuple[Any, ...]
@@ -208,8 +206,8 @@ class SqlStore(ABC):
         )
         if not rows:
             return None
-        *told, document, snapshot, of_document, of_snapshot = rows[0]
-        revision = _revision(name, told)
+        *fields, document, snapshot, of_document, of_snapshot = rows[0]
+        revision = _revision(name, fields)
         document, snapshot = _blob(document), None if snapshot is None else _blob(snapshot)
         texts = _Stored(talk, [(document, of_document), (snapshot, of_snapshot)], last)
         tree = self._read(texts, document, name, "document")
@@ -325,10 +323,10 @@ class SqlStore(ABC):
                     "AND r.number = (SELECT max(o.number) FROM revision o WHERE o.node = n.id) ORDER BY n.name"
                 )
             )
-        for name, *told in rows:
+        for name, *fields in rows:
             revision = None
-            with contextlib.suppress(DocumentError):  # `check` says what is wrong; the others are told all the same
-                revision = _revision(name, told)
+            with contextlib.suppress(DocumentError):  # `check` says what is wrong; the others are reported all the same
+                revision = _revision(name, fields)
             yield name, revision
 
     # --- search ---------------------------------------------------------------------
@@ -686,7 +684,7 @@ class _Parts:
         self._numbered: dict[int, IndexPart] | None = None
         self._prepared: set[int] = set()
         self.entries: list[tuple[Any, ...]] = []
-        self.said: list[tuple[int, int, int]] = []
+        self.views: list[tuple[int, int, int]] = []
         self.paths: dict[Steps, tuple[int, str]] = {}
 
     def numbered(self, secret: bytes) -> dict[int, IndexPart]:
@@ -707,7 +705,7 @@ class _Parts:
                 its = _number(secret, b"entry", "\n".join((spelled, entry.kind, entry.text)).encode("utf-8"))
                 folded = entry.text.casefold()
                 self.entries.append((its, path, entry.kind, entry.text, None if folded == entry.text else folded))
-                self.said.append((its, number, view))
+                self.views.append((its, number, view))
 
     @property
     def prepared(self) -> list[tuple[int]]:
@@ -774,7 +772,7 @@ def _index(talk: Talk, node: int, name: str, parts: _Parts, answers: Sequence[li
         sorted(parts.entries, key=itemgetter(0)),
     )
     talk.each("INSERT INTO part (id) VALUES (?) ON CONFLICT DO NOTHING", parts.prepared)
-    talk.each("INSERT INTO part_entry (entry, part, view) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", sorted(parts.said))
+    talk.each("INSERT INTO part_entry (entry, part, view) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", sorted(parts.views))
     talk.each("DELETE FROM node_part WHERE part = ? AND node = ?", [(part, node) for part in sorted(kept - wanted)])
     talk.each("INSERT INTO node_part (part, node) VALUES (?, ?)", [(part, node) for part in sorted(wanted - kept)])
 
