@@ -281,6 +281,8 @@ def _definition(text: str | None) -> Any:
 
 def _wanted(merged: Merged, options: argparse.Namespace) -> list[Finding]:
     """What is printed beside a merge: faults, and the warnings that were not switched off."""
+    if not (options.ignore or merged.warnings or any(report.error is not None for report in merged.parts)):
+        return []
     from nodeattrs.reports.cloud_config import findings_of
     from nodeattrs.reports.findings import Selection
 

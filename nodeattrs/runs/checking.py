@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.runs.config import FILE
+from nodeattrs.runs.defaults import FILE
 from nodeattrs.runs.repository import Repository
 
 

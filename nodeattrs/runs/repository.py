@@ -32,8 +32,9 @@ from nodeattrs.errors import (
     RoleNotFound,
 )
 from nodeattrs.node.run_list import RunListItem, cookbook_of
-from nodeattrs.runs.config import FILE, Config, judged
+from nodeattrs.runs.config import Config, judged
 from nodeattrs.runs.cookbooks import Cookbook, check_versions, read_metadata
+from nodeattrs.runs.defaults import FILE
 from nodeattrs.runs.fields import Fields, fault, known_or_near
 from nodeattrs.runs.node_files import NodeFile, read_node
 from nodeattrs.runs.role_scripts import Script
