@@ -240,7 +240,7 @@ def _subject(terminal: Terminal, entry: Any) -> Any:
 
 
 def _run(options: argparse.Namespace, terminal: Terminal) -> Run:
-    from nodeattrs.cli.options import facts_from, json_attributes, run_list
+    from nodeattrs.cli.options import facts_from, json_attributes, override_run_list, run_list
     from nodeattrs.runs import Repository
     from nodeattrs.runs.run import run_node
 
@@ -250,8 +250,9 @@ def _run(options: argparse.Namespace, terminal: Terminal) -> Run:
     run = run_node(
         repository,
         options.node,
-        facts=facts_from(options.facts, options.node, repository),
+        facts=facts_from(options, options.node, repository),
         run_list=run_list(options),
+        override_run_list=override_run_list(options),
         environment=options.environment,
         json_attributes=json_attributes(options, repository),
     )

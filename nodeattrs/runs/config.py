@@ -14,6 +14,9 @@
     ignore = ["NA0305", "unknown-type"]
     baseline = "nodeattrs-baseline.json"
 
+    [facts]
+    fauxhai = "../fauxhai"
+
     [merge]
     "apache2.modules" = "replace"
     "users.*.keys" = "append"
@@ -76,6 +79,7 @@ class Config:
     merge:       rules for paths: what happens there instead of what Chef does
     limits:      what one document, lookup, merge or query may take: see `core.budget.Limits`
     check_select, check_ignore: codes of findings, or names: only these count, these do not
+    fauxhai:     a folder of platforms in fauxhai's shape, for --platform, or None
     check_baseline: the file of findings that are known, or None; a relative path counts from the repository
     """
 
@@ -91,6 +95,7 @@ class Config:
     check_select: tuple[str, ...] = ()
     check_ignore: tuple[str, ...] = ()
     check_baseline: str | None = None
+    fauxhai: str | None = None
 
 
 def judged(document: Document) -> tuple[Config, list[DocumentError]]:
@@ -106,6 +111,7 @@ def read_config(fields: Fields) -> Config:
     """
     fields.only(_KNOWN, ignore=_CHEFS)
     fields.only(("select", "ignore", "baseline"), "check", above=_KNOWN)
+    fields.only(("fauxhai",), "facts", above=_KNOWN)
     config = Config(
         _lists(fields, "allowed"),
         _lists(fields, "blocked"),
@@ -119,6 +125,7 @@ def read_config(fields: Fields) -> Config:
         tuple(_codes(fields, "select")),
         tuple(_codes(fields, "ignore")),
         fields.text("check", "baseline") or None,
+        fields.text("facts", "fauxhai") or None,
     )
     fields.finish()
     return config

@@ -74,6 +74,7 @@ class Fleet:
     force:       see `perform`
     new:         whether a node that nobody knows is made
     run_list:    of all nodes from now on; None leaves each its own
+    override_run_list: what they run instead of it, this once
     json_attributes: of all nodes: a file, or what was read from it
     last_facts:  whether a node that *facts* has nothing of, and every node where it is None, has the facts
                  of its last run
@@ -89,6 +90,7 @@ class Fleet:
     json_attributes: str | Document | None = None
     last_facts: bool = True
     new: bool = True
+    override_run_list: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,6 +346,7 @@ def _one(work: _Work, name: str) -> Outcome:
             name,
             facts=worker.facts_of(name),
             run_list=fleet.run_list,
+            override_run_list=fleet.override_run_list,
             environment=fleet.environment,
             json_attributes=worker.json_attributes,
             save=fleet.save,

@@ -27,6 +27,7 @@ from nodeattrs.node.node import WORDS, Node
 from nodeattrs.node.run_list import cookbook_of, qualified
 from nodeattrs.node.values import Sensitive, Symbol, lazy
 from nodeattrs.runs.cookbooks import AttributeFileOrder, Cookbook
+from nodeattrs.runs.platform_words import PLATFORM_WORDS, platform_words
 from nodeattrs.runs.resources import RESOURCE_WORDS
 
 ATTRIBUTE_FILE, RECIPE = "attribute file", "recipe"
@@ -72,21 +73,14 @@ class _Gone:
 FILES_ONLY = WORDS
 """Words that attribute files have and recipes do not."""
 RECIPES_ONLY = (
-    *(
-        "data_bag",
-        "data_bag_item",
-        "include_recipe",
-        "inject",
-        "lookup",
-        "parameters",
-        "search",
-        "tag",
-        "tagged",
-        "untag",
-    ),
+    *("include_recipe", "inject", "lookup", "parameters", "tag", "untag"),
     *RESOURCE_WORDS,
 )
 """Words that recipes have and attribute files do not."""
+
+BOTH = ("data_bag", "data_bag_item", "search", "tagged", "has_recipe", "has_role", "run_state", *PLATFORM_WORDS)
+"""Words of both that ask: what the node runs, what machine it is, what others keep. Each question of
+`platform_words` is one, too."""
 
 _ELSEWHERE: dict[str, dict[str, Any]] = {
     RECIPE: {name: _Gone(name, f"node.{name} in a recipe") for name in FILES_ONLY},
@@ -106,7 +100,7 @@ class RecipeRunner:
 
     node:      takes them in
     cookbook:  gives a cookbook by its name, or raises CookbookNotFound
-    words:     more names for recipes, such as `data_bag_item`
+    words:     more names for recipes, such as `include_recipe`; those in `BOTH` are of attribute files, too
     on_log:    called with each line a file logs
     on_recipe: called with the full name of each recipe before it runs
     shared:    more names for recipes and attribute files, such as `read_json`
@@ -129,12 +123,15 @@ class RecipeRunner:
         self._cookbook = cookbook
         self._order = AttributeFileOrder(cookbook, self._run_attribute_file)
         shared = {
+            **platform_words(node),
             **{"node": node, "lazy": lazy, "Sensitive": Sensitive, "Symbol": Symbol, "log": self._log},
+            **{"tagged": self._tagged, "has_recipe": self._has_recipe, "has_role": self._has_role, "run_state": {}},
+            **{name: words[name] for name in BOTH if name in words},
             **(shared or {}),
         }
         self._words = {
             ATTRIBUTE_FILE: {**shared, **words_of(node), **_GONE},
-            RECIPE: {**shared, **words, "tag": node.tag, "untag": node.untag, "tagged": self._tagged},
+            RECIPE: {**shared, **words, "tag": node.tag, "untag": node.untag},
         }
         self._on_log = on_log
         self._on_recipe = on_recipe
@@ -216,6 +213,14 @@ class RecipeRunner:
 
     def _tagged(self, *names: str) -> bool:
         return all(name in self.node.tags for name in names)
+
+    def _has_recipe(self, name: str) -> bool:
+        """Whether the node runs a recipe: it is on the run-list, as it was expanded, or was included."""
+        return qualified(name) in {*self.recipes, *map(qualified, self.node.read("recipes") or ())}
+
+    def _has_role(self, name: str) -> bool:
+        """Whether the node has a role, its own or one inside another."""
+        return name in (self.node.read("roles") or ())
 
     def _include_attribute(self, here: str) -> Callable[..., None]:
         def include_attribute(*names: str) -> None:

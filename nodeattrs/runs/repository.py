@@ -100,6 +100,12 @@ class Repository:
 
         return Hiera(self.root / (named or "hiera.yaml"), root=self.root)
 
+    @property
+    def platforms(self) -> pathlib.Path | None:
+        """The folder of platforms that the settings name; None where they name none."""
+        named = self.config.fauxhai
+        return None if named is None else self.root / named
+
     def role(self, name: str) -> Role:
         """The role of that name.
 

@@ -16,6 +16,7 @@ from nodeattrs.errors import DocumentError, NodeattrsError, NotFound, RecipeNotF
 from nodeattrs.node.intake import Intake, split_of_node
 from nodeattrs.node.json_keys import double_keys
 from nodeattrs.node.node import Node
+from nodeattrs.node.run_list import normalised
 from nodeattrs.runs.cookbooks import check_versions, cookbook_order
 from nodeattrs.runs.expansion import Layers, layers_of, note_expansion, take_layers
 from nodeattrs.runs.facts import Facts
@@ -60,6 +61,7 @@ def run_node(
     *,
     facts: Facts,
     run_list: Iterable[object] | None = None,
+    override_run_list: Iterable[object] | None = None,
     environment: str | None = None,
     json_attributes: Document | None = None,
     saved: Node | None = None,
@@ -73,6 +75,7 @@ def run_node(
     attributes, else the node file, else the last run, else (the environment only) the configuration.
 
     facts:           become the whole of automatic
+    override_run_list: what is run instead of the node's run-list, which it keeps
     json_attributes: as `chef-client -j`
     saved:           the node of the last run, not changed
     log:             called with each line that a cookbook file logs
@@ -96,7 +99,8 @@ def run_node(
             node.run_list = items
     # Before anything else is set, since a node that has nothing yet takes them at no cost. Only what
     # bindings include has to wait for the facts.
-    plan = None if config.bindings else _plan(repository, tuple(node.run_list), node.environment)
+    wanted = node.run_list if override_run_list is None else [*map(str, normalised(override_run_list))]
+    plan = None if config.bindings else _plan(repository, tuple(wanted), node.environment)
     if plan is not None:
         take_layers(node, plan.layers)
     intake = Intake(node)
@@ -109,7 +113,7 @@ def run_node(
     lookup = lookup_word(repository, node)
     injection = Injection(repository, node, lookup if repository.hiera is not None else None)
     if plan is None:
-        plan = _plan(repository, tuple(injection.run_list(node.run_list)), node.environment)
+        plan = _plan(repository, tuple(injection.run_list(wanted)), node.environment)
         take_layers(node, plan.layers)
     expansion = plan.layers.expansion
     note_expansion(node, expansion)

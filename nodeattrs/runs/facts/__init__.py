@@ -23,6 +23,7 @@ from typing import Any
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.code import require_may_run
+from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import origins_at, sources
 from nodeattrs.core.part import Part
@@ -143,6 +144,22 @@ def _failed(message: str, cause: Exception) -> NodeattrsError:
     warning.kind = "fact-function-failed"
     warning.__cause__ = cause
     return warning
+
+
+def laid_over(facts: Facts, more: Mapping[str, Any], origin: Origin) -> Facts:
+    """Facts, and more of them from one origin: maps meet key by key, anything else replaces."""
+    folded = fold([Layer(facts.tree, facts.locator), Layer(more, origin)], ACROSS)
+    return Facts(folded.to_dict(), _First(folded), facts.warnings)
+
+
+@dataclass(frozen=True, slots=True)
+class _First:
+    """A locator: of each path the first of its origins."""
+
+    folded: Folded
+
+    def at(self, path: Path) -> Origin:
+        return self.folded.origins(path)[0]
 
 
 def load_facts(path: pathlib.Path, file: str | None = None, *, settled: bool = False) -> Facts:
