@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit import Blob, CloudPart, Merged
     from nodeattrs.reports.findings import Finding
 
-NAME = "cloud-config"
 SUMMARY = "merge cloud-init user-data offline, and say why"
 DESCRIPTION = """\
 Merge cloud-init user-data as cloud-init does, without a machine, without root and without a network:
