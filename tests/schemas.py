@@ -217,7 +217,11 @@ OUTPUTS: dict[str, Any] = {
             }
         ],
     },
-    "facts": {"version": "int", "path": "str", "value": "any", "origins?": _ORIGINS},
+    **{
+        name: {"version": "int", "path": "str", "value": "any", "origins?": _ORIGINS}
+        for name in ("facts", "role-show", "environment-show")
+    },
+    "list": {"version": "int", "kind": "str", "names": ["str"]},
     "history": {"version": "int", "node": "str", "revisions": ["@revision"], "unreadable": ["str"]},
     "diff": {
         "version": "int",
@@ -375,6 +379,84 @@ OUTPUTS: dict[str, Any] = {
     },
     "cloud-config-check": _CHECK,
 }
+
+_WEB1 = "--repo . --node web1 --facts facts"
+
+LINES = {
+    "run": [
+        "run --all --facts facts",
+        "run --node web1 --facts facts -E staging",
+        "run --all --run-list role[x] --facts facts -W",
+        "run --node web1 --facts facts --noop --root scratch",
+    ],
+    "explain": [
+        "explain web1 app",
+        "explain web1 app.workers",
+        "explain web1 apache2.listen_ports",
+        "explain web1 app.legacy_queue",
+        "explain web1 app.database.password --at 1",
+        f"explain web1 app.workers {_WEB1.replace('--node web1 ', '')} --all",
+    ],
+    "show": ["show web1 app --origins", "show web1 app --slot 12 --slot 4", "show web1 app --level default --origins"],
+    "facts": ["facts kernel.release --facts facts/web1.json --origins", "facts --facts facts/web2.json"],
+    "history": ["history web1"],
+    "diff": ["diff web1", "diff web1 web2 --slots"],
+    "search": ["search *:*", "search role:web -a app.workers -a nosuch"],
+    "search-line": ["search name:web1 --json-lines -a app.workers"],
+    "status": ["status"],
+    "node": ["node set web1 a.c 2", "node restore web1 1", "node delete web2"],
+    "store": [
+        "store migrate --to x.db",
+        "store prune --keep 1",
+        "store migrate",
+        "store import nodes.jsonl",
+    ],
+    "fleet": ["fleet resolve --facts facts --node db1 --jobs 1", "fleet resolve --node nobody --jobs 1"],
+    "check": ["check", "check --repo . --run-code"],
+    "store-check": ["store check"],
+    "codes": ["codes", "codes NA1203"],
+    "config": ["config --store x"],
+    "hiera-lookup": [
+        "hiera lookup ntp::servers --hiera hiera --facts facts",
+        "hiera lookup nobody --hiera hiera --facts facts",
+    ],
+    "hiera-explain": [
+        "hiera explain ntp::servers --hiera hiera --facts facts --all",
+        "hiera explain ntp::servers --options --hiera hiera",
+        "hiera explain nobody --hiera hiera",
+        "hiera explain k --hiera levels",
+    ],
+    "hiera-list": ["hiera list --hiera hiera --facts facts"],
+    "hiera-diff": ["hiera diff web1 web2 --hiera hiera --facts facts"],
+    "list": ["list nodes --repo .", "list cookbooks --repo ."],
+    "role-show": ["role show web --repo . --origins"],
+    "environment-show": ["environment show production --repo ."],
+    "hiera-who-has": ["hiera who-has ntp::servers --hiera hiera"],
+    "hiera-unused": ["hiera unused --hiera levels"],
+    "bindings-check": ["bindings check --site bindings", "bindings check --site broken"],
+    "bindings-inject": ["bindings inject ssh::port --site bindings"],
+    "bindings-explain": ["bindings explain ssh::port --site bindings --all"],
+    "bindings-list": ["bindings list --site bindings"],
+    "bindings-graph": ["bindings graph --site bindings"],
+    "catalog-check": [f"catalog check {_WEB1}"],
+    "catalog-order": ["catalog order --from catalog.json"],
+    "catalog-why": ["catalog why File[/a] File[/b] --from catalog.json"],
+    "catalog-explain": [
+        "catalog explain File[/a] --from catalog.json",
+        f"catalog explain Recipe[app::default] {_WEB1}",
+    ],
+    "catalog-impact": ["catalog impact File[/a] --from catalog.json"],
+    "catalog-apply": ["catalog apply --from catalog.json --root scratch"],
+    "cloud-config-explain": [
+        "cloud-config explain cloud-init/base.yaml cloud-init/web.yaml",
+        "cloud-config explain cloud-init/base.yaml cloud-init/web.yaml --path packages --all --steps",
+    ],
+    "cloud-config-check": [
+        "cloud-config check cloud-init/base.yaml cloud-init/careless.yaml",
+        "cloud-config check cloud-init/base.yaml facts/web1.json",
+    ],
+}
+"""Of each schema the command lines whose output it describes, in the order in which they are said."""
 
 _RULE = (
     *(f"={word}" for word in WORDS),

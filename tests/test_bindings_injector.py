@@ -25,6 +25,7 @@ from nodeattrs.adapters.bindings import (
     fill_parameters,
     parse_type,
 )
+from nodeattrs.adapters.bindings.model.items import is_parameter_map
 from nodeattrs.core.answer import Answer
 from nodeattrs.core.policy import ACROSS, ANY, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT
@@ -409,6 +410,12 @@ class TestLeftOpenByTheDocument:
         middle.bind("a").optional().lookup("none")
 
         assert Injector([[top], [middle], [bound(a=1)]]).inject("b") == 1
+
+    def test_the_option_may_be_names_or_pairs_of_names(self):
+        """And nothing else."""
+        given = (["port", "user"], ("port",), {"port": "port"}, ["port", 1], {"port": 1}, "port", 3)
+
+        assert [is_parameter_map(one) for one in given] == [True, True, True, False, False, False, False]
 
     def test_a_map_of_a_better_position_beats_the_option(self):
         """The option is a map of the position of its parameter binding."""

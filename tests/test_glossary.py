@@ -6,6 +6,7 @@ import argparse
 import ast
 import importlib
 import inspect
+import pkgutil
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from nodeattrs import adapters
 from nodeattrs.cli.program import parser
 
 ROOT = Path(__file__).parent.parent
@@ -23,7 +25,8 @@ USERS, INNER = DOCS / "glossary.md", DOCS / "inner-words.md"
 PAGES = [ROOT / "README.md", *(page for page in DOCS.glob("*.md") if page != INNER)]
 PUBLIC = re.search(r"\| names to import \|(.*)\|", (DOCS / "stability.md").read_text(encoding="utf-8"))
 assert PUBLIC is not None
-MODULES = re.findall(r"`(nodeattrs[\w.]*)`", PUBLIC[1])
+ADAPTERS = [one.name for one in pkgutil.iter_modules(adapters.__path__, f"{adapters.__name__}.")]
+MODULES = [name for name in re.findall(r"`(nodeattrs[\w.]*)`", PUBLIC[1]) if name != adapters.__name__] + ADAPTERS
 
 _REPLACED = (
     r"\b(voices?|hear|hears|heard|hearing|tells?|told|fates?|sinks?|sunk|adopts?|unfolds?|unfolding|desks?"

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,9})?", re.ASCII)
 _STORE_HELP = (
-    "where nodes are kept: a directory, a file that ends in .db, file://, sqlite:// or postgresql:// (default: "
+    "where nodes are kept: a directory, a file that ends in .db, or a URL such as postgresql:// (default: "
     "NODEATTRS_STORE, else `store` in nodeattrs.toml of the repository, else .nodeattrs/nodes.db here, or beside the "
     "nodeattrs.toml that was found above)"
 )
@@ -72,7 +72,7 @@ def add_output(parser: argparse.ArgumentParser, also: Sequence[str] = ()) -> Non
     """How to write: format, colour, tracebacks. also: further formats"""
     group = parser.add_argument_group("output")
     group.add_argument(
-        "--format", choices=(*FORMATS, *also), default="text", help="for people, or as data (default: text)"
+        "--format", "-F", choices=(*FORMATS, *also), default="text", help="for people, or as data (default: text)"
     )
     group.add_argument(
         "--color",
@@ -254,6 +254,7 @@ _RUNNING: dict[str, Callable[[argparse.Namespace], bool]] = {
     "facts": lambda options: True,  # of this machine; no document says which
     "explain": lambda options: options.repo is not None,
     "show": lambda options: options.repo is not None,
+    "shell": lambda options: options.repo is not None,
     "catalog": lambda options: options.repo is not None or options.action == "apply",
 }
 """Command -> whether code runs as it was called; SECURITY.md has the table. All others hold it back."""

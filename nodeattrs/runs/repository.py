@@ -156,10 +156,12 @@ class Repository:
     def _data_bag(self, bag: str) -> list[str]:
         folder = f"data_bags/{bag}"
         if not os.path.isdir(self.root / folder):
-            raise DataBagItemNotFound(
-                f"there is no data bag {bag}", hint=known_or_near(bag, self._folders("data_bags"))
-            )
+            raise DataBagItemNotFound(f"there is no data bag {bag}", hint=known_or_near(bag, self.data_bags()))
         return self._names(folder, _DATA)
+
+    def data_bags(self) -> list[str]:
+        """The names of all data bags."""
+        return self._folders("data_bags")
 
     def data_bag_item(self, bag: str, item: str) -> dict[str, Any]:
         """One item of a data bag, as a copy that belongs to the caller.
@@ -235,7 +237,7 @@ class Repository:
         roles = _all(faults, self._as_data("roles", run_code), self.role)
         environments = _all(faults, self._as_data("environments", run_code), self.environment)
         nodes = _all(faults, self.nodes(), self.node_document)
-        for bag in self._folders("data_bags"):
+        for bag in self.data_bags():
             _all(faults, _tried(faults, partial(self.data_bag, bag)) or [], partial(self.data_bag_item, bag))
 
         for role in roles:
