@@ -68,7 +68,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.runs import Repository
 
     path = path_of(options.path)
-    repository = None if options.repo is None else Repository(options.repo)
+    repository = None if options.repo is None else Repository(options.repo, roles_only=options.roles_only)
     if repository is None and (options.all or options.git):
         word, what = ("--all", "what decided in a run") if options.all else ("--git", "who changed the lines of a run")
         options.refuse(f"{word} names {what}, so it needs --repo")

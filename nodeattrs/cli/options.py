@@ -174,6 +174,9 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         help="what ohai or facter --json wrote, or a directory with NODE.json in it (default: ask this machine)",
     )
     parser.add_argument("--json-attributes", "-j", metavar="FILE", help="attributes, and a run_list, for this node")
+    parser.add_argument(
+        "--roles-only", action="store_true", help="roles and environments alone: no cookbook is read or has to be there"
+    )
 
 
 def path_of(text: str | None) -> Path:
@@ -315,6 +318,7 @@ def repository_of(options: argparse.Namespace) -> Repository:
     from nodeattrs.runs import Repository
 
     repository = settings_of(options).repository or Repository(os.curdir)
+    repository.roles_only = getattr(options, "roles_only", False)
     options.repo = os.path.relpath(repository.root)
     return repository
 
@@ -338,11 +342,10 @@ def json_attributes(options: argparse.Namespace, repository: Repository) -> Docu
         return None
     import pathlib
 
-    from nodeattrs.runs.session import shown_in
     from nodeattrs.texts.documents import read
 
     path = pathlib.Path(options.json_attributes)
-    return read(path, shown_in(repository, path))
+    return read(path, repository.shown(path))
 
 
 def is_directory(place: str | None) -> bool:
@@ -369,7 +372,6 @@ def facts_from(place: str | None, node: str | None = None, repository: Repositor
 
     from nodeattrs.core.tree import checked_name
     from nodeattrs.runs.facts import gather, load_facts
-    from nodeattrs.runs.session import shown_in
 
     if place is None:
         try:
@@ -383,7 +385,7 @@ def facts_from(place: str | None, node: str | None = None, repository: Repositor
         if node is None:
             raise BadArgument(f"--facts {place} is a directory", hint="say which node is meant, or name one file in it")
         path /= f"{checked_name(node, 'node')}.json"
-    return load_facts(path, shown_in(repository, path) if repository else None)
+    return load_facts(path, repository.shown(path) if repository else None)
 
 
 def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, int | None, Run | None]:
@@ -395,8 +397,8 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
     from nodeattrs.runs.session import perform, required
 
     if options.repo is None:
-        for word in ("run_list", "environment", "facts", "json_attributes"):
-            if getattr(options, word) is not None:
+        for word in ("run_list", "environment", "facts", "json_attributes", "roles_only"):
+            if getattr(options, word) not in (None, False):
                 options.refuse(f"--{word.replace('_', '-')} is about a run, so it needs --repo")
         store, sensitive = kept_in(options)
         found = required(store, options.node, sensitive, moment(getattr(options, "at", None)))

@@ -36,7 +36,7 @@ from nodeattrs.keep.maintenance import last_runs
 from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.session import Session, perform, remembered, shown_in
+from nodeattrs.runs.session import Session, perform, remembered
 from nodeattrs.texts.documents import Document, read
 
 __all__ = ["Apply", "Collect", "Fleet", "Outcome", "jobs_for", "processors", "resolve", "still_to_do"]
@@ -76,6 +76,7 @@ class Fleet:
     new:         whether a node that nobody knows is made
     run_list:    of all nodes from now on; None leaves each its own
     json_attributes: of all nodes: a file, or what was read from it
+    roles_only:  see `Repository`
     last_facts:  whether a node that *facts* has nothing of, and every node where it is None, has the facts
                  of its last run
     """
@@ -90,6 +91,7 @@ class Fleet:
     json_attributes: str | Document | None = None
     last_facts: bool = True
     new: bool = True
+    roles_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,14 +368,14 @@ class _Desk:
 
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
-        self.repository = Repository(fleet.repository)
+        self.repository = Repository(fleet.repository, roles_only=fleet.roles_only)
         self.store = open_store(fleet.store)
 
     @cached_property
     def json_attributes(self) -> Document | None:
         """Those of all nodes."""
         given = self._fleet.json_attributes
-        return read(Path(given), shown_in(self.repository, Path(given))) if isinstance(given, str) else given
+        return read(Path(given), self.repository.shown(Path(given))) if isinstance(given, str) else given
 
     def facts_of(self, name: str) -> Facts:
         """Those of a node. raises: as `load_facts`; BadArgument, where there are none"""
@@ -386,13 +388,13 @@ class _Desk:
                 return self._shared
             file /= f"{checked_name(name, 'node')}.json"
             if file.exists() or not self._fleet.last_facts:
-                return load_facts(file, shown_in(self.repository, file), settled=True)
+                return load_facts(file, self.repository.shown(file), settled=True)
         return self._last_facts(name)
 
     @cached_property
     def _shared(self) -> Facts:
         file = Path(str(self._fleet.facts))
-        return load_facts(file, shown_in(self.repository, file), settled=True)
+        return load_facts(file, self.repository.shown(file), settled=True)
 
     def _last_facts(self, name: str) -> Facts:
         last = remembered(self.store, name, self.repository.config.sensitive)
