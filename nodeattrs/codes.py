@@ -300,6 +300,11 @@ NA0416 same-key-as-text
 A number and its own text are keys of one map; what is saved has text for keys, and keeps the last of the two.
 node.default["ports"] = {80: "http", "80": "web"}
 Write both as text.
+
+NA0417 PolicyNotFound
+A policy that nothing in the repository locks.
+nodeattrs run --repo . --policy web
+Lock it (chef install), or name the file: --policy web.lock.json.
 """,
     ("Stores", "StoreError"): """
 NA0501 StoreError

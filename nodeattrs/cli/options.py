@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from nodeattrs.node.node import Node
     from nodeattrs.runs import Repository
     from nodeattrs.runs.facts import Facts
+    from nodeattrs.runs.policies import Asked
     from nodeattrs.runs.run import Run
     from nodeattrs.runs.settings import Settings
     from nodeattrs.texts.documents import Document
@@ -41,6 +42,7 @@ __all__ = [
     "add_settings_from",
     "add_store",
     "add_strict",
+    "asked_of",
     "asked_to_run",
     "check_facts",
     "facts_from",
@@ -67,6 +69,8 @@ _STORE_HELP = (
     "nodeattrs.toml that was found above)"
 )
 
+
+_ASKED = ("policy", "policy_group", "named_run_list", "roles_only")
 
 REPO_HELP = (
     "the repository (default: NODEATTRS_REPO, else that of the nearest nodeattrs.toml here or above, else the current "
@@ -174,9 +178,20 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         help="what ohai or facter --json wrote, or a directory with NODE.json in it (default: ask this machine)",
     )
     parser.add_argument("--json-attributes", "-j", metavar="FILE", help="attributes, and a run_list, for this node")
+    parser.add_argument("--policy", metavar="NAME", help="a policy of the repository, or the file that locks it")
+    parser.add_argument("--policy-group", metavar="NAME", help="of the policy: whose attributes are hoisted")
+    parser.add_argument("--named-run-list", metavar="NAME", help="one of the policy's other run-lists")
     parser.add_argument(
         "--roles-only", action="store_true", help="roles and environments alone: no cookbook is read or has to be there"
     )
+
+
+def asked_of(options: argparse.Namespace) -> Asked:
+    """What a run is asked besides its node."""
+    from nodeattrs.runs.policies import Asked
+
+    given = {name: getattr(options, name, None) for name in Asked._fields}
+    return Asked(**{name: value for name, value in given.items() if value is not None})
 
 
 def path_of(text: str | None) -> Path:
@@ -318,7 +333,7 @@ def repository_of(options: argparse.Namespace) -> Repository:
     from nodeattrs.runs import Repository
 
     repository = settings_of(options).repository or Repository(os.curdir)
-    repository.roles_only = getattr(options, "roles_only", False)
+    repository.asked = asked_of(options)
     options.repo = os.path.relpath(repository.root)
     return repository
 
@@ -397,7 +412,7 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
     from nodeattrs.runs.session import perform, required
 
     if options.repo is None:
-        for word in ("run_list", "environment", "facts", "json_attributes", "roles_only"):
+        for word in ("run_list", "environment", "facts", "json_attributes", *_ASKED):
             if getattr(options, word) not in (None, False):
                 options.refuse(f"--{word.replace('_', '-')} is about a run, so it needs --repo")
         store, sensitive = kept_in(options)

@@ -95,10 +95,13 @@ class ChefConfig:
 
     cookbook_paths:    folders with cookbooks, the first first; none: the usual ones
     missing_cookbooks: "error", or "warn": an unknown layer stands for each
+    policy, policy_group: what nodes follow that say nothing else, or ""
     """
 
     cookbook_paths: tuple[str, ...] = ()
     missing_cookbooks: str = "error"
+    policy: str = ""
+    policy_group: str = ""
 
 
 @dataclass(frozen=True)
@@ -211,7 +214,7 @@ def _chef(fields: Fields) -> ChefConfig:
     missing = fields.text("chef", "missing_cookbooks") or "error"
     if missing not in ("error", "warn"):
         fields.wrong(("chef", "missing_cookbooks"), f"missing_cookbooks is no {missing!r}", 'write "error" or "warn"')
-    return ChefConfig(tuple(paths), missing)
+    return ChefConfig(tuple(paths), missing, fields.text("chef", "policy"), fields.text("chef", "policy_group"))
 
 
 def _rule(key: str, said: Any) -> None:

@@ -34,6 +34,7 @@ from nodeattrs.errors import BadArgument, NodeattrsError
 from nodeattrs.keep import Store, open_store
 from nodeattrs.keep.maintenance import last_runs
 from nodeattrs.runs.facts import Facts, load_facts
+from nodeattrs.runs.policies import NOTHING_ASKED, Asked
 from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.session import Session, perform, remembered
@@ -76,7 +77,7 @@ class Fleet:
     new:         whether a node that nobody knows is made
     run_list:    of all nodes from now on; None leaves each its own
     json_attributes: of all nodes: a file, or what was read from it
-    roles_only:  see `Repository`
+    asked:       of the repository
     last_facts:  whether a node that *facts* has nothing of, and every node where it is None, has the facts
                  of its last run
     """
@@ -91,7 +92,7 @@ class Fleet:
     json_attributes: str | Document | None = None
     last_facts: bool = True
     new: bool = True
-    roles_only: bool = False
+    asked: Asked = NOTHING_ASKED
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,7 +369,7 @@ class _Desk:
 
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
-        self.repository = Repository(fleet.repository, roles_only=fleet.roles_only)
+        self.repository = Repository(fleet.repository, asked=fleet.asked)
         self.store = open_store(fleet.store)
 
     @cached_property

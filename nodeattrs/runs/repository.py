@@ -17,13 +17,14 @@ import contextlib
 import os
 import pathlib
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from nodeattrs.adapters import chef
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.claim import Below, Locator, Origin
-from nodeattrs.core.tree import checked_name, copied
+from nodeattrs.core.tree import checked_name, copied, dig
 from nodeattrs.errors import (
     CookbookNotFound,
     DataBagItemNotFound,
@@ -32,6 +33,7 @@ from nodeattrs.errors import (
     MissingExtra,
     NodeattrsError,
     NotFound,
+    PolicyNotFound,
     RoleNotFound,
 )
 from nodeattrs.node.run_list import RunListItem, cookbook_of
@@ -40,6 +42,7 @@ from nodeattrs.runs.cookbook_paths import FOLDERS, CookbookPaths, Lock, entries,
 from nodeattrs.runs.cookbooks import RUBY, Cookbook, check_versions, read_metadata
 from nodeattrs.runs.fields import Fields, fault, known_or_near
 from nodeattrs.runs.node_files import NodeFile, read_node
+from nodeattrs.runs.policies import NOTHING_ASKED, Asked, Policy, read_policy
 from nodeattrs.runs.role_scripts import Script
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Environment, Role, read_environment, read_role
 from nodeattrs.runs.unread import NOT_RUN, not_run
@@ -62,16 +65,16 @@ class Repository:
 
     root:     the directory
     warnings: what was read so far and is probably not meant
-    roles_only: no cookbook is read: each is an unknown layer
+    asked:    what a call asks besides
     plans:    what runs have worked out of it for the nodes to come; it lives as long as this does
 
     raises: NotFound, where there is no such directory
     """
 
     @taking(root=A_PATH)
-    def __init__(self, root: str | os.PathLike[str], *, roles_only: bool = False) -> None:
+    def __init__(self, root: str | os.PathLike[str], *, asked: Asked = NOTHING_ASKED) -> None:
         self.root = pathlib.Path(root).absolute()
-        self.roles_only = roles_only
+        self.asked = asked
         self.warnings: list[DocumentError] = []
         self.plans: dict[tuple[str, ...], object] = {}
         self._read: dict[tuple[str, ...], Any] = {}
@@ -198,6 +201,40 @@ class Repository:
             self._read[key] = self._understood(document, locator, f"item {item} of data bag {bag}", content)
         return cast("tuple[dict[str, Any], Locator]", self._read[key])
 
+    def policy(self, name: str, group: str = "") -> Policy:
+        """A policy by its name, or by the file in the repository that locks it.
+
+        group: as `policy_groups/GROUP.json` has it, where `chef export` wrote one
+        raises: BadName, PolicyNotFound, DocumentError
+        """
+        key = ("policy", name, group)
+        if key not in self._read:
+            self._read[key] = replace(self._locked(name, group), group=group)
+        return cast(Policy, self._read[key])
+
+    def _locked(self, name: str, group: str) -> Policy:
+        files = [name] if name.endswith(".json") else list(self._locks_of(name, group))
+        for file in files:
+            path = pathlib.Path(os.path.realpath(self.root / file))
+            if path.is_relative_to(os.path.realpath(self.root)) and path.is_file():
+                policy = self._from(path, "policy", name, partial(read_policy, name))
+                if name in (file, policy.name):
+                    return policy
+        hint = f"it is looked for in {', '.join(files[-4:])}; or name the file"
+        raise PolicyNotFound(f"there is no policy {name}", hint=hint)
+
+    def _locks_of(self, name: str, group: str) -> Iterator[str]:
+        """Where a policy may lie: as `chef export` writes it, and as people keep locks."""
+        checked_name(name, "policy")
+        if group:
+            path = self._file("policy_groups", checked_name(group, "policy group"), (".json",), f"group {group}")
+            tree = documents.read(path, self.shown(path)).tree if path is not None else None
+            revision = dig(tree, ("policies", name, "revision_id"))
+            if isinstance(revision, str):
+                yield f"policies/{checked_name(f'{name}-{revision}', 'policy')}.json"
+        yield from (f"policies/{name}.lock.json", f"policyfiles/{name}.lock.json", f"{name}.lock.json")
+        yield "Policyfile.lock.json"
+
     def document(self, path: pathlib.Path) -> documents.Document:
         """A data file in the repository, read once. raises: DocumentError"""
         key = ("document", str(path))
@@ -211,12 +248,12 @@ class Repository:
         """The cookbook of that name. Without metadata it has version 0.0.0 and needs nothing.
 
         lock:   only such a one; else the newest where there are several
-        raises: BadName, DocumentError; CookbookNotFound, unless the settings or `roles_only` make it a warning
+        raises: BadName, DocumentError; CookbookNotFound, unless the settings or `--roles-only` make it a warning
         """
         key = ("cookbook", name, *(lock or ()))
         if key not in self._read:
             checked_name(name, "cookbook")
-            root = None if self.roles_only else self.cookbook_paths.find(name, lock)
+            root = None if self.asked.roles_only else self.cookbook_paths.find(name, lock)
             self._read[key] = self._missing(name, lock) if root is None else self._cookbook(name, root)
         return cast(Cookbook, self._read[key])
 
@@ -238,10 +275,10 @@ class Repository:
     def _missing(self, name: str, lock: Lock | None) -> Cookbook:
         """What stands for a cookbook that is not there. raises: CookbookNotFound"""
         what = f"cookbook {name}" if lock is None else f"cookbook {name} {lock.version}"
-        if not self.roles_only and self._chef.missing_cookbooks == "error":
+        if not self.asked.roles_only and self._chef.missing_cookbooks == "error":
             hint = f"{known_or_near(name, self.cookbooks())}; --roles-only asks without cookbooks"
             raise CookbookNotFound(f"there is no {what}", hint=hint)
-        unread = "was not read: --roles-only" if self.roles_only else "is not there"
+        unread = "was not read: --roles-only" if self.asked.roles_only else "is not there"
         self.warnings.append(DocumentError(f"{what} {unread}", kind="missing-cookbook"))
         return Cookbook(name, locator=Origin("cookbook", name), unread=unread)
 
