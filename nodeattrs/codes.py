@@ -305,6 +305,11 @@ NA0417 PolicyNotFound
 A policy that nothing in the repository locks.
 nodeattrs run --repo . --policy web
 Lock it (chef install), or name the file: --policy web.lock.json.
+
+NA0418 CannotDecrypt
+An item of a data bag is encrypted, and its secret is not named, or is another one; or it is an item of chef-vault.
+data_bag_item("passwords", "db")
+Name the file that holds the secret: --secret-file, or [chef] secret_file in nodeattrs.toml.
 """,
     ("Stores", "StoreError"): """
 NA0501 StoreError

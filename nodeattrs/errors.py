@@ -36,6 +36,7 @@ attributes too, so no program need parse the sentence.
     │   ├── PolicyNotFound
     │   ├── NodeNotFound
     │   └── DataBagItemNotFound
+    ├── CannotDecrypt             (also ValueError)     an encrypted value, and no secret or a wrong one
     ├── RecipeFailed                                    cookbook code raised
     ├── StoreError                (also OSError)        a store that cannot be read or written
     ├── BadName                   (also ValueError)     a name from outside that must not become a path
@@ -273,6 +274,10 @@ class NodeNotFound(NotFound):
 
 class DataBagItemNotFound(NotFound):
     """A data bag, or an item of one, that does not exist."""
+
+
+class CannotDecrypt(NodeattrsError, ValueError):
+    """An encrypted value, and no secret or a wrong one; nothing of what it holds is said."""
 
 
 class RecipeFailed(NodeattrsError):

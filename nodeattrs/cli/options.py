@@ -70,7 +70,7 @@ _STORE_HELP = (
 )
 
 
-_ASKED = ("policy", "policy_group", "named_run_list", "roles_only")
+_ASKED = ("policy", "policy_group", "named_run_list", "secret_file", "roles_only")
 
 REPO_HELP = (
     "the repository (default: NODEATTRS_REPO, else that of the nearest nodeattrs.toml here or above, else the current "
@@ -181,6 +181,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--policy", metavar="NAME", help="a policy of the repository, or the file that locks it")
     parser.add_argument("--policy-group", metavar="NAME", help="of the policy: whose attributes are hoisted")
     parser.add_argument("--named-run-list", metavar="NAME", help="one of the policy's other run-lists")
+    parser.add_argument("--secret-file", metavar="FILE", help="with the secret of encrypted data bags")
     parser.add_argument(
         "--roles-only", action="store_true", help="roles and environments alone: no cookbook is read or has to be there"
     )

@@ -96,12 +96,14 @@ class ChefConfig:
     cookbook_paths:    folders with cookbooks, the first first; none: the usual ones
     missing_cookbooks: "error", or "warn": an unknown layer stands for each
     policy, policy_group: what nodes follow that say nothing else, or ""
+    secret_file:       with the secret of encrypted data bags, or ""; a relative path counts from the repository
     """
 
     cookbook_paths: tuple[str, ...] = ()
     missing_cookbooks: str = "error"
     policy: str = ""
     policy_group: str = ""
+    secret_file: str = ""
 
 
 @dataclass(frozen=True)
@@ -214,7 +216,8 @@ def _chef(fields: Fields) -> ChefConfig:
     missing = fields.text("chef", "missing_cookbooks") or "error"
     if missing not in ("error", "warn"):
         fields.wrong(("chef", "missing_cookbooks"), f"missing_cookbooks is no {missing!r}", 'write "error" or "warn"')
-    return ChefConfig(tuple(paths), missing, fields.text("chef", "policy"), fields.text("chef", "policy_group"))
+    others = (fields.text("chef", name) for name in ("policy", "policy_group", "secret_file"))
+    return ChefConfig(tuple(paths), missing, *others)
 
 
 def _rule(key: str, said: Any) -> None:

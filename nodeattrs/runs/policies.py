@@ -36,12 +36,14 @@ class Asked(NamedTuple):
     policy:         the name of a policy, or a file; "" leaves it to the node
     policy_group:   of the policy
     named_run_list: one of the policy's other run-lists
+    secret_file:    with the secret of encrypted data bags
     """
 
     roles_only: bool = False
     policy: str = ""
     policy_group: str = ""
     named_run_list: str = ""
+    secret_file: str = ""
 
 
 NOTHING_ASKED = Asked()

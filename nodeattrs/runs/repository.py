@@ -24,8 +24,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from nodeattrs.adapters import chef
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.claim import Below, Locator, Origin
-from nodeattrs.core.tree import checked_name, copied, dig
+from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.core.tree import SCALARS, checked_name, copied, dig
 from nodeattrs.errors import (
+    CannotDecrypt,
     CookbookNotFound,
     DataBagItemNotFound,
     DocumentError,
@@ -171,15 +173,39 @@ class Repository:
             )
         return self._names(folder, _DATA)
 
-    def data_bag_item(self, bag: str, item: str) -> dict[str, Any]:
-        """One item of a data bag, as a copy that belongs to the caller.
+    def data_bag_item(self, bag: str, item: str, secret: str | None = None) -> dict[str, Any]:
+        """One item of a data bag, as a copy that belongs to the caller; the values of an encrypted one are secrets.
 
-        raises: BadName, DataBagItemNotFound, DocumentError
+        secret: that it was encrypted with; else that of the file that call or settings name
+        raises: BadName, DataBagItemNotFound, DocumentError, CannotDecrypt, MissingExtra
         """
-        return cast("dict[str, Any]", copied(self.bag_item(bag, item)[0]))
+        return cast("dict[str, Any]", copied(self.bag_item(bag, item, secret)[0], SCALARS | {Sensitive}))
 
-    def bag_item(self, bag: str, item: str) -> tuple[dict[str, Any], Locator]:
+    def bag_item(self, bag: str, item: str, secret: str | None = None) -> tuple[dict[str, Any], Locator]:
         """The same, not to be changed, and what knows its lines."""
+        tree, locator = self._bag_item(bag, item)
+        if not chef.is_encrypted(tree):
+            return tree, locator
+        key, what = ("decrypted", bag, item), f"item {item} of data bag {bag}"
+        if f"{item}_keys" in self.data_bag(bag):
+            hint = f"{item}_keys has its key, encrypted for each client and admin; that is not read here"
+            raise CannotDecrypt(f"{what} is an item of chef-vault", origins=(locator.at(()),), hint=hint)
+        if secret is not None:
+            return chef.decrypted(tree, secret.encode(), what), locator
+        if key not in self._read:
+            self._read[key] = chef.decrypted(tree, self._secret(what), what)
+        return cast("dict[str, Any]", self._read[key]), locator
+
+    def _secret(self, what: str) -> bytes:
+        """What encrypted items need. raises: CannotDecrypt, where no file is named; DocumentError"""
+        named = os.path.abspath(self.asked.secret_file) if self.asked.secret_file else self._chef.secret_file
+        if not named:
+            hint = "name the file with its secret: --secret-file, or [chef] secret_file in nodeattrs.toml"
+            raise CannotDecrypt(f"{what} is encrypted", hint=hint)
+        path = self.root / os.path.expanduser(named)
+        return documents.content_of(path, self.shown(path)).strip(b"\0\t\n\v\f\r ")
+
+    def _bag_item(self, bag: str, item: str) -> tuple[dict[str, Any], Locator]:
         items = self.data_bag(bag)
         checked_name(item, "data bag item")
 
@@ -302,7 +328,7 @@ class Repository:
         environments = _all(faults, self._as_data("environments", run_code), self.environment)
         nodes = _all(faults, self.nodes(), self.node_document)
         for bag in self._folders("data_bags"):
-            _all(faults, _tried(faults, partial(self.data_bag, bag)) or [], partial(self.data_bag_item, bag))
+            _all(faults, _tried(faults, partial(self.data_bag, bag)) or [], partial(self._bag_item, bag))
 
         for role in roles:
             for path, texts in _lists_of(role):
