@@ -219,6 +219,11 @@ NA0316 missing-cookbook
 A cookbook was not read: it is not there, or --roles-only was asked for. An unknown layer stands for it.
 nodeattrs run --repo . --run-list 'role[web]' --roles-only
 Fetch it (berks vendor), or name its folder: [chef] cookbook_paths.
+
+NA0317 outside
+Chef's configuration names a folder outside of the repository, which is not followed of itself.
+cookbook_path "/var/chef/cookbooks" in .chef/config.rb
+Name it under [chef] in nodeattrs.toml, if it is meant.
 """,
     ("Repositories and runs", "NodeattrsError"): """
 NA0401 RunListError

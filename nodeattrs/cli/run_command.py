@@ -72,7 +72,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--node",
         metavar="NAME",
         action="append",
-        help="may be repeated (default: the fqdn that the facts name)",
+        help="may be repeated (default: as Chef's configuration says, else the fqdn of the facts)",
     )
     which.add_argument("--all", action="store_true", help="every node that nodes/ of the repository describes")
     add_run_options(parser)
@@ -106,7 +106,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     if options.all:
         names = repository.nodes()
     else:
-        names = options.node or [name_in(shared or facts_from(options.facts, None, repository))]
+        known = repository.config.chef.node_name
+        names = options.node or [known or name_in(shared or facts_from(options.facts, None, repository))]
     if not names:
         raise NotFound("nodes/ describes no node", hint="name one: --node NAME")
     if since is not None:

@@ -36,7 +36,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -51,7 +51,7 @@ from nodeattrs.runs.node_files import LEVELS
 from nodeattrs.texts.documents import Document
 from nodeattrs.texts.nearest import SETTINGS_FILE
 
-__all__ = ["FILE", "SETTINGS", "ChefConfig", "Config", "judged", "known_code", "read_config"]
+__all__ = ["FILE", "SETTINGS", "ChefConfig", "Config", "judged", "known_code", "read_config", "with_chefs"]
 
 FILE = SETTINGS_FILE
 
@@ -97,6 +97,8 @@ class ChefConfig:
     missing_cookbooks: "error", or "warn": an unknown layer stands for each
     policy, policy_group: what nodes follow that say nothing else, or ""
     secret_file:       with the secret of encrypted data bags, or ""; a relative path counts from the repository
+    config:            Chef's own configuration, or "": `.chef/config.rb`, `.chef/knife.rb`
+    node_name:         who is meant where nobody is named, or ""
     """
 
     cookbook_paths: tuple[str, ...] = ()
@@ -104,6 +106,8 @@ class ChefConfig:
     policy: str = ""
     policy_group: str = ""
     secret_file: str = ""
+    config: str = ""
+    node_name: str = ""
 
 
 @dataclass(frozen=True)
@@ -216,8 +220,42 @@ def _chef(fields: Fields) -> ChefConfig:
     missing = fields.text("chef", "missing_cookbooks") or "error"
     if missing not in ("error", "warn"):
         fields.wrong(("chef", "missing_cookbooks"), f"missing_cookbooks is no {missing!r}", 'write "error" or "warn"')
-    others = (fields.text("chef", name) for name in ("policy", "policy_group", "secret_file"))
+    others = (fields.text("chef", name) for name in list(ChefConfig.__dataclass_fields__)[2:])
     return ChefConfig(tuple(paths), missing, *others)
+
+
+def with_chefs(config: Config, fields: Fields) -> Config:
+    """The settings, and what Chef's own configuration says besides. raises: DocumentError"""
+    paths: list[Path] = [("cookbook_path",)]
+    if isinstance(fields.tree.get("cookbook_path"), list):
+        paths = [("cookbook_path", index) for index in range(len(fields.items("cookbook_path")))]
+    given: dict[str, Any] = {
+        "cookbook_paths": tuple(path for path in (_inside(fields, one) for one in paths) if path),
+        "policy": fields.text("policy_name"),
+        "policy_group": fields.text("policy_group"),
+        "secret_file": _inside(fields, ("encrypted_data_bag_secret",)),
+        "node_name": fields.text("node_name"),
+    }
+    allowed, blocked, environment = _lists(fields, "allowed"), _lists(fields, "blocked"), fields.text("environment")
+    fields.finish()
+    return replace(
+        config,
+        allowed={**allowed, **config.allowed},
+        blocked={**blocked, **config.blocked},
+        environment=config.environment or environment or None,
+        chef=replace(config.chef, **{name: value for name, value in given.items() if not getattr(config.chef, name)}),
+    )
+
+
+def _inside(fields: Fields, path: Path) -> str:
+    """A path in the repository; one that leads out of it is a warning."""
+    text = fields.text(*path)
+    named = os.path.normpath(text) if text else ""
+    if os.path.isabs(named) or named.startswith((os.pardir, "~")):
+        hint = "name it in nodeattrs.toml, under [chef], if it is meant"
+        fields.warn(path, f"{text} leads out of the repository, and is not followed", hint, "outside")
+        return ""
+    return named
 
 
 def _rule(key: str, said: Any) -> None:

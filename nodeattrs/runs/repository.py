@@ -39,7 +39,7 @@ from nodeattrs.errors import (
     RoleNotFound,
 )
 from nodeattrs.node.run_list import RunListItem, cookbook_of
-from nodeattrs.runs.config import FILE, ChefConfig, Config, judged
+from nodeattrs.runs.config import FILE, ChefConfig, Config, judged, with_chefs
 from nodeattrs.runs.cookbook_paths import FOLDERS, CookbookPaths, Lock, entries, files_below
 from nodeattrs.runs.cookbooks import RUBY, Cookbook, check_versions, read_metadata
 from nodeattrs.runs.fields import Fields, fault, known_or_near
@@ -95,10 +95,25 @@ class Repository:
 
         raises: DocumentError
         """
-        if self.settings is None:
-            return Config()
-        config, warnings = judged(self.settings)
-        self.warnings += warnings
+        config = Config()
+        if self.settings is not None:
+            config, warnings = judged(self.settings)
+            self.warnings += warnings
+        return self._with_chefs(config)
+
+    def _with_chefs(self, config: Config) -> Config:
+        """With what Chef's own configuration says; one that cannot be read is a warning."""
+        names = [config.chef.config] if config.chef.config else [".chef/config.rb", ".chef/knife.rb"]
+        path = next((path for path in map(self.root.joinpath, names) if path.is_file()), None)
+        if path is None:
+            return config
+        try:
+            kind = "knife" if path.name == "knife.rb" else "settings"
+            return self._from(path, kind, "", partial(with_chefs, config))
+        except MissingExtra as error:
+            self.warnings.append(not_run(self.shown(path), error.hint))
+        except DocumentError as error:
+            self.warnings.append(error)
         return config
 
     @cached_property

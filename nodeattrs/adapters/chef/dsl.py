@@ -1,4 +1,4 @@
-"""The words of Chef's roles, environments and metadata, and what each says.
+"""The words of Chef's roles, environments, metadata and configuration, and what each says.
 
 A file in Ruby becomes the document that its JSON would be, each leaf with its line. It knows which
 word sets which field, and neither whether the fields make sense nor where files lie.
@@ -30,7 +30,13 @@ class _Fields:
         self.kind = KINDS[kind]
         self.ruby = Ruby(text, self._said)
         for call in self.ruby.calls(self.kind.words, self.kind.every):
-            said = call.arguments()
+            try:
+                said = call.arguments()
+            except DocumentError as error:
+                if not self.kind.lenient:
+                    raise
+                self.ruby.warnings.append(error)
+                continue
             if said:
                 self._perform(call, said)
 
@@ -127,11 +133,20 @@ class _Kind:
 
     words: word -> the field that it sets, and how
     every: anything else is refused; else it does not matter
+    lenient: a word whose value is no literal is a warning, and says nothing
     """
 
     words: Mapping[str, tuple[str, _Form]]
     every: bool = True
+    lenient: bool = False
 
+
+_LEVELS = ("automatic", "default", "normal", "override")
+_SETTINGS = (
+    *("node_name", "environment", "cookbook_path", "policy_name", "policy_group", "encrypted_data_bag_secret"),
+    *(f"{which}_{level}_attributes" for which in ("allowed", "blocked") for level in _LEVELS),
+    *(f"{level}_attribute_{which}list" for which in ("white", "black") for level in _LEVELS),
+)
 
 KINDS: Mapping[str, _Kind] = {
     "role": _Kind(
@@ -155,6 +170,9 @@ KINDS: Mapping[str, _Kind] = {
     "cookbook": _Kind(
         {**{word: (word, _one) for word in ("name", "version")}, "depends": ("dependencies", _entry)}, False
     ),
+    "settings": _Kind({word: (word, _one) for word in _SETTINGS}, False, True),
+    # The name in there is that of a person.
+    "knife": _Kind({word: (word, _one) for word in _SETTINGS[1:]}, False, True),
 }
 """By what a file describes."""
 
