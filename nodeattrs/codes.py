@@ -18,8 +18,6 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-__all__ = ["ROOMS", "Code", "code_named", "code_of", "codes"]
-
 ROOMS = {
     ("Everywhere", ""): """
 NA0001 NodeattrsError
@@ -165,7 +163,7 @@ The name inside a document is not the one it is filed under; the file's own coun
 roles/web.json with "name": "www"
 Write the file's name, or rename the file.
 
-NA0306 said-twice
+NA0306 set-twice
 Two spellings of one setting; the oldest counts.
 automatic_attribute_whitelist = [] beside [allowed] automatic = []
 Keep one of them.
@@ -1086,7 +1084,7 @@ class Code(NamedTuple):
 
     @property
     def page(self) -> str:
-        """Where it is told."""
+        """Where it is described."""
         return f"docs/codes.md#{self.code.lower()}"
 
 

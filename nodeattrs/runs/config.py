@@ -14,6 +14,9 @@
     ignore = ["NA0305", "unknown-type"]
     baseline = "nodeattrs-baseline.json"
 
+    [facts]
+    fauxhai = "../fauxhai"
+
     [merge]
     "apache2.modules" = "replace"
     "users.*.keys" = "append"
@@ -51,8 +54,6 @@ from nodeattrs.runs.node_files import LEVELS
 from nodeattrs.texts.documents import Document
 from nodeattrs.texts.nearest import SETTINGS_FILE
 
-__all__ = ["FILE", "SETTINGS", "ChefConfig", "Config", "judged", "known_code", "read_config", "with_chefs"]
-
 FILE = SETTINGS_FILE
 
 SETTINGS: Mapping[str, Any] = {
@@ -68,6 +69,7 @@ SETTINGS: Mapping[str, Any] = {
     "limits": {},
     "check": {},
     "chef": {},
+    "facts": {},
 }
 """Every setting and its default; the repository itself is none of its file. Nodes are kept below the current
 directory: a repository is not written to unless its own settings ask for it."""
@@ -124,6 +126,7 @@ class Config:
     merge:       rules for paths: what happens there instead of what Chef does
     limits:      what one document, lookup, merge or query may take: see `core.budget.Limits`
     check_select, check_ignore: codes of findings, or names: only these count, these do not
+    fauxhai:     a folder of platforms in fauxhai's shape, for --platform, or None
     check_baseline: the file of findings that are known, or None; a relative path counts from the repository
     chef:        of repositories that were made for Chef
     """
@@ -140,6 +143,7 @@ class Config:
     check_select: tuple[str, ...] = ()
     check_ignore: tuple[str, ...] = ()
     check_baseline: str | None = None
+    fauxhai: str | None = None
     chef: ChefConfig = ChefConfig()
 
 
@@ -156,6 +160,7 @@ def read_config(fields: Fields) -> Config:
     """
     fields.only(_KNOWN, ignore=_CHEFS)
     fields.only(("select", "ignore", "baseline"), "check", above=_KNOWN)
+    fields.only(("fauxhai",), "facts", above=_KNOWN)
     config = Config(
         _lists(fields, "allowed"),
         _lists(fields, "blocked"),
@@ -169,6 +174,7 @@ def read_config(fields: Fields) -> Config:
         tuple(_codes(fields, "select")),
         tuple(_codes(fields, "ignore")),
         fields.text("check", "baseline") or None,
+        fields.text("facts", "fauxhai") or None,
         _chef(fields),
     )
     fields.finish()
@@ -196,18 +202,18 @@ def _codes(fields: Fields, name: str) -> Iterator[str]:
 
 
 def _merge_rules(fields: Fields) -> Iterator[PathRule]:
-    for key, said in fields.map("merge").items():
+    for key, given in fields.map("merge").items():
         place = fields.locator.at(("merge", key)).place or FILE
-        if fields.parsed(("merge", key), said, partial(_rule, key)):
-            yield from read_rules({key: said}, lambda _, place=place: place)  # type: ignore[misc]
+        if fields.parsed(("merge", key), given, partial(_rule, key)):
+            yield from read_rules({key: given}, lambda _, place=place: place)  # type: ignore[misc]
 
 
 def _limits(fields: Fields) -> dict[str, float]:
     fields.only(NAMES, "limits", above=_KNOWN)
-    said = {name: most for name, most in fields.map("limits").items() if name in NAMES}
+    given = {name: most for name, most in fields.map("limits").items() if name in NAMES}
     return {
         name: most
-        for name, most in said.items()
+        for name, most in given.items()
         if fields.parsed(("limits", name), most, lambda most, name=name: Limits().but(**{name: most}))  # type: ignore[misc]
     }
 
@@ -258,9 +264,9 @@ def _inside(fields: Fields, path: Path) -> str:
     return named
 
 
-def _rule(key: str, said: Any) -> None:
+def _rule(key: str, given: Any) -> None:
     try:
-        read_rules({key: said})
+        read_rules({key: given})
     except BadArgument as error:
         if key in _KNOWN:
             error.hint = f"if the setting {key} is meant, write it above the first [table]"
@@ -279,7 +285,7 @@ def _lists(fields: Fields, table: str) -> dict[str, list[Entry]]:
         first, *others = spellings
         for path in others:
             fields.warn(
-                path, f"is ignored, because {'.'.join(first)} says the same thing", "keep one of them", "said-twice"
+                path, f"is ignored, because {'.'.join(first)} says the same thing", "keep one of them", "set-twice"
             )
         if level != "automatic":
             fields.warn(

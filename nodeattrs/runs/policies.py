@@ -20,8 +20,6 @@ from nodeattrs.runs.cookbook_paths import Lock
 from nodeattrs.runs.fields import Fields, known_or_near
 from nodeattrs.runs.roles import Role
 
-__all__ = ["NOTHING_ASKED", "Asked", "Policy", "read_policy"]
-
 _LEVELS = ("default_attributes", "override_attributes")
 _FIELDS = (
     *("name", "revision_id", "run_list", "named_run_lists", "included_policy_locks", "cookbook_locks"),

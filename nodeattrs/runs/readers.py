@@ -18,8 +18,6 @@ from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import cookbook_of
 from nodeattrs.runs.repository import Repository
 
-__all__ = ["READERS", "reader_words"]
-
 READERS = {"read_json": (".json",), "read_yaml": (".yaml", ".yml"), "read_toml": (".toml",)}
 """The words that read a file, and what its name ends in."""
 

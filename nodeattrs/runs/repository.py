@@ -53,8 +53,6 @@ from nodeattrs.texts import documents
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera import Hiera
 
-__all__ = ["Repository"]
-
 _DATA = (".json", ".yaml", ".yml")
 _READ = (*_DATA, RUBY)
 _SCRIPTED = (*_READ, ".py")
@@ -128,6 +126,12 @@ class Repository:
         from nodeattrs.adapters.hiera import Hiera
 
         return Hiera(self.root / (named or "hiera.yaml"), root=self.root)
+
+    @property
+    def platforms(self) -> pathlib.Path | None:
+        """The folder of platforms that the settings name; None where they name none."""
+        named = self.config.fauxhai
+        return None if named is None else self.root / named
 
     def role(self, name: str) -> Role:
         """The role of that name.
@@ -390,7 +394,7 @@ class Repository:
                 else:
                     self.cookbook(cookbook_of(item.name)).recipe_file(item.name)
             except DocumentError:
-                pass  # said already, by reading it
+                pass  # reported already, by reading it
             except NodeattrsError as error:
                 yield fault(locator, (*under, index), error.message, hint=error.hint)
 

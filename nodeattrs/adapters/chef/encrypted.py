@@ -18,8 +18,6 @@ from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.errors import CannotDecrypt, DocumentError, missing_extra
 from nodeattrs.texts.documents import parse
 
-__all__ = ["decrypted", "is_encrypted"]
-
 _ID = "id"
 _FIELDS = {"encrypted_data", "iv", "version", "cipher"}
 _VERSIONS = {
@@ -31,7 +29,7 @@ _VERSIONS = {
 
 
 def is_encrypted(item: Mapping[Any, Any]) -> bool:
-    """Whether all of an item but its id is encrypted, by the names of the fields, as Chef tells."""
+    """Whether all of an item but its id is encrypted, by the names of the fields, as Chef decides it."""
     values = [value for key, value in item.items() if key != _ID]
     return bool(values) and all(_version(value) for value in values)
 
