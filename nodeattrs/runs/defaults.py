@@ -23,6 +23,7 @@ SETTINGS: Mapping[str, Any] = {
     "merge": {},
     "limits": {},
     "check": {},
+    "chef": {},
     "facts": {},
 }
 """Every setting and its default; the repository itself is none of its file. Nodes are kept below the current
