@@ -33,8 +33,10 @@ attributes too, so no program need parse the sentence.
     │   ├── CookbookNotFound
     │   ├── AttributeFileNotFound
     │   ├── RecipeNotFound
+    │   ├── PolicyNotFound
     │   ├── NodeNotFound
     │   └── DataBagItemNotFound
+    ├── CannotDecrypt             (also ValueError)     an encrypted value, and no secret or a wrong one
     ├── RecipeFailed                                    cookbook code raised
     ├── StoreError                (also OSError)        a store that cannot be read or written
     ├── BadName                   (also ValueError)     a name from outside that must not become a path
@@ -262,12 +264,20 @@ class RecipeNotFound(NotFound):
     """A recipe that does not exist in its cookbook."""
 
 
+class PolicyNotFound(NotFound):
+    """A policy that nothing in the repository locks."""
+
+
 class NodeNotFound(NotFound):
     """A node that neither the store nor the repository knows."""
 
 
 class DataBagItemNotFound(NotFound):
     """A data bag, or an item of one, that does not exist."""
+
+
+class CannotDecrypt(NodeattrsError, ValueError):
+    """An encrypted value, and no secret or a wrong one; nothing of what it holds is shown."""
 
 
 class RecipeFailed(NodeattrsError):

@@ -17,8 +17,9 @@ from nodeattrs.catalog import Catalog, Report, Resource, ResourceFailed, apply_p
 from nodeattrs.catalog.types import Site, subject_of, type_named
 from nodeattrs.catalog.types.commands import Execute, Log
 from nodeattrs.catalog.types.files import Directory, File, Link
+from nodeattrs.core.code import held_back
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.errors import BadArgument, BadName, MissingExtra
+from nodeattrs.errors import BadArgument, BadName, MissingExtra, UnknownLayer
 from nodeattrs.runs.applying import noted_report
 
 
@@ -262,6 +263,8 @@ class TestAll:
         group = "nodeattrs.resource_types"
         points([metadata.EntryPoint(name, "tests.test_catalog_types:Marker", group) for name in ("Marker", "File")])
         assert (Marker, File) == (type_named("Marker"), type_named("File"))
+        with held_back(), pytest.raises(UnknownLayer, match=r"the resource type Marker .* was not run"):
+            type_named("Marker")
 
         points([metadata.EntryPoint("Broken", "tests.no_such_module:X", group)])
         with pytest.raises(NodeattrsError, match=r"resource type Broken of .* cannot be loaded"):

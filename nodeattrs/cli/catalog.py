@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from nodeattrs.reports.catalog import AppliedCatalog
     from nodeattrs.runs.run import Run
 
-NAME = "catalog"
 SUMMARY = "the resources of a node: check, order, graph, why, explain, impact, apply"
 DESCRIPTION = """\
 What the recipes of a node declare: check it and ask about it without touching anything, or apply it.
@@ -134,7 +133,7 @@ def _check(options: argparse.Namespace, terminal: Terminal) -> int:
 def _order(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.reports.catalog import CatalogOrder
 
-    terminal.report(CatalogOrder(_plan(options, terminal), _name(options)))
+    terminal.report(CatalogOrder(_plan(options, terminal), str(options.node or options.source)))
     return 0
 
 
@@ -198,10 +197,6 @@ def _apply(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _plan(options: argparse.Namespace, terminal: Terminal) -> Plan:
     return _catalog(options, terminal).plan(documented=options.documented)
-
-
-def _name(options: argparse.Namespace) -> str:
-    return str(options.node or options.source)
 
 
 def _catalog(options: argparse.Namespace, terminal: Terminal) -> Catalog:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from nodeattrs.node.node import Node
     from nodeattrs.runs import Repository
     from nodeattrs.runs.facts import Facts
+    from nodeattrs.runs.policies import Asked
     from nodeattrs.runs.run import Run
     from nodeattrs.runs.settings import Settings
     from nodeattrs.texts.documents import Document
@@ -37,6 +38,8 @@ _STORE_HELP = (
     "nodeattrs.toml that was found above)"
 )
 
+
+_ASKED = ("policy", "policy_group", "named_run_list", "secret_file", "roles_only")
 
 REPO_HELP = (
     "the repository (default: NODEATTRS_REPO, else that of the nearest nodeattrs.toml here or above, else the current "
@@ -149,6 +152,21 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         parser, "FILE", "what ohai or facter --json wrote, or a directory with NODE.json in it", "ask this machine"
     )
     parser.add_argument("--json-attributes", "-j", metavar="FILE", help="attributes, and a run_list, for this node")
+    parser.add_argument("--policy", metavar="NAME", help="a policy of the repository, or the file that locks it")
+    parser.add_argument("--policy-group", metavar="NAME", help="of the policy: whose attributes are hoisted")
+    parser.add_argument("--named-run-list", metavar="NAME", help="one of the policy's other run-lists")
+    parser.add_argument("--secret-file", metavar="FILE", help="with the secret of encrypted data bags")
+    parser.add_argument(
+        "--roles-only", action="store_true", help="roles and environments alone: no cookbook is read or has to be there"
+    )
+
+
+def asked_of(options: argparse.Namespace) -> Asked:
+    """What a run is asked besides its node."""
+    from nodeattrs.runs.policies import Asked
+
+    given = {name: getattr(options, name, None) for name in Asked._fields}
+    return Asked(**{name: value for name, value in given.items() if value is not None})
 
 
 def add_facts(parser: argparse._ActionsContainer, metavar: str, what: str, default: str) -> None:
@@ -312,6 +330,7 @@ def repository_of(options: argparse.Namespace) -> Repository:
     from nodeattrs.runs import Repository
 
     repository = settings_of(options).repository or Repository(os.curdir)
+    repository.asked = asked_of(options)
     options.repo = os.path.relpath(repository.root)
     return repository
 
@@ -335,11 +354,10 @@ def json_attributes(options: argparse.Namespace, repository: Repository) -> Docu
         return None
     import pathlib
 
-    from nodeattrs.runs.session import shown_in
     from nodeattrs.texts.documents import read
 
     path = pathlib.Path(options.json_attributes)
-    return read(path, shown_in(repository, path))
+    return read(path, repository.shown(path))
 
 
 def is_directory(place: str | None) -> bool:
@@ -377,7 +395,6 @@ def facts_from(options: argparse.Namespace, node: str | None = None, repository:
 
     from nodeattrs.core.tree import checked_name
     from nodeattrs.runs.facts import gather, load_facts
-    from nodeattrs.runs.session import shown_in
 
     if place is None:
         try:
@@ -391,7 +408,7 @@ def facts_from(options: argparse.Namespace, node: str | None = None, repository:
         if node is None:
             raise BadArgument(f"--facts {place} is a directory", hint="say which node is meant, or name one file in it")
         path /= f"{checked_name(node, 'node')}.json"
-    return load_facts(path, shown_in(repository, path) if repository else None)
+    return load_facts(path, repository.shown(path) if repository else None)
 
 
 def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, int | None, Run | None]:
@@ -404,8 +421,9 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
     if options.repo is None:
         from nodeattrs.runs.remembered import required
 
-        for word in ("run_list", "override_run_list", "environment", "facts", "platform", "json_attributes"):
-            if getattr(options, word) is not None:
+        of_runs = ("run_list", "override_run_list", "environment", "facts", "platform", "json_attributes", *_ASKED)
+        for word in of_runs:
+            if getattr(options, word) not in (None, False):
                 options.refuse(f"--{word.replace('_', '-')} is about a run, so it needs --repo")
         store, sensitive = kept_in(options)
         found = required(store, options.node, sensitive, moment(getattr(options, "at", None)))

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from nodeattrs.runs.recipes import LogLine
     from nodeattrs.runs.session import Session
 
-NAME = "run"
 SUMMARY = "compute the attributes of nodes and save the result"
 DESCRIPTION = """\
 Run nodes: facts, roles and environment, attribute files, recipes, in Chef's order. Normal
@@ -72,7 +71,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--node",
         metavar="NAME",
         action="append",
-        help="may be repeated (default: the fqdn that the facts name)",
+        help="may be repeated (default: as Chef's configuration says, else the fqdn of the facts)",
     )
     which.add_argument("--all", action="store_true", help="every node that nodes/ of the repository describes")
     add_run_options(parser)
@@ -108,7 +107,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     if options.all:
         names = repository.nodes()
     else:
-        names = options.node or [name_in(shared or facts_from(options, None, repository))]
+        known = repository.config.chef.node_name
+        names = options.node or [known or name_in(shared or facts_from(options, None, repository))]
     if not names:
         raise NotFound("nodes/ describes no node", hint="name one: --node NAME")
     if since is not None:
@@ -194,6 +194,7 @@ class _Runs:
             json_attributes=given if is_here else options.json_attributes,
             last_facts=False,
             new=options.new,
+            asked=repository.asked,
         )
 
     def _apply(self, name: str, catalog: Catalog) -> Report:

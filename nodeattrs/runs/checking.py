@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from nodeattrs.core.borders import taking
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.runs.config import FILE
+from nodeattrs.runs.defaults import FILE
 from nodeattrs.runs.repository import Repository
 
 

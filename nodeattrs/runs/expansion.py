@@ -48,16 +48,19 @@ def layers_of(
     environment: str,
     sensitive: Sequence[str | Path] = (),
     rules: tuple[PathRule, ...] = (),
+    policy: Role | None = None,
 ) -> Layers:
     """Expand a run-list and fold its roles and the environment, for any number of nodes.
 
     sensitive, rules: those of the nodes
+    policy:    what a policy says, where roles would
     raises:    as `expand_node`
     """
     node = Node(environment=environment, sensitive=sensitive, rules=rules)
     node.run_list = run_list
     expansion = expand_run_list(node.run_list, roles, environment)
     expansion.require_roles()
+    expansion.role_layers += [policy] if policy is not None else []
     found = _environment(environment, environments)
     _take(node, expansion, found)
     return Layers(expansion, found, Intake(node).layers())
@@ -103,6 +106,9 @@ def _take(node: Node, expansion: Expansion, environment: Environment) -> None:
         [(role.default_attributes, role.default_locator) for role in layers],
         [(role.override_attributes, role.override_locator) for role in layers],
     )
+    for kind, one in (("env", environment), *(("role", role) for role in layers)):
+        for level in ("default", "override") if one.unread else ():
+            node.unknown(f"{kind}_{level}", one.name, one.locator, one.unread)
 
 
 def note_expansion(node: Node, expansion: Expansion) -> None:

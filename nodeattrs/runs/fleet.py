@@ -34,10 +34,11 @@ from nodeattrs.errors import BadArgument, NodeattrsError
 from nodeattrs.keep import Store, open_store
 from nodeattrs.keep.maintenance import last_runs
 from nodeattrs.runs.facts import Facts, load_facts
+from nodeattrs.runs.policies import NOTHING_ASKED, Asked
 from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.remembered import remembered
 from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.session import Session, perform, shown_in
+from nodeattrs.runs.session import Session, perform
 from nodeattrs.texts.documents import Document, read
 
 BATCH = 8
@@ -76,6 +77,7 @@ class Fleet:
     run_list:    of all nodes from now on; None leaves each its own
     override_run_list: what they run instead of it, this once
     json_attributes: of all nodes: a file, or what was read from it
+    asked:       of the repository
     last_facts:  whether a node that *facts* has nothing of, and every node where it is None, has the facts
                  of its last run
     """
@@ -91,6 +93,7 @@ class Fleet:
     last_facts: bool = True
     new: bool = True
     override_run_list: tuple[str, ...] | None = None
+    asked: Asked = NOTHING_ASKED
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +153,7 @@ def resolve(
     raises:   NodeattrsError, where a worker died
     """
     work = _Work(fleet, collect, apply)
-    stopping = stopping or _never
+    stopping = stopping or (lambda: False)
     if executor is not None:
         yield from _sent(work, names, executor.submit, BATCH, in_order, stopping)
         return
@@ -254,10 +257,6 @@ def _not_interrupted() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _never() -> bool:
-    return False
 
 
 # --- in a worker --------------------------------------------------------------------
@@ -368,14 +367,14 @@ class _Worker:
 
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
-        self.repository = Repository(fleet.repository)
+        self.repository = Repository(fleet.repository, asked=fleet.asked)
         self.store = open_store(fleet.store)
 
     @cached_property
     def json_attributes(self) -> Document | None:
         """Those of all nodes."""
         given = self._fleet.json_attributes
-        return read(Path(given), shown_in(self.repository, Path(given))) if isinstance(given, str) else given
+        return read(Path(given), self.repository.shown(Path(given))) if isinstance(given, str) else given
 
     def facts_of(self, name: str) -> Facts:
         """Those of a node. raises: as `load_facts`; BadArgument, where there are none"""
@@ -388,13 +387,13 @@ class _Worker:
                 return self._shared
             file /= f"{checked_name(name, 'node')}.json"
             if file.exists() or not self._fleet.last_facts:
-                return load_facts(file, shown_in(self.repository, file), settled=True)
+                return load_facts(file, self.repository.shown(file), settled=True)
         return self._last_facts(name)
 
     @cached_property
     def _shared(self) -> Facts:
         file = Path(str(self._fleet.facts))
-        return load_facts(file, shown_in(self.repository, file), settled=True)
+        return load_facts(file, self.repository.shown(file), settled=True)
 
     def _last_facts(self, name: str) -> Facts:
         last = remembered(self.store, name, self.repository.config.sensitive)

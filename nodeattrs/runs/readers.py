@@ -28,11 +28,11 @@ def reader_words(repository: Repository, node: Node) -> dict[str, Callable[..., 
     Each gives plain data that belongs to the caller.
     """
 
-    def data_bag_item(bag: str, item: str) -> dict[str, Any]:
-        """One item of a data bag. raises: BadName, DataBagItemNotFound, DocumentError"""
-        tree, locator = repository.bag_item(bag, item)
+    def data_bag_item(bag: str, item: str, secret: str | None = None) -> dict[str, Any]:
+        """One item of a data bag; see `Repository.data_bag_item`."""
+        tree, locator = repository.bag_item(bag, item, secret)
         node.note_read(tree, locator)
-        return copied(tree)  # type: ignore[no-any-return]
+        return repository.data_bag_item(bag, item, secret)
 
     def read(word: str, file: str | os.PathLike[str]) -> Any:
         """What a file of the repository says; a relative name counts from the cookbook whose file runs.

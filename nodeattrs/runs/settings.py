@@ -21,7 +21,7 @@ from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError, UnknownField
-from nodeattrs.runs.config import FILE, SETTINGS
+from nodeattrs.runs.defaults import FILE, SETTINGS
 from nodeattrs.texts.nearest import is_ours, nearest
 
 if TYPE_CHECKING:

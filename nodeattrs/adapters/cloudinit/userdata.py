@@ -32,7 +32,6 @@ from nodeattrs.adapters.cloudinit.parts import (
     status_of,
     take_definition,
 )
-from nodeattrs.adapters.cloudinit.patching import changes_in, given_in, operations_of
 from nodeattrs.adapters.cloudinit.steps import Joining, Row, Step, steps_of
 from nodeattrs.adapters.cloudinit.unpacking import unpack
 from nodeattrs.core.borders import A_PATH, taking
@@ -156,6 +155,8 @@ class _Run:
         try:
             self.effort.next(part.text)
             if part.type == JSONP:
+                from nodeattrs.adapters.cloudinit.patching import changes_in, given_in, operations_of
+
                 operations = operations_of(part.text)
                 self.folding.change(*changes_in(operations, self.effort.budget), of=given_in(operations, number))
                 self.joinings.append(Joining(number, part, name, None, None, steps=len(operations)))
