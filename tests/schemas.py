@@ -106,7 +106,7 @@ PARTS: dict[str, Any] = {
         "file": "str|null",
         "line": "int|null",
         "column": "int|null",
-        "said": ["str"],
+        "details": ["str"],
         "hint": "str|null",
         "page": "str",
         "fingerprint": "str",
@@ -217,7 +217,11 @@ OUTPUTS: dict[str, Any] = {
             }
         ],
     },
-    "facts": {"version": "int", "path": "str", "value": "any", "origins?": _ORIGINS},
+    **{
+        name: {"version": "int", "path": "str", "value": "any", "origins?": _ORIGINS}
+        for name in ("facts", "role-show", "environment-show")
+    },
+    "list": {"version": "int", "kind": "str", "names": ["str"]},
     "history": {"version": "int", "node": "str", "revisions": ["@revision"], "unreadable": ["str"]},
     "diff": {
         "version": "int",
@@ -313,7 +317,7 @@ OUTPUTS: dict[str, Any] = {
         "problem": "str|null",
         "declarations": ["@claim"],
         "elements": _TRACE["elements"],
-        "spoken": [{"value": "any", "place": "str|null", "counts": "bool", "step": "any"}],
+        "set_by": [{"value": "any", "place": "str|null", "counts": "bool", "step": "any"}],
         "looked_up": [{"depth": "int", "asked": "str", "by": "str"}],
         "trace": "@trace",
         "because_of?": ["@cause"],
@@ -424,6 +428,9 @@ LINES = {
     ],
     "hiera-list": ["hiera list --hiera hiera --facts facts"],
     "hiera-diff": ["hiera diff web1 web2 --hiera hiera --facts facts"],
+    "list": ["list nodes --repo .", "list cookbooks --repo ."],
+    "role-show": ["role show web --repo . --origins"],
+    "environment-show": ["environment show production --repo ."],
     "hiera-who-has": ["hiera who-has ntp::servers --hiera hiera"],
     "hiera-unused": ["hiera unused --hiera levels"],
     "bindings-check": ["bindings check --site bindings", "bindings check --site broken"],
@@ -466,6 +473,7 @@ SETTINGS: dict[str, Any] = {
     "blocked?": _LISTS,
     "merge?": {"*": _RULE},
     "limits?": {"steps?": "int", "values?": "int", "bytes?": "int", "depth?": "int", "seconds?": "num", "*": "never"},
+    "facts?": {"fauxhai?": "str", "*": "never"},
     "check?": {"select?": ["str"], "ignore?": ["str"], "baseline?": "str", "*": "never"},
     **{f"{name}?": [("str", ["str"])] for name in _CHEFS},
     "*": "never",

@@ -28,7 +28,7 @@ from nodeattrs.adapters.bindings import (
 from nodeattrs.adapters.bindings.model.items import is_parameter_map
 from nodeattrs.core.answer import Answer
 from nodeattrs.core.part import concat
-from nodeattrs.core.policy import ACROSS, ANY, SAID, TAKE, Line, Policy
+from nodeattrs.core.policy import ACROSS, ANY, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT
 
 
@@ -119,7 +119,7 @@ class TestFromOutside:
     def test_a_policy_meets_lists_whatever_the_fragments_are(self):
         """One that is no list is its only element; with flatten each is one entry."""
         one = Bindings("x")
-        one.multibind("l", list, combine=Policy("together", Line(ANY, SAID, concat)))
+        one.multibind("l", list, combine=Policy("together", Line(ANY, PRESENT, concat)))
         for value in ([1, 2], 3, "four", [[5]]):
             one.fragment("l").to(value)
 
@@ -428,7 +428,7 @@ class TestMultibinds:
     def test_a_policy_may_have_the_name_of_a_combinator(self):
         """It is the policy that was given."""
         one = Bindings("x")
-        one.multibind("m", dict, combine=Policy("ignore", Line(ANY, SAID, TAKE)))
+        one.multibind("m", dict, combine=Policy("ignore", Line(ANY, PRESENT, TAKE)))
         one.fragment("m", "n").to(1)
         one.when(node="a").fragment("m", "n").to(2)
 
@@ -784,7 +784,7 @@ class TestExplain:
         middle.exclude("ntp", "telnet")
         low.include("ntp")
         low.fragment("included_classes").to("ssh")
-        spoken = Injector([[top], [middle], [low]]).explain("/classes").spoken
+        spoken = Injector([[top], [middle], [low]]).explain("/classes").set_by
 
         assert {one.value: one.counts for one in spoken if "ntp" not in one.value} == {
             "exclude telnet": False,
@@ -804,8 +804,8 @@ class TestExplain:
         one.when(node="a").fragment("h", "n").to(2)
         data = Injector([[one]], [("node", "a")]).explain("h").to_dict()
 
-        assert [(said["value"], said["counts"]) for said in data["spoken"]] == [(2, True), (1, False)]
-        assert "node a" in data["spoken"][0]["place"]
+        assert [(said["value"], said["counts"]) for said in data["set_by"]] == [(2, True), (1, False)]
+        assert "node a" in data["set_by"][0]["place"]
 
     def test_it_is_an_answer_as_the_core_has_it(self):
         """Value, origins, trace and data; also where there is no value."""

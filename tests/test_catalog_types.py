@@ -387,6 +387,22 @@ class TestFiles:
         assert "the template a.j2 failed: 'port' is undefined" in errors(report)
         assert not (site.root / "b").exists()
 
+    def test_a_template_reaches_nothing_but_its_variables(self, site, tmp_path):
+        """
+        It fills lists and maps that are its own.
+        """
+        template = tmp_path / "a.j2"
+        template.write_text("{% set _ = ports.append(81) %}{{ ports }}")
+        run(site, File("/a", template=str(template), variables={"ports": [80]}))
+        assert "[80, 81]" == (site.root / "a").read_text()
+        for odd in (
+            "{{ ports.__class__.__mro__ }}",
+            "{{ ''.__class__.__base__.__subclasses__() }}",
+            "{{ lipsum.__globals__ }}",
+        ):
+            template.write_text(odd)
+            assert "unsafe" in errors(run(site, File("/b", template=str(template), variables={"ports": [80]})))
+
     def test_templates_need_an_extra(self, site, tmp_path, monkeypatch):
         """
         The error names it.

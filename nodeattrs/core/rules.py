@@ -16,11 +16,9 @@ from typing import Any
 
 from nodeattrs.core.folding import meet
 from nodeattrs.core.part import Part, by_field, concat, unite
-from nodeattrs.core.policy import ABSENT_KIND, ANY, ANY_KEY, KEEP, LIST, SAID, TAKE, Line, Policy
+from nodeattrs.core.policy import ABSENT_KIND, ANY, ANY_KEY, KEEP, LIST, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import Path, as_path, near, spell
 from nodeattrs.errors import BadArgument, wrong_argument
-
-__all__ = ["WORDS", "PathRule", "read_rules", "ruled"]
 
 _FIELDS = {"policy", "merge_by", "at"}
 _AT = ("both", "inside")
@@ -76,16 +74,16 @@ def read_rules(
     """
     if not isinstance(rules, Mapping):
         raise wrong_argument("the rules for paths", "a map", rules, 'rules={"users.*.keys": "append"}')
-    return tuple(_rule(key, said, place(key)) for key, said in rules.items())
+    return tuple(_rule(key, written, place(key)) for key, written in rules.items())
 
 
 def _shown(key: Any) -> str:
     return key if isinstance(key, str) else spell(as_path(key))
 
 
-def _rule(key: Any, said: Any, place: str) -> PathRule:
+def _rule(key: Any, written: Any, place: str) -> PathRule:
     path = as_path(key)
-    given = said if isinstance(said, Mapping) else {"policy": said}
+    given = written if isinstance(written, Mapping) else {"policy": written}
     odd = [name for name in given if name not in _FIELDS]
     if odd:
         raise _wrong(key, f"has no field {odd[0]!r}", f"it has {', '.join(sorted(_FIELDS))}")
@@ -142,7 +140,7 @@ def _table(policy: Policy, rule: PathRule) -> Policy:
     lines = _LINES.get(rule.policy)
     if lines is None:
         lines = (Line(LIST, LIST, _by(rule.field, policy), f"maps with an equal {rule.field} meet"),)
-    return Policy(f"by {rule.place}", *lines, Line(ANY, SAID, policy), kinds=policy.kinds)
+    return Policy(f"by {rule.place}", *lines, Line(ANY, PRESENT, policy), kinds=policy.kinds)
 
 
 def _prepended(lower: Part, upper: Part) -> Part:
@@ -163,8 +161,11 @@ _LINES: dict[str, tuple[Line, ...]] = {
     "append": (Line(LIST, LIST, concat, "two lists are joined"),),
     "prepend": (Line(LIST, LIST, _prepended, "two lists are joined, the stronger one first"),),
     "unite": (Line(LIST, LIST, unite, "two lists unite"),),
-    "replace": (Line(ANY, SAID, TAKE, "the stronger one replaces the weaker one"),),
-    "keep": (Line(ABSENT_KIND, SAID, TAKE, "nothing was there"), Line(SAID, SAID, KEEP, "the weaker one stays")),
+    "replace": (Line(ANY, PRESENT, TAKE, "the stronger one replaces the weaker one"),),
+    "keep": (
+        Line(ABSENT_KIND, PRESENT, TAKE, "nothing was there"),
+        Line(PRESENT, PRESENT, KEEP, "the weaker one stays"),
+    ),
 }
 """Word -> the lines that go before those of the policy."""
 
