@@ -7,7 +7,6 @@ import argparse
 from nodeattrs.cli.role_command import add_showing, show
 from nodeattrs.cli.terminal import Terminal
 
-NAME = "environment"
 SUMMARY = "show what an environment sets, and where"
 DESCRIPTION = """\
 Show an environment as a run would read it: the versions it asks for and its attributes. One that is written in
@@ -20,7 +19,7 @@ examples:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command."""
-    add_showing(parser, NAME)
+    add_showing(parser, "environment")
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:

@@ -11,7 +11,6 @@ from nodeattrs.cli.terminal import Terminal
 if TYPE_CHECKING:
     from nodeattrs.runs import Repository
 
-NAME = "list"
 SUMMARY = "list nodes, roles, environments, cookbooks or data bags by name"
 DESCRIPTION = """\
 List what a repository has, a name a line: what could be asked for. Nodes are those that nodes/ describes and

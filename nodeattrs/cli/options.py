@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.terminal import FORMATS, Terminal
-from nodeattrs.errors import BadArgument, MissingExtra, NotFound
+from nodeattrs.errors import BadArgument, MissingExtra, NodeattrsError, NotFound
 from nodeattrs.texts.nearest import SETTINGS_FILE, is_ours, nearest
 
 if TYPE_CHECKING:
@@ -299,7 +299,11 @@ def judge(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float
     raises: NotFound, DocumentError
     """
     if options.command == "check":
-        return {}  # to which doubtful settings are findings
+        from nodeattrs.runs import Repository
+
+        with contextlib.suppress(NodeattrsError):
+            return Repository(options.repo).config.limits
+        return {}  # to which settings that cannot be read are findings
     if hasattr(options, "store"):
         settings = settings_of(options)
         limits = settings.repository.config.limits if settings.repository is not None else {}

@@ -8,7 +8,6 @@ from typing import Any
 from nodeattrs.cli.options import REPO_HELP, actions_of, add_output, add_run_code, path_of, repository_of
 from nodeattrs.cli.terminal import Terminal
 
-NAME = "role"
 SUMMARY = "show what a role sets, and where"
 DESCRIPTION = """\
 Show a role as a run would read it: its run list and its attributes. One that is written in Python is code
@@ -23,7 +22,7 @@ examples:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command."""
-    add_showing(parser, NAME)
+    add_showing(parser, "role")
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:

@@ -330,6 +330,7 @@ class Repository:
         self.warnings.append(DocumentError(f"{what} {unread}", kind="missing-cookbook"))
         return Cookbook(name, locator=Origin("cookbook", name), unread=unread)
 
+    @taking(run_code=bool)
     def check(self, run_code: bool = True) -> list[NodeattrsError]:
         """Read everything, and give every fault there is; warnings are in `warnings`.
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.policy import ACROSS
@@ -40,6 +41,7 @@ class _Each:
         return self.origins[path[0]] if path else next(iter(self.origins.values()))
 
 
+@taking(options=Mapping, environ=Mapping, start=A_PATH)
 class Settings:
     """What counts for one call.
 

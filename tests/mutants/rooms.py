@@ -6,11 +6,11 @@ from pathlib import Path
 
 ROOMS = {
     "core": (
-        "answer borders budget cloudinit_mergers code fold hiera_merge made policy rules sensitive trace tracing tree "
-        "unknown value_causes"
+        "answer borders budget cloudinit_explain cloudinit_mergers code fold hiera_merge made policy rules sensitive "
+        "trace tracing tree unknown value_causes"
     ),
     "node": (
-        "answer attributes borders budget causes documents history ledger precedence provenance rules run_list "
+        "answer attributes borders budget causes documents filters history ledger precedence provenance rules run_list "
         "sensitive shared snapshot unknown_slots value_causes values view writers"
     ),
     "adapters/hiera": (

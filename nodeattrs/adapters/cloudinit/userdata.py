@@ -34,6 +34,7 @@ from nodeattrs.adapters.cloudinit.parts import (
 )
 from nodeattrs.adapters.cloudinit.steps import Joining, Row, Step, steps_of
 from nodeattrs.adapters.cloudinit.unpacking import unpack
+from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Cause, Claim, Locator, Origin
 from nodeattrs.core.folding import Folding
@@ -57,6 +58,7 @@ HEADERS = ("Merge-Type", "X-Merge-Type")
 _WRITTEN = re.compile(r"^(merge_how|merge_type)\s*:", re.MULTILINE)
 
 
+@taking(launch_index=int | None, include_root=A_PATH | None, budget=Budget | None)
 def merge(
     parts: Iterable[Any],
     *,
@@ -147,7 +149,7 @@ class _Run:
 
     def _handled(self, number: int, part: CloudPart, name: str) -> PartReport:
         if self.folding is None:
-            self.folding = Folding(start=Part({}, 0))
+            self.folding = Folding(start=Part({}, 0), growing=True)
         elif self.folding.result.value is None:
             self._begin_anew(self.folding)
         try:
@@ -159,7 +161,7 @@ class _Run:
                 self.folding.change(*changes_in(operations, self.effort.budget), of=given_in(operations, number))
                 self.joinings.append(Joining(number, part, name, None, None, steps=len(operations)))
                 return PartReport(number, part, name, "merged")
-            config = load_config(part.text)
+            config = load_config(part.text, self.effort.budget.whole())
             self.effort.read(part.text, config)
             own, rest, source = _own_definition(config, part)
             used, source = self._used(own, source)
