@@ -17,6 +17,7 @@ from nodeattrs.catalog.catalog import Catalog
 from nodeattrs.catalog.resources import RELATIONS, Resource
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError
 from nodeattrs.puppet.references import Ref, made, ref_of
 
@@ -36,29 +37,41 @@ def compiled_catalog(tree: Any, locator: Locator | None = None, file: str | None
     return _Compiled(tree, locator, file).catalog()
 
 
+def without_notices(text: str) -> str:
+    """What `puppet catalog compile` printed without the lines before its JSON; the others keep their numbers."""
+    lines = text.splitlines(keepends=True)
+    before = next((at for at, line in enumerate(lines) if line.startswith(("{", "["))), 0)
+    return "\n" * before + "".join(lines[before:])
+
+
 def is_compiled(tree: Any) -> bool:
     """Whether plain data looks like a compiled catalog, and not like one of ours."""
-    inner = _unwrapped(tree)
+    inner, _ = _unwrapped(tree)
     return isinstance(inner, dict) and "edges" in inner and "resources" in inner
 
 
-def _unwrapped(tree: Any) -> Any:
+def _unwrapped(tree: Any) -> tuple[Any, Path]:
+    """The catalog in what a tool has put around it, and the way there."""
+    path: Path = ()
     if isinstance(tree, list) and len(tree) == 1:
-        tree = tree[0]
+        tree, path = tree[0], (0,)
     for word in _WRAPPED:
         if isinstance(tree, dict) and "resources" not in tree and isinstance(tree.get(word), dict):
-            tree = tree[word]
-    return tree
+            tree, path = tree[word], (*path, word)
+    return tree, path
 
 
 class _Compiled:
     def __init__(self, tree: Any, locator: Locator | None, file: str | None) -> None:
         self._locator = locator
         self._file = file
-        inner = _unwrapped(tree)
+        inner, path = _unwrapped(tree)
         if not isinstance(inner, dict) or "resources" not in inner:
             self._refuse("is no compiled catalog: it has no resources", "write one with: puppet catalog compile NODE")
-        self._rows = [row for row in self._list(inner, "resources") if not _is_left_out(self._row(row))]
+        path = (*path, "resources", *(("data",) if isinstance(inner["resources"], dict) else ()))
+        rows = enumerate(self._list(inner, "resources"))
+        self._paths = {(*path, index): row for index, row in rows if not _is_left_out(self._row(row))}
+        self._rows = list(self._paths.values())
         self._within: dict[str, dict[str, None]] = {}
         for edge in self._list(inner, "edges"):
             source, target = self._end(edge, "source"), self._end(edge, "target")
@@ -110,17 +123,13 @@ class _Compiled:
 
     def catalog(self) -> Catalog:
         catalog = Catalog()
-        for row in self._rows:
-            catalog.add(self._resource(row))
+        for path, row in self._paths.items():
+            catalog.add(self._resource(row, path))
         return catalog
 
-    def _resource(self, row: Mapping[str, Any]) -> Resource:
+    def _resource(self, row: Mapping[str, Any], path: Path) -> Resource:
         ref, parameters = _named(row["type"], row["title"]), row.get("parameters", {})
         kind = _KINDS.get(row["type"]) or _KINDS.get(str(row.get("kind")), "resource")
-        related = {
-            name: tuple(self._known(one) for one in _flat(parameters.get(name)) if isinstance(one, str) and "[" in one)
-            for name in RELATIONS
-        }
         secret = set(_flat(row.get("sensitive_parameters")))
         shown = {
             name: Sensitive(value) if name in secret else _plain(value)
@@ -131,7 +140,7 @@ class _Compiled:
             "require": automatic(row["type"], row["title"], parameters),
             "before": below(str(parameters.get("name", row["title"])), self._files) if row["type"] == "Mount" else (),
         }
-        return Resource(
+        resource = Resource(
             ref,
             kind,
             tuple(self._within.get(ref, ())) if ref not in ("Stage[main]", "Class[Main]") else None,
@@ -139,9 +148,12 @@ class _Compiled:
             auto={name: tuple(self._candidates(found)) for name, found in auto.items() if found},
             tags=frozenset(map(str, row.get("tags") or ())),
             noop=_flag(parameters.get("noop")),
-            origin=_origin(row) or (self._locator.at(()) if self._locator else None),
-            **related,
+            origin=_origin(row) or (self._locator.at(path) if self._locator else None),
         )
+        for name in RELATIONS:
+            texts = (one for one in _flat(parameters.get(name)) if isinstance(one, str) and "[" in one)
+            setattr(resource, name, tuple(map(self._known, texts)))
+        return resource
 
     def _candidates(self, auto: Iterable[Any]) -> Iterator[Any]:
         for one in auto:
@@ -149,7 +161,8 @@ class _Compiled:
 
 
 def _is_left_out(row: Mapping[str, Any]) -> bool:
-    return bool(row.get("virtual") or row.get("exported")) or (row["type"], row["title"].lower()) == ("Class", "settings")
+    is_settings = row["type"] == "Class" and row["title"].lower() == "settings"
+    return is_settings or bool(row.get("virtual") or row.get("exported"))
 
 
 def _origin(row: Mapping[str, Any]) -> Origin | None:
@@ -160,7 +173,7 @@ def _origin(row: Mapping[str, Any]) -> Origin | None:
 
 
 def _named(kind: str, title: str) -> Ref:
-    """A reference as an agent spells it: types and classes capitalised, the path of a file without a slash at its end."""
+    """A reference as an agent spells it: types and classes capitalised, the path of a file without its last slash."""
     return made(kind, (title.rstrip("/") or "/") if kind.lower() == "file" else title)
 
 
