@@ -1,0 +1,1 @@
+"""What existing Chef repositories hold in Ruby; docs/ruby-attributes.md."""
