@@ -84,6 +84,8 @@ class Helper:
 
     def send(self, *message: Any, until: float) -> None:
         """Say something. until: a moment of `time.monotonic`. raises: RecipeFailed"""
+        if not self.alive:
+            self.refuse("its process has ended")
         left = memoryview(json.dumps(message, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
         while left:
             try:

@@ -126,7 +126,8 @@ class Chef
     end
 
     def key?(key)
-      Wire.ask("has", key.is_a?(Symbol) ? key.to_s : key, nil, nil)
+      key = key.to_s if key.is_a?(Symbol)
+      (key.is_a?(String) || key.is_a?(Integer)) && Wire.ask("has", key, nil, nil)
     end
     alias attribute? key?
     alias has_key? key?

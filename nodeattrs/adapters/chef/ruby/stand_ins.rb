@@ -1,6 +1,11 @@
 # frozen_string_literal: true
 
 # What else of Chef an attribute file or a cookbook's library names: enough of it to be loaded, and a log.
+require "tmpdir"
+{ SecureRandom: "securerandom", OpenSSL: "openssl", Tempfile: "tempfile", Pathname: "pathname", URI: "uri", YAML: "yaml",
+  Digest: "digest", ERB: "erb", Set: "set", OpenStruct: "ostruct", Shellwords: "shellwords", Etc: "etc", Socket: "socket",
+  IPAddr: "ipaddr", Timeout: "timeout", Singleton: "singleton" }.each { |name, file| autoload name, file }
+
 module Kernel
   alias require_without_chef require
   private :require_without_chef
@@ -12,6 +17,7 @@ end
 
 class Chef
   VERSION = "18.0.0"
+  CHEF_ROOT = "/opt/chef/lib"
 
   # A class of Chef's that stands for nothing: whatever its body calls is passed over.
   class StandIn
@@ -29,7 +35,7 @@ class Chef
   end
 
   def self.const_missing(name)
-    const_set(name, Class.new(StandIn))
+    const_set(name, name == :Config ? settings : Class.new(StandIn))
   end
 
   %i[DSL Mixin].each do |name|
@@ -59,25 +65,31 @@ class Chef
     end
   end
 
-  CONFIG = {
-    file_cache_path: "/var/chef/cache", cache_path: "/var/chef", file_backup_path: "/var/chef/backup", log_level: :auto,
-    chef_server_url: "https://localhost:443", solo: false, solo_legacy_mode: false, local_mode: false
-  }.freeze
+  # Settings of a client that nobody has configured, where chef-config is not installed.
+  class Settings
+    KNOWN = {
+      file_cache_path: "/var/chef/cache", cache_path: "/var/chef", file_backup_path: "/var/chef/backup", log_level: :auto,
+      chef_server_url: "https://localhost:443", solo: false, solo_legacy_mode: false, local_mode: false,
+      validation_client_name: "chef-validator"
+    }.freeze
 
-  # Settings of a client that nobody has configured.
-  module Config
-    class << self
-      def [](name)
-        CONFIG[name.to_sym]
-      end
-
-      def method_missing(name, *)
-        CONFIG[name]
-      end
-
-      def respond_to_missing?(*)
-        true
-      end
+    def [](name)
+      KNOWN[name.to_sym]
     end
+
+    def method_missing(name, *)
+      KNOWN[name]
+    end
+
+    def respond_to_missing?(*)
+      true
+    end
+  end
+
+  def self.settings
+    require "chef-config/config"
+    ChefConfig::Config
+  rescue LoadError
+    Settings.new
   end
 end
