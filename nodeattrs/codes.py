@@ -176,9 +176,9 @@ A list of what may be saved for a level that people and cookbooks set.
 Restrict automatic attributes only.
 
 NA0308 ruby
-Ruby is not read here; the cookbook counts as one without metadata.
-cookbooks/app/metadata.rb
-Write its name, version and depends to metadata.json or metadata.yaml.
+A file in Ruby was neither run nor read: an unknown layer stands for it, so that explanations say what it may override.
+cookbooks/app/attributes/default.rb
+For roles, environments and metadata: pip install 'nodeattrs[chef]'. Attribute files: write them in Python.
 
 NA0309 not-run
 A check does not run code: what this file says is not known to it.
@@ -194,6 +194,26 @@ NA0311 ruby-left
 A text of a Python file has Ruby's #{...} in it, which is stored as it stands.
 node.default["app"]["log"] = "#{node['app']['dir']}/log"
 Write an f-string, with lazy(lambda: ...) around it where what it reads may change.
+
+NA0312 not-literal
+Ruby that only Ruby could know: a method, a condition, the environment. Roles, environments and metadata are read and not run.
+default_attributes "host" => `hostname`
+Write the value out, or the whole file as JSON: knife role show NAME -F json.
+
+NA0313 two-languages
+One attribute file or recipe in Python and in Ruby; it cannot be known which counts.
+cookbooks/app/attributes/default.py beside default.rb
+Keep one of the two.
+
+NA0314 json-counts
+A role or an environment in JSON and in Ruby; the JSON counts, as in Chef.
+roles/web.json beside roles/web.rb
+Remove one of the two.
+
+NA0315 no-constraint
+A metadata.json asks for a version of a cookbook in words that are no constraint; any version will do, as in Chef.
+{"dependencies": {"runit": [">= 1.0", "< 2.0"]}}
+Write one constraint, or none.
 """,
     ("Repositories and runs", "NodeattrsError"): """
 NA0401 RunListError

@@ -149,13 +149,6 @@ class TestCookbooks:
 
         assert (book.version, book.depends, list(book.recipes)) == ("0.0.0", {}, ["default"])
 
-    def test_ruby_metadata_is_not_read_and_says_so(self, tmp_path):
-        """Dependencies are not lost in silence."""
-        repo = repository(tmp_path, {"cookbooks/a/metadata.rb": "depends 'b'"})
-        repo.cookbook("a")
-
-        assert str(repo.warnings[0]).startswith("cookbooks/a/metadata.rb: Ruby is not read here")
-
     @pytest.mark.parametrize(
         ("metadata", "line", "reason"),
         [

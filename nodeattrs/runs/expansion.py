@@ -105,6 +105,9 @@ def _hear(node: Node, expansion: Expansion, environment: Environment) -> None:
         [(role.default_attributes, role.default_locator) for role in layers],
         [(role.override_attributes, role.override_locator) for role in layers],
     )
+    for kind, one in (("env", environment), *(("role", role) for role in layers)):
+        for level in ("default", "override") if one.unread else ():
+            node.unknown(f"{kind}_{level}", one.name, one.locator, one.unread)
 
 
 def note_expansion(node: Node, expansion: Expansion) -> None:

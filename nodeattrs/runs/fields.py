@@ -133,17 +133,36 @@ class Fields:
         text = self.text(key) or "0.0.0"
         return text if self.parsed((key,), text, Version.parse) else "0.0.0"
 
-    def constraints(self, key: str) -> dict[str, str]:
-        """A map of cookbook names to version constraints; a plain list of names asks for any version."""
+    def constraints(self, key: str, lenient: bool = False) -> dict[str, str]:
+        """A map of cookbook names to version constraints; a plain list of names asks for any version.
+
+        lenient: what is no constraint asks for any version, with a warning, and a list of none or several for any, too
+        """
         if isinstance(self.tree.get(key), list):
             return {self.text(key, index): "" for index in range(len(self.items(key)))}
         found: dict[str, str] = {}
         for name, asked in self.map(key).items():
             # Older tools wrote a list of one constraint.
             path = (key, name, 0) if isinstance(asked, list) and len(asked) == 1 else (key, name)
+            if lenient and isinstance(asked, list) and len(asked) != 1:
+                if asked:
+                    hint = "write one constraint; several count as none, as in Chef"
+                    self.warn(path, f"several constraints for {name}", hint, "no-constraint")
+                found[str(name)] = ""
+                continue
             text = self.text(*path)
-            found[str(name)] = text if self.parsed(path, text, Constraint.parse) else ""
+            found[str(name)] = text if self._is_constraint(path, text, lenient) else ""
         return found
+
+    def _is_constraint(self, path: Path, text: str, lenient: bool) -> bool:
+        if not lenient:
+            return self.parsed(path, text, Constraint.parse)
+        try:
+            Constraint.parse(text)
+        except BadArgument as error:
+            self.warn(path, f"{error.message}; it counts as none", error.hint, "no-constraint")
+            return False
+        return True
 
     def run_list(self, *path: Any) -> list[str]:
         """A list of run-list items."""

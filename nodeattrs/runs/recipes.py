@@ -7,6 +7,8 @@ stores; what a file may call is handed in as callables.
 
 from __future__ import annotations
 
+import contextlib
+import pathlib
 import traceback
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
@@ -18,6 +20,7 @@ from nodeattrs.errors import (
     CookbookNotFound,
     DocumentError,
     NodeattrsError,
+    NotFound,
     RecipeFailed,
     RecipeNotFound,
     UnknownName,
@@ -26,8 +29,10 @@ from nodeattrs.node.attributes import noted_here, words_of
 from nodeattrs.node.node import WORDS, Node
 from nodeattrs.node.run_list import cookbook_of, qualified
 from nodeattrs.node.values import Sensitive, Symbol, lazy
-from nodeattrs.runs.cookbooks import AttributeFileOrder, Cookbook
+from nodeattrs.runs.cookbooks import RUBY, AttributeFileOrder, Cookbook
 from nodeattrs.runs.resources import RESOURCE_WORDS
+from nodeattrs.runs.unread import NOT_RUN, included, not_run, note_unread
+from nodeattrs.texts.documents import content_of
 
 __all__ = ["ATTRIBUTE_FILE", "FILES_ONLY", "RECIPE", "RECIPES_ONLY", "LogLine", "RecipeRunner", "words_now"]
 
@@ -144,10 +149,13 @@ class RecipeRunner:
     @property
     def attribute_files(self) -> list[str]:
         """ "cookbook/path" of those that ran, in order."""
-        return self._order.loaded
+        return [file for file in self._order.loaded if not file.endswith(RUBY)]
 
     def load_attribute_files(self, order: list[str]) -> None:
         """Run the attribute files of the cookbooks named. raises: RecipeFailed, NotFound"""
+        for name in order:
+            if (cookbook := self._cookbook(name)).unread:
+                self._note_unread(Origin(ATTRIBUTE_FILE, name, cookbook.locator.at(()).file), cookbook.unread)
         self._order.load(order)
 
     def run_recipe(self, name: str, here: str = "", by: Callable[[], Origin] | None = None) -> bool:
@@ -164,24 +172,46 @@ class RecipeRunner:
             return False
         try:
             cookbook = self._cookbook(cookbook_of(full))
-            file = cookbook.recipe_file(full)
+            file = "" if cookbook.is_missing else cookbook.recipe_file(full)
         except (CookbookNotFound, RecipeNotFound) as error:
             error.said = (f"it is included by {by()}",) if by else ("it is on the run-list",)
             raise
         self.recipes.append(full)
         if by is not None:
             self.included[full] = noted_here(self.node)
+        if cookbook.is_missing:
+            self._note_unread(Origin(RECIPE, full), cookbook.unread)
+            return True
         if self._on_recipe is not None:
             self._on_recipe(full)
         self._run(cookbook, file, RECIPE, full)
         return True
 
     def _run_attribute_file(self, cookbook: Cookbook, file: str) -> None:
-        part = file.removeprefix("attributes/").removesuffix(".py")
+        part = file.removeprefix("attributes/").rpartition(".")[0]
         name = f"{cookbook.name}::{'default' if part == 'attributes' else part}"
         self._run(cookbook, file, ATTRIBUTE_FILE, name)
 
+    def _pass_over(self, cookbook: Cookbook, file: str, kind: str, name: str) -> None:
+        """Note what a file in Ruby might set, and of a recipe what those in Ruby might set that it includes."""
+        shown = cookbook.shown(file)
+        self.warnings.append(not_run(shown))
+        text = content_of(pathlib.Path(cookbook.root or "", file), shown).decode("utf-8", "replace")
+        self._note_unread(Origin(kind, name, shown), NOT_RUN, text)
+        for other in included(text) if kind == RECIPE else ():
+            with contextlib.suppress(NotFound):
+                full = qualified(other)
+                if self._cookbook(cookbook_of(full)).recipe_file(full).endswith(RUBY):
+                    self.run_recipe(full)
+
+    def _note_unread(self, origin: Origin, reason: str, text: str | None = None) -> None:
+        with self.node.setting_as(origin.kind, origin.name):
+            note_unread(self.node, origin, reason, text)
+
     def _run(self, cookbook: Cookbook, file: str, kind: str, name: str) -> None:
+        if file.endswith(RUBY):
+            self._pass_over(cookbook, file, kind, name)
+            return
         program = cookbook.program(file)
         self.warnings += program.warnings
         words = {**self._words[kind], "include_attribute": self._include_attribute(cookbook.name)}

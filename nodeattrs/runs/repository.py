@@ -1,7 +1,7 @@
 """A repository on disk: cookbooks, roles, environments, nodes, data bags, settings.
 
-    cookbooks/NAME/{metadata.json|metadata.yaml, attributes/*.py, recipes/*.py}
-    roles/NAME.{json,yaml,yml,py}         environments/NAME.{json,yaml,yml,py}
+    cookbooks/NAME/{metadata.{json,yaml,rb}, attributes/*.{py,rb}, recipes/*.{py,rb}}
+    roles/NAME.{json,yaml,yml,py,rb}      environments/NAME.{json,yaml,yml,py,rb}
     nodes/NAME.{json,yaml,yml}            data_bags/BAG/ITEM.{json,yaml,yml}
     nodeattrs.toml
 
@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
+from nodeattrs.adapters import chef
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.claim import Below, Locator, Origin
 from nodeattrs.core.tree import checked_name, copied
@@ -27,17 +28,19 @@ from nodeattrs.errors import (
     DataBagItemNotFound,
     DocumentError,
     EnvironmentNotFound,
+    MissingExtra,
     NodeattrsError,
     NotFound,
     RoleNotFound,
 )
 from nodeattrs.node.run_list import RunListItem, cookbook_of
 from nodeattrs.runs.config import FILE, Config, judged
-from nodeattrs.runs.cookbooks import Cookbook, check_versions, read_metadata
+from nodeattrs.runs.cookbooks import RUBY, Cookbook, check_versions, read_metadata
 from nodeattrs.runs.fields import Fields, fault, known_or_near
 from nodeattrs.runs.node_files import NodeFile, read_node
 from nodeattrs.runs.role_scripts import Script
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Environment, Role, read_environment, read_role
+from nodeattrs.runs.unread import NOT_RUN, not_run
 from nodeattrs.texts import documents
 
 if TYPE_CHECKING:
@@ -46,7 +49,8 @@ if TYPE_CHECKING:
 __all__ = ["Repository"]
 
 _DATA = (".json", ".yaml", ".yml")
-_SCRIPTED = (*_DATA, ".py")
+_READ = (*_DATA, RUBY)
+_SCRIPTED = (*_READ, ".py")
 
 _Thing = TypeVar("_Thing")
 
@@ -106,7 +110,7 @@ class Repository:
 
         raises: BadName, RoleNotFound, DocumentError
         """
-        return self._described("role", name, _SCRIPTED, RoleNotFound, lambda fields: read_role(name, fields))
+        return self._described("role", name, RoleNotFound, read_role, Role)
 
     def roles(self) -> list[str]:
         """The names of all roles."""
@@ -119,9 +123,7 @@ class Repository:
         """
         if name == DEFAULT_ENVIRONMENT and not self._files("environments", name, _SCRIPTED):
             return Environment(name)
-        return self._described(
-            "environment", name, _SCRIPTED, EnvironmentNotFound, lambda fields: read_environment(name, fields)
-        )
+        return self._described("environment", name, EnvironmentNotFound, read_environment, Environment)
 
     def environments(self) -> list[str]:
         """The names of all environments on disk."""
@@ -132,7 +134,13 @@ class Repository:
 
         raises: BadName, DocumentError
         """
-        return self._if_described("node", name, _DATA, lambda fields: read_node(name, fields))
+        key = ("node", checked_name(name, "node"))
+        if key not in self._read:
+            path = self._file("nodes", name, _DATA, f"node {name}")
+            if path is None:
+                return None
+            self._read[key] = self._from(path, "node", name, partial(read_node, name))
+        return cast(NodeFile, self._read[key])
 
     def nodes(self) -> list[str]:
         """The names of all nodes that nodes/ describes."""
@@ -225,8 +233,10 @@ class Repository:
         _tried(faults, lambda: self.config)
         cookbooks = _all(faults, self.cookbooks(), self.cookbook)
         for one in cookbooks:
-            files = [*one.attribute_files.values(), *one.recipes.values()]
-            self.warnings += [warning for program in _all(faults, files, one.program) for warning in program.warnings]
+            files = _tried(faults, partial(_code_of, one)) or []
+            self.warnings += [not_run(one.shown(file)) for file in files if file.endswith(RUBY)]
+            programs = _all(faults, (file for file in files if not file.endswith(RUBY)), one.program)
+            self.warnings += [warning for program in programs for warning in program.warnings]
         roles = _all(faults, self._as_data("roles", run_code), self.role)
         environments = _all(faults, self._as_data("environments", run_code), self.environment)
         nodes = _all(faults, self.nodes(), self.node_document)
@@ -286,32 +296,45 @@ class Repository:
         self,
         kind: str,
         name: str,
-        suffixes: tuple[str, ...],
         missing: type[NotFound],
-        read: Callable[[Fields], _Thing],
+        read: Callable[[str, Fields], _Thing],
+        unread: Callable[..., _Thing],
     ) -> _Thing:
-        thing = self._if_described(kind, name, suffixes, read)
-        if thing is None:
-            raise missing(f"there is no {kind} {name}", hint=self._way_out(f"{kind}s", name, suffixes))
-        return thing
-
-    def _if_described(
-        self, kind: str, name: str, suffixes: tuple[str, ...], read: Callable[[Fields], _Thing]
-    ) -> _Thing | None:
         key = (kind, checked_name(name, kind))
         if key not in self._read:
-            path = self._file(f"{kind}s", name, suffixes, f"{kind} {name}")
+            path = self._file(f"{kind}s", name, _SCRIPTED, f"{kind} {name}")
             if path is None:
-                return None
-            self._read[key] = self._from(path, kind, name, f"{kind} {name}", read)
+                hint = known_or_near(name, self._names(f"{kind}s", _SCRIPTED))
+                raise missing(f"there is no {kind} {name}", hint=hint)
+            self._read[key] = self._from(path, kind, name, partial(read, name), partial(unread, name))
         return cast(_Thing, self._read[key])
 
-    def _from(self, path: pathlib.Path, kind: str, name: str, what: str, read: Callable[[Fields], _Thing]) -> _Thing:
-        file = self._shown(path)
+    def _from(
+        self,
+        path: pathlib.Path,
+        kind: str,
+        name: str,
+        read: Callable[[Fields], _Thing],
+        unread: Callable[..., _Thing] | None = None,
+    ) -> _Thing:
+        """What a file describes.
+
+        unread: makes what stands for it where it is Ruby and the extra that reads it is not there
+        """
+        file, what = self._shown(path), f"{kind} {name}"
         if path.suffix == ".py":
             script = Script(path, file, kind, name)
             return self._understood(script, script, what, read)
-        document = documents.read(path, file)
+        if path.suffix != RUBY:
+            document = documents.read(path, file)
+        else:
+            try:
+                document = chef.ruby_document(path, file, kind)
+            except MissingExtra as error:
+                if unread is None:
+                    raise
+                self.warnings.append(not_run(file, error.hint))
+                return unread(locator=Origin(kind, name, file), unread=NOT_RUN)
         return self._understood(document, document.locator(kind, name), what, read)
 
     def _understood(
@@ -329,20 +352,16 @@ class Repository:
     def _cookbook(self, name: str, root: pathlib.Path) -> Cookbook:
         folder = self._shown(root)
         files = _files_below(root)
-        path = self._file(folder, "metadata", _DATA, f"cookbook {name}")
-        if path is not None:
-            return self._from(
-                path,
-                "cookbook",
-                name,
-                f"cookbook {name}",
-                lambda fields: read_metadata(name, fields, files, root, folder),
-            )
-        if "metadata.rb" in files:
-            hint = "write its name, version and depends to metadata.json or metadata.yaml"
-            file = f"{folder}/metadata.rb"
-            self.warnings.append(DocumentError("Ruby is not read here", file=file, hint=hint, kind="ruby"))
-        return Cookbook(name, files=files, root=root, folder=folder, locator=Origin("cookbook", name, folder))
+        path = self._file(folder, "metadata", _READ, f"cookbook {name}")
+        if path is None:
+            return Cookbook(name, files=files, root=root, folder=folder, locator=Origin("cookbook", name, folder))
+        return self._from(
+            path,
+            "cookbook",
+            name,
+            lambda fields: read_metadata(name, fields, files, root, folder),
+            partial(Cookbook, name, files=files, root=root, folder=folder),
+        )
 
     def _folders(self, folder: str) -> list[str]:
         return [
@@ -360,17 +379,15 @@ class Repository:
 
     def _file(self, folder: str, name: str, suffixes: tuple[str, ...], what: str) -> pathlib.Path | None:
         files = self._files(folder, name, suffixes)
+        if [path.suffix for path in files] == [".json", RUBY]:
+            ruby = files.pop()  # as Chef prefers; metadata.json is made of the other one
+            if name != "metadata":
+                message, hint = f"is not read: {self._shown(files[0])} counts, as in Chef", "keep one"
+                self.warnings.append(DocumentError(message, file=self._shown(ruby), hint=hint, kind="json-counts"))
         if len(files) > 1:
             names = " and ".join(self._shown(path) for path in files)
             raise DocumentError(f"{what} is described twice, by {names}", file=self._shown(files[0]), hint="keep one")
         return files[0] if files else None
-
-    def _way_out(self, folder: str, name: str, suffixes: tuple[str, ...]) -> str:
-        if (self.root / folder / f"{name}.rb").exists():
-            return (
-                f"{folder}/{name}.rb is Ruby, which is not read here; write it as {name}{suffixes[-1]} or {name}.json"
-            )
-        return known_or_near(name, self._names(folder, suffixes))
 
     def _shown(self, path: pathlib.Path) -> str:
         return path.relative_to(self.root).as_posix()
@@ -396,6 +413,10 @@ def _files_below(root: pathlib.Path) -> tuple[str, ...]:
     for folder, _, names in os.walk(root, onerror=_cannot_list):
         found += [(pathlib.Path(folder) / name).relative_to(root).as_posix() for name in names]
     return tuple(sorted(found))
+
+
+def _code_of(cookbook: Cookbook) -> list[str]:
+    return [*cookbook.attribute_files.values(), *cookbook.recipes.values()]
 
 
 def _lists_of(role: Role) -> Iterator[tuple[tuple[Any, ...], Iterable[str]]]:

@@ -199,7 +199,9 @@ def _check_recipes(repository: Repository, expansion: Expansion) -> None:
     """A recipe that is not there is found before the first attribute file runs."""
     for recipe in expansion.recipes:
         try:
-            repository.cookbook(recipe.partition("::")[0]).recipe_file(recipe)
+            cookbook = repository.cookbook(recipe.partition("::")[0])
+            if not cookbook.is_missing:
+                cookbook.recipe_file(recipe)
         except RecipeNotFound as error:
             error.said = ("it is on the run-list",)
             raise
