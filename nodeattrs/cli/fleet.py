@@ -6,7 +6,7 @@ import argparse
 
 from nodeattrs.cli.exits import INTERRUPTED
 from nodeattrs.cli.many import add_going_on, add_new, began_now, go_through, hint_to_resume, since_of
-from nodeattrs.cli.options import REPO_HELP, add_output, add_store, check_facts, repository_of, settings_of
+from nodeattrs.cli.options import REPO_HELP, add_output, add_ruby, add_store, check_facts, repository_of, settings_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NotFound
 
@@ -42,6 +42,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="a directory with NODE.json in it, or one file for all (default: the facts of each node's last run)",
     )
     parser.add_argument("--environment", "-E", metavar="NAME", help="the environment of all from now on")
+    add_ruby(parser)
     add_new(parser)
     add_going_on(parser)
     parser.add_argument("--why-run", "-W", action="store_true", help="run and report, and save nothing")
@@ -84,6 +85,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         not options.why_run,
         options.force,
         new=options.new,
+        ruby=options.ruby,
     )
     began, start = began_now(), time.perf_counter()
     outcomes: list[Outcome] = []

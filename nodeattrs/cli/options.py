@@ -36,6 +36,7 @@ __all__ = [
     "add_at",
     "add_budget",
     "add_output",
+    "add_ruby",
     "add_run_code",
     "add_run_options",
     "add_settings_from",
@@ -174,6 +175,16 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         help="what ohai or facter --json wrote, or a directory with NODE.json in it (default: ask this machine)",
     )
     parser.add_argument("--json-attributes", "-j", metavar="FILE", help="attributes, and a run_list, for this node")
+    add_ruby(parser)
+
+
+def add_ruby(parser: argparse.ArgumentParser) -> None:
+    """Whether attribute files in Ruby are run."""
+    parser.add_argument(
+        "--ruby",
+        action="store_true",
+        help="run attribute files in Ruby too, by the ruby of this machine (default: each is an unknown layer)",
+    )
 
 
 def path_of(text: str | None) -> Path:
@@ -315,6 +326,7 @@ def repository_of(options: argparse.Namespace) -> Repository:
     from nodeattrs.runs import Repository
 
     repository = settings_of(options).repository or Repository(os.curdir)
+    repository.ruby = getattr(options, "ruby", False)
     options.repo = os.path.relpath(repository.root)
     return repository
 
@@ -395,8 +407,8 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
     from nodeattrs.runs.session import perform, required
 
     if options.repo is None:
-        for word in ("run_list", "environment", "facts", "json_attributes"):
-            if getattr(options, word) is not None:
+        for word in ("run_list", "environment", "facts", "json_attributes", "ruby"):
+            if getattr(options, word) not in (None, False):
                 options.refuse(f"--{word.replace('_', '-')} is about a run, so it needs --repo")
         store, sensitive = kept_in(options)
         found = required(store, options.node, sensitive, moment(getattr(options, "at", None)))

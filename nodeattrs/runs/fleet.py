@@ -76,6 +76,7 @@ class Fleet:
     new:         whether a node that nobody knows is made
     run_list:    of all nodes from now on; None leaves each its own
     json_attributes: of all nodes: a file, or what was read from it
+    ruby:        see `Repository`
     last_facts:  whether a node that *facts* has nothing of, and every node where it is None, has the facts
                  of its last run
     """
@@ -90,6 +91,7 @@ class Fleet:
     json_attributes: str | Document | None = None
     last_facts: bool = True
     new: bool = True
+    ruby: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,6 +369,7 @@ class _Desk:
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
         self.repository = Repository(fleet.repository)
+        self.repository.ruby = fleet.ruby
         self.store = open_store(fleet.store)
 
     @cached_property

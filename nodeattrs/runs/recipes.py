@@ -31,6 +31,7 @@ from nodeattrs.node.run_list import cookbook_of, qualified
 from nodeattrs.node.values import Sensitive, Symbol, lazy
 from nodeattrs.runs.cookbooks import RUBY, AttributeFileOrder, Cookbook
 from nodeattrs.runs.resources import RESOURCE_WORDS
+from nodeattrs.runs.ruby_files import RubyFiles
 from nodeattrs.runs.unread import NOT_RUN, included, not_run, note_unread
 from nodeattrs.texts.documents import content_of
 
@@ -117,6 +118,7 @@ class RecipeRunner:
     on_log:    called with each line a file logs
     on_recipe: called with the full name of each recipe before it runs
     shared:    more names for recipes and attribute files, such as `read_json`
+    ruby:      runs attribute files in Ruby; without it they are passed over
     """
 
     def __init__(
@@ -127,6 +129,7 @@ class RecipeRunner:
         on_log: Callable[[LogLine], None] | None = None,
         on_recipe: Callable[[str], None] | None = None,
         shared: Mapping[str, Any] | None = None,
+        ruby: RubyFiles | None = None,
     ) -> None:
         self.node = node
         self.recipes: list[str] = []
@@ -145,17 +148,22 @@ class RecipeRunner:
         }
         self._on_log = on_log
         self._on_recipe = on_recipe
+        self._ruby = ruby
+        if ruby is not None:
+            ruby.belong_to(lambda name, here, by: self._order.include(name, here=here, by=by), self._note)
 
     @property
     def attribute_files(self) -> list[str]:
         """ "cookbook/path" of those that ran, in order."""
-        return [file for file in self._order.loaded if not file.endswith(RUBY)]
+        return [file for file in self._order.loaded if self._ruby is not None or not file.endswith(RUBY)]
 
     def load_attribute_files(self, order: list[str]) -> None:
         """Run the attribute files of the cookbooks named. raises: RecipeFailed, NotFound"""
         for name in order:
             if (cookbook := self._cookbook(name)).unread:
                 self._note_unread(Origin(ATTRIBUTE_FILE, name, cookbook.locator.at(()).file), cookbook.unread)
+        if self._ruby is not None:
+            self._ruby.come_after(map(self._cookbook, order))
         self._order.load(order)
 
     def run_recipe(self, name: str, here: str = "", by: Callable[[], Origin] | None = None) -> bool:
@@ -210,7 +218,10 @@ class RecipeRunner:
 
     def _run(self, cookbook: Cookbook, file: str, kind: str, name: str) -> None:
         if file.endswith(RUBY):
-            self._pass_over(cookbook, file, kind, name)
+            if self._ruby is not None and kind == ATTRIBUTE_FILE:
+                self._ruby.run(cookbook, file, name)
+            else:
+                self._pass_over(cookbook, file, kind, name)
             return
         program = cookbook.program(file)
         self.warnings += program.warnings
@@ -228,6 +239,8 @@ class RecipeRunner:
             raise self._failed(error, kind, name, cookbook.shown(file), program.path) from error
         finally:
             _words.reset(token)
+            if self._ruby is not None:
+                self._ruby.forget()
 
     def _failed(self, error: BaseException, kind: str, name: str, shown: str, path: str) -> RecipeFailed:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
@@ -264,7 +277,10 @@ class RecipeRunner:
         return include_recipe
 
     def _say(self, message: object, level: str = "info") -> None:
-        line = LogLine(str(message), level, self._caller())
+        self._note(str(message), level, self._caller())
+
+    def _note(self, message: str, level: str, origin: Origin) -> None:
+        line = LogLine(message, level, origin)
         self.log.append(line)
         if self._on_log is not None:
             self._on_log(line)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 from nodeattrs.adapters import chef
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.claim import Below, Locator, Origin
+from nodeattrs.core.code import may_run
 from nodeattrs.core.tree import checked_name, copied
 from nodeattrs.errors import (
     CookbookNotFound,
@@ -44,6 +46,7 @@ from nodeattrs.runs.unread import NOT_RUN, not_run
 from nodeattrs.texts import documents
 
 if TYPE_CHECKING:
+    from nodeattrs.adapters.chef.ruby.helper import Helper
     from nodeattrs.adapters.hiera import Hiera
 
 __all__ = ["Repository"]
@@ -59,6 +62,7 @@ class Repository:
     """A directory that describes nodes.
 
     root:     the directory
+    ruby:     whether its attribute files in Ruby may be run, by a real ruby; where code is held back none is
     warnings: what was read so far and is probably not meant
     plans:    what runs have worked out of it for the nodes to come; it lives as long as this does
 
@@ -70,6 +74,8 @@ class Repository:
         self.root = pathlib.Path(root).absolute()
         self.warnings: list[DocumentError] = []
         self.plans: dict[tuple[str, ...], object] = {}
+        self.ruby = False
+        self._helpers = threading.local()
         self._read: dict[tuple[str, ...], Any] = {}
         if not os.path.isdir(self.root):
             raise NotFound(f"there is no repository at {root}", hint="name a directory that holds cookbooks/ or roles/")
@@ -104,6 +110,20 @@ class Repository:
         from nodeattrs.adapters.hiera import Hiera
 
         return Hiera(self.root / (named or "hiera.yaml"), root=self.root)
+
+    @property
+    def runs_ruby(self) -> bool:
+        """Whether a run runs attribute files in Ruby. raises: DocumentError"""
+        return self.ruby and may_run()
+
+    def ruby_helper(self) -> Helper:
+        """What runs Ruby, one for each thread that runs nodes; it ends with the repository. raises: NotFound"""
+        from nodeattrs.adapters.chef.ruby.helper import Helper
+
+        found: Helper | None = getattr(self._helpers, "one", None)
+        if found is None or not found.alive:
+            found = self._helpers.one = Helper(self.root)
+        return found
 
     def role(self, name: str) -> Role:
         """The role of that name.

@@ -26,6 +26,7 @@ from nodeattrs.runs.readers import reader_words
 from nodeattrs.runs.recipes import LogLine, RecipeRunner
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.resources import Resources, finder
+from nodeattrs.runs.ruby_files import RubyFiles
 from nodeattrs.runs.run_list import Expansion
 from nodeattrs.texts.documents import Document
 
@@ -128,7 +129,8 @@ def run_node(
     }
     readers = reader_words(repository, node)
     known["data_bag_item"] = readers.pop("data_bag_item")
-    runner = RecipeRunner(node, repository.cookbook, known, log, resources.enter, readers)
+    ruby = RubyFiles(repository, node, known) if repository.runs_ruby else None
+    runner = RecipeRunner(node, repository.cookbook, known, log, resources.enter, readers, ruby)
     resources.include = runner.run_recipe
     runner.load_attribute_files(plan.cookbooks)
     for recipe in expansion.recipes:
@@ -138,7 +140,7 @@ def run_node(
     warnings: list[NodeattrsError] = [*repository.warnings, *facts.warnings]
     if json_attributes is not None:
         warnings.extend(json_attributes.warnings)
-    warnings += [*runner.warnings, *double_keys(node)]
+    warnings += [*runner.warnings, *(ruby.warnings if ruby else ()), *double_keys(node)]
     return Run(node, expansion, runner.attribute_files, runner.recipes, runner.log, warnings, catalog, runner.included)
 
 

@@ -1,10 +1,9 @@
 """python -m tests.oracles.chef attributes DIR FACTS...
 
-The attribute files of each cookbook in DIR (DIR/NAME/attributes, DIR/NAME/libraries) and of those it
-depends on, loaded by our helper into our
-node and by the real Chef::Node into its own, with each of the facts. What they wrote is compared: levels, types, the order
-of keys; and every leaf of ours has to name a file and a line. Only cookbooks that write something count. Exit code 0
-where 96 of 100 of those that Chef loads are equal, 1 otherwise.
+The attribute files of each cookbook in DIR (DIR/NAME/attributes, DIR/NAME/libraries), and of those it depends on, are
+loaded by our helper into our node and by the real Chef::Node into its own, with each of the facts. What they wrote is
+compared: levels, types, the order of keys; every leaf of ours has to name a file and a line. Only cookbooks that write
+something count. Exit code 0 where 96 of 100 of those that Chef loads are equal, 1 otherwise.
 
 CHEF_SRC names a checkout of chef/chef, MIXLIB_AUTH the lib of its gem mixlib-authentication; DIR is fetched by hand.
 """
@@ -56,7 +55,9 @@ class Came(NamedTuple):
 
 def books(folder: Path) -> Iterator[Book]:
     found = {one.name: one for one in sorted(folder.iterdir()) if one.is_dir()}
-    depends = {name: Cookbook(name, depends=dict.fromkeys(set(_depends(one)) & set(found), "")) for name, one in found.items()}
+    depends = {
+        name: Cookbook(name, depends=dict.fromkeys(set(_depends(one)) & set(found), "")) for name, one in found.items()
+    }
     for name in found:
         parts = {one: _parts(found[one]) for one in cookbook_order([name], depends)}
         files = [(one, short, file) for one, (_, files) in parts.items() for short, file in files.items()]
@@ -198,7 +199,9 @@ def compare(folder: Path, facts: list[Path], only: str | None) -> int:
             theirs, here = chef.load(book, file), ours.load(book, file)
             if difference(here.levels, theirs.levels):
                 again = chef.load(book, file)
-                here, theirs = (Came(settled(one.levels, theirs.levels, again.levels), one.failed) for one in (here, theirs))
+                here, theirs = (
+                    Came(settled(one.levels, theirs.levels, again.levels), one.failed) for one in (here, theirs)
+                )
             count[sort := _sort(book, here, theirs)] += 1
             if sort not in ("equal", "neither loads, equal so far", "writes nothing"):
                 print(f"{book.name} on {file.stem}: {sort}: {difference(here.levels, theirs.levels)}")

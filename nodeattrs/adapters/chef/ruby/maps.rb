@@ -472,6 +472,11 @@ class Chef
       end
     end
 
+    # A list that nobody keeps: of a data bag's item, of a search.
+    class OwnArray < Array
+      alias put <<
+    end
+
     # What merged maps and lists have in common: they are read, and a deferred value in them is computed.
     module Merged
       def [](*index)

@@ -109,7 +109,7 @@ class Chef
       define_method(name) do |*path|
         raise ArgumentError, "wrong number of arguments (given 0, expected 1+)" if path.empty?
 
-        Wire.unpack(ask_and_forget(name, plain(path), *Wire.place), Mash, ImmutableArray)
+        Wire.unpack(ask_and_forget(name, plain(path), *Wire.place), ::Mash, OwnArray)
       end
     end
 
@@ -234,13 +234,13 @@ class Chef
     def data_bag_item(bag, item, secret = nil)
       raise ArgumentError, "a data bag's secret is not known here" if secret
 
-      Wire.unpack(Wire.ask("data_bag_item", bag.to_s, item.to_s, *Wire.place), Mash, ImmutableArray)
+      Wire.unpack(Wire.ask("data_bag_item", bag.to_s, item.to_s, *Wire.place), ::Mash, OwnArray)
     end
 
     def search(index, query = "*:*", filter_result: nil, **_)
       wanted = filter_result&.map { |title, path| [title.to_s, path.map(&:to_s)] }.to_h if filter_result
       found = Wire.ask("search", index.to_s, query.to_s, wanted, nil, nil)
-      found = found.map { |one| Wire.unpack(one, Mash, ImmutableArray) }
+      found = found.map { |one| Wire.unpack(one, ::Mash, OwnArray) }
       block_given? ? found.each { |one| yield one } : found
     end
 

@@ -17,20 +17,18 @@ from nodeattrs.adapters.chef.ruby.places import RubyPlace, Statement, statements
 from nodeattrs.adapters.chef.ruby.values import packed, unpacked
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.tree import MAX_DEPTH, Path, dig
+from nodeattrs.core.tree import ABSENT, MAX_DEPTH, Path, dig
 from nodeattrs.errors import BadArgument, BadValue, NodeattrsError, RecipeFailed
 from nodeattrs.node.node import Node
 from nodeattrs.node.setters import ATTRIBUTE_FILE
+from nodeattrs.node.slots import COMPONENTS
 from nodeattrs.node.values import Deferred
 from nodeattrs.node.writers import ListWriter, Writer
 
 __all__ = ["Asked", "RubySession"]
 
-_COMPONENTS = frozenset(
-    "default env_default role_default force_default normal override "
-    "role_override env_override force_override automatic".split()
-)
-_LIST_WORK = frozenset("push concat unshift insert delete delete_at clear pop shift replace".split())
+_COMPONENTS = tuple(one.name for one in COMPONENTS)
+_LIST_WORK = ("push", "concat", "unshift", "insert", "delete", "delete_at", "clear", "pop", "shift", "replace")
 
 
 @dataclass(frozen=True)
@@ -69,6 +67,7 @@ class RubySession:
         self._asked = asked
         self._root = os.path.join(os.path.realpath(root), "")
         self._running: list[_Running] = []
+        self._shown: dict[str, str] = {}
         self._stale = False
         self._deferred: dict[int, Deferred] = {}
         self._numbers: dict[int, int] = {}
@@ -81,6 +80,7 @@ class RubySession:
     def run(self, path: str, name: str, shown: str, cookbook: str) -> None:
         """Run an attribute file. raises: RecipeFailed, TooMuch"""
         self._running.append(_Running(name, shown, cookbook))
+        self._shown[path] = shown
         try:
             with self._node.setting_as(ATTRIBUTE_FILE, name, Origin(ATTRIBUTE_FILE, name, shown)):
                 self._do("file", path)
@@ -88,8 +88,9 @@ class RubySession:
             self._running.pop()
 
     def library(self, path: str, shown: str) -> RecipeFailed | None:
-        """Load a library of a cookbook; what went wrong, or None. raises: RecipeFailed, TooMuch, where nothing goes on"""
+        """Load a library of a cookbook; what went wrong, or None. raises: RecipeFailed, where nothing goes on"""
         self._running.append(_Running(shown, shown, ""))
+        self._shown[path] = shown
         try:
             self._do("library", path)
         except RecipeFailed as error:
@@ -178,7 +179,7 @@ class RubySession:
                 with self._node.setting_as(ATTRIBUTE_FILE, place.name, place):
                     act(self, *self._values(shape, what), place)
             except NodeattrsError as error:
-                raise self._failed("", "", *rest[-2:], self._remember(error)) from error
+                raise self._failed("", "", rest[-2], rest[-1], self._remember(error)) from error
 
     def _answer(self, word: Any = None, *rest: Any) -> None:
         shape, act = _ASKED.get(word, ("", _nothing)) if type(word) is str else ("", _nothing)
@@ -212,7 +213,9 @@ class RubySession:
 
     def _values(self, shape: str, what: Sequence[Any]) -> Iterator[Any]:
         try:
-            return iter([unpacked(one, self._lazy) if kind == "v" else one for kind, one in zip(shape, what, strict=True)])
+            return iter(
+                [unpacked(one, self._lazy) if kind == "v" else one for kind, one in zip(shape, what, strict=True)]
+            )
         except RecursionError:
             raise BadValue(f"deeper than {MAX_DEPTH} levels") from None
 
@@ -236,10 +239,9 @@ class RubySession:
         return place
 
     def _origin(self, file: Any, line: Any) -> Origin:
-        running = self._now
-        inside = type(file) is str and file.startswith(self._root)
-        shown = file[len(self._root) :].replace(os.sep, "/") if inside else running.shown
-        return Origin(ATTRIBUTE_FILE, running.name, shown, line if type(line) is int and line > 0 and inside else None)
+        known = type(file) is str and (file in self._shown or file.startswith(self._root))
+        shown = self._shown.get(file, file[len(self._root) :].replace(os.sep, "/")) if known else self._now.shown
+        return Origin(ATTRIBUTE_FILE, self._now.name, shown, line if known and type(line) is int and line > 0 else None)
 
     # Values
 
@@ -272,7 +274,7 @@ class RubySession:
     def _search(self, index: str, query: str, wanted: Any, place: RubyPlace) -> Any:
         found = self._word("search")(index, query)
         if wanted is not None:
-            found = [{title: dig(one, tuple(path), None) for title, path in wanted.items()} for one in found]
+            found = [{title: _dug(one, path) for title, path in wanted.items()} for one in found]
         return self._packed(found)
 
     def _word(self, name: str) -> Callable[..., Any]:
@@ -283,6 +285,11 @@ class RubySession:
 
     def _include(self, name: str, place: RubyPlace) -> None:
         self._asked.include(name, self._now.cookbook, lambda: place.at(()))
+
+
+def _dug(tree: Any, path: Path) -> Any:
+    found = dig(tree, tuple(path))
+    return None if found is ABSENT else found
 
 
 def _nothing(*_: Any) -> None:
@@ -299,7 +306,9 @@ def _stepped(session: RubySession, level: str, path: Sequence[Any]) -> Any:
     return here
 
 
-def _list(session: RubySession, level: str, path: Sequence[Any], method: str, args: list[Any], place: RubyPlace) -> None:
+def _list(
+    session: RubySession, level: str, path: Sequence[Any], method: str, args: list[Any], place: RubyPlace
+) -> None:
     here = _stepped(session, level, path)
     if not isinstance(here, ListWriter) or method not in _LIST_WORK or not isinstance(args, list):
         session._helper.refuse(f"there is no list to {method[:40]}")
@@ -343,7 +352,10 @@ _ASKED: dict[str, tuple[str, Act]] = {
     "level": ("l", RubySession._level),
     "read": ("p", lambda session, path, _: session._packed(session._node.read(*path), tuple(path))),
     **{
-        name: ("q", lambda session, path, _, name=name: session._packed(getattr(session._node, name)(*path), tuple(path)))
+        name: (
+            "q",
+            lambda session, path, _, name=name: session._packed(getattr(session._node, name)(*path), tuple(path)),
+        )
         for name in ("merged", "combined_default", "combined_override", "debug_value")
     },
     **{
