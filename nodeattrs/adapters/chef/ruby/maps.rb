@@ -143,12 +143,21 @@ class Chef
       end
 
       def exist?(*path)
-        path.inject(self) do |here, key|
+        Paths.lead?(self, path)
+      end
+
+      # Whether there is something at a path below a value.
+      def self.lead?(value, path)
+        path.inject(value) do |here, key|
           return false unless holds?(here, key) && (here.is_a?(Hash) ? here.key?(key) : here.length > key)
 
           here[key]
         end
         true
+      end
+
+      def self.holds?(here, key)
+        here.is_a?(Hash) || (here.is_a?(Array) && key.is_a?(Integer))
       end
 
       def write(*path, &block)
@@ -175,16 +184,12 @@ class Chef
 
       private
 
-      def holds?(here, key)
-        here.is_a?(Hash) || (here.is_a?(Array) && key.is_a?(Integer))
-      end
-
       def written(path, block)
         value = block ? block.call : path.pop
         above = before = nil
         here = self
         path.each_with_index do |key, index|
-          here = yield(above, before) unless holds?(here, key)
+          here = yield(above, before) unless Paths.holds?(here, key)
           return here[key] = value if index == path.size - 1
 
           above, before = here, key

@@ -134,24 +134,29 @@ class Chef
     alias include? key?
     alias member? key?
 
-    def read(first, *path)
-      value = self[first]
-      return value if path.empty?
-
-      value.read(*path) if value.is_a?(ImmutableMash)
+    def read(*path)
+      path.empty? ? merged_attributes : read!(*path)
+    rescue Exceptions::NoSuchAttribute
+      nil
     end
     alias dig read
 
     def read!(*path)
       raise Exceptions::NoSuchAttribute, path.join(".") unless exist?(*path)
 
-      read(*path)
+      path.inject(self) { |here, key| here[key] }
     end
 
     def exist?(first = nil, *path)
-      return true if first.nil?
+      first.nil? || (key?(first) && Paths.lead?(self[first], path))
+    end
 
-      path.empty? ? key?(first) : (value = self[first]).is_a?(ImmutableMash) && value.exist?(*path)
+    def []=(*)
+      raise Exceptions::ImmutableAttributeModification
+    end
+
+    def delete(*)
+      raise Exceptions::ImmutableAttributeModification
     end
 
     def merged_attributes(*path)
@@ -161,7 +166,9 @@ class Chef
     %w[combined_default combined_override].each { |name| define_method(name) { |*path| merged(name, path) } }
 
     def debug_value(*path)
-      Wire.ask("debug_value", plain(path), nil, nil).map { |level, *value| [level, value.empty? ? :not_present : value[0]] }
+      Wire.ask("debug_value", plain(path), nil, nil).map do |level, *value|
+        [level, value.empty? ? :not_present : Wire.unpack(value[0], ImmutableMash, ImmutableArray)]
+      end
     end
 
     def each(&block)
@@ -201,7 +208,7 @@ class Chef
     end
 
     def tags
-      normal["tags"] = [normal["tags"]].flatten unless normal["tags"].is_a?(Array)
+      normal["tags"] = Array(normal["tags"])
       normal["tags"]
     end
 

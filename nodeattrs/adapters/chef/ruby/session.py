@@ -356,12 +356,19 @@ _ASKED: dict[str, tuple[str, Act]] = {
             "q",
             lambda session, path, _, name=name: session._packed(getattr(session._node, name)(*path), tuple(path)),
         )
-        for name in ("merged", "combined_default", "combined_override", "debug_value")
+        for name in ("merged", "combined_default", "combined_override")
     },
     **{
         name: ("p", lambda session, path, _, name=name: session._packed(getattr(session._node, name)(*path)))
         for name in ("rm", "rm_default", "rm_normal", "rm_override")
     },
+    "debug_value": (
+        "q",
+        lambda session, path, _: [
+            [name, *([] if value == "not_present" else [session._packed(value)])]
+            for name, value in session._node.debug_value(*path)
+        ],
+    ),
     "force": ("fpv", lambda session, level, path, value, _: getattr(session._node, f"{level}_full")(*path, value)),
     "include": ("t", RubySession._include),
     "data_bag": ("t", lambda session, bag, _: session._packed(session._word("data_bag")(bag))),
