@@ -1,9 +1,12 @@
-"""python -m tests.oracles.chef attributes DIR FACTS...
+"""python -m tests.oracles.chef attributes DIR FACTS... | programs [--count N] [--seed S]
 
 The attribute files of each cookbook in DIR (DIR/NAME/attributes, DIR/NAME/libraries), and of those it depends on, are
 loaded by our helper into our node and by the real Chef::Node into its own, with each of the facts. What they wrote is
 compared: levels, types, the order of keys; every leaf of ours has to name a file and a line. Only cookbooks that write
 something count. Exit code 0 where 96 of 100 of those that Chef loads are equal, 1 otherwise.
+
+programs: random attribute files in Ruby (tests/oracles/chef_programs.py), each run by both: what each of its statements
+gave, and what then stands in the ten components, has to be equal.
 
 CHEF_SRC names a checkout of chef/chef, MIXLIB_AUTH the lib of its gem mixlib-authentication; DIR is fetched by hand.
 """
@@ -16,8 +19,9 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,6 +31,7 @@ from nodeattrs.adapters.chef.ruby.helper import Helper
 from nodeattrs.adapters.chef.ruby.session import Asked, RubySession
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.runs.cookbooks import Cookbook, attribute_files, cookbook_order
+from tests.oracles.chef_programs import COMPONENTS, program
 
 LEVELS = ("default", "force_default", "normal", "override", "force_override")
 NEEDED = 0.96
@@ -92,10 +97,10 @@ class Chef:
             env={**os.environ, "LC_ALL": "C.UTF-8"},
         )
 
-    def load(self, book: Book, facts: Path) -> Came:
+    def load(self, book: Book, facts: Path | None, levels: Sequence[str] = LEVELS) -> Came:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        asked = {"facts": str(facts), "libraries": book.libraries, "files": book.files}
+        asked = {"facts": facts and str(facts), "libraries": book.libraries, "files": book.files, "levels": levels}
         print(json.dumps(asked), file=self._process.stdin, flush=True)
         answer = json.loads(self._process.stdout.readline())
         return Came(answer.get("levels", {}), answer.get("failed", {"all of it": "Chef ended"}))
@@ -109,11 +114,12 @@ class Ours:
         self._helper: Helper | None = None
         self.leaves = self.placed = 0
 
-    def load(self, book: Book, facts: Path) -> Came:
+    def load(self, book: Book, facts: Path | None, levels: Sequence[str] = LEVELS) -> Came:
         if self._helper is None or not self._helper.alive:
             self._helper = Helper(self._root)
         node = Node("n1", root=self._root)
-        node.automatic = json.loads(facts.read_text(encoding="utf-8"))
+        if facts is not None:
+            node.automatic = json.loads(facts.read_text(encoding="utf-8"))
         failed: dict[str, str] = {}
         loaded: set[str] = set()
 
@@ -139,9 +145,9 @@ class Ours:
                 problem = error
             if problem is not None:
                 failed[file] = str(problem)
-        levels = {level: getattr(node, level).to_dict() for level in LEVELS}
-        self._count(node, levels)
-        return Came({level: plain(tree) for level, tree in levels.items() if tree}, failed)
+        trees = {level: getattr(node, level).to_dict() for level in levels}
+        self._count(node, trees)
+        return Came({level: plain(tree) for level, tree in trees.items() if tree}, failed)
 
     def _count(self, node: Node, levels: dict[str, Any]) -> None:
         for tree in levels.values():
@@ -224,13 +230,57 @@ def _sort(book: Book, ours: Came, theirs: Came) -> str:
     return "equal" if same and not set(ours.failed) & book.own else "different"
 
 
+def run_programs(count: int, seed: int) -> int:
+    """The same for random programs; the exit code."""
+    equal = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name).resolve()
+        chef, ours, answers = Chef(), Ours(folder), folder / "answers.json"
+        for number in range(seed, seed + count):
+            file = folder / "program.rb"
+            file.write_text(program(number, str(answers)), encoding="utf-8")
+            book = Book("program", [], [("program", "default", str(file))], {str(file)})
+            came, told = [], []
+            for one in (chef, ours):
+                answers.write_text("", encoding="utf-8")
+                came.append(one.load(book, None, COMPONENTS))
+                told.append(json.loads(answers.read_text(encoding="utf-8") or "[]"))
+            found = program_difference(came, told)
+            equal += not found
+            if found:
+                lines = [line for line in file.read_text(encoding="utf-8").splitlines() if line.startswith("note {")]
+                print(f"program {number}: {found}", *lines, sep="\n  ")
+    print(f"{equal} of {count} programs are equal")
+    return 0 if equal == count else 1
+
+
+def program_difference(came: list[Came], told: list[list[dict[str, Any]]]) -> str:
+    theirs, ours = came
+    if failed := {**theirs.failed, **ours.failed}:
+        return f"failed: {failed}"
+    for number, (one, other) in enumerate(zip(*told, strict=True)):
+        if said := difference(*(_without_text(each) for each in (other, one))):
+            return f"statement {number}: {said}"
+    return difference(ours.levels, theirs.levels)
+
+
+def _without_text(answer: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in answer.items() if name != "message"}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.oracles.chef", description=__doc__.partition("\n\n")[0])
-    parser.add_argument("what", choices=("attributes",))
-    parser.add_argument("folder", type=lambda text: Path(text).resolve())
-    parser.add_argument("facts", nargs="+", type=lambda text: Path(text).resolve())
-    parser.add_argument("--only", help="one cookbook")
+    actions = parser.add_subparsers(dest="what", required=True)
+    one = actions.add_parser("attributes")
+    one.add_argument("folder", type=lambda text: Path(text).resolve())
+    one.add_argument("facts", nargs="+", type=lambda text: Path(text).resolve())
+    one.add_argument("--only", help="one cookbook")
+    other = actions.add_parser("programs")
+    other.add_argument("--count", type=int, default=200)
+    other.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    if options.what == "programs":
+        return run_programs(options.count, options.seed)
     return compare(options.folder, options.facts, options.only)
 
 

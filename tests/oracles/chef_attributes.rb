@@ -1,5 +1,5 @@
 # Attribute files of cookbooks, loaded into the real Chef::Node. Reads lines of JSON: {"facts": file, "libraries": [file],
-# "files": [[cookbook, name, file]]}, and answers each with the five levels that attribute files write and what failed.
+# "files": [[cookbook, name, file]], "levels": [name]}, and answers each with what stands in the levels and what failed.
 #
 # CHEF_SRC: a checkout of chef/chef; MIXLIB_AUTH: the lib of mixlib-authentication
 require "json"
@@ -24,7 +24,6 @@ Chef::Log.init($stderr)
 Chef::Log.level = :fatal
 
 CHEF_LIB = File.join(File.realpath(source), "lib")
-LEVELS = %w[default force_default normal override force_override]
 ANSWERS = $stdout.dup
 $stdout.reopen($stderr)
 
@@ -67,7 +66,7 @@ end
 def answer(asked)
   node = Chef::Node.new
   node.name("n1")
-  node.automatic_attrs = JSON.parse(File.read(asked["facts"]))
+  node.automatic_attrs = asked["facts"] ? JSON.parse(File.read(asked["facts"])) : {}
   node.run_context = Files.new(asked["files"])
   failed = {}
   loading = lambda do |file, &load|
@@ -82,7 +81,7 @@ def answer(asked)
     node.run_context.loaded_attribute(cookbook, name)
     loading.call(file) { node.from_file(file) }
   end
-  levels = LEVELS.to_h { |level| [level, plain(node.attributes.public_send(level))] }.reject { |_, tree| tree.empty? }
+  levels = asked["levels"].to_h { |level| [level, plain(node.attributes.public_send(level))] }.reject { |_, tree| tree.empty? }
   { "levels" => levels, "failed" => failed }
 end
 

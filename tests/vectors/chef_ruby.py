@@ -118,7 +118,9 @@ _PRINTED: dict[str, Callable[..., str]] = {
         name: lambda level, path, value, name=name: f"node.{name}{words(_sym(level), *path, value)}"
         for name in ("write", "write!")
     },
-    **{name: lambda level, path, name=name: f"node.{name}{words(_sym(level), *path)}" for name in ("unlink", "unlink!")},
+    **{
+        name: lambda level, path, name=name: f"node.{name}{words(_sym(level), *path)}" for name in ("unlink", "unlink!")
+    },
     **{
         name: lambda path, name=name: f"node.{name}{words(*path)}"
         for name in ("read", "dig", "read!", "exist?", "rm", "rm_default", "rm_normal", "rm_override", "debug_value")

@@ -313,6 +313,7 @@ class Chef
         packed = Wire.pack(value)
         put(key, taken(value, key))
         Levels.tell("set", self, key, packed)
+        value
       end
       alias store []=
       alias attribute? key?

@@ -283,6 +283,9 @@ class RubySession:
             raise BadArgument(f"{name} is not known in this run")
         return word
 
+    def _force(self, level: str, path: Path, value: Any, place: RubyPlace) -> None:
+        getattr(self._node, f"{level}_full")(*path, value)
+
     def _include(self, name: str, place: RubyPlace) -> None:
         self._asked.include(name, self._now.cookbook, lambda: place.at(()))
 
@@ -369,7 +372,7 @@ _ASKED: dict[str, tuple[str, Act]] = {
             for name, value in session._node.debug_value(*path)
         ],
     ),
-    "force": ("fpv", lambda session, level, path, value, _: getattr(session._node, f"{level}_full")(*path, value)),
+    "force": ("fpv", RubySession._force),
     "include": ("t", RubySession._include),
     "data_bag": ("t", lambda session, bag, _: session._packed(session._word("data_bag")(bag))),
     "data_bag_item": ("tt", lambda session, bag, item, _: session._packed(session._word("data_bag_item")(bag, item))),
