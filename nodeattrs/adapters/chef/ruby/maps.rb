@@ -8,6 +8,7 @@ class Mash < Hash
   alias put []=
   alias get []
   alias there? key?
+  alias empty_out clear
 
   def self.from_hash(map)
     new(map)
@@ -216,6 +217,28 @@ class Chef
         owner&.level
       end
 
+      # Hold what has no owner yet, and what is in it.
+      def own(value, key = nil)
+        return value unless value.is_a?(Held)
+
+        value.owner, value.owner_key = self, key
+        value.is_a?(Hash) ? value.each { |inner, one| value.own(one, inner) } : value.each { |one| value.own(one) }
+        value
+      end
+
+      # Be what stands there now; maps and lists that were there before go on.
+      def become(now)
+        before = is_a?(Hash) ? {}.merge(self) : dup
+        empty_out
+        now.each_with_index do |one, index|
+          key, one = is_a?(Hash) ? one : [index, one]
+          old = before[key]
+          one = one.is_a?(Held) && old.instance_of?(one.class) ? old.become(one) : own(one, key)
+          is_a?(Hash) ? put(key, one) : put(one)
+        end
+        self
+      end
+
       # What enters is copied, and its maps and lists become ones of a level.
       def taken(value, key = nil)
         case value
@@ -230,8 +253,21 @@ class Chef
     module Levels
       @made = []
       @handed = []
+      @stale = []
 
       class << self
+        # Somebody else has written to levels: they are read again before anything is done there.
+        def forget(roots)
+          @stale = roots
+        end
+
+        def refresh
+          return if @stale.empty?
+
+          stale, @stale = @stale, []
+          stale.each { |root| root.become(Node::RUNNING.level_now(root.level)) }
+        end
+
         # Tell a change of a map or list; what was only made on the way to it is made with it.
         def tell(verb, held, *more)
           level = held.level
@@ -280,12 +316,12 @@ class Chef
           return if @made.empty?
 
           made, @made = @made, []
-          made.each do |map, place|
-            its = map.steps
-            next if its.nil? || (map.level == level && steps[0, its.size] == its)
+          made = made.map { |map, place| [map.level, map.steps, place] }.select { |one| one[1] }
+          return if made.all? { |its, path,| its == level && steps[0, path.size] == path }
 
-            Node::RUNNING.changed(its[0])
-            Wire.tell("step", map.level, its, *place)
+          made.each do |its, path, place|
+            Node::RUNNING.changed(path[0])
+            Wire.tell("step", its, path, *place)
           end
         end
       end
@@ -296,6 +332,7 @@ class Chef
       include Paths
 
       def [](key)
+        Levels.refresh
         key = convert_key(key)
         value = get(key)
         return value.is_a?(String) ? Levels.handed(self, key, value) : value if !value.nil? || there?(key)
@@ -307,6 +344,7 @@ class Chef
       end
 
       def []=(key, value)
+        Levels.refresh
         key = convert_key(key)
         return value if value.is_a?(Held) && value.equal?(get(key))
 
@@ -338,6 +376,7 @@ class Chef
       end
 
       def delete(key, &block)
+        Levels.refresh
         key = convert_key(key)
         Levels.tell("delete", self, key) if there?(key)
         take_out(key, &block)
@@ -389,7 +428,6 @@ class Chef
       attr_accessor :level
 
       def steps
-        Node::RUNNING.root?(self)
         []
       end
     end
@@ -398,6 +436,7 @@ class Chef
       include Held
       alias put <<
       alias get []
+      alias empty_out clear
 
       def initialize(list = [])
         super()
@@ -421,6 +460,7 @@ class Chef
       { :<< => "push", push: "push", append: "push", concat: "concat", unshift: "unshift", prepend: "unshift",
         insert: "insert", delete: "delete", delete_at: "delete_at", clear: "clear" }.each do |name, told|
         define_method(name) do |*args, &block|
+          Levels.refresh
           args = [args.flatten(1)] if told == "concat"
           packed = Wire.pack(args)
           Levels.tell("list", self, told, packed)

@@ -39,14 +39,15 @@ class Chef
         said.values_at("name", "environment", "policy_name", "policy_group")
       @run_list = RunList.new(said["run_list"])
       @run_state = {}
-      forget
+      @roots, @merged = {}, {}
     end
 
     # What is known of the node at the other end
 
     # Somebody else has written there.
     def forget
-      @roots, @merged = {}, {}
+      @merged = {}
+      Levels.forget(@roots.values)
     end
 
     # Something was written below a key.
@@ -54,9 +55,9 @@ class Chef
       @merged.delete(key)
     end
 
-    # A writer that was taken before somebody else wrote goes on; what is known besides it is asked anew.
-    def root?(root)
-      forget unless @roots[root.level].equal?(root)
+    # What stands in a level, as it is at the other end.
+    def level_now(level)
+      Wire.unpack(Wire.ask("level", level, nil, nil), VividMash, AttrArray)
     end
 
     def node
@@ -69,7 +70,7 @@ class Chef
     # Levels
 
     LEVELS.each do |level|
-      define_method(level) { @roots[level] ||= fetch_level(level) }
+      define_method(level) { root(level) }
       define_method("#{level}=") { |map| replace_level(level, map) }
     end
     %w[default normal override automatic].each do |level|
@@ -253,26 +254,11 @@ class Chef
 
     private
 
-    def fetch_level(level)
-      Levels.settle
-      data = Wire.ask("level", level, nil, nil)
-      Wire.unpack(data, VividMash, AttrArray).then do |map|
-        Root.new.tap do |root|
-          root.level = level
-          map.each { |key, value| root.put(key, value) }
-          own(root)
-        end
-      end
-    end
-
-    # Tell maps and lists what holds them.
-    def own(above)
-      pairs = above.is_a?(Hash) ? above.each_pair : above.each_with_index.map { |one, index| [index, one] }
-      pairs.each do |key, one|
-        next unless one.is_a?(Held)
-
-        one.owner, one.owner_key = above, key
-        own(one)
+    def root(level)
+      Levels.refresh
+      @roots[level] ||= Root.new.tap do |made|
+        made.level = level
+        made.become(level_now(level))
       end
     end
 
@@ -280,6 +266,7 @@ class Chef
       packed = Wire.pack(map)
       Levels.settle
       Wire.tell("replace", level, packed, *Wire.place)
+      @roots.delete(level)&.level = nil
       forget
     end
 
