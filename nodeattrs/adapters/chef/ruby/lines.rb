@@ -3,105 +3,76 @@
 # What a file's own text says of the statements that set values over several lines: where they begin and end, and
 # where the literal that they set says each of its entries.
 #
-# Ruby names one line of such a statement, and not always its first.
-require "ripper"
-
+# Ruby names one line of such a statement, and not always its first. Where Ruby does not show how it reads a text,
+# nothing is known.
 module Lines
+  ARGUMENTS = { ATTRASGN: 2, OP_ASGN1: 3, CALL: 2, OPCALL: 2, FCALL: 1 }.freeze
+  CALLS = %i[<< []= push append concat unshift prepend insert replace merge! update store write write! default_unless
+             normal_unless override_unless default! normal! override! force_default! force_override!].freeze
+  SCALARS = %i[LIT STR SYM INTEGER].freeze
+
   class << self
     # Of each such statement, and of those inside of it: first and last line, column, entries of the literal.
     def of(source)
       @found = []
-      visit(Ripper.sexp(source))
-      long = @found.select { |first, last,| last > first }
-      @found.select { |first, last,| long.any? { |from, to,| from <= first && last <= to } }
+      visit(RubyVM::AbstractSyntaxTree.parse(source), false) if defined?(RubyVM::AbstractSyntaxTree)
+      @found
+    rescue SyntaxError
+      [] # it is said when the file runs
     end
 
     private
 
-    def visit(part)
-      return unless part.is_a?(Array)
+    def visit(node, inside)
+      return unless node?(node) && (inside || node.last_lineno > node.first_lineno)
 
-      value = part[0].is_a?(Symbol) ? value_of(part) : false
-      add(part, value) unless value == false
-      part.each { |one| visit(one) if one.is_a?(Array) }
-    end
-
-    # What a statement sets, where that is written; nil where it is computed, false for no such statement.
-    def value_of(part)
-      case part[0]
-      when :assign then part[2]
-      when :opassign then part[3]
-      when :binary then part[2] == :<< ? part[3] : false
-      when :method_add_arg, :command_call, :command then last_argument(part[-1])
-      else false
+      if sets?(node)
+        add(node)
+        inside = true
       end
+      node.children.each { |one| visit(one, inside) }
     end
 
-    def last_argument(part)
-      part = part[1] if part.is_a?(Array) && part[0] == :arg_paren
-      part = part[1] if part.is_a?(Array) && part[0] == :args_add_block
-      part.is_a?(Array) && part[0].is_a?(Array) ? part[-1] : nil
+    def sets?(node)
+      at = ARGUMENTS[node.type]
+      at && (node.type == :OP_ASGN1 || CALLS.include?(node.children[at - 1]))
     end
 
-    def add(part, value)
-      tokens = positions(part)
-      return if tokens.empty?
+    def node?(part)
+      part.is_a?(RubyVM::AbstractSyntaxTree::Node)
+    end
 
-      first = tokens.min
+    def add(node)
+      said = node.children[ARGUMENTS[node.type]]
+      said = items(said).last if node?(said) && list?(said) && node.type != :OP_ASGN1
       entries = []
-      literal(value, [], entries)
-      @found << [first[0], tokens.map(&:first).max, first[1] + 1, entries]
+      literal(said, [], entries) if node?(said)
+      @found << [node.first_lineno, node.last_lineno, node.first_column + 1, entries]
     end
 
-    def positions(part, found = [])
-      part.each do |one|
-        next unless one.is_a?(Array)
-
-        token?(one) ? found << one[2] : positions(one, found)
-      end
-      found
+    def list?(node)
+      %i[LIST ARRAY].include?(node.type)
     end
 
-    def token?(part)
-      part[0].is_a?(Symbol) && part[0].start_with?("@") && part[2].is_a?(Array)
+    def items(list)
+      list.children.select { |one| node?(one) }
     end
 
     def literal(value, path, entries)
-      case value && value[0]
-      when :hash then value[1] && pairs(value[1][1], path, entries)
-      when :bare_assoc_hash then pairs(value[1], path, entries)
-      when :array
-        return unless value[1].is_a?(Array) && value[1][0].is_a?(Array)
-
-        value[1].each_with_index { |one, index| entry(one, one, path + [index], entries) }
-      end
-    end
-
-    def pairs(list, path, entries)
-      list.each do |kind, key, value|
-        name = kind == :assoc_new ? key_of(key) : nil
-        entry(key, value, path + [name], entries) unless name.nil?
+      if list?(value)
+        items(value).each_with_index { |one, index| entry(one, one, path + [index], entries) }
+      elsif value.type == :HASH && node?(value.children[0])
+        items(value.children[0]).each_slice(2) do |key, one|
+          name = SCALARS.include?(key.type) ? key.children[0] : nil
+          name = name.to_s if name.is_a?(Symbol)
+          entry(key, one, path + [name], entries) if one && (name.is_a?(String) || name.is_a?(Integer))
+        end
       end
     end
 
     def entry(named, value, path, entries)
-      line, column = positions([named]).min
-      entries << [path, line, column + column_of_quote(named)] if line
+      entries << [path, named.first_lineno, named.first_column + 1]
       literal(value, path, entries)
-    end
-
-    # A token begins behind its quotation mark or colon.
-    def column_of_quote(part)
-      %i[string_literal symbol_literal].include?(part[0]) ? 0 : 1
-    end
-
-    def key_of(part)
-      case part[0]
-      when :@label then part[1].chomp(":")
-      when :@int then part[1].to_i
-      when :string_literal then part[1].size == 2 && part[1][1][0] == :@tstring_content ? part[1][1][1] : nil
-      when :symbol_literal then part[1][1].is_a?(Array) ? part[1][1][1] : nil
-      end
     end
   end
 end

@@ -349,8 +349,8 @@ class Chef
         return value if value.is_a?(Held) && value.equal?(get(key))
 
         packed = Wire.pack(value)
-        put(key, taken(value, key))
         Levels.tell("set", self, key, packed)
+        put(key, taken(value, key))
         value
       end
       alias store []=
@@ -390,8 +390,8 @@ class Chef
       def update(*maps)
         maps.each do |map|
           packed = Wire.pack(map.to_h { |key, value| [convert_key(key), value] })
-          map.each_pair { |key, value| put(key = convert_key(key), taken(value, key)) }
           Levels.tell("update", self, packed) unless map.empty?
+          map.each_pair { |key, value| put(key = convert_key(key), taken(value, key)) }
         end
         self
       end
@@ -483,8 +483,10 @@ class Chef
         if index.size == 1 && index[0].is_a?(Integer)
           packed = Wire.pack(value)
           index = index[0].negative? ? index[0] + size : index[0]
-          super(index, taken(value))
-          return Levels.tell("set", self, index, packed)
+          raise IndexError, "index #{index - size} too small for array" if index.negative?
+
+          Levels.tell("set", self, index, packed)
+          return super(index, taken(value))
         end
         anew { super(*index, value) }
       end

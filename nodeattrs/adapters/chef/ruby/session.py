@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -55,6 +56,10 @@ class _Running(NamedTuple):
     cookbook: str
 
 
+_LATER = _Running("a deferred value", "a deferred value", "")
+_Placed = tuple[RubyPlace, AbstractContextManager[Any]]
+
+
 class RubySession:
     """What one node has of a helper: a process of its own, from the first file that runs to the next node.
 
@@ -73,7 +78,7 @@ class RubySession:
         self._numbers: dict[int, int] = {}
         self._refused: list[NodeattrsError] = []
         self._texts: dict[str, tuple[Statement, ...]] = {}
-        self._places: dict[tuple[str, Any], RubyPlace] = {}
+        self._places: dict[tuple[_Running, str, int], _Placed] = {}
 
     # What is run
 
@@ -173,20 +178,21 @@ class RubySession:
         elif word == "lines":
             self._lines(*rest)
         else:
-            shape, act = _TOLD.get(word, ("", _nothing))
-            what, place = self._judged(word, rest, shape, act)
+            shape, act = _TOLD.get(word, _NOTHING)
+            place, block = self._judged(word, rest, shape)
             try:
-                with self._node.setting_as(ATTRIBUTE_FILE, place.name, place):
-                    act(self, *self._values(shape, what), place)
+                with block:
+                    act(self, *self._values(shape, rest), place)
             except NodeattrsError as error:
                 raise self._failed("", "", rest[-2], rest[-1], self._remember(error)) from error
 
     def _answer(self, word: Any = None, *rest: Any) -> None:
-        shape, act = _ASKED.get(word, ("", _nothing)) if type(word) is str else ("", _nothing)
-        what, place = self._judged(str(word), rest, shape, act)
+        shape, act = _ASKED.get(word, _NOTHING) if type(word) is str else _NOTHING
+        place, _ = self._judged(str(word), rest, shape)
         try:
+            # A block of its own: what is included meanwhile may set something from the same line.
             with self._node.setting_as(ATTRIBUTE_FILE, place.name, place):
-                answer = act(self, *self._values(shape, what), place)
+                answer = act(self, *self._values(shape, rest), place)
         except NodeattrsError as error:
             if not self._helper.alive:
                 raise
@@ -203,19 +209,17 @@ class RubySession:
         except (TypeError, ValueError):
             self._helper.refuse("what it says of the lines of a file has another shape")
 
-    def _judged(self, word: str, said: Sequence[Any], shape: str, act: Act) -> tuple[Sequence[Any], RubyPlace]:
-        """What a message says, each part as it must be, and its place: a file and a line at the end."""
-        if act is _nothing:
-            self._helper.refuse(f"it says {word[:40]!r}, which means nothing here")
-        if len(said) != len(shape) + 2 or not all(_SHAPES[kind](one) for kind, one in zip(shape, said, strict=False)):
-            self._helper.refuse(f"what it says of {word!r} has another shape")
-        return said[:-2], self._place(*said[-2:])
+    def _judged(self, word: str, said: Sequence[Any], shape: str | None) -> _Placed:
+        """The place of a message, whose parts all are as they must be: at the end a file and a line."""
+        if shape is None or len(said) != len(shape) + 2 or not _fits(shape, said):
+            self._helper.refuse(f"what it says of {word[:40]!r} means nothing here")
+        return self._place(*said[-2:])
 
-    def _values(self, shape: str, what: Sequence[Any]) -> Iterator[Any]:
+    def _values(self, shape: str | None, said: Sequence[Any]) -> Iterable[Any]:
         try:
-            return iter(
-                [unpacked(one, self._lazy) if kind == "v" else one for kind, one in zip(shape, what, strict=True)]
-            )
+            return [
+                unpacked(one, self._lazy) if kind == "v" else one for kind, one in zip(shape or "", said, strict=False)
+            ]
         except RecursionError:
             raise BadValue(f"deeper than {MAX_DEPTH} levels") from None
 
@@ -228,15 +232,17 @@ class RubySession:
     @property
     def _now(self) -> _Running:
         """The file that runs; nobody, while a deferred value is computed."""
-        return self._running[-1] if self._running else _Running("a deferred value", "a deferred value", "")
+        return self._running[-1] if self._running else _LATER
 
-    def _place(self, file: Any, line: Any) -> RubyPlace:
-        """Where something is said, by whoever runs now."""
-        key = (self._now.name, (file, line))
-        place = self._places.get(key)
-        if place is None:
-            place = self._places[key] = RubyPlace(self._origin(file, line), self._texts.get(file, ()))
-        return place
+    def _place(self, file: Any, line: Any) -> _Placed:
+        """Where something is said, by whoever runs now, and the block in which that sets values."""
+        now = self._now
+        placed = self._places.get((now, file, line))
+        if placed is None:
+            place = RubyPlace(self._origin(file, line), self._texts.get(file, ()))
+            block = self._node.setting_as(ATTRIBUTE_FILE, now.name, place)
+            placed = self._places[now, file, line] = place, block
+        return placed
 
     def _origin(self, file: Any, line: Any) -> Origin:
         known = type(file) is str and (file in self._shown or file.startswith(self._root))
@@ -295,11 +301,9 @@ def _dug(tree: Any, path: Path) -> Any:
     return None if found is ABSENT else found
 
 
-def _nothing(*_: Any) -> None:
-    """Stands for what nobody knows."""
-
-
 Act = Callable[..., Any]
+_NOTHING: tuple[None, Act] = (None, print)
+_TEXT, _NUMBER = (str, type(None)), (int, type(None))
 
 
 def _stepped(session: RubySession, level: str, path: Sequence[Any]) -> Any:
@@ -387,6 +391,13 @@ def _is_path(said: Any) -> bool:
 
 def _is_selection(said: Any) -> bool:
     return said is None or (type(said) is dict and all(_is_path(path) for path in said.values()))
+
+
+def _fits(shape: str, said: Sequence[Any]) -> bool:
+    for kind, one in zip(shape, said, strict=False):
+        if not _SHAPES[kind](one):
+            return False
+    return type(said[-2]) in _TEXT and type(said[-1]) in _NUMBER
 
 
 _SHAPES: dict[str, Callable[[Any], bool]] = {

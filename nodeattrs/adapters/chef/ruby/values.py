@@ -45,12 +45,12 @@ def packed(value: Any, number: Callable[[Deferred], int | None], path: Path = ()
 
 def unpacked(value: Any, lazy: Callable[[Any], Deferred], room: int = MAX_DEPTH) -> Any:
     """What Ruby sent, as a node takes it. lazy: makes a deferred value of its number. raises: BadValue, TooDeep"""
+    if not isinstance(value, (dict, list)):
+        return value
     if not room:
         raise TooDeep(f"deeper than {MAX_DEPTH} levels")
     if isinstance(value, list):
         return [unpacked(one, lazy, room - 1) for one in value]
-    if not isinstance(value, dict):
-        return value
     if len(value) == 1 and (first := next(iter(value)))[:1] == "$":
         return _special(first, value[first], lazy, room)
     return {key: unpacked(one, lazy, room - 1) for key, one in value.items()}

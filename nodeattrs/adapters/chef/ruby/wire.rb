@@ -19,13 +19,14 @@ module Wire
 
     def open(input, output)
       @input, @output, @waiting, @files = input, output, +"", {}
+      @writer = JSON::State.new(max_nesting: 0)
     end
 
     # Messages
 
     # Say something that needs no answer; it goes out with the next question, or when there is enough of it.
     def tell(*message)
-      @waiting << JSON.generate(message, max_nesting: 0) << "\n"
+      @waiting << @writer.generate(message) << "\n"
       flush if @waiting.bytesize > MOST_WAITING
     end
 
