@@ -196,7 +196,7 @@ node.default["app"]["log"] = "#{node['app']['dir']}/log"
 Write an f-string, with lazy(lambda: ...) around it where what it reads may change.
 
 NA0312 not-literal
-Ruby that only Ruby could know: a method, a condition, the environment. Roles, environments and metadata are read and not run.
+Ruby that only Ruby could know: a method, a condition, the environment. It is read here and not run.
 default_attributes "host" => `hostname`
 Write the value out, or the whole file as JSON: knife role show NAME -F json.
 
@@ -214,6 +214,11 @@ NA0315 no-constraint
 A metadata.json asks for a version of a cookbook in words that are no constraint; any version will do, as in Chef.
 {"dependencies": {"runit": [">= 1.0", "< 2.0"]}}
 Write one constraint, or none.
+
+NA0316 missing-cookbook
+A cookbook was not read: it is not there, or --roles-only was asked for. An unknown layer stands for it.
+nodeattrs run --repo . --run-list 'role[web]' --roles-only
+Fetch it (berks vendor), or name its folder: [chef] cookbook_paths.
 """,
     ("Repositories and runs", "NodeattrsError"): """
 NA0401 RunListError
@@ -295,6 +300,11 @@ NA0416 same-key-as-text
 A number and its own text are keys of one map; what is saved has text for keys, and keeps the last of the two.
 node.default["ports"] = {80: "http", "80": "web"}
 Write both as text.
+
+NA0417 PolicyNotFound
+A policy that nothing in the repository locks.
+nodeattrs run --repo . --policy web
+Lock it (chef install), or name the file: --policy web.lock.json.
 """,
     ("Stores", "StoreError"): """
 NA0501 StoreError

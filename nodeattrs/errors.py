@@ -33,6 +33,7 @@ attributes too, so no program need parse the sentence.
     │   ├── CookbookNotFound
     │   ├── AttributeFileNotFound
     │   ├── RecipeNotFound
+    │   ├── PolicyNotFound
     │   ├── NodeNotFound
     │   └── DataBagItemNotFound
     ├── RecipeFailed                                    cookbook code raised
@@ -260,6 +261,10 @@ class AttributeFileNotFound(NotFound):
 
 class RecipeNotFound(NotFound):
     """A recipe that does not exist in its cookbook."""
+
+
+class PolicyNotFound(NotFound):
+    """A policy that nothing in the repository locks."""
 
 
 class NodeNotFound(NotFound):

@@ -7,7 +7,8 @@ import sys
 import pytest
 
 from nodeattrs.cli import main
-from nodeattrs.errors import DocumentError, RecipeNotFound
+from nodeattrs.errors import BadName, CookbookNotFound, DocumentError, RecipeNotFound
+from nodeattrs.runs.cookbook_paths import Lock
 from nodeattrs.runs.cookbooks import Cookbook, cookbook_order
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.repository import Repository
@@ -220,3 +221,97 @@ class TestWhatIsNotRun:
         files = {"cookbooks/a/metadata.rb": "depends 'b'", "cookbooks/b/metadata.rb": ""}
 
         assert ["b", "a"] == cookbook_order(["a"], repository(tmp_path, files).cookbook)
+
+
+HALF = {
+    "roles/web.json": {"run_list": ["recipe[ntp]", "recipe[app]"], "override_attributes": {"k": 1}},
+    "facts.json": FACTS,
+}
+WARN = {"nodeattrs.toml": '[chef]\nmissing_cookbooks = "warn"\n'}
+
+
+class TestCookbooksThatAreNotThere:
+    def test_they_are_an_error(self, tmp_path):
+        """Unless somebody says otherwise."""
+        with pytest.raises(CookbookNotFound, match="there is no cookbook ntp"):
+            ran(repository(tmp_path, HALF), "role[web]")
+
+    def test_the_settings_make_each_a_warning_and_an_unknown_layer(self, tmp_path):
+        """As attribute file and as recipe; those that are there run."""
+        files = {**HALF, **WARN, "cookbooks/app/recipes/default.py": "node.default['app'] = 1"}
+        run = ran(repository(tmp_path, files), "role[web]")
+
+        assert ["cookbook ntp is not there"] == [one.message for one in run.warnings]
+        assert (1, 1) == (run.node["k"], run.node["app"])
+        assert ["ntp", "ntp::default"] == sorted({one.origin.name for one in run.node.trace("app").unknown})
+        assert "attribute file ntp" in run.node.explain("app")
+
+    def test_what_an_included_one_might_set_is_named(self, tmp_path):
+        """`depends` of it, too."""
+        files = {
+            **WARN,
+            "cookbooks/a/metadata.json": {"depends": {"b": "= 9.0.0"}},
+            "cookbooks/a/recipes/default.py": "",
+        }
+        run = ran(repository(tmp_path, files), "recipe[a]")
+
+        assert {"b"} == {one.origin.name for one in run.node.trace("x").unknown}
+
+    def test_the_words_of_the_setting_are_two(self, tmp_path):
+        """A slip is an error."""
+        with pytest.raises(DocumentError, match=r"nodeattrs\.toml:2"):
+            repository(tmp_path, {"nodeattrs.toml": '[chef]\nmissing_cookbooks = "maybe"\n'}).config  # noqa: B018
+
+    def test_roles_only_reads_no_cookbook(self, tmp_path, capsys):
+        """Not even one that is there; who sets a value among roles and environments is answered."""
+        repository(tmp_path / "r", {**HALF, "cookbooks/app/recipes/default.py": "1/0"})
+        words = ["--repo", str(tmp_path / "r"), "--run-list", "role[web]", "--facts", str(tmp_path / "r/facts.json")]
+        assert 5 == main(["explain", "web1", "k", *words, "--roles-only", "--store", str(tmp_path / "s")])
+
+        out, err = capsys.readouterr()
+        assert "roles/web.json:7" in out
+        assert "cookbook ntp was not read: --roles-only" in err
+
+
+class TestWhereCookbooksLie:
+    def test_the_first_folder_counts(self, tmp_path):
+        """Of the usual ones, or of those that the settings name."""
+        files = {f"{folder}/a/recipes/default.py": "" for folder in ("cookbooks", "site-cookbooks", "mine")}
+        repo = repository(tmp_path, {**files, "site-cookbooks/b/recipes/default.py": ""})
+        assert ["a", "b"] == repo.cookbooks()
+        named = repository(tmp_path, {"nodeattrs.toml": '[chef]\ncookbook_paths = ["mine", "cookbooks"]\n'})
+
+        assert ["cookbooks/a", "site-cookbooks/b", "mine/a"] == [
+            repo.cookbook("a").folder,
+            repo.cookbook("b").folder,
+            named.cookbook("a").folder,
+        ]
+        assert ["a"] == named.cookbooks()
+
+    def test_a_folder_outside_of_the_repository(self, tmp_path):
+        """Such as Berkshelf's or Chef's cache; its files are named whole."""
+        text = f'[chef]\ncookbook_paths = ["{tmp_path}/shelf"]\n'
+        files = {"shelf/ntp-3.5.0/metadata.rb": "name 'ntp'\nversion '3.5.0'", "shelf/ntp-3.5.0/recipes/default.py": ""}
+        repository(tmp_path, files)
+        cookbook = repository(tmp_path / "r", {"nodeattrs.toml": text}).cookbook("ntp")
+
+        assert ("ntp", "3.5.0", f"{tmp_path}/shelf/ntp-3.5.0") == (cookbook.name, cookbook.version, cookbook.folder)
+
+    def test_of_several_versions_the_newest_counts_or_the_one_that_is_asked_for(self, tmp_path):
+        """The name is that of the metadata."""
+        versions = ("3.9.0", "3.10.0", "3.5.0")
+        files = {f"cookbooks/ntp-{one}/metadata.json": {"name": "ntp", "version": one} for one in versions}
+        repo = repository(tmp_path, {**files, "cookbooks/ntp-cookbook-abc/metadata.rb": "name 'other'"})
+
+        assert "3.10.0" == repo.cookbook("ntp").version
+        assert "3.5.0" == repo.cookbook("ntp", Lock("3.5.0")).version
+        assert ["ntp", "ntp-cookbook-abc"] == repo.cookbooks()
+        assert "cookbooks/ntp-cookbook-abc" == repo.cookbook("other").folder
+        with pytest.raises(CookbookNotFound, match=r"cookbook ntp 1\.0\.0"):
+            repo.cookbook("ntp", Lock("1.0.0"))
+
+    @pytest.mark.parametrize("name", ["../x", "a/b", ""])
+    def test_a_name_becomes_no_path(self, tmp_path, name):
+        """Wherever it comes from."""
+        with pytest.raises(BadName):
+            repository(tmp_path, {}).cookbook(name)

@@ -12,6 +12,7 @@ from nodeattrs.cli.options import (
     add_run_options,
     add_store,
     add_strict,
+    asked_of,
     kept_in,
     named_node,
     path_of,
@@ -68,7 +69,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.runs import Repository
 
     path = path_of(options.path)
-    repository = None if options.repo is None else Repository(options.repo)
+    repository = None if options.repo is None else Repository(options.repo, asked=asked_of(options))
     if repository is None and (options.all or options.git):
         word, what = ("--all", "what decided in a run") if options.all else ("--git", "who changed the lines of a run")
         options.refuse(f"{word} names {what}, so it needs --repo")

@@ -85,7 +85,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         not options.why_run,
         options.force,
         new=options.new,
-        ruby=options.ruby,
+        asked=repository.asked,
     )
     began, start = began_now(), time.perf_counter()
     outcomes: list[Outcome] = []

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from nodeattrs.node.node import Node
     from nodeattrs.runs import Repository
     from nodeattrs.runs.facts import Facts
+    from nodeattrs.runs.policies import Asked
     from nodeattrs.runs.run import Run
     from nodeattrs.runs.settings import Settings
     from nodeattrs.texts.documents import Document
@@ -42,6 +43,7 @@ __all__ = [
     "add_settings_from",
     "add_store",
     "add_strict",
+    "asked_of",
     "asked_to_run",
     "check_facts",
     "facts_from",
@@ -68,6 +70,8 @@ _STORE_HELP = (
     "nodeattrs.toml that was found above)"
 )
 
+
+_ASKED = ("policy", "policy_group", "named_run_list", "roles_only", "ruby")
 
 REPO_HELP = (
     "the repository (default: NODEATTRS_REPO, else that of the nearest nodeattrs.toml here or above, else the current "
@@ -175,6 +179,12 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         help="what ohai or facter --json wrote, or a directory with NODE.json in it (default: ask this machine)",
     )
     parser.add_argument("--json-attributes", "-j", metavar="FILE", help="attributes, and a run_list, for this node")
+    parser.add_argument("--policy", metavar="NAME", help="a policy of the repository, or the file that locks it")
+    parser.add_argument("--policy-group", metavar="NAME", help="of the policy: whose attributes are hoisted")
+    parser.add_argument("--named-run-list", metavar="NAME", help="one of the policy's other run-lists")
+    parser.add_argument(
+        "--roles-only", action="store_true", help="roles and environments alone: no cookbook is read or has to be there"
+    )
     add_ruby(parser)
 
 
@@ -185,6 +195,14 @@ def add_ruby(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="run attribute files in Ruby too, by the ruby of this machine (default: each is an unknown layer)",
     )
+
+
+def asked_of(options: argparse.Namespace) -> Asked:
+    """What a run is asked besides its node."""
+    from nodeattrs.runs.policies import Asked
+
+    given = {name: getattr(options, name, None) for name in Asked._fields}
+    return Asked(**{name: value for name, value in given.items() if value is not None})
 
 
 def path_of(text: str | None) -> Path:
@@ -326,7 +344,7 @@ def repository_of(options: argparse.Namespace) -> Repository:
     from nodeattrs.runs import Repository
 
     repository = settings_of(options).repository or Repository(os.curdir)
-    repository.ruby = getattr(options, "ruby", False)
+    repository.asked = asked_of(options)
     options.repo = os.path.relpath(repository.root)
     return repository
 
@@ -350,11 +368,10 @@ def json_attributes(options: argparse.Namespace, repository: Repository) -> Docu
         return None
     import pathlib
 
-    from nodeattrs.runs.session import shown_in
     from nodeattrs.texts.documents import read
 
     path = pathlib.Path(options.json_attributes)
-    return read(path, shown_in(repository, path))
+    return read(path, repository.shown(path))
 
 
 def is_directory(place: str | None) -> bool:
@@ -381,7 +398,6 @@ def facts_from(place: str | None, node: str | None = None, repository: Repositor
 
     from nodeattrs.core.tree import checked_name
     from nodeattrs.runs.facts import gather, load_facts
-    from nodeattrs.runs.session import shown_in
 
     if place is None:
         try:
@@ -395,7 +411,7 @@ def facts_from(place: str | None, node: str | None = None, repository: Repositor
         if node is None:
             raise BadArgument(f"--facts {place} is a directory", hint="say which node is meant, or name one file in it")
         path /= f"{checked_name(node, 'node')}.json"
-    return load_facts(path, shown_in(repository, path) if repository else None)
+    return load_facts(path, repository.shown(path) if repository else None)
 
 
 def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, int | None, Run | None]:
@@ -407,7 +423,7 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
     from nodeattrs.runs.session import perform, required
 
     if options.repo is None:
-        for word in ("run_list", "environment", "facts", "json_attributes", "ruby"):
+        for word in ("run_list", "environment", "facts", "json_attributes", *_ASKED):
             if getattr(options, word) not in (None, False):
                 options.refuse(f"--{word.replace('_', '-')} is about a run, so it needs --repo")
         store, sensitive = kept_in(options)

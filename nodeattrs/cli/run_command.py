@@ -190,7 +190,7 @@ class _Runs:
             json_attributes=given if is_here else options.json_attributes,
             last_facts=False,
             new=options.new,
-            ruby=options.ruby,
+            asked=repository.asked,
         )
 
     def _apply(self, name: str, catalog: Catalog) -> Report:

@@ -74,12 +74,15 @@ class _Causes:
             yield from self.of("role", role)
 
     def _run_list(self, kind: str, name: str) -> Origin:
-        """Where the node's own file names an item; the command line, or an earlier run, has no line."""
-        described = self.repository.node_document(self.run.node.name)
-        for index, item in enumerate(described.run_list if described is not None else ()):
+        """Where the policy, else the node's own file, names an item; command lines and earlier runs have none."""
+        policy, described = self.run.policy, self.repository.node_document(self.run.node.name)
+        own = (("run_list",), described.run_list if described is not None else ())
+        under, items = own if policy is None else policy.items(self.repository.asked.named_run_list)
+        says = policy or described
+        for index, item in enumerate(items):
             parsed = RunListItem.parse(item)
-            if described is not None and (parsed.type, _full(parsed)) == (kind, name):
-                return described.locator.at(("run_list", index))
+            if says is not None and (parsed.type, _full(parsed)) == (kind, name):
+                return says.locator.at((*under, index))
         return Origin("run list", "of the node")
 
     def _cookbook(self, cookbook: str) -> Iterator[Cause]:

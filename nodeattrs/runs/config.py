@@ -22,6 +22,10 @@
     [limits]
     values = 2000000
 
+    [chef]
+    cookbook_paths = ["cookbooks", "~/.berkshelf/cookbooks"]
+    missing_cookbooks = "warn"
+
 Chef's own settings work at the top level too: `allowed_automatic_attributes`,
 `blocked_…`, and the older `automatic_attribute_whitelist`, `…_blacklist`. Where
 several spellings say one thing the oldest wins, as in Chef, with a warning. What
@@ -47,7 +51,7 @@ from nodeattrs.runs.node_files import LEVELS
 from nodeattrs.texts.documents import Document
 from nodeattrs.texts.nearest import SETTINGS_FILE
 
-__all__ = ["FILE", "SETTINGS", "Config", "judged", "known_code", "read_config"]
+__all__ = ["FILE", "SETTINGS", "ChefConfig", "Config", "judged", "known_code", "read_config"]
 
 FILE = SETTINGS_FILE
 
@@ -63,6 +67,7 @@ SETTINGS: Mapping[str, Any] = {
     "merge": {},
     "limits": {},
     "check": {},
+    "chef": {},
 }
 """Every setting and its default; the repository itself is none of its file. Nodes are kept below the current
 directory: a repository is not written to unless its own settings ask for it."""
@@ -78,10 +83,30 @@ def _chef_names(table: str, level: str) -> tuple[str, str]:
     return f"{level}_attribute_{_TABLES[table]}", f"{table}_{level}_attributes"
 
 
+MOST_SECONDS = 86_400
 _CHEFS = [name for table in _TABLES for level in LEVELS for name in _chef_names(table, level)]
 """Chef's names of settings of ours."""
 
 _KNOWN = [name for name in SETTINGS if name != "repo"]
+
+
+@dataclass(frozen=True)
+class ChefConfig:
+    """What a repository that was made for Chef needs: the table [chef].
+
+    cookbook_paths:    folders with cookbooks, the first first; none: the usual ones
+    missing_cookbooks: "error", or "warn": an unknown layer stands for each
+    policy, policy_group: what nodes follow that say nothing else, or ""
+    ruby:              attribute files in Ruby are run, where code of the repository is run at all
+    ruby_seconds:      how long one of them may take
+    """
+
+    cookbook_paths: tuple[str, ...] = ()
+    missing_cookbooks: str = "error"
+    policy: str = ""
+    policy_group: str = ""
+    ruby: bool = False
+    ruby_seconds: float = 60.0
 
 
 @dataclass(frozen=True)
@@ -99,6 +124,7 @@ class Config:
     limits:      what one document, lookup, merge or query may take: see `core.budget.Limits`
     check_select, check_ignore: codes of findings, or names: only these count, these do not
     check_baseline: the file of findings that are known, or None; a relative path counts from the repository
+    chef:        of repositories that were made for Chef
     """
 
     allowed: Mapping[str, list[Entry]] = field(default_factory=dict)
@@ -113,6 +139,7 @@ class Config:
     check_select: tuple[str, ...] = ()
     check_ignore: tuple[str, ...] = ()
     check_baseline: str | None = None
+    chef: ChefConfig = ChefConfig()
 
 
 def judged(document: Document) -> tuple[Config, list[DocumentError]]:
@@ -141,6 +168,7 @@ def read_config(fields: Fields) -> Config:
         tuple(_codes(fields, "select")),
         tuple(_codes(fields, "ignore")),
         fields.text("check", "baseline") or None,
+        _chef(fields),
     )
     fields.finish()
     return config
@@ -181,6 +209,29 @@ def _limits(fields: Fields) -> dict[str, float]:
         for name, most in said.items()
         if fields.parsed(("limits", name), most, lambda most, name=name: Limits().but(**{name: most}))  # type: ignore[misc]
     }
+
+
+def _chef(fields: Fields) -> ChefConfig:
+    fields.only(ChefConfig.__dataclass_fields__, "chef", above=_KNOWN)
+    paths = [
+        fields.text("chef", "cookbook_paths", index) for index in range(len(fields.items("chef", "cookbook_paths")))
+    ]
+    missing = fields.text("chef", "missing_cookbooks") or "error"
+    if missing not in ("error", "warn"):
+        fields.wrong(("chef", "missing_cookbooks"), f"missing_cookbooks is no {missing!r}", 'write "error" or "warn"')
+    ruby, seconds = (fields.map("chef").get(name, known) for name, known in (("ruby", False), ("ruby_seconds", 60.0)))
+    if type(ruby) is not bool:
+        fields.wrong(("chef", "ruby"), f"ruby is true or false, and not {ruby!r}")
+    if type(seconds) not in (int, float) or not 0 < seconds <= MOST_SECONDS:
+        fields.wrong(("chef", "ruby_seconds"), f"ruby_seconds is a number up to {MOST_SECONDS}, and not {seconds!r}")
+    return ChefConfig(
+        tuple(paths),
+        missing,
+        fields.text("chef", "policy"),
+        fields.text("chef", "policy_group"),
+        ruby=ruby is True,
+        ruby_seconds=seconds,
+    )
 
 
 def _rule(key: str, said: Any) -> None:

@@ -50,16 +50,19 @@ def layers_of(
     environment: str,
     sensitive: Sequence[str | Path] = (),
     rules: tuple[PathRule, ...] = (),
+    policy: Role | None = None,
 ) -> Layers:
     """Expand a run-list and fold its roles and the environment, for any number of nodes.
 
     sensitive, rules: those of the nodes
+    policy:    what a policy says, where roles would
     raises:    as `expand_node`
     """
     node = Node(environment=environment, sensitive=sensitive, rules=rules)
     node.run_list = run_list
     expansion = expand_run_list(node.run_list, roles, environment)
     expansion.require_roles()
+    expansion.role_layers += [policy] if policy is not None else []
     found = _environment(environment, environments)
     _hear(node, expansion, found)
     return Layers(expansion, found, Intake(node).layers())

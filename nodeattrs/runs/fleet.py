@@ -34,9 +34,10 @@ from nodeattrs.errors import BadArgument, NodeattrsError
 from nodeattrs.keep import Store, open_store
 from nodeattrs.keep.maintenance import last_runs
 from nodeattrs.runs.facts import Facts, load_facts
+from nodeattrs.runs.policies import NOTHING_ASKED, Asked
 from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.session import Session, perform, remembered, shown_in
+from nodeattrs.runs.session import Session, perform, remembered
 from nodeattrs.texts.documents import Document, read
 
 __all__ = ["Apply", "Collect", "Fleet", "Outcome", "jobs_for", "processors", "resolve", "still_to_do"]
@@ -76,7 +77,7 @@ class Fleet:
     new:         whether a node that nobody knows is made
     run_list:    of all nodes from now on; None leaves each its own
     json_attributes: of all nodes: a file, or what was read from it
-    ruby:        see `Repository`
+    asked:       of the repository
     last_facts:  whether a node that *facts* has nothing of, and every node where it is None, has the facts
                  of its last run
     """
@@ -91,7 +92,7 @@ class Fleet:
     json_attributes: str | Document | None = None
     last_facts: bool = True
     new: bool = True
-    ruby: bool = False
+    asked: Asked = NOTHING_ASKED
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,15 +369,14 @@ class _Desk:
 
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
-        self.repository = Repository(fleet.repository)
-        self.repository.ruby = fleet.ruby
+        self.repository = Repository(fleet.repository, asked=fleet.asked)
         self.store = open_store(fleet.store)
 
     @cached_property
     def json_attributes(self) -> Document | None:
         """Those of all nodes."""
         given = self._fleet.json_attributes
-        return read(Path(given), shown_in(self.repository, Path(given))) if isinstance(given, str) else given
+        return read(Path(given), self.repository.shown(Path(given))) if isinstance(given, str) else given
 
     def facts_of(self, name: str) -> Facts:
         """Those of a node. raises: as `load_facts`; BadArgument, where there are none"""
@@ -389,13 +389,13 @@ class _Desk:
                 return self._shared
             file /= f"{checked_name(name, 'node')}.json"
             if file.exists() or not self._fleet.last_facts:
-                return load_facts(file, shown_in(self.repository, file), settled=True)
+                return load_facts(file, self.repository.shown(file), settled=True)
         return self._last_facts(name)
 
     @cached_property
     def _shared(self) -> Facts:
         file = Path(str(self._fleet.facts))
-        return load_facts(file, shown_in(self.repository, file), settled=True)
+        return load_facts(file, self.repository.shown(file), settled=True)
 
     def _last_facts(self, name: str) -> Facts:
         last = remembered(self.store, name, self.repository.config.sensitive)

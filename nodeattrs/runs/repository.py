@@ -13,18 +13,18 @@ node_files and config.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
-import threading
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from nodeattrs.adapters import chef
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.claim import Below, Locator, Origin
-from nodeattrs.core.code import may_run
-from nodeattrs.core.tree import checked_name, copied
+from nodeattrs.core.tree import checked_name, copied, dig
 from nodeattrs.errors import (
     CookbookNotFound,
     DataBagItemNotFound,
@@ -33,20 +33,22 @@ from nodeattrs.errors import (
     MissingExtra,
     NodeattrsError,
     NotFound,
+    PolicyNotFound,
     RoleNotFound,
 )
 from nodeattrs.node.run_list import RunListItem, cookbook_of
-from nodeattrs.runs.config import FILE, Config, judged
+from nodeattrs.runs.config import FILE, ChefConfig, Config, judged
+from nodeattrs.runs.cookbook_paths import FOLDERS, CookbookPaths, Lock, entries, files_below
 from nodeattrs.runs.cookbooks import RUBY, Cookbook, check_versions, read_metadata
 from nodeattrs.runs.fields import Fields, fault, known_or_near
 from nodeattrs.runs.node_files import NodeFile, read_node
+from nodeattrs.runs.policies import NOTHING_ASKED, Asked, Policy, read_policy
 from nodeattrs.runs.role_scripts import Script
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Environment, Role, read_environment, read_role
 from nodeattrs.runs.unread import NOT_RUN, not_run
 from nodeattrs.texts import documents
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.chef.ruby.helper import Helper
     from nodeattrs.adapters.hiera import Hiera
 
 __all__ = ["Repository"]
@@ -62,20 +64,19 @@ class Repository:
     """A directory that describes nodes.
 
     root:     the directory
-    ruby:     whether its attribute files in Ruby may be run, by a real ruby; where code is held back none is
     warnings: what was read so far and is probably not meant
+    asked:    what a call asks besides
     plans:    what runs have worked out of it for the nodes to come; it lives as long as this does
 
     raises: NotFound, where there is no such directory
     """
 
     @taking(root=A_PATH)
-    def __init__(self, root: str | os.PathLike[str]) -> None:
+    def __init__(self, root: str | os.PathLike[str], *, asked: Asked = NOTHING_ASKED) -> None:
         self.root = pathlib.Path(root).absolute()
+        self.asked = asked
         self.warnings: list[DocumentError] = []
         self.plans: dict[tuple[str, ...], object] = {}
-        self.ruby = False
-        self._helpers = threading.local()
         self._read: dict[tuple[str, ...], Any] = {}
         if not os.path.isdir(self.root):
             raise NotFound(f"there is no repository at {root}", hint="name a directory that holds cookbooks/ or roles/")
@@ -110,20 +111,6 @@ class Repository:
         from nodeattrs.adapters.hiera import Hiera
 
         return Hiera(self.root / (named or "hiera.yaml"), root=self.root)
-
-    @property
-    def runs_ruby(self) -> bool:
-        """Whether a run runs attribute files in Ruby. raises: DocumentError"""
-        return self.ruby and may_run()
-
-    def ruby_helper(self) -> Helper:
-        """What runs Ruby, one for each thread that runs nodes; it ends with the repository. raises: NotFound"""
-        from nodeattrs.adapters.chef.ruby.helper import Helper
-
-        found: Helper | None = getattr(self._helpers, "one", None)
-        if found is None or not found.alive:
-            found = self._helpers.one = Helper(self.root)
-        return found
 
     def role(self, name: str) -> Role:
         """The role of that name.
@@ -209,10 +196,44 @@ class Repository:
             path = self._file(f"data_bags/{bag}", item, _DATA, f"item {item} of data bag {bag}")
             if path is None:
                 raise DataBagItemNotFound(f"data bag {bag} has no item {item}", hint=known_or_near(item, items))
-            document = documents.read(path, self._shown(path))
+            document = documents.read(path, self.shown(path))
             locator = document.locator("data bag", bag)
             self._read[key] = self._understood(document, locator, f"item {item} of data bag {bag}", content)
         return cast("tuple[dict[str, Any], Locator]", self._read[key])
+
+    def policy(self, name: str, group: str = "") -> Policy:
+        """A policy by its name, or by the file in the repository that locks it.
+
+        group: as `policy_groups/GROUP.json` has it, where `chef export` wrote one
+        raises: BadName, PolicyNotFound, DocumentError
+        """
+        key = ("policy", name, group)
+        if key not in self._read:
+            self._read[key] = replace(self._locked(name, group), group=group)
+        return cast(Policy, self._read[key])
+
+    def _locked(self, name: str, group: str) -> Policy:
+        files = [name] if name.endswith(".json") else list(self._locks_of(name, group))
+        for file in files:
+            path = pathlib.Path(os.path.realpath(self.root / file))
+            if path.is_relative_to(os.path.realpath(self.root)) and path.is_file():
+                policy = self._from(path, "policy", name, partial(read_policy, name))
+                if name in (file, policy.name):
+                    return policy
+        hint = f"it is looked for in {', '.join(files[-4:])}; or name the file"
+        raise PolicyNotFound(f"there is no policy {name}", hint=hint)
+
+    def _locks_of(self, name: str, group: str) -> Iterator[str]:
+        """Where a policy may lie: as `chef export` writes it, and as people keep locks."""
+        checked_name(name, "policy")
+        if group:
+            path = self._file("policy_groups", checked_name(group, "policy group"), (".json",), f"group {group}")
+            tree = documents.read(path, self.shown(path)).tree if path is not None else None
+            revision = dig(tree, ("policies", name, "revision_id"))
+            if isinstance(revision, str):
+                yield f"policies/{checked_name(f'{name}-{revision}', 'policy')}.json"
+        yield from (f"policies/{name}.lock.json", f"policyfiles/{name}.lock.json", f"{name}.lock.json")
+        yield "Policyfile.lock.json"
 
     def document(self, path: pathlib.Path) -> documents.Document:
         """A data file in the repository, read once. raises: DocumentError"""
@@ -223,23 +244,43 @@ class Repository:
             )
         return cast(documents.Document, self._read[key])
 
-    def cookbook(self, name: str) -> Cookbook:
+    def cookbook(self, name: str, lock: Lock | None = None) -> Cookbook:
         """The cookbook of that name. Without metadata it has version 0.0.0 and needs nothing.
 
-        raises: BadName, CookbookNotFound, DocumentError
+        lock:   only such a one; else the newest where there are several
+        raises: BadName, DocumentError; CookbookNotFound, unless the settings or `--roles-only` make it a warning
         """
-        key = ("cookbook", name)
+        key = ("cookbook", name, *(lock or ()))
         if key not in self._read:
             checked_name(name, "cookbook")
-            root = self.root / "cookbooks" / name
-            if not os.path.isdir(root):
-                raise CookbookNotFound(f"there is no cookbook {name}", hint=known_or_near(name, self.cookbooks()))
-            self._read[key] = self._cookbook(name, root)
+            root = None if self.asked.roles_only else self.cookbook_paths.find(name, lock)
+            self._read[key] = self._missing(name, lock) if root is None else self._cookbook(name, root)
         return cast(Cookbook, self._read[key])
+
+    @cached_property
+    def cookbook_paths(self) -> CookbookPaths:
+        """Where the cookbooks lie."""
+        return CookbookPaths(self.root, self._chef.cookbook_paths or FOLDERS)
+
+    @cached_property
+    def _chef(self) -> ChefConfig:
+        with contextlib.suppress(DocumentError):  # whoever reads the settings says it
+            return self.config.chef
+        return ChefConfig()
 
     def cookbooks(self) -> list[str]:
         """The names of all cookbooks."""
-        return self._folders("cookbooks")
+        return self.cookbook_paths.names()
+
+    def _missing(self, name: str, lock: Lock | None) -> Cookbook:
+        """What stands for a cookbook that is not there. raises: CookbookNotFound"""
+        what = f"cookbook {name}" if lock is None else f"cookbook {name} {lock.version}"
+        if not self.asked.roles_only and self._chef.missing_cookbooks == "error":
+            hint = f"{known_or_near(name, self.cookbooks())}; --roles-only asks without cookbooks"
+            raise CookbookNotFound(f"there is no {what}", hint=hint)
+        unread = "was not read: --roles-only" if self.asked.roles_only else "is not there"
+        self.warnings.append(DocumentError(f"{what} {unread}", kind="missing-cookbook"))
+        return Cookbook(name, locator=Origin("cookbook", name), unread=unread)
 
     def check(self, run_code: bool = True) -> list[NodeattrsError]:
         """Read everything, and give every fault there is; warnings are in `warnings`.
@@ -341,7 +382,7 @@ class Repository:
 
         unread: makes what stands for it where it is Ruby and the extra that reads it is not there
         """
-        file, what = self._shown(path), f"{kind} {name}"
+        file, what = self.shown(path), f"{kind} {name}"
         if path.suffix == ".py":
             script = Script(path, file, kind, name)
             return self._understood(script, script, what, read)
@@ -370,9 +411,9 @@ class Repository:
         return thing
 
     def _cookbook(self, name: str, root: pathlib.Path) -> Cookbook:
-        folder = self._shown(root)
-        files = _files_below(root)
-        path = self._file(folder, "metadata", _READ, f"cookbook {name}")
+        folder = self.shown(root)
+        files = files_below(root)
+        path = self._file(str(root), "metadata", _READ, f"cookbook {name}")
         if path is None:
             return Cookbook(name, files=files, root=root, folder=folder, locator=Origin("cookbook", name, folder))
         return self._from(
@@ -385,11 +426,11 @@ class Repository:
 
     def _folders(self, folder: str) -> list[str]:
         return [
-            path.name for path in _entries(self.root / folder) if os.path.isdir(path) and not path.name.startswith(".")
+            path.name for path in entries(self.root / folder) if os.path.isdir(path) and not path.name.startswith(".")
         ]
 
     def _names(self, folder: str, suffixes: tuple[str, ...]) -> list[str]:
-        files = [path for path in _entries(self.root / folder) if path.suffix in suffixes]
+        files = [path for path in entries(self.root / folder) if path.suffix in suffixes]
         return sorted({path.stem for path in files if not path.name.startswith(".")})
 
     def _files(self, folder: str, name: str, suffixes: tuple[str, ...]) -> list[pathlib.Path]:
@@ -402,37 +443,17 @@ class Repository:
         if [path.suffix for path in files] == [".json", RUBY]:
             ruby = files.pop()  # as Chef prefers; metadata.json is made of the other one
             if name != "metadata":
-                message, hint = f"is not read: {self._shown(files[0])} counts, as in Chef", "keep one"
-                self.warnings.append(DocumentError(message, file=self._shown(ruby), hint=hint, kind="json-counts"))
+                message, hint = f"is not read: {self.shown(files[0])} counts, as in Chef", "keep one"
+                self.warnings.append(DocumentError(message, file=self.shown(ruby), hint=hint, kind="json-counts"))
         if len(files) > 1:
-            names = " and ".join(self._shown(path) for path in files)
-            raise DocumentError(f"{what} is described twice, by {names}", file=self._shown(files[0]), hint="keep one")
+            names = " and ".join(self.shown(path) for path in files)
+            raise DocumentError(f"{what} is described twice, by {names}", file=self.shown(files[0]), hint="keep one")
         return files[0] if files else None
 
-    def _shown(self, path: pathlib.Path) -> str:
-        return path.relative_to(self.root).as_posix()
-
-
-def _entries(folder: pathlib.Path) -> list[pathlib.Path]:
-    try:
-        return sorted(folder.iterdir())
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        _cannot_list(error)
-
-
-def _cannot_list(error: OSError) -> NoReturn:
-    name = pathlib.Path(str(error.filename)).name
-    raise DocumentError(f"cannot be listed: {error.strerror}", file=name) from error
-
-
-def _files_below(root: pathlib.Path) -> tuple[str, ...]:
-    found = []
-    # Links to directories are not followed: one may lead back.
-    for folder, _, names in os.walk(root, onerror=_cannot_list):
-        found += [(pathlib.Path(folder) / name).relative_to(root).as_posix() for name in names]
-    return tuple(sorted(found))
+    def shown(self, path: pathlib.Path) -> str:
+        """What messages and origins call a file: seen from here where it lies below, else as it was given."""
+        inside = os.path.relpath(path, self.root)
+        return (str(path) if inside.startswith(os.pardir) else inside).replace(os.sep, "/")
 
 
 def _code_of(cookbook: Cookbook) -> list[str]:

@@ -6,17 +6,21 @@ Nothing is started before the first of them. What runs Ruby, and how, is known t
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.code import may_run
 from nodeattrs.errors import DocumentError
 from nodeattrs.node.node import Node
 from nodeattrs.runs.cookbooks import RUBY, Cookbook
 from nodeattrs.runs.repository import Repository
 
 if TYPE_CHECKING:
+    from nodeattrs.adapters.chef.ruby.helper import Helper
     from nodeattrs.adapters.chef.ruby.session import RubySession
 
 __all__ = ["RubyFiles"]
@@ -36,6 +40,12 @@ class RubyFiles:
         self._cookbooks: list[Cookbook] = []
         self._include: Callable[..., None] = _nobody
         self._log: Callable[[str, str, Origin], None] = _nobody
+
+    @classmethod
+    def of_run(cls, repository: Repository, node: Node, words: Mapping[str, Callable[..., Any]]) -> RubyFiles | None:
+        """The same where somebody asked for it, and code may run; None where Ruby is not run. raises: DocumentError"""
+        asked = repository.asked.ruby or repository.config.chef.ruby
+        return cls(repository, node, words) if asked and may_run() else None
 
     def belong_to(self, include: Callable[..., None], log: Callable[[str, str, Origin], None]) -> None:
         """Who loads the files that are included, and takes what is logged."""
@@ -59,7 +69,7 @@ class RubyFiles:
         from nodeattrs.adapters.chef.ruby.session import Asked, RubySession
 
         asked = Asked(self._include, self._words, self._log, self._warn)
-        session = RubySession(self._node, self._repository.ruby_helper(), asked, self._repository.root)
+        session = RubySession(self._node, _helper(self._repository), asked, self._repository.root)
         for cookbook in self._cookbooks:
             for file in sorted(cookbook.files):
                 if file.startswith("libraries/") and file.endswith(RUBY):
@@ -70,6 +80,25 @@ class RubyFiles:
 
     def _warn(self, message: str, origin: Origin) -> None:
         self.warnings.append(DocumentError(message, file=origin.file, line=origin.line, kind="ruby-helper"))
+
+
+class _Kept(threading.local):
+    """What runs Ruby for a repository, one for each thread that runs nodes; it ends with the repository."""
+
+    def __init__(self) -> None:
+        self.helpers: WeakKeyDictionary[Repository, Helper] = WeakKeyDictionary()
+
+
+_KEPT = _Kept()
+
+
+def _helper(repository: Repository) -> Helper:
+    from nodeattrs.adapters.chef.ruby.helper import Helper
+
+    found = _KEPT.helpers.get(repository)
+    if found is None or not found.alive:
+        found = _KEPT.helpers[repository] = Helper(repository.root, repository.config.chef.ruby_seconds)
+    return found
 
 
 def _path(cookbook: Cookbook, file: str) -> str:

@@ -7,7 +7,6 @@ the run itself to `runs.run` and the files to the store. It prints nothing.
 from __future__ import annotations
 
 import contextlib
-import os
 import pathlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -39,7 +38,6 @@ __all__ = [
     "remembered",
     "required",
     "search_word",
-    "shown_in",
 ]
 
 
@@ -87,12 +85,6 @@ class Session:
     def after(self) -> dict[Any, Any]:
         """The merged tree as far as it is kept, to compare with it."""
         return Node.restore(self.snapshot).to_dict(evaluate=False)
-
-
-def shown_in(repository: Repository, path: pathlib.Path) -> str:
-    """What messages and origins call a file: seen from the repository where it lies in it, else as it was given."""
-    inside = os.path.relpath(path, repository.root)
-    return (str(path) if inside.startswith(os.pardir) else inside).replace(os.sep, "/")
 
 
 _NAMES = ("fqdn", "machinename", "hostname")

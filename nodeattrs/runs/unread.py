@@ -27,7 +27,6 @@ _INCLUDED = re.compile(r"""\binclude_recipe\s*\(?\s*(['"])([\w:.-]+)\1""")
 
 def not_run(file: str, hint: str | None = None) -> DocumentError:
     """The warning for a file in Ruby."""
-    hint = hint or "explain says which values it may override"
     return DocumentError(NOT_RUN, file=file, hint=hint, kind="ruby")
 
 
