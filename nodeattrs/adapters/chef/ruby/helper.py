@@ -16,6 +16,7 @@ import signal
 import subprocess
 import time
 import weakref
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -46,17 +47,15 @@ class Helper:
 
     root:    the folder
     seconds: how long it may work on one thing
+    command: what is started, unless it is the ruby of this machine with our script
     raises:  NotFound, where there is no Ruby; UnknownLayer, where code is held back
     """
 
-    def __init__(self, root: pathlib.Path, seconds: float = SECONDS) -> None:
+    def __init__(self, root: pathlib.Path, seconds: float = SECONDS, command: Sequence[str] = ()) -> None:
         require_may_run(f"an attribute file in Ruby of {root}")
-        program = shutil.which("ruby")
-        if program is None:
-            raise NotFound("there is no ruby to run attribute files with", hint="install it, or go without --ruby")
         environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
         self._process = subprocess.Popen(
-            [program, *_OPTIONS, str(_SCRIPT)],
+            command or _ruby(),
             cwd=root,
             env={**environment, "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"},
             stdin=subprocess.PIPE,
@@ -98,13 +97,15 @@ class Helper:
                 finally:
                     self._selector.unregister(self._in)
             except BrokenPipeError:
-                self.refuse("its process has ended")
+                return  # whoever reads what it has said before finds its end
 
     def receive(self, budget: Budget, until: float) -> Message:
         """The next thing that it says. raises: RecipeFailed; TooMuch"""
         line = self._line(budget, until)
         budget.steps()
         budget.bytes(len(line))
+        if time.monotonic() > until:
+            self._late()
         try:
             message = json.loads(line)
         except (ValueError, RecursionError):
@@ -142,8 +143,18 @@ class Helper:
     def _ready(self, until: float) -> set[int]:
         ready = self._selector.select(max(until - time.monotonic(), 0))
         if not ready:
-            self.refuse(f"it took longer than {self.seconds:g} s")
+            self._late()
         return {key.fd for key, _ in ready}
+
+    def _late(self) -> NoReturn:
+        self.refuse(f"it took longer than {self.seconds:g} s")
+
+
+def _ruby() -> list[str]:
+    program = shutil.which("ruby")
+    if program is None:
+        raise NotFound("there is no ruby to run attribute files with", hint="install it, or go without --ruby")
+    return [program, *_OPTIONS, str(_SCRIPT)]
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

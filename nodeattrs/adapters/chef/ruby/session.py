@@ -139,7 +139,8 @@ class RubySession:
             while (message := helper.receive(budget, until))[0] not in ("done", "failed"):
                 began = time.monotonic()
                 self._heed(*message)
-                until += time.monotonic() - began
+                if message[1:2] == ["include"]:  # what is included has a time of its own
+                    until += time.monotonic() - began
         except BaseException:
             helper.close()  # what it says next would be about something else
             raise

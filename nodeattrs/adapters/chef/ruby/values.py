@@ -15,6 +15,7 @@ from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import MAX_DEPTH, Path
 from nodeattrs.errors import BadValue, TooDeep
 from nodeattrs.node.values import Deferred, Symbol, Withheld
+from nodeattrs.node.view import ListView, MapView
 
 __all__ = ["packed", "unpacked"]
 
@@ -26,6 +27,8 @@ def packed(value: Any, number: Callable[[Deferred], int | None], path: Path = ()
     path:   where it stands in the merged tree
     raises: ValueWithheld
     """
+    if isinstance(value, (MapView, ListView)):
+        value = value.to_plain()
     if isinstance(value, dict):
         pairs = [(key, packed(one, number, (*path, key))) for key, one in value.items()]
         if all(type(key) is str and key[:1] != "$" for key, _ in pairs):
