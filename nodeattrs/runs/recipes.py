@@ -40,6 +40,7 @@ __all__ = ["ATTRIBUTE_FILE", "FILES_ONLY", "RECIPE", "RECIPES_ONLY", "LogLine", 
 ATTRIBUTE_FILE, RECIPE = "attribute file", "recipe"
 
 
+_ALONE = contextlib.nullcontext()
 _words: ContextVar[Mapping[str, Any] | None] = ContextVar("nodeattrs_words", default=None)
 
 
@@ -231,7 +232,7 @@ class RecipeRunner:
         names = {"__name__": f"{cookbook.name}.{kind.replace(' ', '_')}", "__file__": program.path}
         token = _words.set(words)
         try:
-            with self.node.setting_as(kind, name):
+            with self.node.setting_as(kind, name), self._ruby.beside() if self._ruby else _ALONE:
                 program.run({**_ELSEWHERE[kind], **words, **names})
         except RecipeFailed:
             raise
@@ -239,8 +240,6 @@ class RecipeRunner:
             raise self._failed(error, kind, name, cookbook.shown(file), program.path) from error
         finally:
             _words.reset(token)
-            if self._ruby is not None:
-                self._ruby.forget()
 
     def _failed(self, error: BaseException, kind: str, name: str, shown: str, path: str) -> RecipeFailed:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]

@@ -5,9 +5,10 @@ Nothing is started before the first of them. What runs Ruby, and how, is known t
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -38,6 +39,7 @@ class RubyFiles:
         self._node = node
         self._words = words
         self._cookbooks: list[Cookbook] = []
+        self._others = 0
         self._include: Callable[..., None] = _nobody
         self._log: Callable[[str, str, Origin], None] = _nobody
 
@@ -57,10 +59,21 @@ class RubyFiles:
 
     def run(self, cookbook: Cookbook, file: str, name: str) -> None:
         """Run one of them. raises: RecipeFailed, TooMuch, NotFound where there is no Ruby"""
+        if self._others:
+            self._forget()
         self._session.run(_path(cookbook, file), name, cookbook.shown(file), cookbook.name)
 
-    def forget(self) -> None:
-        """Somebody else has written to the node."""
+    @contextlib.contextmanager
+    def beside(self) -> Iterator[None]:
+        """While it lasts somebody else writes to the node."""
+        self._others += 1
+        try:
+            yield
+        finally:
+            self._others -= 1
+            self._forget()
+
+    def _forget(self) -> None:
         if "_session" in self.__dict__:
             self._session.forget()
 

@@ -71,6 +71,7 @@ class RubySession:
         self._helper = helper
         self._asked = asked
         self._root = os.path.join(os.path.realpath(root), "")
+        self._me = object()  # what the helper knows us by: it is kept longer than we are
         self._running: list[_Running] = []
         self._shown: dict[str, str] = {}
         self._stale = False
@@ -112,13 +113,13 @@ class RubySession:
 
     def _begin(self, until: float) -> None:
         helper = self._helper
-        if helper.works_for is self:
+        if helper.works_for is self._me:
             return
         budget = Budget("a process for Ruby")
         if helper.works_for is not None:
             helper.send("end", until=until)
             self._expect("ended", helper.receive(budget, until))
-        helper.works_for = self
+        helper.works_for = self._me
         node = self._node
         said = {"root": self._root, "name": node.name, "environment": node.environment, "run_list": node.run_list}
         helper.send("begin", said, until=until)
@@ -263,11 +264,12 @@ class RubySession:
         return self._deferred[number]
 
     def _computed(self, number: int) -> Any:
-        if self._helper.works_for is not self or not self._helper.alive:
+        if self._helper.works_for is not self._me or not self._helper.alive:
             raise RecipeFailed(
                 "a deferred value was computed by Ruby, whose process for this node has ended",
                 hint="read it while the node is run; what is saved holds what it came to",
             )
+        self._stale = True  # whoever asks may have written since
         return unpacked(self._do("lazy", number), self._lazy)
 
     def _packed(self, value: Any, path: Path = ()) -> Any:
