@@ -204,7 +204,7 @@ class RecipeRunner:
     def _pass_over(self, cookbook: Cookbook, file: str, kind: str, name: str) -> None:
         """Note what a file in Ruby might set, and of a recipe what those in Ruby might set that it includes."""
         shown = cookbook.shown(file)
-        self.warnings.append(not_run(shown))
+        self.warnings.append(not_run(shown, "--ruby runs it" if kind == ATTRIBUTE_FILE else None))
         text = content_of(pathlib.Path(cookbook.root or "", file), shown).decode("utf-8", "replace")
         self._note_unread(Origin(kind, name, shown), NOT_RUN, text)
         for other in included(text) if kind == RECIPE else ():

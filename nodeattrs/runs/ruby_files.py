@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.chef.ruby.helper import Helper
     from nodeattrs.adapters.chef.ruby.session import RubySession
 
-__all__ = ["RubyFiles"]
+__all__ = ["KEPT", "RubyFiles"]
 
 
 class RubyFiles:
@@ -102,15 +102,15 @@ class _Kept(threading.local):
         self.helpers: WeakKeyDictionary[Repository, Helper] = WeakKeyDictionary()
 
 
-_KEPT = _Kept()
+KEPT = _Kept()
 
 
 def _helper(repository: Repository) -> Helper:
     from nodeattrs.adapters.chef.ruby.helper import Helper
 
-    found = _KEPT.helpers.get(repository)
+    found = KEPT.helpers.get(repository)
     if found is None or not found.alive:
-        found = _KEPT.helpers[repository] = Helper(repository.root, repository.config.chef.ruby_seconds)
+        found = KEPT.helpers[repository] = Helper(repository.root, repository.config.chef.ruby_seconds)
     return found
 
 

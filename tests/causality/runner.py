@@ -19,11 +19,12 @@ from tests.causality.systems.cloudinit import CloudInit
 from tests.causality.systems.hiera import HieraTrees
 from tests.causality.systems.node import NodeRuns
 from tests.causality.systems.plain import PlainFolds
+from tests.causality.systems.ruby import RubyRuns
 
 __all__ = ["SYSTEMS", "Report", "main", "run"]
 
 SYSTEMS: dict[str, Callable[[], System]] = {
-    one.name: one for one in (NodeRuns, PlainFolds, HieraTrees, CloudInit, BindingSites)
+    one.name: one for one in (NodeRuns, PlainFolds, HieraTrees, CloudInit, BindingSites, RubyRuns)
 }
 MOST_ASIDE = 0.02
 """The share of settings of which something may be left unasked."""

@@ -35,7 +35,7 @@ module Lines
 
     def sets?(node)
       at = ARGUMENTS[node.type]
-      at && (node.type == :OP_ASGN1 || CALLS.include?(node.children[at - 1]))
+      at && node?(node.children[at]) && (node.type == :OP_ASGN1 || CALLS.include?(node.children[at - 1]))
     end
 
     def node?(part)
