@@ -209,11 +209,12 @@ def compare(folder: Path, facts: list[Path], only: str | None) -> int:
                     Came(settled(one.levels, theirs.levels, again.levels), one.failed) for one in (here, theirs)
                 )
             count[sort := _sort(book, here, theirs)] += 1
-            if sort not in ("equal", "neither loads, equal so far", "writes nothing"):
-                print(f"{book.name} on {file.stem}: {sort}: {difference(here.levels, theirs.levels)}")
-                for name in {**here.failed, **theirs.failed}:
-                    said = [came.failed.get(name, "loads") for came in (here, theirs)]
-                    print(f"  {Path(name).name}: ours {said[0]}; Chef {said[1]}")
+            if sort == "equal":
+                continue
+            print(f"{book.name} on {file.stem}: {sort}: {difference(here.levels, theirs.levels) or 'nothing differs'}")
+            for name in {**here.failed, **theirs.failed}:
+                said = [came.failed.get(name, "loads") for came in (here, theirs)]
+                print(f"  {Path(name).name}: ours {said[0]}; Chef {said[1]}")
     judged = count["equal"] + count["different"]
     print(dict(count), f"{ours.placed} of {ours.leaves} leaves have a file and a line")
     good = judged and count["equal"] / judged >= NEEDED and ours.placed == ours.leaves

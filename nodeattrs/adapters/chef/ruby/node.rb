@@ -4,7 +4,8 @@
 #
 # What is merged, and what roles and environments say, is asked of the node at the other end, and remembered until
 # something changes.
-require_relative "maps"
+require_relative "levels"
+require_relative "merged"
 require_relative "platforms"
 require_relative "stand_ins"
 
