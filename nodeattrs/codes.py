@@ -18,8 +18,6 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-__all__ = ["ROOMS", "Code", "code_named", "code_of", "codes"]
-
 ROOMS = {
     ("Everywhere", ""): """
 NA0001 NodeattrsError
@@ -165,7 +163,7 @@ The name inside a document is not the one it is filed under; the file's own coun
 roles/web.json with "name": "www"
 Write the file's name, or rename the file.
 
-NA0306 said-twice
+NA0306 set-twice
 Two spellings of one setting; the oldest counts.
 automatic_attribute_whitelist = [] beside [allowed] automatic = []
 Keep one of them.
@@ -219,6 +217,11 @@ NA0316 missing-cookbook
 A cookbook was not read: it is not there, or --roles-only was asked for. An unknown layer stands for it.
 nodeattrs run --repo . --run-list 'role[web]' --roles-only
 Fetch it (berks vendor), or name its folder: [chef] cookbook_paths.
+
+NA0317 outside
+Chef's configuration names a folder outside of the repository, which is not followed of itself.
+cookbook_path "/var/chef/cookbooks" in .chef/config.rb
+Name it under [chef] in nodeattrs.toml, if it is meant.
 
 NA0320 ruby-helper
 A library that Ruby cannot load, so that an attribute file may lack it; or a value of Ruby that is kept as its text.
@@ -310,6 +313,11 @@ NA0417 PolicyNotFound
 A policy that nothing in the repository locks.
 nodeattrs run --repo . --policy web
 Lock it (chef install), or name the file: --policy web.lock.json.
+
+NA0418 CannotDecrypt
+An item of a data bag is encrypted, and its secret is not named, or is another one; or it is an item of chef-vault.
+data_bag_item("passwords", "db")
+Name the file that holds the secret: --secret-file, or [chef] secret_file in nodeattrs.toml.
 """,
     ("Stores", "StoreError"): """
 NA0501 StoreError
@@ -1081,7 +1089,7 @@ class Code(NamedTuple):
 
     @property
     def page(self) -> str:
-        """Where it is told."""
+        """Where it is described."""
         return f"docs/codes.md#{self.code.lower()}"
 
 

@@ -26,7 +26,8 @@ from hypothesis import strategies as st
 from nodeattrs import Node
 from nodeattrs.errors import BadArgument, BadName, BadValue, DocumentError
 from nodeattrs.keep import NewerRevision, Noted, Saved, open_store, retried, saved_document
-from nodeattrs.keep.maintenance import exported, import_nodes, restore
+from nodeattrs.keep.carrying import exported, import_nodes
+from nodeattrs.keep.maintenance import restore
 from nodeattrs.keep.search import parse_query
 from nodeattrs.keep.stores import turns
 

@@ -25,8 +25,9 @@ from nodeattrs.adapters.bindings import (
     fill_parameters,
     parse_type,
 )
+from nodeattrs.adapters.bindings.model.items import is_parameter_map
 from nodeattrs.core.answer import Answer
-from nodeattrs.core.policy import ACROSS, ANY, SAID, TAKE, Line, Policy
+from nodeattrs.core.policy import ACROSS, ANY, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT
 
 
@@ -336,7 +337,7 @@ class TestMultibinds:
     def test_a_policy_may_have_the_name_of_a_combinator(self):
         """It is the policy that was given."""
         one = Bindings("x")
-        one.multibind("m", dict, combine=Policy("ignore", Line(ANY, SAID, TAKE)))
+        one.multibind("m", dict, combine=Policy("ignore", Line(ANY, PRESENT, TAKE)))
         one.fragment("m", "n").to(1)
         one.when(node="a").fragment("m", "n").to(2)
 
@@ -409,6 +410,12 @@ class TestLeftOpenByTheDocument:
         middle.bind("a").optional().lookup("none")
 
         assert Injector([[top], [middle], [bound(a=1)]]).inject("b") == 1
+
+    def test_the_option_may_be_names_or_pairs_of_names(self):
+        """And nothing else."""
+        given = (["port", "user"], ("port",), {"port": "port"}, ["port", 1], {"port": 1}, "port", 3)
+
+        assert [is_parameter_map(one) for one in given] == [True, True, True, False, False, False, False]
 
     def test_a_map_of_a_better_position_beats_the_option(self):
         """The option is a map of the position of its parameter binding."""
@@ -686,7 +693,7 @@ class TestExplain:
         middle.exclude("ntp", "telnet")
         low.include("ntp")
         low.fragment("included_classes").to("ssh")
-        spoken = Injector([[top], [middle], [low]]).explain("/classes").spoken
+        spoken = Injector([[top], [middle], [low]]).explain("/classes").set_by
 
         assert {one.value: one.counts for one in spoken if "ntp" not in one.value} == {
             "exclude telnet": False,
@@ -706,8 +713,8 @@ class TestExplain:
         one.when(node="a").fragment("h", "n").to(2)
         data = Injector([[one]], [("node", "a")]).explain("h").to_dict()
 
-        assert [(said["value"], said["counts"]) for said in data["spoken"]] == [(2, True), (1, False)]
-        assert "node a" in data["spoken"][0]["place"]
+        assert [(said["value"], said["counts"]) for said in data["set_by"]] == [(2, True), (1, False)]
+        assert "node a" in data["set_by"][0]["place"]
 
     def test_it_is_an_answer_as_the_core_has_it(self):
         """Value, origins, trace and data; also where there is no value."""

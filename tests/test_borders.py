@@ -19,7 +19,7 @@ from nodeattrs import (
     LIST,
     MAP,
     MEET,
-    SAID,
+    PRESENT,
     TAKE,
     Fold,
     Layer,
@@ -129,10 +129,10 @@ class TestPolicies:
         a_kind_that_is_a_type=(lambda: Line(list, "list", TAKE), BadArgument, "the kinds are absent, null, map"),
         kinds_as_a_list=(lambda: Line(["list"], "list", TAKE), BadArgument, "a tuple of kinds"),
         a_misspelt_kind=(lambda: Policy("mine", Line("lst", LIST, TAKE)), BadArgument, "did you mean list?"),
-        a_kind_of_nobody=(lambda: Policy("mine", Line(MAP, ("bool",), TAKE)), BadArgument, "ANY and SAID"),
+        a_kind_of_nobody=(lambda: Policy("mine", Line(MAP, ("bool",), TAKE)), BadArgument, "ANY and PRESENT"),
         a_tuple_for_a_line=(lambda: Policy("mine", (MAP, MAP, MEET)), BadArgument, "each line of policy 'mine'"),
         a_line_for_the_name=(
-            lambda: Policy(Line(ANY, SAID, TAKE)),
+            lambda: Policy(Line(ANY, PRESENT, TAKE)),
             BadArgument,
             "a name, lines, and kinds as a map, and not a Line",
         ),
@@ -150,20 +150,22 @@ class TestPolicies:
         """
         The last line is for all that is left.
         """
-        with pytest.raises(NodeattrsError, match=r"no line for null over absent\n.*Line\(ANY, SAID, TAKE\)"):
+        with pytest.raises(NodeattrsError, match=r"no line for null over absent\n.*Line\(ANY, PRESENT, TAKE\)"):
             Policy("mine")
 
     def test_a_policy_prints_its_table(self):
         """
         Tables that another one asks, functions and deeper policies by name.
         """
-        mine = Policy("mine", Line(MAP, MAP, Meet(ACROSS)), Line((LIST, "text"), LIST, INSIDE), Line(ANY, SAID, TAKE))
+        mine = Policy(
+            "mine", Line(MAP, MAP, Meet(ACROSS)), Line((LIST, "text"), LIST, INSIDE), Line(ANY, PRESENT, TAKE)
+        )
 
         assert [
             "mine (lower, upper, rule)",
             "  map      map      MEET under another policy",
             "  list, text list     as inside a group",
-            "  any      said     TAKE",
+            "  any      present  TAKE",
         ] == str(mine).splitlines()
         assert "<Policy mine>" == repr(mine)
 

@@ -7,7 +7,22 @@ from typing import Any
 
 import pytest
 
-from nodeattrs import ANY, SAID, TAKE, Deferred, Layer, Line, Node, Policy, catalog, fold, keep, lazy, read_layer, runs
+from nodeattrs import (
+    ANY,
+    PRESENT,
+    TAKE,
+    Deferred,
+    Layer,
+    Line,
+    Node,
+    Policy,
+    catalog,
+    fold,
+    keep,
+    lazy,
+    read_layer,
+    runs,
+)
 from nodeattrs.adapters import bindings, cloudinit, hiera
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.keep import search
@@ -39,7 +54,7 @@ WRONG: dict[str, list[Callable[[], Any]]] = {
         lambda: Layer.unknown(3, "x", 3),
         lambda: fold([{"a": 1}]).origins(3),
         lambda: fold([{"a": 1}]).trace(None),
-        lambda: Policy("x", Line(ANY, SAID, TAKE), kinds=3),
+        lambda: Policy("x", Line(ANY, PRESENT, TAKE), kinds=3),
     ],
     "node": [
         lambda: web1().write(3, "a", 1),

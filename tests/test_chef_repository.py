@@ -114,7 +114,7 @@ class TestMetadata:
         cookbook = repository(tmp_path, {"cookbooks/a/metadata.rb": text}).cookbook("a")
 
         assert ("1.2.3", {"b": "~> 1.0"}) == (cookbook.version, cookbook.depends)
-        assert "cookbooks/a/metadata.rb:3" == cookbook.said_of("b").place
+        assert "cookbooks/a/metadata.rb:3" == cookbook.named_at("b").place
 
     def test_json_counts_beside_ruby_without_a_word(self, tmp_path):
         """It was made of it."""
@@ -315,3 +315,74 @@ class TestWhereCookbooksLie:
         """Wherever it comes from."""
         with pytest.raises(BadName):
             repository(tmp_path, {}).cookbook(name)
+
+
+CLIENT_RB = """\
+here = File.dirname(__FILE__)
+log_level :info
+node_name 'web7'
+environment 'prod'
+cookbook_path ["#{here}/../mine", File.join(here, '..', 'cookbooks'), '/var/chef/cookbooks']
+encrypted_data_bag_secret File.expand_path('../secret', __FILE__)
+policy_name ENV['POLICY']
+automatic_attribute_whitelist ['fqdn', ['a', 'b']]
+knife[:editor] = 'vi'
+"""
+
+
+class TestChefsOwnConfiguration:
+    def test_what_it_says_in_literals_counts(self, tmp_path):
+        """Where nodeattrs.toml says nothing; what leads out, and what only Ruby knows, is a warning."""
+        repo = repository(tmp_path, {".chef/config.rb": CLIENT_RB, ".chef/knife.rb": "environment 'other'"})
+        config = repo.config
+
+        assert (("mine", "cookbooks"), ".chef/secret", "web7") == (
+            config.chef.cookbook_paths,
+            config.chef.secret_file,
+            config.chef.node_name,
+        )
+        assert ("prod", ["fqdn", ["a", "b"]], "") == (
+            config.environment,
+            config.allowed["automatic"],
+            config.chef.policy,
+        )
+        assert [(5, "outside"), (7, "not-literal")] == sorted((one.line, one.kind) for one in repo.warnings)
+
+    def test_the_settings_count_more(self, tmp_path):
+        """One by one, and they name another file."""
+        settings = 'environment = "dev"\n[chef]\ncookbook_paths = ["x"]\nconfig = "solo/solo.rb"\n'
+        files = {
+            "nodeattrs.toml": settings,
+            "solo/solo.rb": "environment 'no'\npolicy_group 'g'\n",
+            ".chef/config.rb": "x(",
+        }
+        config = repository(tmp_path, files).config
+
+        assert ("dev", ("x",), "g") == (config.environment, config.chef.cookbook_paths, config.chef.policy_group)
+
+    def test_the_name_in_knife_rb_is_that_of_a_person(self, tmp_path):
+        """And of no node."""
+        assert "" == repository(tmp_path, {".chef/knife.rb": "node_name 'anna'"}).config.chef.node_name
+
+    @pytest.mark.parametrize("text", ["environment(", "environment 7", "environment 'a', 'b'"])
+    def test_one_that_cannot_be_read_is_a_warning(self, tmp_path, text):
+        """It is not what the repository is made of."""
+        repo = repository(tmp_path, {".chef/config.rb": text})
+
+        assert None is repo.config.environment
+        assert [".chef/config.rb"] == [one.file for one in repo.warnings]
+
+    def test_without_the_extra_it_is_a_warning(self, tmp_path, without_ruby):
+        """Defaults count."""
+        repo = repository(tmp_path, {".chef/config.rb": CLIENT_RB})
+
+        assert ((), ["ruby"]) == (repo.config.chef.cookbook_paths, [one.kind for one in repo.warnings])
+
+    def test_it_names_the_node_that_is_run(self, tmp_path, capsys):
+        """Where the command names none."""
+        files = {".chef/config.rb": "node_name 'web7'", "roles/web.json": {}, "facts.json": FACTS}
+        repository(tmp_path / "r", files)
+        words = ["--repo", str(tmp_path / "r"), "--facts", str(tmp_path / "r/facts.json"), "--run-list", "role[web]"]
+
+        assert 0 == main(["run", *words, "--new", "--store", str(tmp_path / "s")])
+        assert "web7" in capsys.readouterr().out

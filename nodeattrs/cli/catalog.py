@@ -16,18 +16,6 @@ if TYPE_CHECKING:
     from nodeattrs.reports.catalog import AppliedCatalog
     from nodeattrs.runs.run import Run
 
-__all__ = [
-    "DESCRIPTION",
-    "EXAMPLES",
-    "NAME",
-    "SUMMARY",
-    "add_applying",
-    "add_options",
-    "applied",
-    "exit_code",
-    "perform",
-]
-
 NAME = "catalog"
 SUMMARY = "the resources of a node: check, order, graph, why, explain, impact, apply"
 DESCRIPTION = """\
@@ -237,7 +225,7 @@ def _from_file(file: str, terminal: Terminal) -> Catalog:
 def _subject(terminal: Terminal, entry: Any) -> Any:
     """What an entry does: only those with `parameters` act, so that a bare list of names can be asked about.
 
-    So can those whose type is code that is not run; that is told.
+    So can those whose type is code that is not run; a line says so.
     """
     from nodeattrs.catalog.types import subject_of
     from nodeattrs.errors import UnknownLayer
@@ -252,7 +240,7 @@ def _subject(terminal: Terminal, entry: Any) -> Any:
 
 
 def _run(options: argparse.Namespace, terminal: Terminal) -> Run:
-    from nodeattrs.cli.options import facts_from, json_attributes, run_list
+    from nodeattrs.cli.options import facts_from, json_attributes, override_run_list, run_list
     from nodeattrs.runs import Repository
     from nodeattrs.runs.run import run_node
 
@@ -262,8 +250,9 @@ def _run(options: argparse.Namespace, terminal: Terminal) -> Run:
     run = run_node(
         repository,
         options.node,
-        facts=facts_from(options.facts, options.node, repository),
+        facts=facts_from(options, options.node, repository),
         run_list=run_list(options),
+        override_run_list=override_run_list(options),
         environment=options.environment,
         json_attributes=json_attributes(options, repository),
     )

@@ -8,8 +8,6 @@ from nodeattrs.cli.checks import add_checking, finish
 from nodeattrs.cli.options import add_run_code
 from nodeattrs.cli.terminal import Terminal
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
 NAME = "check"
 SUMMARY = "find what is wrong, or probably not meant, in a repository"
 DESCRIPTION = """\

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit import Blob, CloudPart, Merged
     from nodeattrs.reports.findings import Finding
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
 NAME = "cloud-config"
 SUMMARY = "merge cloud-init user-data offline, and say why"
 DESCRIPTION = """\
@@ -282,7 +280,7 @@ def _definition(text: str | None) -> Any:
 
 
 def _wanted(merged: Merged, options: argparse.Namespace) -> list[Finding]:
-    """What is said beside a merge: faults, and the warnings that were not switched off."""
+    """What is printed beside a merge: faults, and the warnings that were not switched off."""
     from nodeattrs.reports.cloud_config import findings_of
     from nodeattrs.reports.findings import Selection
 

@@ -9,8 +9,6 @@ import os
 import signal
 import sys
 
-__all__ = ["at_once", "while_working"]
-
 _AT_ONCE = False
 
 
@@ -37,7 +35,7 @@ def _end(*_: object) -> None:
 
 
 def _unraisable(unraisable: sys.UnraisableHookArgs) -> None:
-    # Python would only tell of an interrupt that came inside of a callback, and go on.
+    # Python would only report an interrupt that came inside of a callback, and go on.
     if isinstance(unraisable.exc_value, KeyboardInterrupt):
         os._exit(130)
     sys.__unraisablehook__(unraisable)

@@ -17,9 +17,6 @@ from typing import Any, NamedTuple
 from nodeattrs.core.tree import MAX_DEPTH
 from nodeattrs.errors import BadArgument, TooMuch
 
-__all__ = ["MAX_DIGITS", "NAMES", "Budget", "Limits", "hold", "in_force", "limited", "too_long"]
-
-
 MAX_DIGITS = 4300
 """The digits of the longest number; Python's own limit against slow conversions."""
 _TOO_LONG = 10**MAX_DIGITS
@@ -41,7 +38,7 @@ class Limits(NamedTuple):
     values:  maps, lists and scalars, counted as often as they are used
     bytes:   text that is read, unpacked or made
     depth:   how many maps, lists, brackets or keys stand in or need one another; 500 is the most
-    seconds: how long one regular expression may search
+    seconds: how long one regular expression may search, or the parse of one Ruby file take
     """
 
     steps: int = 10_000_000
@@ -97,7 +94,7 @@ def limited(limits: Limits | None = None, **others: Any) -> Iterator[Limits]:
         _in_force.reset(token)
 
 
-_SAID = {
+_SENTENCES = {
     "steps": "takes more than {:,} steps",
     "values": "holds more than {:,} values",
     "bytes": "is larger than {}",
@@ -178,7 +175,7 @@ class Budget:
         line, column = self.where() if self.where is not None else (None, None)
         shown = f"{most // 1_000_000} MB" if limit == "bytes" and not most % 1_000_000 else most
         return TooMuch(
-            _SAID[limit].format(shown),
+            _SENTENCES[limit].format(shown),
             limit=limit,
             file=self.file,
             line=line,

@@ -13,8 +13,6 @@ from contextvars import ContextVar
 
 from nodeattrs.errors import UnknownLayer
 
-__all__ = ["NOT_RUN", "held_back", "may_run", "require_may_run"]
-
 NOT_RUN = "is code, which was not run"
 
 _HELD = ContextVar("held", default=False)

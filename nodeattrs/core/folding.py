@@ -25,22 +25,6 @@ from nodeattrs.core.tree import ABSENT, Absent, Path
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import MergeConflict
 
-__all__ = [
-    "NOTHING",
-    "Change",
-    "Encounter",
-    "Folding",
-    "Step",
-    "again",
-    "decided",
-    "encounters",
-    "meet",
-    "note",
-    "noting",
-    "placed",
-]
-
-
 # --- two parts meet
 
 
@@ -263,7 +247,7 @@ class Folding:
 
         >>> from nodeattrs.core.part import entries
         >>> folding = Folding(start=Part({"a": 1}, 1))
-        >>> folding.change(lambda before, said: entries({"a": before.at("a"), "b": said}), of=Part(2, 2))
+        >>> folding.change(lambda before, new: entries({"a": before.at("a"), "b": new}), of=Part(2, 2))
         Part({'a': 1, 'b': 2}, {'a': 1, 'b': 2})
         """
         result = self.result

@@ -14,22 +14,6 @@ from typing import Any
 from nodeattrs.core.origins import At, Origins, gathered, origins_at, spread, united
 from nodeattrs.core.tree import ABSENT, strict_key
 
-__all__ = [
-    "Part",
-    "by_field",
-    "by_position",
-    "concat",
-    "entries",
-    "kept",
-    "listed",
-    "made",
-    "recast",
-    "remade",
-    "sliced",
-    "unite",
-    "without",
-]
-
 
 @dataclass(slots=True, eq=False, repr=False)
 class Part:

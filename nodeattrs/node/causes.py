@@ -31,8 +31,6 @@ from nodeattrs.texts.file_names import file_of
 from nodeattrs.texts.flow import Code, Flow, Found, Frame
 from nodeattrs.texts.scopes import EACH, SOME
 
-__all__ = ["Asked", "causes_at", "of_code", "of_text"]
-
 _MOST = 12
 _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 

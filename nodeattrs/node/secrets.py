@@ -14,8 +14,6 @@ from nodeattrs.core.tree import Path, as_path, parse
 from nodeattrs.errors import wrong_argument
 from nodeattrs.node.values import Sensitive, Withheld
 
-__all__ = ["Secrets"]
-
 
 class Secrets:
     """The sensitive paths of a node.

@@ -77,8 +77,10 @@ class Deferred:
         """
         chain: list[Deferred] = _running.__dict__.setdefault("chain", [])
         if any(one is self for one in chain):
-            said = [f"{one} needs" for one in chain] + [f"{self}, which needs itself"]
-            raise DeferredCycle("a deferred value needs itself", said=said, hint="break the circle in one of these")
+            details = [f"{one} needs" for one in chain] + [f"{self}, which needs itself"]
+            raise DeferredCycle(
+                "a deferred value needs itself", details=details, hint="break the circle in one of these"
+            )
         chain.append(self)
         try:
             value = self._compute()

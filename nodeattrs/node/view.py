@@ -24,19 +24,6 @@ from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement
 from nodeattrs.node.maps import Branch, Joined, OwnedMap
 from nodeattrs.node.values import HELD, Deferred, Withheld, computed, refuse_spelled, steps_of
 
-__all__ = [
-    "ListView",
-    "MapView",
-    "entry",
-    "evaluated",
-    "joined",
-    "keys_of",
-    "own",
-    "plain",
-    "rooted",
-    "share",
-]
-
 _READY = HELD - {Deferred, Withheld}
 
 
@@ -138,7 +125,7 @@ def evaluated(data: Any, odd: Iterable[Any], path: Path = ()) -> Any:
 
 
 def own(part: Any, odd: dict[Any, None]) -> Any:
-    """As `plain`, deferred and withheld values left as they are; *odd* hears in which entries they stand."""
+    """As `plain`, deferred and withheld values left as they are; *odd* is given in which entries they stand."""
     if type(part) is not Joined:
         if not isinstance(part, dict):
             return _copy(part, odd, None)

@@ -15,8 +15,6 @@ from nodeattrs.node.run_list import RunListItem, cookbook_of, qualified
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run
 
-__all__ = ["causes", "of_trace"]
-
 
 def causes(repository: Repository, run: Run, origins: Iterable[Origin]) -> list[Cause]:
     """The lines because of which those who set something were asked, each once, from the setting outwards.
@@ -94,7 +92,7 @@ class _Causes:
         for other in dict.fromkeys(file.partition("/")[0] for file in self.run.attribute_files):
             if other != cookbook and cookbook in self._depends(other):
                 yield Cause(
-                    f"cookbook {other} depends on {cookbook}", self.repository.cookbook(other).said_of(cookbook)
+                    f"cookbook {other} depends on {cookbook}", self.repository.cookbook(other).named_at(cookbook)
                 )
                 yield from self.of("attribute file", other)
                 return

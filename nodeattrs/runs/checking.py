@@ -11,12 +11,10 @@ from nodeattrs.errors import NodeattrsError
 from nodeattrs.runs.config import FILE
 from nodeattrs.runs.repository import Repository
 
-__all__ = ["Checked", "checked"]
-
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a look at a repository came to.
+    """What a look at a repository found.
 
     faults:   what cannot be right
     warnings: what is probably not meant; of kind "not-run": what was not looked at
@@ -51,6 +49,6 @@ def checked(repository: Repository, run_code: bool = False) -> Checked:
             looked["data file"], wrong = hiera.check()
             faults += wrong
             warnings += hiera.warnings
-    except NodeattrsError as error:  # of the settings it is said already
+    except NodeattrsError as error:  # of the settings it is reported already
         faults.append(error)
     return Checked(faults, warnings, looked)

@@ -19,12 +19,10 @@ from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.runs.versions import Version
 from nodeattrs.texts import documents
 
-__all__ = ["FOLDERS", "CookbookPaths", "Lock", "entries", "files_below"]
-
 FOLDERS = ("cookbooks", "site-cookbooks", "berks-cookbooks", "vendor/cookbooks", "cookbook_artifacts")
 """Where cookbooks are looked for unless somebody says otherwise: Chef's own, Berkshelf's, Librarian's, an export's."""
 
-_SAID = re.compile(r"""^\s*(name|version)\b\s*[:(]?\s*(["'])([^"'\n]+)\2""", re.MULTILINE)
+_FIELD = re.compile(r"""^\s*(name|version)\b\s*[:(]?\s*(["'])([^"'\n]+)\2""", re.MULTILINE)
 
 
 class Lock(NamedTuple):
@@ -94,21 +92,21 @@ class CookbookPaths:
 
 
 def _declared(path: pathlib.Path) -> _Declared:
-    said: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for file in ("metadata.json", "metadata.rb", "metadata.yaml", "metadata.yml"):
         if (path / file).is_file():
             with contextlib.suppress(DocumentError):  # whoever reads the cookbook says it
-                said = _said(path / file)
+                fields = _fields(path / file)
             break
-    return _Declared(said.get("name") or path.name, said.get("version") or "0.0.0", path)
+    return _Declared(fields.get("name") or path.name, fields.get("version") or "0.0.0", path)
 
 
-def _said(path: pathlib.Path) -> dict[str, str]:
+def _fields(path: pathlib.Path) -> dict[str, str]:
     if path.suffix == ".json":
         tree = documents.read(path).tree
         found = tree.items() if isinstance(tree, dict) else ()
         return {key: value for key, value in found if isinstance(value, str)}
-    return {one[1]: one[3] for one in _SAID.finditer(documents.text_of(path, path.name))}
+    return {one[1]: one[3] for one in _FIELD.finditer(documents.text_of(path, path.name))}
 
 
 def entries(folder: pathlib.Path) -> list[pathlib.Path]:

@@ -27,17 +27,6 @@ from nodeattrs.runs.fields import Fields, known_or_near
 from nodeattrs.runs.role_scripts import Program
 from nodeattrs.runs.versions import Constraint, Version
 
-__all__ = [
-    "RUBY",
-    "AttributeFileOrder",
-    "Cookbook",
-    "Cookbooks",
-    "attribute_files",
-    "check_versions",
-    "cookbook_order",
-    "read_metadata",
-]
-
 RUBY = ".rb"
 _SUFFIXES = (".py", RUBY)
 
@@ -115,8 +104,8 @@ class Cookbook:
         inside = [path for path in self.files if path.startswith(begins)]
         for path in inside:
             if path.endswith(".py") and (twin := _stem(path) + RUBY) in inside:
-                said = f"{self.shown(path)} and {self.shown(twin)} are one file in two languages"
-                raise DocumentError(said, file=self.shown(path), hint="keep one", kind="two-languages")
+                message = f"{self.shown(path)} and {self.shown(twin)} are one file in two languages"
+                raise DocumentError(message, file=self.shown(path), hint="keep one", kind="two-languages")
 
     def recipe_file(self, recipe: str) -> str:
         """The path of a recipe of this cookbook, named `cookbook` or `cookbook::part`.
@@ -137,9 +126,9 @@ class Cookbook:
     def pins(self) -> Iterator[tuple[str, str, Origin]]:
         """Cookbook, constraint and who asks, for every dependency."""
         for name, constraint in self.depends.items():
-            yield name, constraint, self.said_of(name)
+            yield name, constraint, self.named_at(name)
 
-    def said_of(self, dependency: str) -> Origin:
+    def named_at(self, dependency: str) -> Origin:
         """Where this cookbook says that it depends on another."""
         return self.locator.at((self.depends_field, dependency))
 
@@ -202,8 +191,8 @@ def cookbook_order(recipes: Iterable[str], cookbooks: Cookbooks) -> list[str]:
                 try:
                     cookbook = _found(cookbooks, name)
                 except CookbookNotFound as error:
-                    by = asker.said_of(name) if asker else f"the run list, with recipe {recipe}"
-                    error.said = (f"it is asked for by {by}",)
+                    by = asker.named_at(name) if asker else f"the run list, with recipe {recipe}"
+                    error.details = (f"it is asked for by {by}",)
                     raise
                 to_do.append((name, asker, False))
                 to_do += [(needed, cookbook, True) for needed in sorted(cookbook.depends, reverse=True)]
@@ -292,7 +281,7 @@ class AttributeFileOrder:
             cookbook = _found(self._cookbooks, cookbook_name or here)
             self._file_of(cookbook, file)
         except (CookbookNotFound, AttributeFileNotFound) as error:
-            error.said = (f"it is included by {by()}",) if by else ()
+            error.details = (f"it is included by {by()}",) if by else ()
             raise
         self._load(cookbook, file)
 
@@ -326,7 +315,7 @@ def check_versions(order: Iterable[str], cookbooks: Cookbooks, pins: Iterable[tu
     """
     used = [one for one in (_found(cookbooks, name) for name in order) if not one.unread]
     asked = [*pins, *(pin for cookbook in used for pin in cookbook.pins())]
-    said: list[str] = []
+    details: list[str] = []
     origins: list[Origin] = []
     for cookbook in used:
         version = Version.parse(cookbook.version)
@@ -334,7 +323,7 @@ def check_versions(order: Iterable[str], cookbooks: Cookbooks, pins: Iterable[tu
             if name == cookbook.name and not Constraint.parse(constraint).allows(version):
                 origins.append(origin)
                 at = cookbook.locator.at(("version",)).place or "which is all there is"
-                said.append(f"cookbook {name} is at {version} ({at}), and {constraint} is asked for by {origin}")
-    if said:
-        count = "a cookbook's version is" if len(said) == 1 else "the versions of cookbooks are"
-        raise CookbookVersionConflict(f"{count} not what was asked for", origins=origins, said=said)
+                details.append(f"cookbook {name} is at {version} ({at}), and {constraint} is asked for by {origin}")
+    if details:
+        count = "a cookbook's version is" if len(details) == 1 else "the versions of cookbooks are"
+        raise CookbookVersionConflict(f"{count} not what was asked for", origins=origins, details=details)

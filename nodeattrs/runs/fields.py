@@ -17,8 +17,6 @@ from nodeattrs.errors import BadArgument, DocumentError, InvalidRunListItem, Unk
 from nodeattrs.node.run_list import RunListItem
 from nodeattrs.runs.versions import Constraint, Version
 
-__all__ = ["Fields", "fault", "known_or_near"]
-
 
 def fault(
     locator: Locator,
@@ -87,7 +85,10 @@ class Fields:
             line=first.line,
             column=first.column,
             path=first.path,
-            said=[*([first.hint] if first.hint else []), *(f"and {other}".replace("\n", "\n  ") for other in others)],
+            details=[
+                *([first.hint] if first.hint else []),
+                *(f"and {other}".replace("\n", "\n  ") for other in others),
+            ],
         )
 
     def only(self, known: Iterable[str], *under: Any, ignore: Iterable[str] = (), above: Iterable[str] = ()) -> None:
@@ -99,7 +100,7 @@ class Fields:
         names = list(known)
         for key in self.map(*under):
             if key not in names and key not in ignore:
-                message = f"unknown field {_said((*under, key))} in {self.what}; it is ignored"
+                message = f"unknown field {_spelled((*under, key))} in {self.what}; it is ignored"
                 hint = f"write {key} above the first [table]" if key in above else known_or_near(key, names)
                 self.warnings.append(fault(self.locator, (*under, key), message, hint=hint, of=UnknownField))
 
@@ -110,8 +111,8 @@ class Fields:
 
     def named(self, name: str, key: str = "name") -> None:
         """The name inside the document, which ought to be *name*, the one it is filed under."""
-        if (said := self.text(key) or name) != name:
-            message = f"{key} says {said!r}, but this is {self.what}"
+        if (inside := self.text(key) or name) != name:
+            message = f"{key} says {inside!r}, but this is {self.what}"
             self.warn((key,), message, f"the file's own name counts: write {name!r}", "other-name")
 
     def text(self, *path: Any) -> str:
@@ -183,12 +184,12 @@ class Fields:
         if value is ABSENT or value is None:
             return default
         if not isinstance(value, kind):
-            self.wrong(path, f"{_said(path)} of {self.what} must be {words}, not {_kind(value)}")
+            self.wrong(path, f"{_spelled(path)} of {self.what} must be {words}, not {_kind(value)}")
             return default
         return value
 
 
-def _said(path: Path) -> str:
+def _spelled(path: Path) -> str:
     first, *rest = path
     return str(first) + "".join(f"[{step!r}]" for step in rest)
 

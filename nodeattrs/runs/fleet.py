@@ -36,17 +36,16 @@ from nodeattrs.keep.maintenance import last_runs
 from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.policies import NOTHING_ASKED, Asked
 from nodeattrs.runs.recipes import LogLine
+from nodeattrs.runs.remembered import remembered
 from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.session import Session, perform, remembered
+from nodeattrs.runs.session import Session, perform
 from nodeattrs.texts.documents import Document, read
-
-__all__ = ["Apply", "Collect", "Fleet", "Outcome", "jobs_for", "processors", "resolve", "still_to_do"]
 
 BATCH = 8
 """Nodes that a worker is given at once."""
 
 BATCHES = 64
-"""Handfuls that are under way at once, whatever the executor."""
+"""Batches that are under way at once, whatever the executor."""
 
 _PAUSE = 0.2
 """Seconds after which somebody who waits looks whether it is to stop."""
@@ -76,6 +75,7 @@ class Fleet:
     force:       see `perform`
     new:         whether a node that nobody knows is made
     run_list:    of all nodes from now on; None leaves each its own
+    override_run_list: what they run instead of it, this once
     json_attributes: of all nodes: a file, or what was read from it
     asked:       of the repository
     last_facts:  whether a node that *facts* has nothing of, and every node where it is None, has the facts
@@ -92,6 +92,7 @@ class Fleet:
     json_attributes: str | Document | None = None
     last_facts: bool = True
     new: bool = True
+    override_run_list: tuple[str, ...] | None = None
     asked: Asked = NOTHING_ASKED
 
 
@@ -168,8 +169,8 @@ def resolve(
                     return
                 yield _one(work, name)
         finally:
-            with suppress(NodeattrsError):  # said for each node
-                _desk(work).store.close()
+            with suppress(NodeattrsError):  # reported for each node
+                _worker(work).store.close()
         return
     batch = min(BATCH, math.ceil(len(first) / jobs)) or 1
     with _pool(jobs, stopping) as (submit, asked):
@@ -341,15 +342,16 @@ def _one(work: _Work, name: str) -> Outcome:
     code = ""
     log: list[LogLine] = []
     try:
-        desk = _desk(work)
+        worker = _worker(work)
         session = perform(
-            desk.repository,
-            desk.store,
+            worker.repository,
+            worker.store,
             name,
-            facts=desk.facts_of(name),
+            facts=worker.facts_of(name),
             run_list=fleet.run_list,
+            override_run_list=fleet.override_run_list,
             environment=fleet.environment,
-            json_attributes=desk.json_attributes,
+            json_attributes=worker.json_attributes,
             save=fleet.save,
             force=fleet.force,
             new=fleet.new,
@@ -364,7 +366,7 @@ def _one(work: _Work, name: str) -> Outcome:
     return Outcome(name, error, code, revision, time.perf_counter() - began, collected)
 
 
-class _Desk:
+class _Worker:
     """What one process has open for a fleet."""
 
     def __init__(self, fleet: Fleet) -> None:
@@ -408,5 +410,5 @@ class _Desk:
 
 
 @lru_cache(maxsize=4)
-def _desk(work: _Work) -> _Desk:
-    return _Desk(work.fleet)
+def _worker(work: _Work) -> _Worker:
+    return _Worker(work.fleet)

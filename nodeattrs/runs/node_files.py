@@ -13,8 +13,6 @@ from typing import Any
 from nodeattrs.core.claim import Below, Locator, Origin
 from nodeattrs.runs.fields import Fields
 
-__all__ = ["LEVELS", "NodeFile", "read_node"]
-
 LEVELS = ("automatic", "default", "normal", "override")
 """What Chef's documents call the groups of attributes."""
 

@@ -20,8 +20,6 @@ from nodeattrs.runs.cookbook_paths import Lock
 from nodeattrs.runs.fields import Fields, known_or_near
 from nodeattrs.runs.roles import Role
 
-__all__ = ["NOTHING_ASKED", "Asked", "Policy", "read_policy"]
-
 _LEVELS = ("default_attributes", "override_attributes")
 _FIELDS = (
     *("name", "revision_id", "run_list", "named_run_lists", "included_policy_locks", "cookbook_locks"),
@@ -37,6 +35,7 @@ class Asked(NamedTuple):
     policy_group:   of the policy
     named_run_list: one of the policy's other run-lists
     ruby:           attribute files in Ruby are run, by the ruby of this machine
+    secret_file:    with the secret of encrypted data bags
     """
 
     roles_only: bool = False
@@ -44,6 +43,7 @@ class Asked(NamedTuple):
     policy_group: str = ""
     named_run_list: str = ""
     ruby: bool = False
+    secret_file: str = ""
 
 
 NOTHING_ASKED = Asked()

@@ -12,8 +12,6 @@ from collections.abc import Iterator
 
 from nodeattrs.core.tree import Path, spell
 
-__all__ = ["reads_of"]
-
 _READERS = ("read", "read_strict", "dig", "walk", "exist")
 _LOOKUPS = ("lookup", "inject", "data_bag_item", "search")
 _MOST, _MOST_NODES = 200, 10_000

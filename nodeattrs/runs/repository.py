@@ -24,8 +24,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from nodeattrs.adapters import chef
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.claim import Below, Locator, Origin
-from nodeattrs.core.tree import checked_name, copied, dig
+from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.core.tree import SCALARS, checked_name, copied, dig
 from nodeattrs.errors import (
+    CannotDecrypt,
     CookbookNotFound,
     DataBagItemNotFound,
     DocumentError,
@@ -37,7 +39,7 @@ from nodeattrs.errors import (
     RoleNotFound,
 )
 from nodeattrs.node.run_list import RunListItem, cookbook_of
-from nodeattrs.runs.config import FILE, ChefConfig, Config, judged
+from nodeattrs.runs.config import FILE, ChefConfig, Config, judged, with_chefs
 from nodeattrs.runs.cookbook_paths import FOLDERS, CookbookPaths, Lock, entries, files_below
 from nodeattrs.runs.cookbooks import RUBY, Cookbook, check_versions, read_metadata
 from nodeattrs.runs.fields import Fields, fault, known_or_near
@@ -50,8 +52,6 @@ from nodeattrs.texts import documents
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera import Hiera
-
-__all__ = ["Repository"]
 
 _DATA = (".json", ".yaml", ".yml")
 _READ = (*_DATA, RUBY)
@@ -93,10 +93,25 @@ class Repository:
 
         raises: DocumentError
         """
-        if self.settings is None:
-            return Config()
-        config, warnings = judged(self.settings)
-        self.warnings += warnings
+        config = Config()
+        if self.settings is not None:
+            config, warnings = judged(self.settings)
+            self.warnings += warnings
+        return self._with_chefs(config)
+
+    def _with_chefs(self, config: Config) -> Config:
+        """With what Chef's own configuration says; one that cannot be read is a warning."""
+        names = [config.chef.config] if config.chef.config else [".chef/config.rb", ".chef/knife.rb"]
+        path = next((path for path in map(self.root.joinpath, names) if path.is_file()), None)
+        if path is None:
+            return config
+        try:
+            kind = "knife" if path.name == "knife.rb" else "settings"
+            return self._from(path, kind, "", partial(with_chefs, config))
+        except MissingExtra as error:
+            self.warnings.append(not_run(self.shown(path), error.hint))
+        except DocumentError as error:
+            self.warnings.append(error)
         return config
 
     @cached_property
@@ -111,6 +126,12 @@ class Repository:
         from nodeattrs.adapters.hiera import Hiera
 
         return Hiera(self.root / (named or "hiera.yaml"), root=self.root)
+
+    @property
+    def platforms(self) -> pathlib.Path | None:
+        """The folder of platforms that the settings name; None where they name none."""
+        named = self.config.fauxhai
+        return None if named is None else self.root / named
 
     def role(self, name: str) -> Role:
         """The role of that name.
@@ -171,15 +192,39 @@ class Repository:
             )
         return self._names(folder, _DATA)
 
-    def data_bag_item(self, bag: str, item: str) -> dict[str, Any]:
-        """One item of a data bag, as a copy that belongs to the caller.
+    def data_bag_item(self, bag: str, item: str, secret: str | None = None) -> dict[str, Any]:
+        """One item of a data bag, as a copy that belongs to the caller; the values of an encrypted one are secrets.
 
-        raises: BadName, DataBagItemNotFound, DocumentError
+        secret: that it was encrypted with; else that of the file that call or settings name
+        raises: BadName, DataBagItemNotFound, DocumentError, CannotDecrypt, MissingExtra
         """
-        return cast("dict[str, Any]", copied(self.bag_item(bag, item)[0]))
+        return cast("dict[str, Any]", copied(self.bag_item(bag, item, secret)[0], SCALARS | {Sensitive}))
 
-    def bag_item(self, bag: str, item: str) -> tuple[dict[str, Any], Locator]:
+    def bag_item(self, bag: str, item: str, secret: str | None = None) -> tuple[dict[str, Any], Locator]:
         """The same, not to be changed, and what knows its lines."""
+        tree, locator = self._bag_item(bag, item)
+        if not chef.is_encrypted(tree):
+            return tree, locator
+        key, what = ("decrypted", bag, item), f"item {item} of data bag {bag}"
+        if f"{item}_keys" in self.data_bag(bag):
+            hint = f"{item}_keys has its key, encrypted for each client and admin; that is not read here"
+            raise CannotDecrypt(f"{what} is an item of chef-vault", origins=(locator.at(()),), hint=hint)
+        if secret is not None:
+            return chef.decrypted(tree, secret.encode(), what), locator
+        if key not in self._read:
+            self._read[key] = chef.decrypted(tree, self._secret(what), what)
+        return cast("dict[str, Any]", self._read[key]), locator
+
+    def _secret(self, what: str) -> bytes:
+        """What encrypted items need. raises: CannotDecrypt, where no file is named; DocumentError"""
+        named = os.path.abspath(self.asked.secret_file) if self.asked.secret_file else self._chef.secret_file
+        if not named:
+            hint = "name the file with its secret: --secret-file, or [chef] secret_file in nodeattrs.toml"
+            raise CannotDecrypt(f"{what} is encrypted", hint=hint)
+        path = self.root / os.path.expanduser(named)
+        return documents.content_of(path, self.shown(path)).strip(b"\0\t\n\v\f\r ")
+
+    def _bag_item(self, bag: str, item: str) -> tuple[dict[str, Any], Locator]:
         items = self.data_bag(bag)
         checked_name(item, "data bag item")
 
@@ -302,7 +347,7 @@ class Repository:
         environments = _all(faults, self._as_data("environments", run_code), self.environment)
         nodes = _all(faults, self.nodes(), self.node_document)
         for bag in self._folders("data_bags"):
-            _all(faults, _tried(faults, partial(self.data_bag, bag)) or [], partial(self.data_bag_item, bag))
+            _all(faults, _tried(faults, partial(self.data_bag, bag)) or [], partial(self._bag_item, bag))
 
         for role in roles:
             for path, texts in _lists_of(role):
@@ -349,7 +394,7 @@ class Repository:
                 else:
                     self.cookbook(cookbook_of(item.name)).recipe_file(item.name)
             except DocumentError:
-                pass  # said already, by reading it
+                pass  # reported already, by reading it
             except NodeattrsError as error:
                 yield fault(locator, (*under, index), error.message, hint=error.hint)
 

@@ -15,8 +15,6 @@ from nodeattrs.core.claim import Below, Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.runs.fields import Fields
 
-__all__ = ["DEFAULT_ENVIRONMENT", "Environment", "Role", "read_environment", "read_role"]
-
 DEFAULT_ENVIRONMENT = "_default"
 """The environment of a node that names none. It is always there, and always empty."""
 

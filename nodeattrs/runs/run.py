@@ -14,9 +14,10 @@ from typing import Any, NoReturn, cast
 from nodeattrs.catalog import Catalog
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NotFound, RecipeNotFound
-from nodeattrs.node.intake import Intake, told_of_node
+from nodeattrs.node.intake import Intake, split_of_node
 from nodeattrs.node.json_keys import double_keys
 from nodeattrs.node.node import Node
+from nodeattrs.node.run_list import normalised
 from nodeattrs.runs.cookbooks import Cookbook, check_versions, cookbook_order
 from nodeattrs.runs.expansion import Layers, layers_of, note_expansion, take_layers
 from nodeattrs.runs.facts import Facts
@@ -33,15 +34,13 @@ from nodeattrs.runs.ruby_files import RubyFiles
 from nodeattrs.runs.run_list import Expansion
 from nodeattrs.texts.documents import Document
 
-__all__ = ["Run", "run_node"]
-
 
 @dataclass
 class Run:
     """What a run did.
 
     node:            as it is after the last recipe
-    expansion:       what the run-list came to
+    expansion:       what the run-list expands to
     attribute_files: "cookbook/path" in the order in which they ran
     recipes:         "cookbook::recipe" in the order in which they began
     log:             what cookbook files logged
@@ -68,6 +67,7 @@ def run_node(
     *,
     facts: Facts,
     run_list: Iterable[object] | None = None,
+    override_run_list: Iterable[object] | None = None,
     environment: str | None = None,
     json_attributes: Document | None = None,
     saved: Node | None = None,
@@ -81,6 +81,7 @@ def run_node(
     attributes, else the node file, else the last run, else (the environment only) the configuration.
 
     facts:           become the whole of automatic
+    override_run_list: what is run instead of the node's run-list, which it keeps
     json_attributes: as `chef-client -j`
     saved:           the node of the last run, not changed
     log:             called with each line that a cookbook file logs
@@ -96,11 +97,11 @@ def run_node(
     if json_attributes is not None:
         given, locator = _map(json_attributes), json_attributes.locator("JSON attributes", "")
     _identify(node, config.environment, saved, described)
-    told = told_of_node(given, locator)
+    of_node = split_of_node(given, locator)
     policy = _policy(repository, given, described)
     if policy is not None:
         node.run_list = policy.items(repository.asked.named_run_list)[1]
-    for items, named in ((told.run_list, told.environment), (run_list, environment)):
+    for items, named in ((of_node.run_list, of_node.environment), (run_list, environment)):
         if named is not None:
             node.environment = named
         if items is not None:
@@ -109,7 +110,8 @@ def run_node(
         _follow(node, policy, environment)
     # Before anything else is set, since a node that has nothing yet takes them at no cost. Only what
     # bindings include has to wait for the facts.
-    plan = None if config.bindings else _plan(repository, tuple(node.run_list), node.environment, policy)
+    wanted = node.run_list if override_run_list is None else [*map(str, normalised(override_run_list))]
+    plan = None if config.bindings else _plan(repository, tuple(wanted), node.environment, policy)
     if plan is not None:
         take_layers(node, plan.layers)
     intake = Intake(node)
@@ -117,12 +119,12 @@ def run_node(
         intake.saved(saved)
     if described is not None:
         intake.normal(described.normal, described.locator_of("normal"))
-    intake.json_attributes(told.attributes, locator)
+    intake.json_attributes(of_node.attributes, locator)
     intake.facts(facts.tree, facts.locator, settled=facts.settled)
     lookup = lookup_word(repository, node)
     injection = Injection(repository, node, lookup if repository.hiera is not None else None)
     if plan is None:
-        plan = _plan(repository, tuple(injection.run_list(node.run_list)), node.environment, policy)
+        plan = _plan(repository, tuple(injection.run_list(wanted)), node.environment, policy)
         take_layers(node, plan.layers)
     expansion = plan.layers.expansion
     note_expansion(node, expansion)
@@ -252,5 +254,5 @@ def _check_recipes(cookbook_named: Callable[[str], Cookbook], expansion: Expansi
             if not cookbook.is_missing:
                 cookbook.recipe_file(recipe)
         except RecipeNotFound as error:
-            error.said = ("it is on the run-list",)
+            error.details = ("it is on the run-list",)
             raise

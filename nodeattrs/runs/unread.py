@@ -13,8 +13,6 @@ from nodeattrs.errors import DocumentError
 from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.slot_names import ATTRIBUTE_FILE
 
-__all__ = ["NOT_RUN", "included", "not_run", "note_unread"]
-
 NOT_RUN = "is Ruby, which was not run"
 
 _LEVELS = ("default", "force_default", "normal", "override", "force_override", "automatic")

@@ -31,8 +31,6 @@ from nodeattrs.core.tree import Path
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text
 
-__all__ = ["MAX_BYTES", "Document", "Syntax", "content_of", "decoded", "parse", "read", "text_of"]
-
 MAX_BYTES = Limits().bytes
 """The size of the largest document that is read where nobody says otherwise."""
 
@@ -78,7 +76,7 @@ class Document:
 
     def locator(self, kind: str, name: str, under: Path = ()) -> Locator:
         """This document as a locator, its paths counted from *under*."""
-        return _DocumentSpeaker(self, kind, name, tuple(under))
+        return _DocumentLocator(self, kind, name, tuple(under))
 
     def error(
         self,
@@ -86,7 +84,7 @@ class Document:
         path: Path = (),
         *,
         hint: str | None = None,
-        said: Iterable[str] = (),
+        details: Iterable[str] = (),
         kind: type[_Error] | type[DocumentError] = DocumentError,
     ) -> DocumentError:
         """The error for what stands at *path*: for those who know what the document should say.
@@ -95,14 +93,14 @@ class Document:
         c.yaml:2:1: b must be a number
         """
         line, column = self.place(path)
-        return kind(message, file=self.file, line=line, column=column, path=tuple(path), hint=hint, said=said)
+        return kind(message, file=self.file, line=line, column=column, path=tuple(path), hint=hint, details=details)
 
     def __repr__(self) -> str:
         return f"<Document {self.file}>"
 
 
 @dataclass(frozen=True, slots=True)
-class _DocumentSpeaker:
+class _DocumentLocator:
     document: Document
     kind: str
     name: str
@@ -122,7 +120,7 @@ def read(path: pathlib.Path, file: str | None = None) -> Document:
     name = path.as_posix() if file is None else file
     syntax = _SYNTAX_OF.get(path.suffix.lower())
     if syntax is None:
-        raise DocumentError("cannot tell what this file holds", file=name, hint=f"known are {', '.join(_SYNTAX_OF)}")
+        raise DocumentError("this kind of file is not known", file=name, hint=f"known are {', '.join(_SYNTAX_OF)}")
     return parse(text_of(path, name), name, syntax)
 
 

@@ -69,7 +69,7 @@ def read(text: Text) -> Reading:
     if levels > MAX_DEPTH:
         raise _too_deep(text)
     _refuse_half_pairs(text)
-    # The library keeps quiet about keys said twice; but what is lost of one shows by its quotes.
+    # The library keeps quiet about keys written twice; but what is lost of one shows by its quotes.
     repeated = tuple(_repeated(text)) if _quotes(text.text) > 2 * strings else ()
     return Reading(tree, lambda: _marked(text.text)[0], repeated, levels, len(text.text) - len(text.text.lstrip()))
 

@@ -10,8 +10,6 @@ from nodeattrs.core.fold import Layer
 from nodeattrs.errors import DocumentError
 from nodeattrs.texts.documents import read
 
-__all__ = ["read_layer"]
-
 
 @taking(path=A_PATH, name=str, kind=str)
 def read_layer(path: str | pathlib.Path, name: str = "", kind: str = "file") -> Layer:

@@ -22,8 +22,6 @@ from nodeattrs.texts.places import Mark, Text
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-__all__ = ["Call", "Ruby", "Said"]
-
 KIND = "not-literal"
 _HINT = "Ruby is read here, and not run: write the value out"
 
@@ -52,7 +50,7 @@ _SAME = ("freeze", "dup", "clone")
 _FILE_METHODS = ("join", "dirname", "expand_path")
 
 
-class Said(NamedTuple):
+class Literal(NamedTuple):
     """A value, and where it and its parts stand."""
 
     value: Any
@@ -68,7 +66,7 @@ class Call(NamedTuple):
 
     word: str
     offset: int
-    arguments: Callable[[], list[Said]]
+    arguments: Callable[[], list[Literal]]
 
 
 class Ruby:
@@ -79,13 +77,13 @@ class Ruby:
     raises: MissingExtra; DocumentError, where it is no Ruby
     """
 
-    def __init__(self, text: Text, words: Callable[[str], Said | None] = lambda name: None) -> None:
+    def __init__(self, text: Text, words: Callable[[str], Literal | None] = lambda name: None) -> None:
         self.text = text
         self.warnings: list[DocumentError] = []
         self._budget = Budget(text.file)
-        self._names: dict[str, Said | DocumentError] = {
-            "__FILE__": Said(text.file, Mark(0)),
-            "__dir__": Said(os.path.dirname(text.file), Mark(0)),
+        self._names: dict[str, Literal | DocumentError] = {
+            "__FILE__": Literal(text.file, Mark(0)),
+            "__dir__": Literal(os.path.dirname(text.file), Mark(0)),
         }
         self._words = words
         self._root = _parsed(text)
@@ -155,22 +153,22 @@ class Ruby:
             parts = (
                 [entry] if len(names) == 1 else [*(entry if isinstance(entry, list) else [entry]), *[None] * len(names)]
             )
-            self._names |= {self._slice(name): Said(part, at) for name, part in zip(names, parts, strict=False)}
+            self._names |= {self._slice(name): Literal(part, at) for name, part in zip(names, parts, strict=False)}
             body = block.child_by_field_name("body")
             if body is not None:
                 yield from self._block(body, words, every)
 
-    def _arguments(self, node: Node) -> list[Said]:
+    def _arguments(self, node: Node) -> list[Literal]:
         """The arguments of a call; `a => 1` among them is a map of its own."""
         listed = node.child_by_field_name("arguments")
         if listed is None:
             return []
         values, mark = self._list(listed, 0)
-        return [Said(value, mark.parts[index]) for index, value in enumerate(values)]
+        return [Literal(value, mark.parts[index]) for index, value in enumerate(values)]
 
     # Values
 
-    def value(self, node: Node, depth: int = 0) -> Said:
+    def value(self, node: Node, depth: int = 0) -> Literal:
         """What an expression says. raises: DocumentError, where only Ruby knows; TooMuch"""
         self._budget.values()
         self._budget.depth(depth)
@@ -181,33 +179,33 @@ class Ruby:
             found = read(self, node, depth)
         except RecursionError:
             raise self.text.error("nested deeper than the caller's stack has room for", node.start_byte) from None
-        return found if isinstance(found, Said) else Said(found, Mark(node.start_byte))
+        return found if isinstance(found, Literal) else Literal(found, Mark(node.start_byte))
 
-    def _list(self, node: Node, depth: int) -> Said:
+    def _list(self, node: Node, depth: int) -> Literal:
         values: list[Any] = []
         mark, pairs = Mark(node.start_byte), None
         for one in node.named_children:
             if one.type == "pair":
                 if pairs is None:
-                    pairs = Said({}, Mark(one.start_byte))
+                    pairs = Literal({}, Mark(one.start_byte))
                     mark.parts[len(values)] = pairs.mark
                     values.append(pairs.value)
                 self._pair(one, pairs, depth + 1)
             elif one.type not in _SKIPPED:
                 value, mark.parts[len(values)] = self.value(one, depth + 1)
                 values.append(value)
-        return Said(values, mark)
+        return Literal(values, mark)
 
-    def _hash(self, node: Node, depth: int) -> Said:
-        said = Said({}, Mark(node.start_byte))
+    def _hash(self, node: Node, depth: int) -> Literal:
+        literal = Literal({}, Mark(node.start_byte))
         for one in node.named_children:
             if one.type == "pair":
-                self._pair(one, said, depth + 1)
+                self._pair(one, literal, depth + 1)
             elif one.type not in _SKIPPED:
                 raise self.refused(one)
-        return said
+        return literal
 
-    def _pair(self, node: Node, into: Said, depth: int) -> None:
+    def _pair(self, node: Node, into: Literal, depth: int) -> None:
         first, last = node.child_by_field_name("key"), node.child_by_field_name("value")
         if first is None or last is None:  # `{name:}` is `{name: name}`
             raise self.refused(node)
@@ -223,7 +221,7 @@ class Ruby:
         into.value[key] = value
         into.mark.parts[key] = Mark(below if is_later else at, mark.parts)
 
-    def _words_in(self, node: Node, depth: int) -> Said:
+    def _words_in(self, node: Node, depth: int) -> Literal:
         """`%w(a b)` and `%i(a b)`, and the two with large letters."""
         raw = self._slice(node.children[0])[1] in "wi"
         mark = Mark(node.start_byte, {index: Mark(one.start_byte) for index, one in enumerate(node.named_children)})
@@ -231,7 +229,7 @@ class Ruby:
             re.sub(r"\\([\s\\\[\](){}<>|!/])", r"\1", self._slice(one)) if raw else self._joined(one, depth)
             for one in node.named_children
         ]
-        return Said([self._made(text) for text in texts], mark)
+        return Literal([self._made(text) for text in texts], mark)
 
     def _string(self, node: Node, depth: int) -> str:
         quote = self._slice(node.children[0])
@@ -317,7 +315,7 @@ class Ruby:
             raise self.refused(node)
         return -value if self._slice(node)[0] == "-" else value
 
-    def _binary(self, node: Node, depth: int) -> Said:
+    def _binary(self, node: Node, depth: int) -> Literal:
         """`"a" + "b"`, `[1] + [2]`."""
         left, sign, right = node.children if len(node.children) == 3 else (node, node, node)
         if self._slice(sign) != "+":
@@ -328,17 +326,17 @@ class Ruby:
         joined = one.value + other.value
         self._budget.tree(joined)
         parts = [*one.mark.parts.values(), *other.mark.parts.values()]
-        return Said(joined, Mark(node.start_byte, dict(enumerate(parts))))
+        return Literal(joined, Mark(node.start_byte, dict(enumerate(parts))))
 
-    def _name(self, node: Node, depth: int) -> Said:
+    def _name(self, node: Node, depth: int) -> Literal:
         name = self._slice(node)
-        said = self._names.get(name) or self._words(name)
-        if said is None:
+        literal = self._names.get(name) or self._words(name)
+        if literal is None:
             raise self.refused(node)
-        if isinstance(said, DocumentError):
-            raise said
-        self._budget.tree(said.value)
-        return Said(copied(said.value), said.mark)
+        if isinstance(literal, DocumentError):
+            raise literal
+        self._budget.tree(literal.value)
+        return Literal(copied(literal.value), literal.mark)
 
     def _call(self, node: Node, depth: int) -> Any:
         over, method = node.child_by_field_name("receiver"), node.child_by_field_name("method")
@@ -346,14 +344,14 @@ class Ruby:
             raise self.refused(node)
         name = self._slice(method)
         if self._slice(over) in ("File", "::File") and name in _FILE_METHODS:
-            texts = [said.value for said in self._arguments(node)]
+            texts = [literal.value for literal in self._arguments(node)]
             if texts and all(isinstance(text, str) for text in texts):
                 return self._made(_file_method(name, texts))
         elif name in _SAME and not self._arguments(node):
             return self.value(over, depth + 1)
         raise self.refused(node)
 
-    def _inside(self, node: Node, depth: int) -> Said:
+    def _inside(self, node: Node, depth: int) -> Literal:
         inside = [one for one in node.named_children if one.type not in _SKIPPED]
         if len(inside) != 1:
             raise self.refused(node)

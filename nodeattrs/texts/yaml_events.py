@@ -32,8 +32,6 @@ from nodeattrs.errors import DocumentError, TooMuch
 from nodeattrs.texts.numbers import NoNumber
 from nodeattrs.texts.places import HALF_PAIR, Mark, Text
 
-__all__ = ["DROPPED", "MERGE", "YAML", "Builder", "Frame", "tag_of"]
-
 YAML = "tag:yaml.org,2002:"
 """What the names of YAML's own tags begin with."""
 
@@ -207,7 +205,7 @@ class Builder:
     def _passed(self, limit: str, event: Any) -> TooMuch:
         self._budget.where = lambda: self.text.place(_offset(event))
         error = self._budget.passed(limit)
-        error.said = ("aliases are counted as often as they are used",) if limit == "values" else ()
+        error.details = ("aliases are counted as often as they are used",) if limit == "values" else ()
         return error
 
     def _draw(self, values: int, height: int, event: Any) -> None:
@@ -315,10 +313,10 @@ class Builder:
             problem = "a tab ('\\t') where only spaces may stand"
         hint = next((hint for part, hint in _HINTS if part in problem), None)
         context, beginning = getattr(error, "context", None), getattr(error, "context_mark", None)
-        said = []
+        details = []
         if context and beginning and mark and beginning.line != mark.line:
-            said = [f"{context} that begins in line {beginning.line + 1}"]
-        return self.fault(problem, offset, said=said, hint=hint)
+            details = [f"{context} that begins in line {beginning.line + 1}"]
+        return self.fault(problem, offset, details=details, hint=hint)
 
     # --- scalars as PyYAML reads them: `yes` is true, `0644` is octal -------------------
 

@@ -11,7 +11,8 @@ from nodeattrs.lazily import imported
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.chef.dsl import ruby_document
+    from nodeattrs.adapters.chef.encrypted import decrypted, is_encrypted
 
-__all__ = ["ruby_document"]
+__all__ = ["decrypted", "is_encrypted", "ruby_document"]
 
-__getattr__ = imported(__name__, {"ruby_document": "dsl"})
+__getattr__ = imported(__name__, {"ruby_document": "dsl", "decrypted": "encrypted", "is_encrypted": "encrypted"})

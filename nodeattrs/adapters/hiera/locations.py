@@ -21,7 +21,7 @@ from nodeattrs.core.claim import Origin
 
 
 class Location(NamedTuple):
-    """A file that a hierarchy speaks of, whether it is there or not.
+    """A file that a hierarchy names, whether it is there or not.
 
     declared: the template, as hiera.yaml has it
     path:     the file

@@ -18,8 +18,6 @@ from nodeattrs.keep.search.terms import And, Asked, Not, Or, Own, Pattern, Term
 if TYPE_CHECKING:
     from nodeattrs.keep.revisions import Store
 
-__all__ = ["doubts", "no_such_path"]
-
 _LOOKED_AT = 50
 """Documents that are looked into for near misses."""
 

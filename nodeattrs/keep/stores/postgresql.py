@@ -22,8 +22,6 @@ from nodeattrs.keep.revisions import OnNode
 from nodeattrs.keep.stores import turns
 from nodeattrs.keep.stores.sql import VERSION, SqlStore, Talk, only
 
-__all__ = ["PostgresqlStore"]
-
 _SCHEMA = "nodeattrs"
 _LOCK = 0x6E617474
 """The number of our advisory lock. Savers share it; pruning and migrating have it alone."""
@@ -32,7 +30,7 @@ _TURNS = 0x6E617475
 
 _OPTIONS = f"-c search_path={_SCHEMA} -c enable_seqscan=off -c jit=off"
 """Most values are one node's, a few are everybody's. The planner thinks of the mean, and would read whole tables, or
-compile a program, for a handful of rows that their indexes lead to."""
+compile a program, for a few rows that their indexes lead to."""
 
 _VERSION = f"SELECT v.number, s.value FROM {_SCHEMA}.version v LEFT JOIN {_SCHEMA}.secret s ON true"
 """Both of the tables that have one row, at once."""
@@ -69,28 +67,28 @@ class PostgresqlStore(SqlStore):
             import psycopg_pool  # noqa: F401
         except ImportError as error:
             raise missing_extra("psycopg", "postgresql", "a PostgreSQL store") from error
-        # It warns of what is told as an error here. Who has set up logging hears of it all the same.
+        # It warns of what is an error here. Who has set up logging sees it all the same.
         logging.getLogger("psycopg").addHandler(logging.NullHandler())
         self._url = url
         self._psycopg = psycopg
         self._pools: dict[int, Any] = {}
         self._is_made = False
         try:
-            told = psycopg.conninfo.conninfo_to_dict(url)
+            parts = psycopg.conninfo.conninfo_to_dict(url)
         except psycopg.Error:
             # What it says may quote the URL, and the password in it.
             raise StoreError(
                 "this is no URL of a PostgreSQL database", hint="write postgresql://user@host:5432/database"
             ) from None
-        if any("@" in str(told.get(name, "")) for name in ("host", "port", "dbname")):
+        if any("@" in str(parts.get(name, "")) for name in ("host", "port", "dbname")):
             # What stands before it is a part of the password, and would be shown as the name of something else.
             raise StoreError(
                 "this URL of a PostgreSQL database has a second @, or one in the wrong place",
                 hint="in a password write %40 for @ and %2F for /, or leave it to PGPASSWORD or a .pgpass file",
             )
-        where = ":".join(str(told[name]) for name in ("host", "port") if told.get(name))
-        user = f"{told['user']}@" if told.get("user") else ""
-        self._shown = f"postgresql://{user}{where}/{told.get('dbname', '')}"
+        where = ":".join(str(parts[name]) for name in ("host", "port") if parts.get(name))
+        user = f"{parts['user']}@" if parts.get("user") else ""
+        self._shown = f"postgresql://{user}{where}/{parts.get('dbname', '')}"
         weakref.finalize(self, _close, self._pools)
 
     def __repr__(self) -> str:
@@ -182,13 +180,13 @@ class PostgresqlStore(SqlStore):
             _SCHEMA,
         ):
             return None
-        # With the schema's name, so that who may not use the schema is told so.
+        # With the schema's name, so that who may not use the schema is shown that.
         rows = talk.all(_VERSION) if self._is_made else []
         if len(rows) == 1 and rows[0][1] is not None:
             version, talk.secret = int(rows[0][0]), bytes(rows[0][1])
         else:
             version = int(only(talk, "number", f"{_SCHEMA}.version"))
-        # Whoever asked once goes on without: who takes a store away that is in use is told by an error, once.
+        # Whoever asked once goes on without: who takes a store away that is in use gets an error, once.
         self._is_made = True
         return version
 
@@ -226,7 +224,7 @@ class PostgresqlStore(SqlStore):
         self._psycopg.connect(self._url, connect_timeout=10).close()
 
     @contextlib.contextmanager
-    def _failing(self, task: str, *said: str) -> Iterator[None]:
+    def _failing(self, task: str, *details: str) -> Iterator[None]:
         from psycopg_pool import PoolTimeout
 
         try:
@@ -236,12 +234,12 @@ class PostgresqlStore(SqlStore):
         except (self._psycopg.Error, PoolTimeout) as error:
             self._is_made = False
             if isinstance(error, self._psycopg.OperationalError) and (error.sqlstate or "08")[:2] in _LOST:
-                # Its other connections are lost too. The next who comes asks for the server, and is told at once.
+                # Its other connections are lost too. The next who comes asks the server, and gets its error at once.
                 self.close()
             # The first line says what, and has no password in it.
             reason = str(error).strip().partition("\n")[0] or type(error).__name__
             hint = next((way for sign, way in _WAYS_OUT if sign in reason), None)
-            raise StoreError(f"cannot {task} in {self._shown}: {reason}", said=said, hint=hint) from error
+            raise StoreError(f"cannot {task} in {self._shown}: {reason}", details=details, hint=hint) from error
 
 
 class _PostgresqlTalk(Talk):

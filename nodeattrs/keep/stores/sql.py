@@ -1,6 +1,6 @@
 """What the stores in databases have in common: revisions, pieces by content, the index for search.
 
-It speaks the SQL that SQLite and PostgreSQL share, with "?" for each value; no value and no
+It uses the SQL that SQLite and PostgreSQL share, with "?" for each value; no value and no
 query ever becomes SQL text. How to connect, to begin and to end is theirs.
 
     text      a whole document or snapshot: its hash, and the hashes of its pieces; and the hash of
@@ -51,8 +51,6 @@ from nodeattrs.keep.stores.pieces import (
 )
 from nodeattrs.keep.stores.turns import Turns
 
-__all__ = ["MIGRATIONS", "VERSION", "SqlStore", "Talk", "only"]
-
 NO_SNAPSHOT = "saved, origin unknown: no snapshot was saved with it"
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -95,7 +93,7 @@ _LOST = (
     ("entry", "path", "SELECT id FROM path", f"paths that search needs are gone; {_AGAIN}"),
     ("path", "id", "SELECT path FROM field", f"paths have lost the field that search needs; {_AGAIN}"),
 )
-"""Columns whose values are to be found elsewhere, where that is, and what is said where they are not."""
+"""Columns whose values are to be found elsewhere, where that is, and what is reported where they are not."""
 
 
 class Talk(ABC):
@@ -194,8 +192,8 @@ class SqlStore(ABC):
         )
         if not rows:
             return None
-        *told, document, snapshot = rows[0]
-        revision = _revision(name, told)
+        *fields, document, snapshot = rows[0]
+        revision = _revision(name, fields)
         document, snapshot = _blob(document), None if snapshot is None else _blob(snapshot)
         texts = _Stored(talk, [text for text in (document, snapshot) if text is not None])
         tree = self._read(texts, document, name, "document")
@@ -317,10 +315,10 @@ class SqlStore(ABC):
                     "AND r.number = (SELECT max(o.number) FROM revision o WHERE o.node = n.id) ORDER BY n.name"
                 )
             )
-        for name, *told in rows:
+        for name, *fields in rows:
             revision = None
-            with contextlib.suppress(DocumentError):  # `check` says what is wrong; the others are told all the same
-                revision = _revision(name, told)
+            with contextlib.suppress(DocumentError):  # `check` says what is wrong; the others are reported all the same
+                revision = _revision(name, fields)
             yield name, revision
 
     # --- search ---------------------------------------------------------------------
@@ -681,7 +679,7 @@ def _unknown_parts(talk: Talk, parts: _Parts, secret: bytes) -> list[IndexPart]:
 def _index(talk: Talk, node: int, parts: _Parts) -> None:
     secret = _secret(talk)
     unknown = _unknown_parts(talk, parts, secret)
-    entry_rows, part_rows, said_rows = [], [], []
+    entry_rows, part_rows, view_rows = [], [], []
     paths: dict[Steps, tuple[int, str]] = {}
     for part in unknown:
         number = _number(secret, b"part", part.key)
@@ -696,7 +694,7 @@ def _index(talk: Talk, node: int, parts: _Parts) -> None:
             its = _number(secret, b"entry", content)
             folded = entry.text.casefold()
             entry_rows.append((its, path, entry.kind, entry.text, None if folded == entry.text else folded))
-            said_rows.append((its, number, view))
+            view_rows.append((its, number, view))
     condition, numbers = talk.among("id", [path for path, _ in paths.values()])
     old = {path for (path,) in talk.all(f"SELECT id FROM path WHERE {condition}", numbers)} if paths else set()
     new = {steps: path for steps, (path, _) in paths.items() if path not in old}
@@ -714,7 +712,7 @@ def _index(talk: Talk, node: int, parts: _Parts) -> None:
         sorted(entry_rows, key=itemgetter(0)),
     )
     talk.each("INSERT INTO part (id) VALUES (?) ON CONFLICT DO NOTHING", sorted(part_rows))
-    talk.each("INSERT INTO part_entry (entry, part, view) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", sorted(said_rows))
+    talk.each("INSERT INTO part_entry (entry, part, view) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", sorted(view_rows))
     wanted = set(parts.numbered(secret))
     kept = {part for (part,) in talk.all("SELECT part FROM node_part WHERE node = ?", node)}
     talk.each("DELETE FROM node_part WHERE part = ? AND node = ?", [(part, node) for part in sorted(kept - wanted)])

@@ -95,9 +95,9 @@ class Applied:
     def fault(self, kind: str, message: str, about: Iterable[Declaration], hint: str | None = None) -> None:
         """Note something that is wrong, with all whom it is about."""
         listed = list(about)
-        said = [self.resolution.said(one) for one in listed]
+        details = [self.resolution.described(one) for one in listed]
         origins = [one.origin for one in listed]
-        self.resolution.faults.append(BindingError(kind, message, origins=origins, said=said, hint=hint))
+        self.resolution.faults.append(BindingError(kind, message, origins=origins, details=details, hint=hint))
 
     def near_misses(self, key: Key) -> str | None:
         """A hint with the names of the same kind that look like this one."""
@@ -249,7 +249,7 @@ def choose(applied: Applied) -> None:
         winner = several[0] if len(several) == 1 else _best(applied, key, several)
         if winner is None:
             continue
-        if (winner.abstract or winner.override) and not _may_speak(applied, key, winner, several):
+        if (winner.abstract or winner.override) and not _may_set(applied, key, winner, several):
             continue
         resolution.winners[key] = winner
 
@@ -296,7 +296,7 @@ def _check_finals(applied: Applied, key: Key, several: list[Declaration]) -> Non
             return
 
 
-def _may_speak(applied: Applied, key: Key, winner: Declaration, several: list[Declaration]) -> bool:
+def _may_set(applied: Applied, key: Key, winner: Declaration, several: list[Declaration]) -> bool:
     if winner.abstract:
         hint = applied.near_misses(key) or _unread(applied) or f"bind {spelled_key(key)} in a higher layer or category"
         applied.fault("abstract-not-overridden", f"{spelled_key(key)} must be bound", several, hint=hint)

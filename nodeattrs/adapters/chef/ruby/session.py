@@ -167,7 +167,7 @@ class RubySession:
             f"{origin.place}: {ATTRIBUTE_FILE} {self._now.name} failed: {sort}{first}",
             path=cause.path if cause else None,
             origins=[origin],
-            said=[one.strip() for one in rest[:20]],
+            details=[one.strip() for one in rest[:20]],
         )
         error.__cause__ = cause
         return error
