@@ -73,7 +73,7 @@ class Helper:
         self.works_for: object = None
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._out, selectors.EVENT_READ)
-        self._said = bytearray()
+        self._buffer = bytearray()
         self._searched = 0
 
     @property
@@ -97,7 +97,7 @@ class Helper:
                 finally:
                     self._selector.unregister(self._in)
             except BrokenPipeError:
-                return  # whoever reads what it has said before finds its end
+                return  # whoever reads what came before finds its end
 
     def receive(self, budget: Budget, until: float) -> Message:
         """The next thing that it says. raises: RecipeFailed; TooMuch"""
@@ -120,14 +120,14 @@ class Helper:
         raise RecipeFailed(f"attribute files in Ruby cannot go on: {reason}")
 
     def _line(self, budget: Budget, until: float) -> bytes:
-        while (end := self._said.find(b"\n", self._searched)) < 0:
-            self._searched = len(self._said)
+        while (end := self._buffer.find(b"\n", self._searched)) < 0:
+            self._searched = len(self._buffer)
             if self._searched > budget.left("bytes"):
                 raise budget.passed("bytes")
             self._ready(until)
             self._take_in()
-        line = bytes(self._said[:end])
-        del self._said[: end + 1]
+        line = bytes(self._buffer[:end])
+        del self._buffer[: end + 1]
         self._searched = 0
         return line
 
@@ -136,9 +136,9 @@ class Helper:
             piece = os.read(self._out, _PIECE)
             if not piece:
                 self.refuse("its process has ended")
-            if len(self._said) > in_force().bytes * 2:
+            if len(self._buffer) > in_force().bytes * 2:
                 self.refuse("it says more than was asked for")
-            self._said += piece
+            self._buffer += piece
 
     def _ready(self, until: float) -> set[int]:
         ready = self._selector.select(max(until - time.monotonic(), 0))

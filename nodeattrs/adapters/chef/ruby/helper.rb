@@ -22,7 +22,7 @@ module Helper
     "file" => lambda do |path|
       Wire.attribute_file(path)
       source = File.read(path, encoding: "UTF-8")
-      Wire.tell("lines", path, Lines.of(source))
+      Wire.note("lines", path, Lines.of(source))
       Chef::Node::RUNNING.instance_eval(source, path, 1)
     end,
     "lazy" => lambda do |number|
@@ -40,10 +40,10 @@ module Helper
       finish("failed", error.class.name.to_s, error.message[0, 2000].scrub, *where(error), number_of(error))
     end
 
-    def serve_node(said)
-      Wire.begin_in(said["root"])
-      Chef::Node::RUNNING.begin_as(said)
-      Wire.tell("ready")
+    def serve_node(given)
+      Wire.begin_in(given["root"])
+      Chef::Node::RUNNING.begin_as(given)
+      Wire.note("ready")
       Wire.flush
       loop do
         kind, *rest = Wire.receive
@@ -56,7 +56,7 @@ module Helper
 
     def finish(*message)
       Chef::Node::Levels.settle(true)
-      Wire.tell(*message)
+      Wire.note(*message)
       Wire.flush
     end
 
@@ -76,9 +76,9 @@ end
 
 Wire.serve = Helper.method(:serve)
 loop do
-  _, said = Wire.receive
-  child = fork { Helper.serve_node(said) }
+  _, given = Wire.receive
+  child = fork { Helper.serve_node(given) }
   Process.wait(child)
-  Wire.tell("ended", $?.exitstatus)
+  Wire.note("ended", $?.exitstatus)
   Wire.flush
 end

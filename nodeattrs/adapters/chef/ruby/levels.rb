@@ -2,7 +2,7 @@
 
 # Maps and lists of a level, which can be written to, with all that Ruby's own can do.
 #
-# What stands in a level is kept here as long as nobody else writes there; each change is made here and told.
+# What stands in a level is kept here as long as nobody else writes there; each change is made here and noted.
 require_relative "mash"
 
 class Chef
@@ -57,7 +57,7 @@ class Chef
       end
     end
 
-    # What is done to levels: told to the node in order.
+    # What is done to levels: noted for the node in order.
     module Levels
       @made = []
       @handed = []
@@ -76,8 +76,8 @@ class Chef
           stale.each { |root| root.become(Node::RUNNING.level_now(root.level)) }
         end
 
-        # Tell a change of a map or list; what was only made on the way to it is made with it.
-        def tell(verb, held, *more)
+        # Note a change of a map or list; what was only made on the way to it is made with it.
+        def note(verb, held, *more)
           level = held.level
           steps = level && held.steps
           return unless steps
@@ -85,7 +85,7 @@ class Chef
           steps += more.shift(1) if %w[set delete].include?(verb)
           settle_made(level, steps)
           Node::RUNNING.changed(steps[0])
-          Wire.tell(verb, level, steps, *more, *Wire.place)
+          Wire.note(verb, level, steps, *more, *Wire.place)
         end
 
         # A map was made by stepping to it.
@@ -93,7 +93,7 @@ class Chef
           @made << [map, Wire.place]
         end
 
-        # Whether something was not told.
+        # Whether something was not noted.
         def unsettled?
           !(@made.empty? && @handed.empty?)
         end
@@ -104,7 +104,7 @@ class Chef
           text
         end
 
-        # Tell all that was not told.
+        # Note all that was not noted.
         def settle(final = false)
           @handed.each do |one|
             owner, key, text, before, place = one
@@ -112,7 +112,7 @@ class Chef
 
             one[3] = text.dup
             Node::RUNNING.changed(steps[0] || key)
-            Wire.tell("set", owner.level, [*steps, key], text, *place)
+            Wire.note("set", owner.level, [*steps, key], text, *place)
           end
           @handed.clear if final
           settle_made
@@ -129,7 +129,7 @@ class Chef
 
           made.each do |its, path, place|
             Node::RUNNING.changed(path[0])
-            Wire.tell("step", its, path, *place)
+            Wire.note("step", its, path, *place)
           end
         end
       end
@@ -157,7 +157,7 @@ class Chef
         return value if value.is_a?(Held) && value.equal?(get(key))
 
         packed = Wire.pack(value)
-        Levels.tell("set", self, key, packed)
+        Levels.note("set", self, key, packed)
         put(key, taken(value, key))
         value
       end
@@ -165,7 +165,7 @@ class Chef
       alias attribute? key?
       alias take_out delete
 
-      # Put a value at a path, what is in the way replaced by maps; nobody is told.
+      # Put a value at a path, what is in the way replaced by maps; it is not noted.
       def write_here(steps, value)
         here = self
         steps.each_cons(2) do |key, following|
@@ -186,7 +186,7 @@ class Chef
       def delete(key, &block)
         Levels.refresh
         key = convert_key(key)
-        Levels.tell("delete", self, key) if there?(key)
+        Levels.note("delete", self, key) if there?(key)
         take_out(key, &block)
       end
 
@@ -198,7 +198,7 @@ class Chef
       def update(*maps)
         maps.each do |map|
           packed = Wire.pack(map.to_h { |key, value| [convert_key(key), value] })
-          Levels.tell("update", self, packed) unless map.empty?
+          Levels.note("update", self, packed) unless map.empty?
           map.each_pair { |key, value| put(key = convert_key(key), taken(value, key)) }
         end
         self
@@ -214,7 +214,7 @@ class Chef
         [key, delete(key)] unless empty?
       end
 
-      # Whatever else Ruby's maps can do to themselves is found out, and told key by key.
+      # Whatever else Ruby's maps can do to themselves is found out, and noted key by key.
       %i[compact! delete_if filter! keep_if reject! select! transform_keys! transform_values!].each do |name|
         define_method(name) do |*args, &block|
           after = to_hash
@@ -264,16 +264,16 @@ class Chef
         Array.new(self)
       end
 
-      # What the node's own lists can do is told by its name, so that each element keeps who set it.
+      # What the node's own lists can do is noted by its name, so that each element keeps who set it.
       { :<< => "push", push: "push", append: "push", concat: "concat", unshift: "unshift", prepend: "unshift",
-        insert: "insert", delete: "delete", delete_at: "delete_at", clear: "clear" }.each do |name, told|
+        insert: "insert", delete: "delete", delete_at: "delete_at", clear: "clear" }.each do |name, noted|
         define_method(name) do |*args, &block|
           Levels.refresh
-          args = [args.flatten(1)] if told == "concat"
+          args = [args.flatten(1)] if noted == "concat"
           packed = Wire.pack(args)
-          Levels.tell("list", self, told, packed)
-          first = told == "insert" ? 1 : 0
-          args = args.each_with_index.map { |one, index| index < first ? one : taken_each(one, told) }
+          Levels.note("list", self, noted, packed)
+          first = noted == "insert" ? 1 : 0
+          args = args.each_with_index.map { |one, index| index < first ? one : taken_each(one, noted) }
           super(*args, &block)
         end
       end
@@ -282,7 +282,7 @@ class Chef
         define_method(name) do |*count|
           next anew { super(*count) } unless count.empty?
 
-          Levels.tell("list", self, name.to_s, []) unless empty?
+          Levels.note("list", self, name.to_s, []) unless empty?
           super()
         end
       end
@@ -293,7 +293,7 @@ class Chef
           index = index[0].negative? ? index[0] + size : index[0]
           raise IndexError, "index #{index - size} too small for array" if index.negative?
 
-          Levels.tell("set", self, index, packed)
+          Levels.note("set", self, index, packed)
           return super(index, taken(value))
         end
         anew { super(*index, value) }
@@ -310,19 +310,19 @@ class Chef
 
       private
 
-      def taken_each(value, told)
-        return value if %w[delete delete_at].include?(told)
+      def taken_each(value, noted)
+        return value if %w[delete delete_at].include?(noted)
 
-        told == "concat" ? value.map { |one| taken(one) } : taken(value)
+        noted == "concat" ? value.map { |one| taken(one) } : taken(value)
       end
 
-      # Whatever else Ruby's lists can do to themselves is told as the list that comes of it.
+      # Whatever else Ruby's lists can do to themselves is noted as the list that comes of it.
       def anew
         before = map(&:itself)
         answer = yield
         now = map(&:itself)
         same = now.size == before.size && now.each_with_index.all? { |one, index| one.equal?(before[index]) }
-        Levels.tell("list", self, "replace", [Wire.pack(now)]) unless same
+        Levels.note("list", self, "replace", [Wire.pack(now)]) unless same
         each_with_index { |one, index| hold(index, one) unless one.is_a?(Held) && one.owner.equal?(self) }
         answer
       end

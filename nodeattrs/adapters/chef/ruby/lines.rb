@@ -18,7 +18,7 @@ module Lines
       visit(RubyVM::AbstractSyntaxTree.parse(source), false) if defined?(RubyVM::AbstractSyntaxTree)
       @found
     rescue SyntaxError
-      [] # it is said when the file runs
+      [] # an error when the file runs
     end
 
     private
@@ -43,10 +43,10 @@ module Lines
     end
 
     def add(node)
-      said = node.children[ARGUMENTS[node.type]]
-      said = items(said).last if node?(said) && list?(said) && node.type != :OP_ASGN1
+      given = node.children[ARGUMENTS[node.type]]
+      given = items(given).last if node?(given) && list?(given) && node.type != :OP_ASGN1
       entries = []
-      literal(said, [], entries) if node?(said)
+      literal(given, [], entries) if node?(given)
       @found << [node.first_lineno, node.last_lineno, node.first_column + 1, entries]
     end
 

@@ -35,10 +35,10 @@ class Chef
     attr_reader :name, :chef_environment, :policy_name, :policy_group, :run_state, :run_list
     alias environment chef_environment
 
-    def begin_as(said)
+    def begin_as(given)
       @name, @chef_environment, @policy_name, @policy_group =
-        said.values_at("name", "environment", "policy_name", "policy_group")
-      @run_list = RunList.new(said["run_list"])
+        given.values_at("name", "environment", "policy_name", "policy_group")
+      @run_list = RunList.new(given["run_list"])
       @run_state = {}
       @roots, @merged = {}, {}
     end
@@ -88,7 +88,7 @@ class Chef
 
         root = public_send(level)
         unset = root.read(*path[0...-1]).nil?
-        unset ? tell_path("unless", level, path) : tell_silent(level, path)
+        unset ? note_path("unless", level, path) : note_silent(level, path)
         unset ? path[-1] : nil
       end
     end
@@ -266,19 +266,19 @@ class Chef
     def replace_level(level, map)
       packed = Wire.pack(map)
       Levels.settle
-      Wire.tell("replace", level, packed, *Wire.place)
+      Wire.note("replace", level, packed, *Wire.place)
       @roots.delete(level)&.level = nil
       forget
     end
 
     def full(level, path)
       public_send(level)
-      tell_path("full", level, path)
+      note_path("full", level, path)
       path[-1]
     end
 
-    # Write at a path, what is in the way replaced; told as one.
-    def tell_path(verb, level, path)
+    # Write at a path, what is in the way replaced; noted as one.
+    def note_path(verb, level, path)
       *steps, value = path
       packed = Wire.pack(value)
       Levels.settle
@@ -286,12 +286,12 @@ class Chef
       root = public_send(level)
       root.write_here(plain(steps), value)
       changed(plain(steps)[0])
-      Wire.tell(verb, level, plain(steps), packed, *place)
+      Wire.note(verb, level, plain(steps), packed, *place)
     end
 
-    def tell_silent(level, path)
+    def note_silent(level, path)
       Levels.settle
-      Wire.tell("unless", level, plain(path[0...-1]), Wire.pack(path[-1]), *Wire.place)
+      Wire.note("unless", level, plain(path[0...-1]), Wire.pack(path[-1]), *Wire.place)
     end
 
     def ask_and_forget(*message)

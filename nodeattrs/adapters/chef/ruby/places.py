@@ -28,11 +28,11 @@ class Statement(NamedTuple):
     entries: dict[Path, tuple[int, int]]
 
 
-def statements(said: Any) -> tuple[Statement, ...]:
+def statements(given: Any) -> tuple[Statement, ...]:
     """The statements of a file, as the helper sent them. raises: ValueError, TypeError, where they are not that"""
     return tuple(
         Statement(_number(first), _number(last), _number(column), {_path(path): _place(at) for path, *at in entries})
-        for first, last, column, entries in said
+        for first, last, column, entries in given
     )
 
 

@@ -121,8 +121,9 @@ class RubySession:
             self._expect("ended", helper.receive(budget, until))
         helper.works_for = self._me
         node = self._node
-        said = {"root": self._root, "name": node.name, "environment": node.environment, "run_list": node.run_list}
-        helper.send("begin", said, until=until)
+        policy = {name: node.automatic.get(name) for name in ("policy_name", "policy_group")}
+        given = {"root": self._root, "name": node.name, "environment": node.environment, "run_list": node.run_list}
+        helper.send("begin", {**given, **policy}, until=until)
         self._expect("ready", helper.receive(budget, until))
 
     def _expect(self, word: str, message: Message) -> None:
@@ -130,7 +131,7 @@ class RubySession:
             self._helper.refuse(f"it says {message[0][:40]!r} instead of {word}")
 
     def _do(self, kind: str, subject: Any) -> Any:
-        """Have something done, and do meanwhile what is said; what it came to."""
+        """Have something done, and do meanwhile what it says; what comes of it."""
         helper = self._helper
         until = time.monotonic() + helper.seconds
         try:
@@ -149,10 +150,10 @@ class RubySession:
             raise self._failed(*self._failure(message[1:]))
         return message[1] if len(message) > 1 else None
 
-    def _failure(self, said: Message) -> tuple[str, str, Any, Any, Any]:
-        if len(said) != 5 or not all(type(one) is str for one in said[:2]):
+    def _failure(self, given: Message) -> tuple[str, str, Any, Any, Any]:
+        if len(given) != 5 or not all(type(one) is str for one in given[:2]):
             self._helper.refuse("it says what went wrong in another shape")
-        return said[0], said[1], said[2], said[3], said[4]
+        return given[0], given[1], given[2], given[3], given[4]
 
     def _fresh(self) -> bool:
         stale, self._stale = self._stale, False
@@ -172,7 +173,7 @@ class RubySession:
         error.__cause__ = cause
         return error
 
-    # What is said
+    # What comes
 
     def _heed(self, word: str, *rest: Any) -> None:
         if word == "ask":
@@ -180,7 +181,7 @@ class RubySession:
         elif word == "lines":
             self._lines(*rest)
         else:
-            shape, act = _TOLD.get(word, _NOTHING)
+            shape, act = _WORK.get(word, _NOTHING)
             place, block = self._judged(word, rest, shape)
             try:
                 with block:
@@ -206,21 +207,21 @@ class RubySession:
     def _lines(self, *rest: Any) -> None:
         """What the parser of the helper knows of a file that is about to run."""
         try:
-            file, said = rest
-            self._texts[str(file)] = statements(said)
+            file, given = rest
+            self._texts[str(file)] = statements(given)
         except (TypeError, ValueError):
             self._helper.refuse("what it says of the lines of a file has another shape")
 
-    def _judged(self, word: str, said: Sequence[Any], shape: str | None) -> _Placed:
+    def _judged(self, word: str, given: Sequence[Any], shape: str | None) -> _Placed:
         """The place of a message, whose parts all are as they must be: at the end a file and a line."""
-        if shape is None or len(said) != len(shape) + 2 or not _fits(shape, said):
+        if shape is None or len(given) != len(shape) + 2 or not _fits(shape, given):
             self._helper.refuse(f"what it says of {word[:40]!r} means nothing here")
-        return self._place(*said[-2:])
+        return self._place(*given[-2:])
 
-    def _values(self, shape: str | None, said: Sequence[Any]) -> Iterable[Any]:
+    def _values(self, shape: str | None, given: Sequence[Any]) -> Iterable[Any]:
         try:
             return [
-                unpacked(one, self._lazy) if kind == "v" else one for kind, one in zip(shape or "", said, strict=False)
+                unpacked(one, self._lazy) if kind == "v" else one for kind, one in zip(shape or "", given, strict=False)
             ]
         except RecursionError:
             raise BadValue(f"deeper than {MAX_DEPTH} levels") from None
@@ -237,7 +238,7 @@ class RubySession:
         return self._running[-1] if self._running else _LATER
 
     def _place(self, file: Any, line: Any) -> _Placed:
-        """Where something is said, by whoever runs now, and the block in which that sets values."""
+        """Where a message says it is, by whoever runs now, and the block in which that sets values."""
         now = self._now
         placed = self._places.get((now, file, line))
         if placed is None:
@@ -254,7 +255,7 @@ class RubySession:
     # Values
 
     def _lazy(self, number: Any) -> Deferred:
-        """The deferred value of a number, made when it is first said."""
+        """The deferred value of a number, made when it is first named."""
         if type(number) is not int:
             raise BadValue("Ruby sent a deferred value that it has not made")
         if number not in self._deferred:
@@ -267,7 +268,7 @@ class RubySession:
         if self._helper.works_for is not self._me or not self._helper.alive:
             raise RecipeFailed(
                 "a deferred value was computed by Ruby, whose process for this node has ended",
-                hint="read it while the node is run; what is saved holds what it came to",
+                hint="read it while the node is run; what is saved holds its value of then",
             )
         self._stale = True  # whoever asks may have written since
         return unpacked(self._do("lazy", number), self._lazy)
@@ -339,7 +340,7 @@ def _delete(session: RubySession, level: str, path: Sequence[Any], place: RubyPl
     session._node.unlink(level, *path)
 
 
-_TOLD: dict[str, tuple[str, Act]] = {
+_WORK: dict[str, tuple[str, Act]] = {
     "set": ("lpv", lambda session, level, path, value, _: session._node.write(level, *path, value)),
     "step": ("lp", lambda session, level, path, _: _stepped(session, level, path)),
     "update": ("lqv", _update),
@@ -388,30 +389,30 @@ _ASKED: dict[str, tuple[str, Act]] = {
 """What an attribute file asks: the shapes of it, and who answers."""
 
 
-def _is_path(said: Any) -> bool:
-    return type(said) is list and len(said) <= MAX_DEPTH and all(type(step) in (str, int) for step in said)
+def _is_path(given: Any) -> bool:
+    return type(given) is list and len(given) <= MAX_DEPTH and all(type(step) in (str, int) for step in given)
 
 
-def _is_selection(said: Any) -> bool:
-    return said is None or (type(said) is dict and all(_is_path(path) for path in said.values()))
+def _is_selection(given: Any) -> bool:
+    return given is None or (type(given) is dict and all(_is_path(path) for path in given.values()))
 
 
-def _fits(shape: str, said: Sequence[Any]) -> bool:
-    for kind, one in zip(shape, said, strict=False):
+def _fits(shape: str, given: Sequence[Any]) -> bool:
+    for kind, one in zip(shape, given, strict=False):
         if not _SHAPES[kind](one):
             return False
-    return type(said[-2]) in _TEXT and type(said[-1]) in _NUMBER
+    return type(given[-2]) in _TEXT and type(given[-1]) in _NUMBER
 
 
 _SHAPES: dict[str, Callable[[Any], bool]] = {
     "l": _COMPONENTS.__contains__,
     "w": ("default", "normal", "override").__contains__,
     "f": ("force_default", "force_override").__contains__,
-    "p": lambda said: _is_path(said) and bool(said),
+    "p": lambda given: _is_path(given) and bool(given),
     "q": _is_path,
-    "k": lambda said: type(said) in (str, int),
-    "t": lambda said: type(said) is str,
+    "k": lambda given: type(given) in (str, int),
+    "t": lambda given: type(given) is str,
     "s": _is_selection,
-    "v": lambda said: True,
+    "v": lambda given: True,
 }
 """What a part of a message must be: a level, one of some, a path, a key, a text, a selection, a value."""

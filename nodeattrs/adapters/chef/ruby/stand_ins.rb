@@ -53,7 +53,7 @@ class Chef
   module Log
     class << self
       %w[fatal error warn info].each do |level|
-        define_method(level) { |message = nil, &block| Wire.tell("log", level, (message || block&.call).to_s, *Wire.place) }
+        define_method(level) { |message = nil, &block| Wire.note("log", level, (message || block&.call).to_s, *Wire.place) }
       end
 
       def debug(*) end

@@ -59,13 +59,13 @@ def unpacked(value: Any, lazy: Callable[[Any], Deferred], room: int = MAX_DEPTH)
     return {key: unpacked(one, lazy, room - 1) for key, one in value.items()}
 
 
-def _special(name: str, said: Any, lazy: Callable[[Any], Deferred], room: int) -> Any:
-    if name == "$sym" and isinstance(said, str):
-        return Symbol(said)
+def _special(name: str, given: Any, lazy: Callable[[Any], Deferred], room: int) -> Any:
+    if name == "$sym" and isinstance(given, str):
+        return Symbol(given)
     if name == "$lazy":
-        return lazy(said)
-    if name == "$map" and isinstance(said, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in said):
-        return {_key(key): unpacked(one, lazy, room - 1) for key, one in said}
+        return lazy(given)
+    if name == "$map" and isinstance(given, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in given):
+        return {_key(key): unpacked(one, lazy, room - 1) for key, one in given}
     raise BadValue(f"Ruby sent a value that nobody knows: {name}")
 
 

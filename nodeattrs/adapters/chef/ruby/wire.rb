@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Lines of JSON to the node and back: what is said without waiting, what is asked, and values as they travel.
+# Lines of JSON to the node and back: what is noted without waiting, what is asked, and values as they travel.
 #
 # It knows no attributes. Whoever asks may be asked in turn before the answer comes: an included file is
 # run, a deferred value computed.
@@ -24,8 +24,8 @@ module Wire
 
     # Messages
 
-    # Say something that needs no answer; it goes out with the next question, or when there is enough of it.
-    def tell(*message)
+    # Note something that needs no answer; it goes out with the next question, or when there is enough of it.
+    def note(*message)
       @waiting << @writer.generate(message) << "\n"
       flush if @waiting.bytesize > MOST_WAITING
     end
@@ -38,7 +38,7 @@ module Wire
 
     def ask(*message)
       Chef::Node::Levels.settle
-      tell("ask", *message)
+      note("ask", *message)
       flush
       loop do
         kind, *rest = receive
@@ -93,7 +93,7 @@ module Wire
         raise ArgumentError, "#{value} cannot be an attribute" unless value.finite?
         value
       else
-        tell("odd", value.class.to_s, *place)
+        note("odd", value.class.to_s, *place)
         value.to_s
       end
     end
