@@ -11,7 +11,7 @@ from nodeattrs.keep import Saved, open_store
 from nodeattrs.keep.search import parse_query
 from nodeattrs.keep.stores import postgresql, sql
 from tests import postgresql_server
-from tests.store_exam import DatabaseExam, StoreExam, TwoAtOnceExam, pair
+from tests.store_exam import DatabaseExam, StoreExam, TwoAtOnceExam, mark_of, pair
 
 pytestmark = pytest.mark.xdist_group("postgresql")  # one server is enough
 
@@ -131,6 +131,24 @@ class TestOpening:
                     task(open_store(place.replace("//nodeattrs@", f"//{guest}@")))
         finally:
             damage(place, f"DROP ROLE {guest}")
+
+    @pytest.mark.parametrize("task", [lambda store: store.load("web1"), lambda store: store.save(pair(3))])
+    def test_a_store_that_another_took_the_place_of_is_an_error_once(self, task):
+        """
+        Its numbers are made with another secret. Whoever tries again goes on with what is there.
+        """
+        place = postgresql_server.fresh()
+        store = open_store(place)
+        store.save(pair(1))
+        TestHistory().damage(place, "DROP SCHEMA nodeattrs CASCADE")
+        open_store(place).save(pair(2))
+
+        with pytest.raises(StoreError, match="was changed meanwhile"):
+            task(store)
+        assert 2 == mark_of(store.load("web1"))
+        store.save(pair(3))
+        assert ["web1"] == store.search(parse_query("mark:3"))
+        assert [] == store.check()
 
     def test_a_nul_in_a_value_is_kept_and_found(self):
         """
