@@ -273,7 +273,7 @@ _RUNNING: dict[str, Callable[[argparse.Namespace], bool]] = {
     "explain": lambda options: options.repo is not None,
     "show": lambda options: options.repo is not None,
     "shell": lambda options: options.repo is not None,
-    "catalog": lambda options: options.repo is not None or options.action == "apply",
+    "catalog": lambda options: getattr(options, "repo", None) is not None or options.action == "apply",
 }
 """Command -> whether code runs as it was called; SECURITY.md has the table. All others hold it back."""
 
