@@ -23,7 +23,7 @@ from nodeattrs.core.claim import Origin, Verb
 from nodeattrs.core.origins import At
 from nodeattrs.node.history import HISTORY_BOUND
 from nodeattrs.node.intake import Intake
-from nodeattrs.node.maps import said_in
+from nodeattrs.node.maps import setters_in
 from nodeattrs.node.node_trace import continued
 from nodeattrs.runs import consume_external, consume_facts
 from nodeattrs.testing import programs
@@ -1131,7 +1131,7 @@ def test_an_element_that_nobody_has_set_is_nobodys():
     """
     told = [At(3, ("l", 0)), At(4, ("l", 1))]
 
-    assert [4, 0, 0, 0] == [said_in([], told, (step,), ("l",))[0].source for step in (1, 2, -1, "x")]
+    assert [4, 0, 0, 0] == [setters_in([], told, (step,), ("l",))[0].source for step in (1, 2, -1, "x")]
 
 
 class TestAskingAnything:
