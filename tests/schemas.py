@@ -364,6 +364,30 @@ OUTPUTS: dict[str, Any] = {
         "read": [{"what": "str", "trace": ("@explanation", "null")}],
     },
     "catalog-impact": {"version": "int", "resource": "str", "refreshed": ["str"], "after": ["str"]},
+    "catalog-diff": {
+        "version": "int",
+        "before": "str",
+        "after": "str",
+        **{name: [{"resource": "str", "file": "str|null", "line": "int|null"}] for name in ("added", "removed")},
+        "changed": [
+            {
+                "resource": "str",
+                "file": "str|null",
+                "line": "int|null",
+                "parameters": [{"parameter": "str", "before": "any", "after": "any", "sensitive": "bool"}],
+            }
+        ],
+        "relations": [
+            {
+                "before": "str",
+                "after": "str",
+                "sign": ("=added", "=removed"),
+                "because": "str",
+                "file": "str|null",
+                "line": "int|null",
+            }
+        ],
+    },
     "catalog-apply": "@applied",
     "cloud-config-explain": {
         "version": "int",
@@ -446,6 +470,7 @@ LINES = {
         f"catalog explain Recipe[app::default] {_WEB1}",
     ],
     "catalog-impact": ["catalog impact File[/a] --from catalog.json"],
+    "catalog-diff": ["catalog diff catalog.json catalog.json", "catalog diff catalog.json other.json"],
     "catalog-apply": ["catalog apply --from catalog.json --root scratch"],
     "cloud-config-explain": [
         "cloud-config explain cloud-init/base.yaml cloud-init/web.yaml",

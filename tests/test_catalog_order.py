@@ -186,11 +186,16 @@ class TestCycles:
         with pytest.raises(DependencyCycle) as caught:
             catalog.plan().order()
 
+        assert caught.value.message == "1 dependency cycle: File[a] => Class[Web] => Service[s] => File[a]"
         assert (
             "Found 1 dependency cycle:\n"
             "(File[a] => Class[Web] => Service[s] => File[a])\n"
             "Try the '--graph' option and opening the resulting '.dot' file in OmniGraffle or GraphViz"
-        ) == caught.value.message
+        ) == caught.value.puppet_message
+        assert caught.value.hint == (
+            "remove one of: before of File[a] (cookbooks/web/recipes/default.py:1), "
+            "the chain Service['s'] ~> File['a'] (web.py:4)"
+        )
         assert (
             "File[a] => begin Class[Web]: before of File[a] at cookbooks/web/recipes/default.py:1 (recipe web)",
             "begin Class[Web] => Service[s]: Service[s] stands in Class[Web] "
