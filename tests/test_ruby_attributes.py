@@ -265,9 +265,9 @@ class TestWhenItFails:
         files = {
             DEFAULT: "File.write('child', spawn('sleep 600').to_s)\nloop { }\n",
             "cookbooks/app/recipes/default.py": "",
-            "nodeattrs.toml": "[chef]\nruby_seconds = 0.5\n",
+            "nodeattrs.toml": "[chef]\nruby_seconds = 1.5\n",
         }
-        with pytest.raises(RecipeFailed, match=r"longer than 0\.5 s"):
+        with pytest.raises(RecipeFailed, match=r"longer than 1\.5 s"):
             ran(tmp_path, files)
 
         child = int((tmp_path / "child").read_text())

@@ -29,6 +29,8 @@ from nodeattrs.node.writers import ListWriter, Writer
 __all__ = ["Asked", "RubySession"]
 
 _COMPONENTS = tuple(one.name for one in COMPONENTS)
+_START = 60.0
+"""Seconds in which Ruby has to begin, however little a file may take."""
 _LIST_WORK = ("push", "concat", "unshift", "insert", "delete", "delete_at", "clear", "pop", "shift", "replace")
 
 
@@ -133,9 +135,9 @@ class RubySession:
     def _do(self, kind: str, subject: Any) -> Any:
         """Have something done, and do meanwhile what it says; what comes of it."""
         helper = self._helper
-        until = time.monotonic() + helper.seconds
         try:
-            self._begin(until)
+            self._begin(time.monotonic() + max(helper.seconds, _START))
+            until = time.monotonic() + helper.seconds
             helper.send(kind, subject, self._fresh(), until=until)
             budget = Budget(self._now.shown)
             while (message := helper.receive(budget, until))[0] not in ("done", "failed"):
