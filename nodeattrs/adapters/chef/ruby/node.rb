@@ -168,8 +168,9 @@ class Chef
     %w[combined_default combined_override].each { |name| define_method(name) { |*path| merged(name, path) } }
 
     def debug_value(*path)
-      Wire.ask("debug_value", plain(path), nil, nil).map do |level, *value|
-        [level, value.empty? ? :not_present : Wire.unpack(value[0], ImmutableMash, ImmutableArray)]
+      LEVELS.map do |level|
+        here = root(level)
+        [level, here.exist?(*path) ? here.read!(*path) : :not_present]
       end
     end
 

@@ -375,13 +375,6 @@ _ASKED: dict[str, tuple[str, Act]] = {
         name: ("p", lambda session, path, _, name=name: session._packed(getattr(session._node, name)(*path)))
         for name in ("rm", "rm_default", "rm_normal", "rm_override")
     },
-    "debug_value": (
-        "q",
-        lambda session, path, _: [
-            [name, *([] if value == "not_present" else [session._packed(value)])]
-            for name, value in session._node.debug_value(*path)
-        ],
-    ),
     "force": ("fpv", RubySession._force),
     "include": ("t", RubySession._include),
     "data_bag": ("t", lambda session, bag, _: session._packed(session._word("data_bag")(bag))),
