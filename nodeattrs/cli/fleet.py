@@ -20,7 +20,6 @@ from nodeattrs.cli.options import (
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NotFound
 
-NAME = "fleet"
 SUMMARY = "compute many nodes on all processors and save the results"
 DESCRIPTION = """\
 Run every node that nodes/ describes or the store keeps, several at a time, and save the result of

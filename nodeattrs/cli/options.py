@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.terminal import FORMATS, Terminal
-from nodeattrs.errors import BadArgument, MissingExtra, NotFound
+from nodeattrs.errors import BadArgument, MissingExtra, NodeattrsError, NotFound
 from nodeattrs.texts.nearest import SETTINGS_FILE, is_ours, nearest
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def add_output(parser: argparse.ArgumentParser, also: Sequence[str] = ()) -> Non
     """How to write: format, colour, tracebacks. also: further formats"""
     group = parser.add_argument_group("output")
     group.add_argument(
-        "--format", choices=(*FORMATS, *also), default="text", help="for people, or as data (default: text)"
+        "--format", "-F", choices=(*FORMATS, *also), default="text", help="for people, or as data (default: text)"
     )
     group.add_argument(
         "--color",
@@ -282,7 +282,8 @@ _RUNNING: dict[str, Callable[[argparse.Namespace], bool]] = {
     "facts": lambda options: True,  # of this machine; no document says which
     "explain": lambda options: options.repo is not None,
     "show": lambda options: options.repo is not None,
-    "catalog": lambda options: options.repo is not None or options.action == "apply",
+    "shell": lambda options: options.repo is not None,
+    "catalog": lambda options: getattr(options, "repo", None) is not None or options.action == "apply",
 }
 """Command -> whether code runs as it was called; SECURITY.md has the table. All others hold it back."""
 
@@ -308,7 +309,11 @@ def judge(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float
     raises: NotFound, DocumentError
     """
     if options.command == "check":
-        return {}  # to which doubtful settings are findings
+        from nodeattrs.runs import Repository
+
+        with contextlib.suppress(NodeattrsError):
+            return Repository(options.repo).config.limits
+        return {}  # to which settings that cannot be read are findings
     if hasattr(options, "store"):
         settings = settings_of(options)
         limits = settings.repository.config.limits if settings.repository is not None else {}

@@ -48,31 +48,10 @@ from nodeattrs.core.budget import NAMES, Limits
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, near, parse
 from nodeattrs.errors import BadArgument, DocumentError
-from nodeattrs.node.slot_names import DEFAULT_ENVIRONMENT
+from nodeattrs.runs.defaults import FILE, SETTINGS
 from nodeattrs.runs.fields import Fields
 from nodeattrs.runs.node_files import LEVELS
 from nodeattrs.texts.documents import Document
-from nodeattrs.texts.nearest import SETTINGS_FILE
-
-FILE = SETTINGS_FILE
-
-SETTINGS: Mapping[str, Any] = {
-    "repo": ".",
-    "store": os.path.join(".nodeattrs", "nodes.db"),
-    "environment": DEFAULT_ENVIRONMENT,
-    "hiera": None,
-    "bindings": None,
-    "sensitive": [],
-    "allowed": {},
-    "blocked": {},
-    "merge": {},
-    "limits": {},
-    "check": {},
-    "chef": {},
-    "facts": {},
-}
-"""Every setting and its default; the repository itself is none of its file. Nodes are kept below the current
-directory: a repository is not written to unless its own settings ask for it."""
 
 Entry = str | list[str]
 """One line of an allow or block list: a text with slashes, or the keys one by one."""
