@@ -164,6 +164,8 @@ class RubySession:
     def _failed(self, sort: str, text: str, file: Any, line: Any, number: Any) -> RecipeFailed:
         origin = self._origin(file, line)
         cause = self._refused[number] if type(number) is int and 0 <= number < len(self._refused) else None
+        if isinstance(cause, RecipeFailed):  # of a file that was included: it names its own line
+            return cause
         first, *rest = (str(cause) if cause else text).splitlines() or [""]
         sort = "" if cause else f"{sort}: "
         error = RecipeFailed(
@@ -308,7 +310,7 @@ def _dug(tree: Any, path: Path) -> Any:
 
 
 Act = Callable[..., Any]
-_NOTHING: tuple[None, Act] = (None, print)
+_NOTHING: tuple[None, Act] = (None, lambda *_: None)
 _TEXT, _NUMBER = (str, type(None)), (int, type(None))
 
 
