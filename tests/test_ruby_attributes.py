@@ -248,6 +248,8 @@ class TestWhenItFails:
             ("\ninclude_attribute 'nobody'\n", 2, "there is no cookbook nobody"),
             ("def f(n)\n  f(n + 1)\nend\nf(1)\n", None, "SystemStackError"),
             ("default['a'] = { nil => 1 }\n", 1, "a key"),
+            ("\ndefault['a'][nil] = 1\n", 2, "a key is text or a whole number, and not nil"),
+            ("node[nil]\nnode.rm('a', 1.5)\n", 2, "a key is text or a whole number, and not 1.5"),
             ("default['a'] = Float::NAN\n", 1, "NaN"),
             ("default['a'] = \"\\xff\"\n", 1, "JSON::GeneratorError"),
         ],

@@ -119,6 +119,8 @@ class Chef
 
     def [](key)
       key = key.to_s if key.is_a?(Symbol)
+      return unless key.is_a?(String) || key.is_a?(Integer)
+
       Levels.settle if Levels.unsettled?
       value = @merged.fetch(key) do
         answer = Wire.ask("get", key, nil, nil)
@@ -306,7 +308,7 @@ class Chef
     end
 
     def plain(path)
-      path.map { |one| one.is_a?(Symbol) ? one.to_s : one }
+      path.map { |one| Paths.step(one) }
     end
   end
 
