@@ -449,7 +449,7 @@ class TestBadInput:
             ("", "config_invalid", "must be a map"),
             ("version: 5\nhierachy: []\n", "config_invalid", "hiera.yaml:2:1.*\n.*did you mean hierarchy"),
             ("version: 5\nhierarchy:\n- a\n", "config_invalid", "hiera.yaml:3:3"),
-            ("version: 5\nhierarchy:\n- name: a\n  uri: http://x\n", "config_invalid", "uri is not supported"),
+            ("version: 5\nhierarchy:\n- name: a\n  uri: http://x\n", "data_function_needs_path", "to know a file"),
             ("version: 5\nhierarchy:\n- name: a\n", "data_function_needs_path", "hiera.yaml:3"),
             ("version: 5\nhierarchy:\n- name: a\n  mapped_paths: [a, b]\n", "config_invalid", "a variable, a name"),
             ("version: 5\ndefaults: 7\n", "config_invalid", "hiera.yaml:2:1: defaults must be a map"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.exits import DONE, FAILED, NO_SUCH_KEY, NOT_UNDERSTOOD, UNKNOWN_LAYER, WRONG_TYPE, told
@@ -85,6 +86,13 @@ def _add_tree(parser: argparse.ArgumentParser) -> None:
     tree.add_argument(
         "--modulepath", metavar="DIR", action="append", default=[], help="a folder with modules; repeatable"
     )
+    tree.add_argument(
+        "--basemodulepath", metavar="DIR", action="append", default=[], help="what $basemodulepath is; repeatable"
+    )
+    tree.add_argument(
+        "--puppet-conf", "--confdir", metavar="PLACE", help="a puppet.conf or its folder: where data and modules are"
+    )
+    tree.add_argument("--skip-level", metavar="NAME", action="append", default=[], help="leave a level out; repeatable")
     tree.add_argument("--documented", action="store_true", help="strategies follow the documentation, not Puppet")
     tree.add_argument("--strict", action="store_true", help="warnings, and levels that cannot be read, are errors")
 
@@ -121,6 +129,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         return _PERFORM[options.action](options, terminal, hiera)
     finally:
         terminal.warn(hiera.warnings)
+        left = hiera.skip_levels - hiera.skipped
+        terminal.warn(f"no level that was asked is called {name!r}" for name in sorted(left))
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -134,15 +144,20 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _hiera(options: argparse.Namespace, place: str | None) -> Hiera:
-    from nodeattrs.adapters.hiera import Hiera
+    import pathlib
+
+    from nodeattrs.adapters.hiera import Hiera, has_environments
 
     environmentpath = None if place else options.environmentpath
-    config = place if place or environmentpath or options.hiera_config else "hiera.yaml"
+    is_named = place or environmentpath or options.hiera_config or options.puppet_conf
     return Hiera(
-        config,
+        place if is_named else "." if has_environments(pathlib.Path()) else "hiera.yaml",
         environmentpath=environmentpath,
         global_config=options.hiera_config,
         modulepath=options.modulepath,
+        basemodulepath=options.basemodulepath,
+        puppet_conf=options.puppet_conf,
+        skip_levels=options.skip_level,
         documented=options.documented,
         strict=options.strict,
     )
@@ -264,14 +279,14 @@ def _alone(found: dict[str, Any]) -> Any:
 
 def _warned(terminal: Terminal, unknown: Mapping[str, Iterable[UnknownLevel]]) -> int:
     """Say which levels that cannot be read might decide what was printed, and how many keys of each; the exit code."""
-    keys: dict[str, dict[str, None]] = {}
+    keys: dict[UnknownLevel, dict[str, None]] = {}
     for levels in unknown.values():
         for level in levels:
-            keys.setdefault(str(level), {})[level.key] = None
-    for level_text, names in keys.items():
+            keys.setdefault(replace(level, key=""), {})[level.key] = None
+    for level, names in keys.items():
         some = ", ".join([*names][:3])
         who = some if len(names) <= 3 else f"{len(names)} keys ({some}, ...)"
-        terminal.warn([f"{who} may be overridden by {level_text}"], "unknown-layer")
+        terminal.warn([level.sentence(who)], "unknown-layer")
     return UNKNOWN_LAYER if keys else 0
 
 

@@ -127,7 +127,8 @@ class Explained:
 Block = str | list[tuple[str, ...]]
 """A line with its indentation; or rows of cells that stand below each other."""
 
-_OUTCOMES = {"found": "found", "no_key": "no such key", "no_file": "no such file", "unknown": "cannot be read"}
+_OUTCOMES = {"found": "found", "no_key": "no such key", "no_file": "no such file", "unknown": "cannot be read",
+             "skipped": "left out"}  # fmt: skip
 
 
 def _blocks(one: Explanation) -> Iterator[Block]:
@@ -196,8 +197,8 @@ def _other_blocks(one: Explanation) -> Iterator[Block]:
             yield f"  {heading}"
             yield [(f"{row.rank} {row.title}", _shown(row.value, 40), _place(row.origin), row.note) for row in found]
     for level in one.unknown:
-        if level.key != one.key:
-            yield f"    {level.key} may be overridden by {level}"
+        if level.key != one.key or level.is_merge:
+            yield f"    {level.sentence(level.key)}"
 
 
 def _places(origins: Iterable[Origin]) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from nodeattrs.adapters.hiera.census import Unused, differences, undecided, unused, view
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, CannotDig, CannotMerge, HieraError, KeyNotFound
+from nodeattrs.adapters.hiera.hierarchies import has_environments
 from nodeattrs.adapters.hiera.scope import REQUIRED, Hiera, Scope
 from nodeattrs.adapters.hiera.strategies import merge
 from nodeattrs.core.sensitive import Sensitive
@@ -36,6 +37,7 @@ __all__ = [
     "UnknownLevel",
     "Unused",
     "differences",
+    "has_environments",
     "merge",
     "undecided",
     "unused",

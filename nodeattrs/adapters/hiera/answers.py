@@ -266,8 +266,8 @@ class Answers:
 
         def ask(place: Place) -> Part:
             value = ABSENT if place.source is None else place.source.value(root, asking)
-            if type(value) is Unknown and root != NAME:
-                self._met_unknown(place, value)
+            if type(value) is Unknown:
+                self._met_unknown(place, value, is_asked=root != NAME)
             return NOTHING if value is ABSENT else Part(value, None)
 
         def record(place: Place) -> Part | Folding:
@@ -285,10 +285,10 @@ class Answers:
         except NodeattrsError:
             return ABSENT
 
-    def _met_unknown(self, place: Place, unknown: Unknown) -> None:
+    def _met_unknown(self, place: Place, unknown: Unknown, *, is_asked: bool = True) -> None:
         """A level was asked that cannot be read. raises: UnknownLayer, where one is strict"""
         self.has_unknown = True
-        if self.tree.is_strict:
+        if self.tree.is_strict and is_asked:
             raise unknown_layer(Unknown(place.entry, unknown.reason), place.origin)
 
     def _default_hierarchy(self, root: str, module: str, asking: Asking, recorder: Recorder | None) -> Any:

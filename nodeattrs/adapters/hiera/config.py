@@ -17,16 +17,14 @@ from nodeattrs.adapters.hiera.errors import BadData, bad_data
 from nodeattrs.core.tree import Path, meant
 from nodeattrs.texts.documents import Document
 
-FUNCTION_KINDS = ("data_hash", "lookup_key", "data_dig")
-LOCATION_KINDS = ("path", "paths", "glob", "globs", "mapped_paths", "uri", "uris")
-_ELSEWHERE = {
-    "uri": "locations are files here; use path or a data function of your own",
-    "uris": "locations are files here; use paths or a data function of your own",
-    "hiera3_backend": "version 3 backends need Ruby; write the data as YAML, or a data function of your own",
-    "v4_data_hash": "write data_hash with a data function",
-}
-_ENTRY_KEYS = ("name", "options", "datadir", *FUNCTION_KINDS, *LOCATION_KINDS, "hiera3_backend", "v4_data_hash")
-_DEFAULTS_KEYS = ("datadir", "options", *FUNCTION_KINDS)
+NOT_INSTALLED = "module"
+"""The kind of the one level of a module that is named and not there."""
+FILE_FUNCTIONS = ("yaml_data", "json_data", "eyaml_lookup_key")
+FUNCTION_KINDS = ("data_hash", "lookup_key", "data_dig", "hiera3_backend", "v4_data_hash")
+URIS = ("uri", "uris")
+LOCATION_KINDS = ("path", "paths", "glob", "globs", "mapped_paths", *URIS)
+_ENTRY_KEYS = ("name", "options", "datadir", *FUNCTION_KINDS[:3], *LOCATION_KINDS, *FUNCTION_KINDS[3:])
+_DEFAULTS_KEYS = ("datadir", "options", *FUNCTION_KINDS[:3])
 _TOP_KEYS = ("version", "defaults", "hierarchy", "plan_hierarchy", "default_hierarchy")
 _OPTION_NAME = re.compile(r"[A-Za-z](:?[0-9A-Za-z_-]*[0-9A-Za-z])?")
 _CONVERT = (
@@ -40,7 +38,7 @@ class Entry:
     """One level of a hierarchy.
 
     kind, function: how its data is had: ("data_hash", "yaml_data"), ...
-    location:       "path", "paths", "glob", "globs", "mapped_paths", or None
+    location:       "path", "paths", "glob", "globs", "mapped_paths", "uri", "uris", or None
     declared:       the templates of its locations; for mapped_paths the three texts
     datadir:        the template of its folder
     options:        for the data function
@@ -142,8 +140,6 @@ class _Reader:
 
     def _known(self, tree: Mapping[Any, Any], known: tuple[str, ...], path: Path) -> None:
         for key in tree:
-            if key in _ELSEWHERE and key in known:
-                raise self.invalid(f"{key} is not supported", (*path, key), _ELSEWHERE[key])
             if key not in known:
                 hint = meant(key, known) or f"known are {', '.join(known[:8])}"
                 raise self.invalid(f"nobody knows the key {key!r}", (*path, key), hint)
@@ -246,7 +242,7 @@ class _Reader:
             declared = self._texts(value, place) if location.endswith("s") else (self._text(value, place),)
             if location == "mapped_paths" and len(declared) != 3:
                 raise self.invalid("mapped_paths takes a variable, a name and a template", place)
-        elif function[1] in ("yaml_data", "json_data"):
+        if (location is None or location in URIS) and function[1] in FILE_FUNCTIONS:
             raise self.fault(
                 "data_function_needs_path", f"{function[1]} needs to know a file", path, "add `path: common.yaml`"
             )

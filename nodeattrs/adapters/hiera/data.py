@@ -249,3 +249,17 @@ class FunctionData:
 
     def overwritten(self, key: str) -> Sequence[Source]:
         return ()
+
+
+def _nothing(key: str) -> Any:
+    raise KeyError(key)
+
+
+SKIPPED = FunctionData("skipped", _nothing)
+"""What stands for a level that somebody asked to leave out."""
+
+
+def unread(name: str, reason: str) -> FunctionData:
+    """What stands for a level that cannot be read: it might have any key."""
+    unknown = Unknown(name, reason)
+    return FunctionData(name, lambda key: unknown)

@@ -47,6 +47,7 @@ class UnknownLevel:
     name:   the name of the entry
     origin: where hiera.yaml has it
     reason: why it cannot be read
+    is_merge: whether it is its lookup_options that might decide, and so how values merge
     """
 
     key: str
@@ -54,6 +55,7 @@ class UnknownLevel:
     name: str
     origin: Origin
     reason: str
+    is_merge: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """The level as data for JSON."""
@@ -64,7 +66,12 @@ class UnknownLevel:
             "file": self.origin.file,
             "line": self.origin.line,
             "reason": self.reason,
+            **({"decides": "merge"} if self.is_merge else {}),
         }
+
+    def sentence(self, who: str) -> str:
+        """What it may do to whom."""
+        return f"{who} may be {'merged otherwise by lookup_options of' if self.is_merge else 'overridden by'} {self}"
 
     def __str__(self) -> str:
         return f"level {self.name!r} ({self.origin.place or self.layer}): {self.reason}"
@@ -81,7 +88,7 @@ class Explanation:
     strategy:      the strategy, as it is written in lookup_options
     strategy_from: who chose it: "argument", "default", or the line of lookup_options
     option:        the name or expression in lookup_options, where that chose it
-    searched:      each place asked, in order, with found, no_key, no_file or unknown
+    searched:      each place asked, in order, with found, no_key, no_file, unknown or skipped
     shadowed:      where the key stands too, below the first place that has it
     converted:     what `convert_to` asked for, where it was applied
     needed:        the keys that expressions in the value looked up
@@ -283,24 +290,40 @@ def undecided(answers: Answers, keys: Iterable[str], merge: Merge, asking: Askin
 def _levels(answers: Answers, key: str, recorder: Recorder, asking: Asking) -> Iterator[UnknownLevel]:
     """Those that might decide a key, and those that might decide another one that its value needed."""
     yield from _undecided(recorder, key)
+    yield from _undecided_merge(answers, recorder, key)
     for needed in dict.fromkeys(recorder.needed):
         inner = Recorder(str(split_key(needed)[0]))
         with suppress(NodeattrsError):
             answers.answer(needed, None, Asking(answers, asking.override, asking.defaults, (needed,)), recorder=inner)
         yield from _undecided(inner, needed)
+        yield from _undecided_merge(answers, inner, needed)
+
+
+def _undecided_merge(answers: Answers, recorder: Recorder, key: str) -> Iterator[UnknownLevel]:
+    """Those whose lookup_options might merge otherwise: where two places have the key, and the call says nothing."""
+    if recorder.chosen_by == "argument" or len({id(one.place.source) for one in recorder.known()}) < 2:
+        return
+    options = Recorder(NAME)
+    with suppress(NodeattrsError):
+        folding = answers.options_folding(answers.module_with_data(recorder.key), options)
+        yield from _undecided(options, key, walk(folding, (recorder.option or recorder.key,)).unknown, is_merge=True)
 
 
 def _copied(value: Any) -> Any:
     return copied(value) if type(value) in (dict, list) else value
 
 
-def _undecided(recorder: Recorder, key: str) -> Iterator[UnknownLevel]:
+def _undecided(
+    recorder: Recorder, key: str, numbers: Iterable[int] | None = None, *, is_merge: bool = False
+) -> Iterator[UnknownLevel]:
     if recorder.folding is None or not any(found.is_unknown for found in recorder.found()):
         return
-    for number in sorted(walk(recorder.folding, split_key(key)[1:]).unknown, reverse=True):
+    if numbers is None:
+        numbers = walk(recorder.folding, split_key(key)[1:]).unknown
+    for number in sorted(numbers, reverse=True):
         found = recorder.source(number)
         place = found.place
-        yield UnknownLevel(key, place.layer, place.entry, place.origin, found.value.reason)
+        yield UnknownLevel(key, place.layer, place.entry, place.origin, found.value.reason, is_merge)
 
 
 def _option_origin(answers: Answers, recorder: Recorder) -> Origin | None:

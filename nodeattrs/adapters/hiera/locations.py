@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from nodeattrs.adapters.hiera.config import Config, Entry
+from nodeattrs.adapters.hiera.config import URIS, Config, Entry
 from nodeattrs.adapters.hiera.data import Source
 from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.adapters.hiera.expressions import Speech, text_plan, variable
@@ -21,10 +21,10 @@ from nodeattrs.core.claim import Origin
 
 
 class Location(NamedTuple):
-    """A file that a hierarchy speaks of, whether it is there or not.
+    """A file that a hierarchy speaks of, whether it is there or not, or a URI.
 
     declared: the template, as hiera.yaml has it
-    path:     the file
+    path:     the file, or the URI
     """
 
     declared: str
@@ -68,6 +68,8 @@ def located(config: Config, entry: Entry, speech: Speech) -> list[Location] | No
     """
     if entry.location is None:
         return None
+    if entry.location in URIS:
+        return [Location(declared, str(text_plan(declared, False)(speech))) for declared in entry.declared]
     folder = _filled(str(config.folder), entry.datadir, speech)
     if entry.location in ("path", "paths"):
         return [Location(declared, _filled(folder, declared, speech)) for declared in entry.declared]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from nodeattrs.adapters.hiera.answers import Answers, Asking, Merge
-from nodeattrs.adapters.hiera.errors import BadLookup, CannotMerge, HieraError, KeyNotFound
+from nodeattrs.adapters.hiera.errors import BadData, BadLookup, CannotMerge, HieraError, KeyNotFound
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
 from nodeattrs.adapters.hiera.keys import split_key
 from nodeattrs.adapters.hiera.recorder import Recorder
@@ -205,14 +205,20 @@ class Scope(Answers):
             kind = {dict: "map", list: "list", str: "text", type(None): "null"}.get(type(value), type(value).__name__)
             raise BadLookup(f"the value of {name!r} is a {kind}, and no {wanted}", kind="value_type_mismatch")
 
-    def _not_found(self, names: Sequence[str], merge: Merge, asking: Asking) -> KeyNotFound:
+    def _not_found(self, names: Sequence[str], merge: Merge, asking: Asking) -> HieraError:
+        """The error where nothing has a key; or what a level lacks that could not be read for want of its function."""
         shown = ", ".join(map(repr, names))
         unknown = self._undecided(names, merge, asking) if self.has_unknown else ()
+        for level in unknown:
+            fault = self.tree.lacking.get((level.origin.file, level.origin.line))
+            if fault is not None:
+                return BadData(fault.reason, kind=fault.kind, file=fault.file, line=fault.line, hint=fault.hint,
+                               said=[f"no other level has {shown}"])  # fmt: skip
         close = self._close_keys(names)
         hint = f"did you mean {close[0]}?" if close else "give it a default_value, or write it into a data file"
         return KeyNotFound(
             f"nothing has the key {shown}" if len(names) == 1 else f"nothing has any of {shown}",
-            said=[f"{level.key} may be in {level}" for level in unknown],
+            said=[f"{level.key} may be in {level}" for level in unknown if not level.is_merge],
             hint=hint,
         )
 
@@ -248,7 +254,9 @@ class Hiera(LoadedTree):
     config:          a hiera.yaml, or a folder with one: the environment layer, for every environment
     environmentpath: instead of config: a folder with a folder for each environment
     global_config:   the hiera.yaml of the global layer; where that file is absent, the built-in one holds
-    modulepath:      folders with modules, beside the `modules` of the environment
+    modulepath:      folders with modules, after those of environment.conf, or of `modules` beside it
+    basemodulepath:  what `$basemodulepath` is in environment.conf
+    puppet_conf:     a puppet.conf, or its folder: what it says of hiera_config, environmentpath, basemodulepath
     functions:       data functions of one's own, by the name hiera.yaml calls them; entry points of
                      the group `nodeattrs.hiera` are found too
     decrypt:         makes clear text of what eyaml encrypted; without it such texts pass untouched
@@ -256,6 +264,7 @@ class Hiera(LoadedTree):
     sensitive:       makes a secret, for `convert_to: Sensitive`
     documented:      the strategies follow the documentation where Puppet does not
     strict:          what is a warning elsewhere is an error
+    skip_levels:     the names of levels to leave out
 
     >>> hiera = Hiera("cookbooks_example/hiera")
     >>> hiera.scope(node="web2").lookup("ntp::servers")
