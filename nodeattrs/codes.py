@@ -563,6 +563,11 @@ NA1043 default_hierarchy_not_in_module
 default_hierarchy outside of a module.
 default_hierarchy in the hiera.yaml of an environment
 Move its entries to the end of hierarchy.
+
+NA1044 no_data_files
+Not one file of a hierarchy is there; a warning.
+datadir: /etc/puppetlabs/code/environments/production/data, on another machine
+Name a datadir beside hiera.yaml, or give the facts that its paths need.
 """,
     ("cloud-init", "CloudConfigError"): """
 NA1101 CloudConfigError

@@ -73,6 +73,11 @@ SAID = {
     "hiera-diff": ["hiera diff web1 web2 --hiera hiera --facts facts"],
     "hiera-who-has": ["hiera who-has ntp::servers --hiera hiera"],
     "hiera-unused": ["hiera unused --hiera levels"],
+    "hiera-matrix": [
+        "hiera matrix ntp::servers --hiera hiera --facts facts",
+        "hiera matrix nobody --hiera hiera --facts facts",
+    ],
+    "hiera-variables": ["hiera variables --hiera hiera --facts facts"],
     "bindings-check": ["bindings check --site bindings", "bindings check --site broken"],
     "bindings-inject": ["bindings inject ssh::port --site bindings"],
     "bindings-explain": ["bindings explain ssh::port --site bindings --all"],

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.exits import DONE, FAILED, NO_SUCH_KEY, NOT_UNDERSTOOD, UNKNOWN_LAYER, WRONG_TYPE, told
+from nodeattrs.cli.hiera_nodes import add_who, environment_of, scopes_of
 from nodeattrs.cli.options import actions_of, add_output, add_run_code
 from nodeattrs.cli.terminal import Terminal
 
@@ -32,6 +33,9 @@ examples:
   nodeattrs hiera diff web1 web2 --facts facts/
   nodeattrs hiera who-has ntp::servers
   nodeattrs hiera unused --facts facts/
+  nodeattrs hiera matrix ntp::servers --facts facts/
+  nodeattrs hiera variables --facts facts/
+  facter --json | nodeattrs hiera lookup ntp::servers --node web1 --facts - --set role=web
 """
 
 _SUMMARIES = {
@@ -41,18 +45,20 @@ _SUMMARIES = {
     "diff": "say which keys differ between two nodes, or for one node between two trees",
     "who-has": "print every file and line that has a key, read or not",
     "unused": "print the files that no node reads, and the keys that are always shadowed",
+    "matrix": "print the values that a key has for many nodes, each with its lines and its nodes",
+    "variables": "print the variables that the hierarchies need, and for which nodes they are not set",
 }
 _CODES = told(DONE, FAILED, NOT_UNDERSTOOD, NO_SUCH_KEY, WRONG_TYPE, UNKNOWN_LAYER)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command: six of its own."""
-    codes = dict.fromkeys(("lookup", "explain", "list", "diff"), _CODES)
+    """The words of this command: eight of its own."""
+    codes = dict.fromkeys(("lookup", "explain", "list", "diff", "matrix"), _CODES)
     for name, one in actions_of(parser, _SUMMARIES, codes):
         _add_asked(one, name)
         _add_tree(one)
-        _add_who(one, name)
-        if name in ("lookup", "explain"):
+        add_who(one, name)
+        if name in ("lookup", "explain", "matrix"):
             _add_merging(one)
         if name in ("lookup", "explain", "list"):
             one.add_argument(
@@ -67,7 +73,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def _add_asked(parser: argparse.ArgumentParser, name: str) -> None:
     if name in ("lookup", "explain"):
         parser.add_argument("keys", metavar="KEY", nargs="+", help="such as ntp::servers or users.bob.uid")
-    elif name == "who-has":
+    elif name in ("who-has", "matrix"):
         parser.add_argument("key", metavar="KEY", help="such as ntp::servers")
     elif name == "diff":
         parser.add_argument("before", metavar="NODE", nargs="?", default="", help="its name")
@@ -97,18 +103,6 @@ def _add_tree(parser: argparse.ArgumentParser) -> None:
     tree.add_argument("--strict", action="store_true", help="warnings, and levels that cannot be read, are errors")
 
 
-def _add_who(parser: argparse.ArgumentParser, name: str) -> None:
-    who = parser.add_argument_group("who asks")
-    if name not in ("diff", "who-has"):
-        who.add_argument(
-            "--node", metavar="NAME", action="append", help="its name; may be repeated with a folder of facts"
-        )
-    who.add_argument("--environment", metavar="NAME", default="production", help="(default: production)")
-    if name != "who-has":
-        facts = "facts in JSON or YAML, or a folder with NODE.json or NODE.yaml"
-        who.add_argument("--facts", metavar="FILE", help=facts)
-
-
 def _add_merging(parser: argparse.ArgumentParser) -> None:
     how = parser.add_argument_group("how values become one")
     how.add_argument("--merge", metavar="STRATEGY", help="first, unique, hash or deep; goes before lookup_options")
@@ -122,7 +116,7 @@ def _add_merging(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Do one of the six."""
+    """Do one of the eight."""
     _check(options)
     hiera = _hiera(options, options.hiera)
     try:
@@ -165,55 +159,8 @@ def _hiera(options: argparse.Namespace, place: str | None) -> Hiera:
 
 def keys_known(options: argparse.Namespace) -> set[str]:
     """The keys that whoever asks may look up. raises: NodeattrsError"""
-    scopes = _scopes(options, _hiera(options, options.hiera), getattr(options, "node", None))
+    scopes = scopes_of(options, _hiera(options, options.hiera), getattr(options, "node", None))
     return {key for scope in scopes.values() for key in scope.known_keys()}
-
-
-# --- who asks
-
-
-def _scopes(options: argparse.Namespace, hiera: Hiera, names: list[str] | None) -> dict[str, Scope]:
-    """A scope for each node, by name. raises: BadArgument, DocumentError"""
-    import pathlib
-
-    found: dict[str, Scope] = {}
-    if options.facts is not None and pathlib.Path(options.facts).is_dir():
-        folder = pathlib.Path(options.facts)
-        files = {path.stem: path for path in sorted(folder.iterdir()) if path.suffix in (".json", ".yaml", ".yml")}
-        for name in names or files:
-            if name not in files:
-                from nodeattrs.errors import BadArgument
-
-                raise BadArgument(
-                    f"{options.facts} has no facts of {name}", hint=f"there are: {', '.join(files) or 'none'}"
-                )
-            found[name] = _scope(options, hiera, name, files[name])
-        return found
-    if names is not None and len(names) > 1:
-        options.refuse("several --node need --facts to be a folder")
-    name = names[0] if names else ""
-    return {name: _scope(options, hiera, name, None if options.facts is None else pathlib.Path(options.facts))}
-
-
-def _scope(options: argparse.Namespace, hiera: Hiera, name: str, path: Any) -> Scope:
-    from nodeattrs.errors import DocumentError
-    from nodeattrs.texts.documents import read
-
-    facts: dict[str, Any] = {}
-    if path is not None:
-        document = read(path)
-        tree = {} if document.tree is None else document.tree
-        if not isinstance(tree, dict):
-            raise DocumentError("facts are a map", file=document.file, hint="write what `facter --json` prints")
-        # What Puppet keeps about a node has its facts under `values`.
-        facts = tree["values"] if isinstance(tree.get("values"), dict) and isinstance(tree.get("name"), str) else tree
-    trusted = facts.get("trusted")
-    return hiera.scope(
-        facts,
-        node=name or str(facts.get("clientcert") or facts.get("fqdn") or ""),
-        environment=options.environment,
-        trusted=trusted if isinstance(trusted, dict) else None,
-    )
 
 
 def _merge(options: argparse.Namespace) -> str | dict[str, Any] | None:
@@ -250,7 +197,7 @@ def _lookup(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> in
     values: dict[str, Any] = {}
     unknown: dict[str, tuple[UnknownLevel, ...]] = {}
     code = 0
-    for name, scope in _scopes(options, hiera, options.node).items():
+    for name, scope in scopes_of(options, hiera, options.node).items():
         try:
             values[name] = scope.lookup(
                 options.keys if len(options.keys) > 1 else options.keys[0], **_arguments(options)
@@ -295,7 +242,7 @@ def _explain(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> i
 
     found = {}
     unknown: dict[str, list[UnknownLevel]] = {}
-    for name, scope in _scopes(options, hiera, options.node).items():
+    for name, scope in scopes_of(options, hiera, options.node).items():
         for key in options.keys:
             if options.options:
                 found[name] = scope.explain_options(key)
@@ -318,7 +265,7 @@ def _list(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
     from nodeattrs.adapters.hiera import view
     from nodeattrs.reports.lookup import LookedUp, plain
 
-    scopes = _scopes(options, hiera, options.node)
+    scopes = scopes_of(options, hiera, options.node)
     views = {name: view(scope) for name, scope in scopes.items()}
     unknown = {name: _undecided(scope) for name, scope in scopes.items()}
     if options.render_as:
@@ -348,7 +295,7 @@ def _diff(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
 
 
 def _only(options: argparse.Namespace, hiera: Hiera, name: str) -> Scope:
-    scopes = _scopes(options, hiera, [name] if name else None)
+    scopes = scopes_of(options, hiera, [name] if name else None)
     if len(scopes) != 1:
         options.refuse("with a folder of facts, say which NODE is meant")
     return next(iter(scopes.values()))
@@ -357,7 +304,7 @@ def _only(options: argparse.Namespace, hiera: Hiera, name: str) -> Scope:
 def _who_has(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
     from nodeattrs.reports.lookup import WhoHas
 
-    origins = tuple(hiera.who_has(options.key, options.environment))
+    origins = tuple(hiera.who_has(options.key, environment_of(options)))
     terminal.report(WhoHas(options.key, origins))
     return 0 if origins else NO_SUCH_KEY
 
@@ -366,8 +313,33 @@ def _unused(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> in
     from nodeattrs.adapters.hiera import unused
     from nodeattrs.reports.lookup import NobodyReads
 
-    scopes = list(_scopes(options, hiera, options.node).values())
+    scopes = list(scopes_of(options, hiera, options.node).values())
     terminal.report(NobodyReads(unused(hiera, scopes), len(scopes)))
+    return 0
+
+
+def _matrix(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
+    from nodeattrs.adapters.hiera import across
+    from nodeattrs.errors import NodeattrsError
+    from nodeattrs.reports.matrix import Cell, Matrix
+
+    seen = across(scopes_of(options, hiera, options.node), options.key, **_arguments(options))
+    notes = {node: tuple(level.sentence(level.key) for level in one.unknown) for node, one in seen.items()}
+    cells = [(node or "here", Cell(one.value, one.origins, notes[node])) for node, one in seen.items()]
+    terminal.report(Matrix(options.key, cells))
+    code = max((_code(one.value) for one in seen.values() if isinstance(one.value, NodeattrsError)), default=0)
+    return code or (UNKNOWN_LAYER if any(notes.values()) else 0)
+
+
+def _variables(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
+    from nodeattrs.adapters.hiera import needed
+    from nodeattrs.reports.lookup import Variables
+
+    nodes = {}
+    for name, scope in scopes_of(options, hiera, options.node).items():
+        modules = (None, *hiera.modules(scope.environment))
+        nodes[name or "here"] = list(dict.fromkeys(one for module in modules for one in needed(scope, module)))
+    terminal.report(Variables(nodes))
     return 0
 
 
@@ -378,6 +350,8 @@ _PERFORM = {
     "diff": _diff,
     "who-has": _who_has,
     "unused": _unused,
+    "matrix": _matrix,
+    "variables": _variables,
 }
 
 

@@ -46,6 +46,7 @@ __all__ = [
     "facts_from",
     "is_directory",
     "json_attributes",
+    "json_or_text",
     "judge",
     "kept_in",
     "limits_of",
@@ -357,6 +358,16 @@ def check_facts(place: str) -> None:
             f"{place}: cannot be read: no such file or directory",
             hint="name what ohai or facter --json wrote, or a directory of NODE.json",
         )
+
+
+def json_or_text(value: str) -> Any:
+    """What somebody wrote on a command line: JSON, and what is no JSON is text."""
+    import json
+
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
 
 
 def facts_from(place: str | None, node: str | None = None, repository: Repository | None = None) -> Facts:

@@ -7,7 +7,8 @@
 
 from typing import TYPE_CHECKING
 
-from nodeattrs.adapters.hiera.census import Unused, differences, undecided, unused, view
+from nodeattrs.adapters.hiera.answers import trusted_facts
+from nodeattrs.adapters.hiera.census import Seen, Unused, across, differences, undecided, unused, view
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, CannotDig, CannotMerge, HieraError, KeyNotFound
 from nodeattrs.adapters.hiera.hierarchies import has_environments
 from nodeattrs.adapters.hiera.scope import REQUIRED, Hiera, Scope
@@ -19,6 +20,7 @@ from nodeattrs.lazily import imported
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera.explain import Explanation, UnknownLevel
+    from nodeattrs.adapters.hiera.variables import Needed, needed
 
 __all__ = [
     "ABSENT",
@@ -31,14 +33,19 @@ __all__ = [
     "Hiera",
     "HieraError",
     "KeyNotFound",
+    "Needed",
     "Scope",
+    "Seen",
     "Sensitive",
     "Unknown",
     "UnknownLevel",
     "Unused",
+    "across",
     "differences",
     "has_environments",
     "merge",
+    "needed",
+    "trusted_facts",
     "undecided",
     "unused",
     "view",
@@ -46,4 +53,6 @@ __all__ = [
 
 
 # A lookup that nobody asks about does not load the answers.
-__getattr__ = imported(__name__, dict.fromkeys(("Explanation", "UnknownLevel"), "explain"))
+__getattr__ = imported(
+    __name__, {"Explanation": "explain", "UnknownLevel": "explain", "Needed": "variables", "needed": "variables"}
+)

@@ -17,6 +17,7 @@ from nodeattrs.adapters.hiera.deep import KNOCKED_OUT
 from nodeattrs.adapters.hiera.errors import HieraError
 from nodeattrs.adapters.hiera.keys import NAME, split_key
 from nodeattrs.adapters.hiera.recorder import Recorder, Searched
+from nodeattrs.adapters.hiera.variables import unset
 from nodeattrs.core.claim import Cause, Claim, Origin
 from nodeattrs.core.folding import NOTHING, Folding, noting
 from nodeattrs.core.origins import wholes
@@ -88,11 +89,12 @@ class Explanation:
     strategy:      the strategy, as it is written in lookup_options
     strategy_from: who chose it: "argument", "default", or the line of lookup_options
     option:        the name or expression in lookup_options, where that chose it
-    searched:      each place asked, in order, with found, no_key, no_file, unknown or skipped
+    searched:      each place asked, in order, with found, no_key, no_file, no_folder, unknown or skipped
     shadowed:      where the key stands too, below the first place that has it
     converted:     what `convert_to` asked for, where it was applied
     needed:        the keys that expressions in the value looked up
     unknown:       the levels that cannot be read and might decide the answer
+    unset:         the paths that need a variable which is not set, and which one
     """
 
     def __init__(self, key: str, value: Any, error: NodeattrsError | None, recorder: Recorder) -> None:
@@ -109,6 +111,7 @@ class Explanation:
         self.converted = recorder.converted
         self.needed = tuple(dict.fromkeys(recorder.needed))
         self.unknown: tuple[UnknownLevel, ...] = ()
+        self.unset: tuple[str, ...] = ()
         self._recorder = recorder
         self._folding = recorder.folding or Folding()
         self._steps = split_key(key)[1:] if recorder.folding is not None else ()
@@ -230,6 +233,7 @@ class Explanation:
             "knocked_out": [] if self.is_secret else list(map(_knocked, self.knocked)),
             "shadowed": [_origin(origin) for origin in self.shadowed],
             "unknown": [level.to_dict() for level in self.unknown],
+            "unset": list(self.unset),
             "converted": self.converted,
             "needed": list(self.needed),
         }
@@ -253,6 +257,8 @@ def explained(answers: Answers, key: str, recorder: Recorder, asking: Asking, as
     found = Explanation(key, value, error, recorder)
     if recorder.option is not None:
         found.strategy_from = _option_origin(answers, recorder) or NAME
+    if any(one.outcome.startswith("no_f") for one in recorder.searched):
+        found.unset = tuple(unset(answers, answers.module_with_data(recorder.key)))
     if answers.has_unknown:
         found.unknown = tuple(dict.fromkeys(_levels(answers, key, recorder, asking)))
     return found

@@ -153,6 +153,17 @@ def _piece(expression: str, text: str, is_all: bool, calls: bool) -> _Piece:
     return _Wrong("unknown_interpolation_method", f"there is no function {word}", text)
 
 
+def names_in(text: str) -> list[str]:
+    """The variables that a text of hiera.yaml names.
+
+    >>> names_in("os/%{facts.os.family}-%{scope('dc')}%{}.yaml")
+    ['facts.os.family', 'dc']
+    """
+    expressions = (found[1].strip(_BLANKS) for found in _EXPRESSION.finditer(text))
+    calls = ((one, _CALL.search(one)) for one in expressions if one not in _EMPTY)
+    return [one if call is None else call[2] or call[3] for one, call in calls if call is None or call[1] == "scope"]
+
+
 def _again(text: str, speech: Speech) -> str:
     """A text that came out of an expression: it may hold expressions itself."""
     return written(text_plan(text)(speech)) if "%{" in text else text

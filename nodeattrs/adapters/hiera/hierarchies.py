@@ -233,6 +233,14 @@ class LoadedTree:
             raise warning
         self._warnings.setdefault(str(warning), warning)
 
+    def warn_of_nothing(self, config: Config) -> None:
+        """Say that a hierarchy has no file at all."""
+        folders = dict.fromkeys(fixed(config, entry) for entry in config.entries if entry.location not in URIS)
+        said = [f"there is no folder {self.shown(folder)}" for folder in folders if not os.path.isdir(folder)]
+        hint = "`nodeattrs hiera variables` says what its paths need"
+        self.warn(BadData("not one file of its hierarchy is there", kind="no_data_files", file=config.file,
+                          hint=hint, said=said))  # fmt: skip
+
     def shown(self, path: str) -> str:
         """A path as messages show it: from `root` where it lies there, with forward slashes."""
         path = _normal(path)
@@ -342,7 +350,7 @@ class LoadedTree:
     def _data_entries(self, environment: str) -> Iterator[Entry]:
         seen: set[str] = set()
         for config in self.configs(environment):
-            for folder in dict.fromkeys(_fixed(config, entry) for entry in (*config.entries, *(config.defaults or ()))):
+            for folder in dict.fromkeys(fixed(config, entry) for entry in (*config.entries, *(config.defaults or ()))):
                 for path in sorted(_files_below(folder)):
                     if path not in seen:
                         seen.add(path)
@@ -451,7 +459,8 @@ def _failed(
     )
 
 
-def _fixed(config: Config, entry: Entry) -> str:
+def fixed(config: Config, entry: Entry) -> str:
+    """The datadir of an entry; of one with variables the last folder that has none."""
     datadir = entry.datadir.partition("%{")[0]
     if datadir != entry.datadir:
         datadir = os.path.dirname(datadir)

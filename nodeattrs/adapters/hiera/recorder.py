@@ -27,7 +27,7 @@ _NOBODY: Any = None
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """A place that was searched: outcome is "found", "no_key", "no_file", "unknown" or "skipped"."""
+    """A place that was searched: outcome is "found", "no_key", "no_file", "no_folder", "unknown" or "skipped"."""
 
     place: Place
     outcome: str
@@ -185,7 +185,7 @@ class Recorder:
 
 def _outcome(place: Place, value: Any) -> str:
     if place.source is None:
-        return "no_file"
+        return "no_file" if place.has_folder else "no_folder"
     if place.source is SKIPPED:
         return "skipped"
     return "no_key" if value is ABSENT else "unknown" if type(value) is Unknown else "found"

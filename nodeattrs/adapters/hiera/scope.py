@@ -6,7 +6,8 @@ the explanation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from nodeattrs.adapters.hiera.answers import Answers, Asking, Merge
@@ -218,9 +219,20 @@ class Scope(Answers):
         hint = f"did you mean {close[0]}?" if close else "give it a default_value, or write it into a data file"
         return KeyNotFound(
             f"nothing has the key {shown}" if len(names) == 1 else f"nothing has any of {shown}",
-            said=[f"{level.key} may be in {level}" for level in unknown if not level.is_merge],
+            said=[*(f"{level.key} may be in {level}" for level in unknown if not level.is_merge), *self._gaps(names)],
             hint=hint,
         )
+
+    def _gaps(self, names: Sequence[str]) -> Iterator[str]:
+        """What of the hierarchy is not there: folders, and variables that its paths need."""
+        from nodeattrs.adapters.hiera.variables import unset
+
+        with suppress(NodeattrsError):
+            for module in dict.fromkeys(self.module_with_data(str(split_key(name)[0])) for name in names):
+                lost = [place for place in self.places(module) if not place.has_folder]
+                for place in {place.folder: place for place in lost}.values():
+                    yield f"there is no folder {self.tree.shown(place.folder)}, which {place.origin} names"
+                yield from unset(self, module)
 
     def _close_keys(self, names: Sequence[str]) -> list[str]:
         try:
