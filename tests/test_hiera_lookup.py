@@ -412,21 +412,6 @@ class TestDataFunctions:
 
         assert "data_function_failed" == caught.value.kind
 
-    def test_encrypted_texts_pass_untouched_or_through_the_hook(self, site: Site):
-        """
-        At any depth, in files of eyaml_lookup_key only.
-        """
-        text = "version: 5\nhierarchy:\n- name: a\n  lookup_key: eyaml_lookup_key\n  path: s.eyaml\n"
-        files = {
-            "hiera.yaml": text,
-            "data/s.eyaml": "k: ENC[PKCS7,abc]\nh:\n  l:\n    - ENC[GPG,d]\n    - plain ENC[x]\n",
-        }
-
-        assert "ENC[PKCS7,abc]" == site(files).lookup("k")
-        clear = site(files, decrypt=lambda secret: secret[4:-1].lower())
-        assert "pkcs7,abc" == clear.lookup("k")
-        assert {"l": ["gpg,d", "plain ENC[x]"]} == clear.lookup("h")
-
 
 def installed(folder: Path, monkeypatch: pytest.MonkeyPatch, point: str) -> None:
     """A package in *folder*, as pip would leave it, with an entry point for a data function."""

@@ -14,7 +14,7 @@ from nodeattrs.cli.terminal import Terminal
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from nodeattrs.adapters.hiera import Hiera, Scope, UnknownLevel
+    from nodeattrs.adapters.hiera import Hiera, Kept, Scope, UnknownLevel
     from nodeattrs.errors import NodeattrsError
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
@@ -56,7 +56,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     codes = dict.fromkeys(("lookup", "explain", "list", "diff", "matrix"), _CODES)
     for name, one in actions_of(parser, _SUMMARIES, codes):
         _add_asked(one, name)
-        _add_tree(one)
+        _add_tree(one, name)
         add_who(one, name)
         if name in ("lookup", "explain", "matrix"):
             _add_merging(one)
@@ -84,7 +84,7 @@ def _add_asked(parser: argparse.ArgumentParser, name: str) -> None:
         parser.add_argument("--all", action="store_true", help="also the lines that decided who is asked, and how")
 
 
-def _add_tree(parser: argparse.ArgumentParser) -> None:
+def _add_tree(parser: argparse.ArgumentParser, name: str) -> None:
     tree = parser.add_argument_group("where the data is")
     tree.add_argument("--hiera", metavar="PLACE", help="a hiera.yaml, or a folder with one (default: ./hiera.yaml)")
     tree.add_argument("--environmentpath", metavar="DIR", help="a folder with a folder for each environment")
@@ -99,6 +99,10 @@ def _add_tree(parser: argparse.ArgumentParser) -> None:
         "--puppet-conf", "--confdir", metavar="PLACE", help="a puppet.conf or its folder: where data and modules are"
     )
     tree.add_argument("--skip-level", metavar="NAME", action="append", default=[], help="leave a level out; repeatable")
+    if name in ("lookup", "list"):
+        tree.add_argument("--decrypt", action="store_true", help="decrypt eyaml with the keys that hiera.yaml names")
+        for one in ("private", "public"):
+            tree.add_argument(f"--eyaml-{one}-key", metavar="FILE", help=f"decrypt eyaml; the {one} key, in PEM")
     tree.add_argument("--documented", action="store_true", help="strategies follow the documentation, not Puppet")
     tree.add_argument("--strict", action="store_true", help="warnings, and levels that cannot be read, are errors")
 
@@ -133,16 +137,19 @@ def _check(options: argparse.Namespace) -> None:
             options.refuse(f"--{word.replace('_', '-')} is about --merge deep")
     if options.action == "diff" and options.after is None and options.against_tree is None:
         options.refuse("name another node, or a tree with --against-tree")
+    if bool(getattr(options, "eyaml_private_key", None)) != bool(getattr(options, "eyaml_public_key", None)):
+        options.refuse("--eyaml-private-key and --eyaml-public-key are a pair")
     if options.hiera and options.environmentpath:
         options.refuse("--hiera and --environmentpath are two ways to name the environment layer")
 
 
-def _hiera(options: argparse.Namespace, place: str | None) -> Hiera:
+def _hiera(options: argparse.Namespace, place: str | None, decrypts: bool = True) -> Hiera:
     import pathlib
 
-    from nodeattrs.adapters.hiera import Hiera, has_environments
+    from nodeattrs.adapters.hiera import Hiera, Pkcs7, has_environments
 
     environmentpath = None if place else options.environmentpath
+    private, public = (getattr(options, f"eyaml_{one}_key", None) for one in ("private", "public"))
     is_named = place or environmentpath or options.hiera_config or options.puppet_conf
     return Hiera(
         place if is_named else "." if has_environments(pathlib.Path()) else "hiera.yaml",
@@ -152,6 +159,7 @@ def _hiera(options: argparse.Namespace, place: str | None) -> Hiera:
         basemodulepath=options.basemodulepath,
         puppet_conf=options.puppet_conf,
         skip_levels=options.skip_level,
+        decrypt=decrypts and (Pkcs7(private, public) if private and public else getattr(options, "decrypt", False)),
         documented=options.documented,
         strict=options.strict,
     )
@@ -191,21 +199,24 @@ def _code(error: NodeattrsError) -> int:
 
 
 def _lookup(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
+    from nodeattrs.adapters.hiera import still_encrypted
     from nodeattrs.errors import NodeattrsError
     from nodeattrs.reports.lookup import LookedUp, plain
 
     values: dict[str, Any] = {}
     unknown: dict[str, tuple[UnknownLevel, ...]] = {}
+    kept: list[Kept] = []
     code = 0
+    keys = options.keys if len(options.keys) > 1 else options.keys[0]
+    merge = _merge(options)
     for name, scope in scopes_of(options, hiera, options.node).items():
         try:
-            values[name] = scope.lookup(
-                options.keys if len(options.keys) > 1 else options.keys[0], **_arguments(options)
-            )
-            unknown[name] = scope.unknown_levels(options.keys, merge=_merge(options)) if scope.has_unknown else ()
+            values[name] = scope.lookup(keys, **_arguments(options))
+            unknown[name] = scope.unknown_levels(options.keys, merge=merge) if scope.has_unknown else ()
+            kept += next(filter(None, (still_encrypted(scope, {key: values[name]}, merge) for key in options.keys)), [])
         except NodeattrsError as error:
-            error.hint = error.hint and error.hint.replace("a default_value", "--default TEXT")
-            values[name] = error
+            values[name] = _harmless(options, name, error, keys, **_arguments(options))
+            values[name].hint = (values[name].hint or "").replace("a default_value", "--default TEXT") or None
             code = max(code, _code(error))
     if len(values) == 1 and code:
         (failed,) = values.values()
@@ -215,8 +226,24 @@ def _lookup(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> in
         _render(options, terminal, _alone({name: plain(value) for name, value in values.items()}))
     else:
         terminal.report(LookedUp(", ".join(options.keys), values, unknown=unknown))
-    undecided = _warned(terminal, unknown)
-    return code or undecided
+    return code or _warned(terminal, unknown, kept)
+
+
+def _harmless(
+    options: argparse.Namespace, name: str, error: NodeattrsError, keys: str | list[str], **arguments: Any
+) -> NodeattrsError:
+    """An error that shows nothing of what was decrypted: the one that comes where nothing is."""
+    from nodeattrs.errors import BadValue, NodeattrsError
+
+    decrypts = getattr(options, "decrypt", False) or getattr(options, "eyaml_private_key", None)
+    if not decrypts or error.kind == "cannot_decrypt":
+        return error
+    hiera = _hiera(options, options.hiera, decrypts=False)
+    try:
+        scopes_of(options, hiera, [name] if name else None)[name].lookup(keys, **arguments)
+    except NodeattrsError as same:
+        return same
+    return BadValue("the lookup failed over what was decrypted", hint="ask for it without --decrypt")
 
 
 def _alone(found: dict[str, Any]) -> Any:
@@ -224,8 +251,8 @@ def _alone(found: dict[str, Any]) -> Any:
     return next(iter(found.values())) if len(found) == 1 else found
 
 
-def _warned(terminal: Terminal, unknown: Mapping[str, Iterable[UnknownLevel]]) -> int:
-    """Say which levels that cannot be read might decide what was printed, and how many keys of each; the exit code."""
+def _warned(terminal: Terminal, unknown: Mapping[str, Iterable[UnknownLevel]], kept: Iterable[Kept] = ()) -> int:
+    """Say which levels that cannot be read might decide what was printed, and what in it is encrypted; the code."""
     keys: dict[UnknownLevel, dict[str, None]] = {}
     for levels in unknown.values():
         for level in levels:
@@ -234,7 +261,9 @@ def _warned(terminal: Terminal, unknown: Mapping[str, Iterable[UnknownLevel]]) -
         some = ", ".join([*names][:3])
         who = some if len(names) <= 3 else f"{len(names)} keys ({some}, ...)"
         terminal.warn([level.sentence(who)], "unknown-layer")
-    return UNKNOWN_LAYER if keys else 0
+    texts = [f"{one.key} is encrypted ({', '.join(str(at.place) for at in one.origins)}): {one.reason}" for one in kept]
+    terminal.warn(texts, "encrypted")
+    return UNKNOWN_LAYER if keys or texts else 0
 
 
 def _explain(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
@@ -262,18 +291,35 @@ def _explain(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> i
 
 
 def _list(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
-    from nodeattrs.adapters.hiera import view
+    from nodeattrs.adapters.hiera import as_asked, still_encrypted
     from nodeattrs.reports.lookup import LookedUp, plain
 
     scopes = scopes_of(options, hiera, options.node)
-    views = {name: view(scope) for name, scope in scopes.items()}
+    views = {name: _view(options, name, scope) for name, scope in scopes.items()}
     unknown = {name: _undecided(scope) for name, scope in scopes.items()}
+    kept = [
+        one
+        for name, scope in scopes.items()
+        for one in still_encrypted(scope, {as_asked(key): value for key, value in views[name].items()})
+    ]
     if options.render_as:
         bare = {name: {key: plain(value) for key, value in one.items()} for name, one in views.items()}
         _render(options, terminal, _alone(bare))
     else:
         terminal.report(LookedUp("", views, whole=True, unknown=unknown))
-    return _warned(terminal, unknown)
+    return _warned(terminal, unknown, kept)
+
+
+def _view(options: argparse.Namespace, name: str, scope: Scope) -> dict[str, Any]:
+    """Every key of a scope with its value, or with an error that shows nothing of what was decrypted."""
+    from nodeattrs.adapters.hiera import as_asked, view
+    from nodeattrs.errors import NodeattrsError
+
+    found = view(scope)
+    for key, value in found.items():
+        if isinstance(value, NodeattrsError):
+            found[key] = _harmless(options, name, value, as_asked(key))
+    return found
 
 
 def _undecided(scope: Scope) -> tuple[UnknownLevel, ...]:

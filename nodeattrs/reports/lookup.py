@@ -22,7 +22,11 @@ _MOST_LEAVES = 12
 
 
 def plain(value: Any) -> Any:
-    """A value as data, with a secret as it prints, and an error as what went wrong."""
+    """A value as data, with secrets as they print, and an error as what went wrong."""
+    if type(value) is dict:
+        return {key: plain(entry) for key, entry in value.items()}
+    if type(value) is list:
+        return [plain(entry) for entry in value]
     if isinstance(value, NodeattrsError):
         return {"error": value.kind or type(value).__name__, "code": value.code, "message": value.message}
     return str(value) if hasattr(value, "unwrap") else value
@@ -147,6 +151,9 @@ def _blocks(one: Explanation) -> Iterator[Block]:
         yield "  not set"
         yield from (f"    {sentence}" for sentence in one.unset)
     yield from _leaf_blocks(one)
+    if one.encrypted:
+        yield "  encrypted"
+        yield [(spell(path) if path else one.key, _places(places), reason) for path, reason, places in one.encrypted]
     yield from _knocked_blocks(one)
     yield from _other_blocks(one)
     if one.needed:

@@ -8,8 +8,20 @@
 from typing import TYPE_CHECKING
 
 from nodeattrs.adapters.hiera.answers import trusted_facts
-from nodeattrs.adapters.hiera.census import Seen, Unused, across, differences, undecided, unused, view
+from nodeattrs.adapters.hiera.census import (
+    Kept,
+    Seen,
+    Unused,
+    across,
+    as_asked,
+    differences,
+    still_encrypted,
+    undecided,
+    unused,
+    view,
+)
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, CannotDig, CannotMerge, HieraError, KeyNotFound
+from nodeattrs.adapters.hiera.eyaml import Encrypted, Pkcs7, encrypted_in
 from nodeattrs.adapters.hiera.hierarchies import has_environments
 from nodeattrs.adapters.hiera.scope import REQUIRED, Hiera, Scope
 from nodeattrs.adapters.hiera.strategies import merge
@@ -29,11 +41,14 @@ __all__ = [
     "BadLookup",
     "CannotDig",
     "CannotMerge",
+    "Encrypted",
     "Explanation",
     "Hiera",
     "HieraError",
+    "Kept",
     "KeyNotFound",
     "Needed",
+    "Pkcs7",
     "Scope",
     "Seen",
     "Sensitive",
@@ -41,10 +56,13 @@ __all__ = [
     "UnknownLevel",
     "Unused",
     "across",
+    "as_asked",
     "differences",
+    "encrypted_in",
     "has_environments",
     "merge",
     "needed",
+    "still_encrypted",
     "trusted_facts",
     "undecided",
     "unused",

@@ -15,6 +15,7 @@ from typing import Any
 from nodeattrs.adapters.hiera.answers import Answers, Asking, Merge
 from nodeattrs.adapters.hiera.deep import KNOCKED_OUT
 from nodeattrs.adapters.hiera.errors import HieraError
+from nodeattrs.adapters.hiera.eyaml import LEAVES, Encrypted, encrypted_in
 from nodeattrs.adapters.hiera.keys import NAME, split_key
 from nodeattrs.adapters.hiera.recorder import Recorder, Searched
 from nodeattrs.adapters.hiera.variables import unset
@@ -124,7 +125,13 @@ class Explanation:
     @property
     def is_secret(self) -> bool:
         """Whether the value is shown to nobody."""
-        return hasattr(self.value, "unwrap")
+        return hasattr(self.value, "unwrap") and not isinstance(self.value, Encrypted)
+
+    @property
+    def encrypted(self) -> tuple[tuple[Path, str, tuple[Origin, ...]], ...]:
+        """What of the value is still encrypted: the path, the reason, and where it stands."""
+        found = encrypted_in(self.value)
+        return tuple((path, one.reason, self.origins(path)) for path, one in found)
 
     @property
     def _from_data(self) -> bool:
@@ -316,7 +323,7 @@ def _undecided_merge(answers: Answers, recorder: Recorder, key: str) -> Iterator
 
 
 def _copied(value: Any) -> Any:
-    return copied(value) if type(value) in (dict, list) else value
+    return copied(value, LEAVES) if type(value) in (dict, list) else value
 
 
 def _undecided(
@@ -365,6 +372,11 @@ def _leaves(part: Part, path: Path) -> Iterator[tuple[Path, Part]]:
 
 
 def _plain(value: Any) -> Any:
+    """A value as data, with secrets as they print."""
+    if type(value) is dict:
+        return {key: _plain(entry) for key, entry in value.items()}
+    if type(value) is list:
+        return [_plain(entry) for entry in value]
     return str(value) if hasattr(value, "unwrap") else value
 
 

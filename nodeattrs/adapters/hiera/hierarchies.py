@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from functools import lru_cache, partial
 from typing import Any, Literal
 
-from nodeattrs.adapters.hiera import control
+from nodeattrs.adapters.hiera import control, eyaml
 from nodeattrs.adapters.hiera.config import BUILT_IN, NOT_INSTALLED, URIS, Config, Entry, read_config
 from nodeattrs.adapters.hiera.data import SKIPPED, DataFile, FunctionData, Source, file_source, unread
 from nodeattrs.adapters.hiera.errors import BadData
@@ -66,7 +66,7 @@ class LoadedTree:
         basemodulepath: Iterable[str | os.PathLike[str]] = (),
         puppet_conf: str | os.PathLike[str] | None = None,
         functions: Mapping[str, Callable[..., Any]] | None = None,
-        decrypt: Callable[[str], str] | None = None,
+        decrypt: Callable[[str], str] | bool = False,
         root: str | os.PathLike[str] | None = None,
         sensitive: Callable[[Any], Any] = Sensitive,
         documented: bool = False,
@@ -259,17 +259,27 @@ class LoadedTree:
         is_file = path is not None and entry.location not in URIS
         path = str(_normal(path)) if path is not None and is_file else path
         syntax = _SYNTAX.get(entry.function) if entry.function not in self._functions else None
-        key = (path or "", entry.function, "" if syntax else repr((options, entry.kind, entry.name, file)))
+        keys = options if syntax is not None and entry.function == "eyaml_lookup_key" else None
+        used = repr((options, file)) if keys else repr((options, entry.kind, entry.name, file)) if not syntax else ""
+        key = (path or "", entry.function, used)
         found = self._sources.get(key, _UNREAD)
         if found is not _UNREAD:
             return found  # type: ignore[no-any-return]
         if syntax is not None and is_file and path is not None:
-            decrypt = self._decrypt if entry.function == "eyaml_lookup_key" else None
-            made: Source | None = file_source(pathlib.Path(path), self.shown(path), syntax, decrypt, self.warn)
+            opened = None if keys is None else partial(eyaml.opened, decrypt=self._decrypting(keys, file))
+            made: Source | None = file_source(pathlib.Path(path), self.shown(path), syntax, opened, self.warn)
         else:
             given = {} if path is None else {"path" if is_file else "uri": path}
             made = self._function_source(entry, {**options, **given}, file)
         return self._sources.setdefault(key, made)
+
+    def _decrypting(self, options: Mapping[str, Any], file: str | None) -> Callable[[str], str]:
+        """What decrypts the texts of a level: what somebody gave, or the keys that its options name."""
+        if callable(self._decrypt):
+            return self._decrypt
+        if not self._decrypt:
+            return eyaml.stays
+        return eyaml.pkcs7_of(options, pathlib.Path(self._root or "", file or "").parent)
 
     def _function_source(self, entry: Entry, options: dict[str, Any], file: str | None) -> Source | None:
         failed = partial(_failed, entry, file)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from nodeattrs.adapters.hiera.answers import Answers, Asking, Merge
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, CannotMerge, HieraError, KeyNotFound
+from nodeattrs.adapters.hiera.eyaml import LEAVES, Encrypted
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
 from nodeattrs.adapters.hiera.keys import split_key
 from nodeattrs.adapters.hiera.recorder import Recorder
@@ -75,7 +76,7 @@ class Scope(Answers):
                     raise self._not_found([name] if isinstance(name, str) else name, merge, asking)
             kind = type(value)
             if kind is dict or kind is list:
-                value = copied(value)
+                value = copied(value, LEAVES)
             if value_type is not None:
                 self._check_type(parse_type(value_type), value, name)
         except CannotMerge as error:
@@ -202,7 +203,7 @@ class Scope(Answers):
             )
 
     def _check_type(self, wanted: Type, value: Any, name: Any) -> None:
-        if not wanted.holds(value):
+        if not wanted.holds(value.unwrap() if isinstance(value, Encrypted) else value):
             kind = {dict: "map", list: "list", str: "text", type(None): "null"}.get(type(value), type(value).__name__)
             raise BadLookup(f"the value of {name!r} is a {kind}, and no {wanted}", kind="value_type_mismatch")
 
@@ -271,7 +272,7 @@ class Hiera(LoadedTree):
     puppet_conf:     a puppet.conf, or its folder: what it says of hiera_config, environmentpath, basemodulepath
     functions:       data functions of one's own, by the name hiera.yaml calls them; entry points of
                      the group `nodeattrs.hiera` are found too
-    decrypt:         makes clear text of what eyaml encrypted; without it such texts pass untouched
+    decrypt:         whether to use the keys that hiera.yaml names for eyaml; or what makes clear text of one `ENC[..]`
     root:            the folder that file names in messages are counted from
     sensitive:       makes a secret, for `convert_to: Sensitive`
     documented:      the strategies follow the documentation where Puppet does not

@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 from nodeattrs.adapters.hiera.errors import BadLookup
+from nodeattrs.adapters.hiera.eyaml import Encrypted
 from nodeattrs.adapters.hiera.values import inspected
 from nodeattrs.core.budget import too_long
 from nodeattrs.core.sensitive import Sensitive
@@ -344,6 +345,8 @@ def convert(value: Any, to: Any, sensitive: Callable[[Any], Any] = Sensitive) ->
     >>> convert("0x1F", "Integer"), convert("101", ["Integer", 2]), convert({"a": 1}, "Array")
     (31, 5, [['a', 1]])
     """
+    if isinstance(value, Encrypted):
+        return value  # what it would be only its key can say
     name, *arguments = to if isinstance(to, list) and to else [to]
     if not isinstance(name, str):
         raise BadLookup(f"convert_to names no type: {to!r}", kind="convert_bad_type", hint="write convert_to: Integer")
