@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.exits import DONE, FAILED, NO_SUCH_KEY, NOT_UNDERSTOOD, UNKNOWN_LAYER, WRONG_TYPE, told
 from nodeattrs.cli.hiera_nodes import add_who, environment_of, scopes_of
-from nodeattrs.cli.options import actions_of, add_output, add_run_code
+from nodeattrs.cli.options import actions_of, add_output, add_run_code, unmarked
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -109,8 +109,14 @@ def _add_tree(parser: argparse.ArgumentParser, name: str) -> None:
 
 def _add_merging(parser: argparse.ArgumentParser) -> None:
     how = parser.add_argument_group("how values become one")
+    how.add_argument("--compile", action="store_true", help=argparse.SUPPRESS)
     how.add_argument("--merge", metavar="STRATEGY", help="first, unique, hash or deep; goes before lookup_options")
-    how.add_argument("--knock-out-prefix", metavar="PREFIX", help="with --merge deep: what marks a value to be removed")
+    how.add_argument(
+        "--knock-out-prefix",
+        metavar="PREFIX",
+        type=unmarked,
+        help="with --merge deep: what marks a value to be removed",
+    )
     how.add_argument("--sort-merged-arrays", action="store_true", help="with --merge deep: sort merged lists")
     how.add_argument(
         "--merge-hash-arrays", action="store_true", help="with --merge deep: merge maps in lists by position"
@@ -137,6 +143,10 @@ def _check(options: argparse.Namespace) -> None:
             options.refuse(f"--{word.replace('_', '-')} is about --merge deep")
     if options.action == "diff" and options.after is None and options.against_tree is None:
         options.refuse("name another node, or a tree with --against-tree")
+    if getattr(options, "compile", False):
+        options.refuse(
+            "--compile runs manifests, which nothing here does; give the variables they set: --set NAME=VALUE"
+        )
     if bool(getattr(options, "eyaml_private_key", None)) != bool(getattr(options, "eyaml_public_key", None)):
         options.refuse("--eyaml-private-key and --eyaml-public-key are a pair")
     if options.hiera and options.environmentpath:
@@ -409,6 +419,8 @@ def _render(options: argparse.Namespace, terminal: Terminal, value: Any) -> None
     elif options.render_as == "yaml":
         from nodeattrs.texts.yaml_writing import written
 
-        terminal.text(written(value))
+        terminal.text(written(value, blocks=True))
     else:
-        terminal.text(f"{value}\n")
+        from nodeattrs.adapters.hiera.values import written as as_ruby
+
+        terminal.text(f"{as_ruby(value)}\n")

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from nodeattrs.texts.documents import Document
 
 __all__ = [
+    "MARKED",
+    "MAY_BE_DASHES",
     "REPO_HELP",
     "actions_of",
     "add_at",
@@ -59,6 +61,7 @@ __all__ = [
     "sensitive_of",
     "settings_of",
     "store_of",
+    "unmarked",
 ]
 
 _NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,9})?", re.ASCII)
@@ -358,6 +361,16 @@ def check_facts(place: str) -> None:
             f"{place}: cannot be read: no such file or directory",
             hint="name what ohai or facter --json wrote, or a directory of NODE.json",
         )
+
+
+MAY_BE_DASHES = ("--knock-out-prefix",)
+"""Options whose value may be `--` alone, as Puppet's users write it: a word of its own, or behind `=`."""
+MARKED = "\0"
+
+
+def unmarked(value: str) -> str:
+    """The value of an option that may be dashes alone."""
+    return value.removeprefix(MARKED)
 
 
 def json_or_text(value: str) -> Any:

@@ -40,7 +40,7 @@ def _shown(value: Any, width: int = 60) -> str:
 
 def _as_yaml(value: Any) -> Iterator[str]:
     # What `puppet lookup` prints too. No node is known here, so that one lookup starts quickly.
-    text = written(plain(value), aliases=False, width=1_000)
+    text = written(plain(value), blocks=True, width=1_000)
     yield from (printable(line) for line in text.splitlines())
 
 

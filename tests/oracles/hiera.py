@@ -21,9 +21,10 @@ import yaml
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from nodeattrs.adapters.hiera import Hiera, Sensitive
+from nodeattrs.adapters.hiera import Hiera
 from nodeattrs.errors import NodeattrsError
 from tests.oracles import hiera_control
+from tests.oracles.hiera_control import encoded
 from tests.oracles.puppet import ruby_with_puppet
 from tests.vectors.values import spelled
 
@@ -157,8 +158,7 @@ def ours(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for call in task["lookups"]:
         scope = hiera.scope(task["facts"], node=task["node"])
         try:
-            value = scope.lookup(call["name"], merge=call.get("merge"))
-            yield {"value": {"$sensitive": value.unwrap()} if isinstance(value, Sensitive) else value}
+            yield {"value": encoded(scope.lookup(call["name"], merge=call.get("merge")))}
         except NodeattrsError as error:
             yield {"error": str(error)}
 

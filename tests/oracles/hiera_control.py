@@ -8,6 +8,7 @@ that a hiera.yaml names and nobody has are empty levels for Puppet; for us they 
 from __future__ import annotations
 
 import json
+import math
 import re
 import subprocess
 import sys
@@ -102,6 +103,8 @@ def _chosen(hiera: Hiera, template: str, variable: str, at: int) -> str | None:
         for at, part in enumerate(parts)
     )
     files = (path.relative_to(folder.folder).as_posix() for path in sorted(folder.folder.glob(f"{parts[0]}**/*")))
+    if "(.+)" not in pattern:
+        return None
     found = [match[1] for file in files if (match := re.fullmatch(pattern, file)) and "/" not in match[1]]
     return found[-1 if at else 0] if found else None
 
@@ -183,8 +186,20 @@ def _ours(scope: Scope, call: dict[str, Any]) -> Any:
 def _agree(value: Any, peer: dict[str, Any]) -> bool:
     if isinstance(value, NodeattrsError) or "error" in peer:
         return isinstance(value, NodeattrsError) and "error" in peer
-    value = {"$sensitive": value.unwrap()} if hasattr(value, "unwrap") else value
-    return not encrypted_in(value) and spelled(value) == spelled(peer.get("value", ABSENT))
+    return not encrypted_in(value) and spelled(encoded(value)) == spelled(peer.get("value", ABSENT))
+
+
+def encoded(value: Any) -> Any:
+    """A value as `hiera_puppet.rb` writes its own: what JSON has no word for is marked."""
+    if hasattr(value, "unwrap"):
+        return {"$sensitive": encoded(value.unwrap())}
+    if isinstance(value, dict):
+        return {key if type(key) is str else f"$Integer:{key}": encoded(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [encoded(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"$float": {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}[str(value)]}
+    return value
 
 
 class Peer:

@@ -97,9 +97,11 @@ end
 def plain(value)
   case value
   when Puppet::Pops::Types::PSensitiveType::Sensitive then { '$sensitive' => plain(value.unwrap) }
-  when Hash then value.to_h { |key, entry| [key, plain(entry)] }
+  when Hash then value.to_h { |key, entry| [key.is_a?(String) ? key : "$#{key.class}:#{key}", plain(entry)] }
   when Array then value.map { |entry| plain(entry) }
-  else value
+  when Float then value.finite? ? value : { '$float' => value.to_s }
+  when String, Integer, true, false, nil then value
+  else { '$other' => value.class.name }
   end
 end
 

@@ -134,7 +134,7 @@ class Answers:
         self.node = node
         self.environment = environment
         trusted = trusted_facts(node) if trusted is None else trusted
-        given = {"facts": facts, "trusted": trusted, "environment": environment}
+        given = {"server_facts": {}, "facts": facts, "trusted": trusted, "environment": environment}
         self.variables: dict[str, Any] = {**facts, **given, **variables}
         self.has_unknown = False
         self._levels: dict[tuple[str, str | None], tuple[Level, ...]] = {}

@@ -79,8 +79,8 @@ def read_config(path: pathlib.Path, name: str, layer: str) -> Config | BadData:
     """Read a hiera.yaml for a layer.
 
     layer:  "global", "environment" or "module"
-    return: the configuration; or, for version 3 in an environment or module, which Puppet
-            ignores, the warning that says so
+    return: the configuration; or, for an empty file, and for version 3 in an environment or
+            module, which Puppet ignores, the warning that says so
     raises: BadData with file and line
     """
     document = read_document(path, name, "yaml").document
@@ -102,7 +102,12 @@ class _Reader:
     def config(self) -> Config | BadData:
         tree = self.document.tree
         if not isinstance(tree, dict):
-            raise self.invalid("hiera.yaml must be a map", hint="write `version: 5` and a hierarchy")
+            message, hint = "hiera.yaml must be a map", "write `version: 5` and a hierarchy"
+            if tree is None:
+                return self.invalid(
+                    f"hiera.yaml is empty: the {self.layer} layer has no hierarchy of its own", hint=hint
+                )
+            raise self.invalid(message, hint=hint)
         version = tree.get("version")
         if version is None or version == 3:
             return self._version_3(tree)
@@ -155,9 +160,7 @@ class _Reader:
         return tuple(self._text(entry, (*path, at)) for at, entry in enumerate(value))
 
     def _options(self, tree: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
-        options = tree.get("options")
-        if options is None:
-            return {}
+        options = tree.get("options", {})
         if not isinstance(options, dict):
             raise self.invalid("options must be a map", (*path, "options"))
         for name in options:
@@ -242,6 +245,13 @@ class _Reader:
             declared = self._texts(value, place) if location.endswith("s") else (self._text(value, place),)
             if location == "mapped_paths" and len(declared) != 3:
                 raise self.invalid("mapped_paths takes a variable, a name and a template", place)
+        if options and function[1] in FILE_FUNCTIONS[:2]:
+            raise self.fault(
+                "data_function_needs_path",
+                f"{function[1]} takes no options, and Puppet refuses every lookup here",
+                (*path, "options") if "options" in given else ("defaults", "options"),
+                "remove them, or name the function that they are for",
+            )
         if (location is None or location in URIS) and function[1] in FILE_FUNCTIONS:
             raise self.fault(
                 "data_function_needs_path", f"{function[1]} needs to know a file", path, "add `path: common.yaml`"

@@ -17,7 +17,7 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import DocumentError, TooMuch
-from nodeattrs.texts.documents import Document, content_of, decoded, parse
+from nodeattrs.texts.documents import Document, content_of, decoded
 from nodeattrs.texts.places import HALF_PAIR, Mark, Text
 
 
@@ -56,13 +56,15 @@ def _bad(kind: str, error: DocumentError) -> BadData:
 
 
 def _parsed(text: Text, syntax: Literal["yaml", "json"]) -> ReadDocument:
-    if syntax == "json":
-        return ReadDocument(parse(text.text, text.file, "json"), {}, text)
-    from nodeattrs.adapters.hiera import ruby_yaml
-
     half = HALF_PAIR.search(text.text)
     if half:
         raise text.error("half of a surrogate pair, which no file can hold", half.start())
+    if syntax == "json":
+        from nodeattrs.adapters.hiera import ruby_json
+
+        return ReadDocument(ruby_json.read(text), {}, text)
+    from nodeattrs.adapters.hiera import ruby_yaml
+
     read = ruby_yaml.read(text)
     return ReadDocument(Document(text, read.reading), read.unfit, text, read.twice)
 

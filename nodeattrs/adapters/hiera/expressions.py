@@ -87,9 +87,10 @@ def _map_plan(value: dict[Any, Any]) -> Plan | None:
         def rebuild(speech: Speech) -> Any:
             out = {}
             for key, entry in value.items():
-                name = keys[key](speech) if key in keys else key
-                if type(name) is not str:
-                    name = written(name)
+                name = key
+                if key in keys:
+                    name = keys[key](speech)
+                    name = name if type(name) is str else written(name)
                 out[name] = plans[key](speech) if key in plans else entry
             return out
 

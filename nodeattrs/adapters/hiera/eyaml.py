@@ -59,6 +59,8 @@ def encrypted_in(value: Any, path: Path = ()) -> list[tuple[Path, Encrypted]]:
     """
     if type(value) is Encrypted:
         return [(path, value)]
+    if hasattr(value, "unwrap"):
+        return encrypted_in(value.unwrap(), path)
     entries = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
     return [found for step, one in entries for found in encrypted_in(one, (*path, step))]
 

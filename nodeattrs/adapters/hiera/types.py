@@ -10,6 +10,7 @@ their parameters. It knows no lookup.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -332,6 +333,7 @@ _MAKERS: dict[str, Callable[[list[Any]], Holds]] = {
 
 _INTEGER = re.compile(r"([+-]?)\s*(0[xX][0-9A-Fa-f]+|0[bB][01]+|0[0-7]*|[1-9]\d*)", re.ASCII)
 _FLOAT = re.compile(r"[+-]?\s*\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
+_MOST_COUNTED = 100_000
 _WORDS: dict[str, bool] = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n": False}
 
 
@@ -427,6 +429,8 @@ def _to_boolean(value: Any) -> bool:
 def _to_string(value: Any) -> str:
     if value is None:
         return ""
+    if type(value) is float:  # Puppet's %f; inside of a list it is written in full
+        return f"{value:f}" if math.isfinite(value) else {"inf": "Inf", "-inf": "-Inf"}.get(str(value), "NaN")
     return value if type(value) is str else _puppet_text(value)
 
 
@@ -452,6 +456,8 @@ def _to_array(value: Any, wrap: bool = False) -> list[Any]:
         return [[key, one] for key, one in value.items()]
     if type(value) is str:
         return list(value)
+    if type(value) is int and 0 <= value <= _MOST_COUNTED:
+        return list(range(value))
     raise ValueError
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from nodeattrs.adapters.hiera.eyaml import Encrypted
+
 
 def written(value: Any) -> str:
     """A value as part of a text: null is empty, lists and maps are in Ruby's notation.
@@ -35,6 +37,8 @@ def inspected(value: Any) -> str:
         return "[" + ", ".join([inspected(entry) for entry in value]) + "]"
     if type(value) is dict:
         return "{" + ", ".join([f"{inspected(key)}=>{inspected(entry)}" for key, entry in value.items()]) + "}"
+    if hasattr(value, "unwrap") and not isinstance(value, Encrypted):
+        return "Sensitive [value redacted]"
     return str(value)
 
 
