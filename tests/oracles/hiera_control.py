@@ -95,7 +95,7 @@ def fitted(hiera: Hiera, at: int) -> dict[str, Any]:
 def _chosen(hiera: Hiera, template: str, variable: str, at: int) -> str | None:
     """What a variable may be, so that a file is there: the first one that is, or for another node the last."""
     folder = hiera.environment_layer("production")
-    if folder is None or not template.endswith((".yaml", ".eyaml", ".json")):
+    if folder is None or template.startswith("/") or not template.endswith((".yaml", ".eyaml", ".json")):
         return None
     parts = re.split(r"(%\{[^}]*\})", template)
     pattern = "".join(
