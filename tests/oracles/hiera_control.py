@@ -19,8 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.hiera import Hiera, Scope, encrypted_in, needed
-from nodeattrs.adapters.hiera.census import as_asked
+from nodeattrs.adapters.hiera import Hiera, Scope, as_asked, encrypted_in, needed
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.errors import NodeattrsError
 from tests.vectors.values import spelled

@@ -21,10 +21,10 @@ from nodeattrs.adapters.hiera.census import (
     view,
 )
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, CannotDig, CannotMerge, HieraError, KeyNotFound
-from nodeattrs.adapters.hiera.eyaml import Encrypted, Pkcs7, encrypted_in
 from nodeattrs.adapters.hiera.hierarchies import has_environments
 from nodeattrs.adapters.hiera.scope import REQUIRED, Hiera, Scope
 from nodeattrs.adapters.hiera.strategies import merge
+from nodeattrs.adapters.hiera.values import Encrypted, encrypted_in
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown
@@ -32,6 +32,7 @@ from nodeattrs.lazily import imported
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera.explain import Explanation, UnknownLevel
+    from nodeattrs.adapters.hiera.eyaml import Pkcs7
     from nodeattrs.adapters.hiera.variables import Needed, needed
 
 __all__ = [
@@ -72,5 +73,12 @@ __all__ = [
 
 # A lookup that nobody asks about does not load the answers.
 __getattr__ = imported(
-    __name__, {"Explanation": "explain", "UnknownLevel": "explain", "Needed": "variables", "needed": "variables"}
+    __name__,
+    {
+        "Explanation": "explain",
+        "UnknownLevel": "explain",
+        "Needed": "variables",
+        "needed": "variables",
+        "Pkcs7": "eyaml",
+    },
 )

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.adapters.hiera.data import DataFile
-from nodeattrs.adapters.hiera.eyaml import encrypted_in
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
 from nodeattrs.adapters.hiera.keys import NAME
 from nodeattrs.adapters.hiera.scope import Scope
+from nodeattrs.adapters.hiera.values import encrypted_in
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, spell, strict_key

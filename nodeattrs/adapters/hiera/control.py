@@ -6,7 +6,6 @@ run, and nothing is looked for that no file names: not what is installed on this
 
 from __future__ import annotations
 
-import glob
 import os
 import pathlib
 import re
@@ -21,7 +20,6 @@ from nodeattrs.texts.documents import text_of
 Warn = Callable[[DocumentError], None]
 
 ENVIRONMENT_CONF = "environment.conf"
-PUPPETFILE = "Puppetfile"
 
 _SECTION = re.compile(r"\s*\[(\w+)\]\s*")
 _SETTING = re.compile(r"\s*(\w+)\s*=\s*(.*?)\s*")
@@ -126,6 +124,8 @@ def modulepath(
 
 
 def _globbed(path: str) -> Iterable[pathlib.Path]:
+    import glob  # few have any
+
     return map(pathlib.Path, sorted(glob.glob(path)) if any(mark in path for mark in "*?[") else [path])
 
 

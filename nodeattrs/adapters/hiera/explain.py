@@ -15,9 +15,9 @@ from typing import Any
 from nodeattrs.adapters.hiera.answers import Answers, Asking, Merge
 from nodeattrs.adapters.hiera.deep import KNOCKED_OUT
 from nodeattrs.adapters.hiera.errors import HieraError
-from nodeattrs.adapters.hiera.eyaml import LEAVES, Encrypted, encrypted_in
 from nodeattrs.adapters.hiera.keys import NAME, split_key
 from nodeattrs.adapters.hiera.recorder import Recorder, Searched
+from nodeattrs.adapters.hiera.values import LEAVES, Encrypted, encrypted_in
 from nodeattrs.adapters.hiera.variables import unset
 from nodeattrs.core.claim import Cause, Claim, Origin
 from nodeattrs.core.folding import NOTHING, Folding, noting

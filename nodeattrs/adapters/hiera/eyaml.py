@@ -14,11 +14,10 @@ from functools import cached_property
 from typing import Any
 
 from nodeattrs.adapters.hiera.errors import BadLookup
-from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.core.tree import SCALARS, Path
+from nodeattrs.adapters.hiera.values import Encrypted
 from nodeattrs.errors import missing_extra
 
-__all__ = ["Encrypted", "Pkcs7", "encrypted_in", "opened", "pkcs7_of"]
+__all__ = ["Decrypt", "Pkcs7", "opened", "pkcs7_of", "stays"]
 
 Decrypt = Callable[[str], str]
 """Makes clear text of one `ENC[SCHEME,...]`; raises `NoKey` where it cannot, for want of a key."""
@@ -30,39 +29,6 @@ _BLANKS = re.compile(r"\s")
 
 class NoKey(Exception):
     """A text stays encrypted, for the reason that this says."""
-
-
-class Encrypted(Sensitive):
-    """A text of a data file that nobody decrypted: a secret, which `unwrap()` gives as the file has it.
-
-    reason: why it is not decrypted
-    """
-
-    __slots__ = ("reason",)
-
-    def __init__(self, value: str, reason: str) -> None:
-        super().__init__(value)
-        self.reason = reason
-
-    def __repr__(self) -> str:
-        return "Sensitive(encrypted)"
-
-
-LEAVES = SCALARS | {Encrypted}
-"""What a value of data has at its ends."""
-
-
-def encrypted_in(value: Any, path: Path = ()) -> list[tuple[Path, Encrypted]]:
-    """What of a value is still encrypted, each with its path.
-
-    cost: one visit of the whole value
-    """
-    if type(value) is Encrypted:
-        return [(path, value)]
-    if hasattr(value, "unwrap"):
-        return encrypted_in(value.unwrap(), path)
-    entries = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
-    return [found for step, one in entries for found in encrypted_in(one, (*path, step))]
 
 
 def opened(value: Any, decrypt: Decrypt) -> Any:

@@ -12,11 +12,9 @@ import pathlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from difflib import get_close_matches
 from functools import lru_cache, partial
 from typing import Any, Literal
 
-from nodeattrs.adapters.hiera import control, eyaml
 from nodeattrs.adapters.hiera.config import BUILT_IN, NOT_INSTALLED, URIS, Config, Entry, read_config
 from nodeattrs.adapters.hiera.data import SKIPPED, DataFile, FunctionData, Source, file_source, unread
 from nodeattrs.adapters.hiera.errors import BadData
@@ -78,6 +76,8 @@ class LoadedTree:
         self._basemodulepath = [pathlib.Path(path) for path in basemodulepath]
         self._settings: Mapping[str, str] = {}
         if puppet_conf is not None:
+            from nodeattrs.adapters.hiera import control
+
             conf = control.puppet_conf(pathlib.Path(puppet_conf))
             environmentpath = environmentpath or (None if config else conf.environmentpath)
             global_config = global_config or conf.hiera_config
@@ -181,9 +181,11 @@ class LoadedTree:
         folder = self._folder(environment)
         if folder is None:
             return None
-        file = folder / control.PUPPETFILE
+        file = folder / "Puppetfile"
         named = self._named.get(environment)
         if named is None:
+            from nodeattrs.adapters.hiera import control
+
             named = control.named_modules(file, self.shown(str(file)), self.warn)
             named = self._named.setdefault(environment, named)
         if module not in named:
@@ -197,6 +199,8 @@ class LoadedTree:
         if found is None:
             found, folder = self._basemodulepath, self._folder(environment)
             if folder is not None:
+                from nodeattrs.adapters.hiera import control
+
                 name = self.shown(str(folder / control.ENVIRONMENT_CONF))
                 known = {**self._settings, "environment": environment}
                 found = control.modulepath(folder, name, found, known, self.warn)
@@ -266,20 +270,23 @@ class LoadedTree:
         if found is not _UNREAD:
             return found  # type: ignore[no-any-return]
         if syntax is not None and is_file and path is not None:
-            opened = None if keys is None else partial(eyaml.opened, decrypt=self._decrypting(keys, file))
+            opened = None if keys is None else self._opening(keys, file)
             made: Source | None = file_source(pathlib.Path(path), self.shown(path), syntax, opened, self.warn)
         else:
             given = {} if path is None else {"path" if is_file else "uri": path}
             made = self._function_source(entry, {**options, **given}, file)
         return self._sources.setdefault(key, made)
 
-    def _decrypting(self, options: Mapping[str, Any], file: str | None) -> Callable[[str], str]:
-        """What decrypts the texts of a level: what somebody gave, or the keys that its options name."""
+    def _opening(self, options: Mapping[str, Any], file: str | None) -> Callable[[Any], Any]:
+        """What decrypts the values of a level: what somebody gave, or the keys that its options name."""
+        from nodeattrs.adapters.hiera import eyaml
+
+        decrypt: Callable[[str], str] = eyaml.stays
         if callable(self._decrypt):
-            return self._decrypt
-        if not self._decrypt:
-            return eyaml.stays
-        return eyaml.pkcs7_of(options, pathlib.Path(self._root or "", file or "").parent)
+            decrypt = self._decrypt
+        elif self._decrypt:
+            decrypt = eyaml.pkcs7_of(options, pathlib.Path(self._root or "", file or "").parent)
+        return partial(eyaml.opened, decrypt=decrypt)
 
     def _function_source(self, entry: Entry, options: dict[str, Any], file: str | None) -> Source | None:
         failed = partial(_failed, entry, file)
@@ -322,6 +329,8 @@ class LoadedTree:
             line=entry.line,
             hint=_NOT_READ.get(entry.function if entry.function in _NOT_READ else entry.kind, _OFFER),
         )
+        from difflib import get_close_matches  # for messages only
+
         close = get_close_matches(entry.function, [*_SYNTAX, *self._functions], 1, 0.85)
         if close and entry.kind in _CALLS:
             fault.hint = f"did you mean {close[0]}?"
@@ -401,7 +410,7 @@ def _environment_layer(
 
 def has_environments(folder: pathlib.Path) -> bool:
     """Whether a folder has environments, and is none itself."""
-    is_one = any((folder / name).exists() for name in ("hiera.yaml", control.ENVIRONMENT_CONF))
+    is_one = any((folder / name).exists() for name in ("hiera.yaml", "environment.conf"))
     return not is_one and (folder / "environments").is_dir()
 
 

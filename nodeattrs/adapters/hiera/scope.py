@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from nodeattrs.adapters.hiera.answers import Answers, Asking, Merge
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, CannotMerge, HieraError, KeyNotFound
-from nodeattrs.adapters.hiera.eyaml import LEAVES, Encrypted
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
 from nodeattrs.adapters.hiera.keys import split_key
 from nodeattrs.adapters.hiera.recorder import Recorder
 from nodeattrs.adapters.hiera.types import Type, parse_type
+from nodeattrs.adapters.hiera.values import LEAVES, Encrypted
 from nodeattrs.core.tree import ABSENT, copied, near
 from nodeattrs.errors import NodeattrsError, TooDeep
 

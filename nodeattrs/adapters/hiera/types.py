@@ -18,8 +18,7 @@ from functools import lru_cache
 from typing import Any
 
 from nodeattrs.adapters.hiera.errors import BadLookup
-from nodeattrs.adapters.hiera.eyaml import Encrypted
-from nodeattrs.adapters.hiera.values import inspected
+from nodeattrs.adapters.hiera.values import Encrypted, inspected
 from nodeattrs.core.budget import too_long
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import meant
