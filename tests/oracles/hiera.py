@@ -1,4 +1,4 @@
-"""python -m tests.oracles.hiera [--trees N]; python -m tests.oracles.hiera trees DIR
+"""python -m tests.oracles.hiera [--trees N] | trees DIR [--keys N] | eyaml
 
 Random trees and lookups, the same ones each time, answered by us and by real Puppet in
 one Ruby process. Prints how many answers were compared; exit code 0 if there were some
@@ -25,6 +25,7 @@ from nodeattrs.adapters.hiera import Hiera
 from nodeattrs.errors import NodeattrsError
 from tests.oracles import hiera_control
 from tests.oracles.hiera_control import encoded
+from tests.oracles.hiera_eyaml import eyaml
 from tests.oracles.puppet import ruby_with_puppet
 from tests.vectors.values import spelled
 
@@ -191,12 +192,17 @@ def _agree(got: dict[str, Any], theirs: dict[str, Any]) -> bool:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.oracles.hiera", description="Our lookups beside Puppet's.")
-    parser.add_argument("what", nargs="?", choices=("random", "trees"), default="random", help="(default: random)")
+    parser.add_argument(
+        "what", nargs="?", choices=("random", "trees", "eyaml"), default="random", help="(default: random)"
+    )
     parser.add_argument("folder", nargs="?", type=Path, help="for trees: a folder of control repositories")
     parser.add_argument("--keys", type=int, default=0, help="for trees: at most so many keys of each (default: all)")
     parser.add_argument("--trees", type=int, default=300, help="how many random trees (default: 300)")
     parser.add_argument("--keep", type=Path, help="write the trees here, and leave them")
     asked = parser.parse_args(arguments)
+    if asked.what == "eyaml":
+        with tempfile.TemporaryDirectory() as folder:
+            return eyaml(*ruby_with_puppet(Path(folder) / "puppet"))
     if asked.what == "trees":
         with tempfile.TemporaryDirectory() as folder:
             return hiera_control.trees(asked.folder, *ruby_with_puppet(Path(folder) / "puppet"), asked.keys)
