@@ -6,6 +6,7 @@ import json
 import os
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -647,6 +648,53 @@ class TestAsPuppetHasIt:
             with pytest.raises(KeyNotFound):
                 scope.lookup(key)
         assert ["environment", "module"] == [str(one).split("the ")[1].split()[0] for one in scope.tree.warnings]
+
+
+class TestWherePuppetDiffers:
+    """The rows of docs/differences.md about odd input, each with its smallest one."""
+
+    def test_a_byte_order_mark_is_skipped(self, site: Site):
+        """
+        In YAML and in JSON.
+        """
+        config = hiera_trees.COMMON + "- {name: j, path: j.json, data_hash: json_data}\n"
+        scope = site({"hiera.yaml": config, "data/common.yaml": "\ufeffk: 1\nl: 2\n", "data/j.json": '\ufeff{"j": 3}'})
+
+        assert [1, 2, 3] == [scope.lookup(key) for key in "klj"]
+
+    def test_a_file_is_read_by_each_function_for_itself(self, site: Site):
+        """
+        What one of them takes the other may refuse.
+        """
+        config = hiera_trees.COMMON + "- {name: y, path: j.json}\n- {name: j, path: j.json, data_hash: json_data}\n"
+        files = {"hiera.yaml": config, "data/j.json": '{"k": 1,}'}
+
+        with pytest.raises(BadData, match="a comma with nothing after it"):
+            site(files).lookup("k")
+
+    @pytest.mark.parametrize(
+        ("text", "merge", "value"),
+        [
+            ("k: .nan\n", {"strategy": "deep", "knockout_prefix": "--"}, "nan"),
+            ("k: [{0: a}]\n", "unique", "[{0: 'a'}]"),
+        ],
+    )
+    def test_values_that_it_drops_or_refuses_stay(self, site: Site, text: str, merge: Any, value: str):
+        """
+        A number that is none, and a map with an integer key in a list.
+        """
+        assert value == str(site({"data/common.yaml": text}).lookup("k", merge=merge))
+
+    @pytest.mark.parametrize(
+        ("text", "words"), [("k: !!binary /w==\n", "no text"), ("k: !ruby/object:Foo {}\n", "a tag")]
+    )
+    def test_what_is_no_plain_data_refuses_its_file(self, site: Site, text: str, words: str):
+        """
+        A map of Ruby is one of ours.
+        """
+        with pytest.raises(BadData, match=words):
+            site({"data/common.yaml": text}).lookup("k")
+        assert 1 == site({"data/common.yaml": "--- !ruby/object:Hash\nk: 1\n"}).lookup("k")
 
 
 def test_a_secret_shows_itself_nowhere(site: Site):

@@ -193,7 +193,7 @@ class _Puppet(Builder):
         tag = frame.event.tag
         if tag in _ORDERED and type(frame.data) is list and all(type(one) is dict for one in frame.data):
             return {key: value for one in frame.data for key, value in one.items()}
-        if tag and (tag.startswith("!ruby/") or tag in _NO_PLAIN_DATA):
+        if tag and tag != "!ruby/object:Hash" and (tag.startswith("!ruby/") or tag in _NO_PLAIN_DATA):
             raise self.error("a tag that data files may not use", frame.event, hint="write a plain map or list")
         return frame.data
 
