@@ -11,7 +11,8 @@ ROOMS = {
         "unknown_slots values view writers"
     ),
     "adapters/hiera": (
-        "answer hiera_census hiera_config hiera_explain hiera_laws hiera_lookup hiera_merge hiera_types "
+        "answer hiera_census hiera_config hiera_control hiera_explain hiera_eyaml hiera_laws hiera_lookup hiera_merge "
+        "hiera_nodes hiera_types "
         "hiera_unknown hiera_yaml yaml_readers"
     ),
     "adapters/cloudinit": (

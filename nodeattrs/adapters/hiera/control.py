@@ -22,7 +22,7 @@ Warn = Callable[[DocumentError], None]
 ENVIRONMENT_CONF = "environment.conf"
 
 _SECTION = re.compile(r"\s*\[(\w+)\]\s*")
-_SETTING = re.compile(r"\s*(\w+)\s*=\s*(.*?)\s*")
+_SETTING = re.compile(r"\s*(\w+)\s*=\s*([^\0]*?)\s*")
 _NOTHING = re.compile(r"\s*(#.*)?")
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
 _MODULE = re.compile(r"^[ \t]*mod\b[ \t(]*(?:(['\"])(?:\w+[-/])?(\w+)\1|\S)", re.MULTILINE)
