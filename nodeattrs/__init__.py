@@ -12,6 +12,17 @@
 
 from __future__ import annotations
 
+import sys
+
+if [word.rpartition("/")[2] for word in sys.orig_argv[-len(getattr(sys, "argv", ())) :][:1]] == ["nodeattrs"]:
+    # We are the program, and not a library of one: Ctrl-C is ours from now on.
+    try:
+        from nodeattrs.cli.interrupts import at_once
+
+        at_once()
+    except KeyboardInterrupt:
+        sys.exit(130)
+
 from nodeattrs.lazily import imported
 
 TYPE_CHECKING = False
@@ -29,7 +40,7 @@ if TYPE_CHECKING:  # a type checker takes it for true; `typing` itself need not 
         MAP,
         MEET,
         NULL,
-        SAID,
+        PRESENT,
         SCALAR,
         TAKE,
         TEXT,
@@ -68,7 +79,7 @@ _HOMES = {
     "Origin": "core.claim",
     "Part": "core.part",
     "Policy": "core.policy",
-    "SAID": "core.policy",
+    "PRESENT": "core.policy",
     "SCALAR": "core.policy",
     "Sensitive": "core.sensitive",
     "Symbol": "node.values",
@@ -95,7 +106,7 @@ __all__ = [
     "MAP",
     "MEET",
     "NULL",
-    "SAID",
+    "PRESENT",
     "SCALAR",
     "TAKE",
     "TEXT",

@@ -75,7 +75,7 @@ class TestCommand:
         assert main(["catalog", "check", "--from", write(tree)]) == 1
         said = capsys.readouterr().out
         assert "Could not find resource 'File[/x]' in parameter 'before'" in said
-        assert "(File[/a] => File[/b] => File[/a])" in said
+        assert "1 dependency cycle: File[/a] => File[/b] => File[/a]" in said
         assert "  File[/a] => File[/b]: before of File[/a] at catalog.json:3 (catalog)" in said
         assert "  File[/b] => File[/a]: the chain File['/b'] ~> File['/a'] at catalog.json:" in said
 
@@ -84,7 +84,7 @@ class TestCommand:
         assert ("NA0602", "catalog.json", 3) == (missing["code"], missing["file"], missing["line"])
         assert ("NA0603", "catalog.json", 3) == (cycle["code"], cycle["file"], cycle["line"])
         assert ["before of File[/a]", "the chain File['/b'] ~> File['/a']"] == [
-            edge.partition(": ")[2].partition(" at ")[0] for edge in cycle["said"]
+            edge.partition(": ")[2].partition(" at ")[0] for edge in cycle["details"]
         ]
 
     @pytest.mark.parametrize("turned", [False, True])

@@ -103,7 +103,7 @@ class TestWhoAsks:
         assert (1, "", True) == (code, out, "the classifier enc is code, which was not run" in err)
         assert (0, "n  n-role production\n") == said(*words, "--run-code")[:2]
         Path("enc").write_text("#!/bin/sh\necho no such node >&2\nexit 3\n")
-        assert "ended with 3 for 'n' and said: no such node" in said(*words, "--run-code")[2]
+        assert "ended with 3 for 'n' and wrote: no such node" in said(*words, "--run-code")[2]
         Path("enc").chmod(0o644)
         assert "cannot be asked" in said(*words, "--run-code")[2]
 
@@ -144,7 +144,7 @@ class TestVariables:
 
         with pytest.raises(KeyNotFound) as caught:
             scope.lookup("nope")
-        assert "data/os/%{facts.os.family}.yaml (and 1 more): facts.os.family is not set" in caught.value.said
+        assert "data/os/%{facts.os.family}.yaml (and 1 more): facts.os.family is not set" in caught.value.details
 
     def test_an_explanation_has_the_path_as_it_is_written_and_as_it_was_found(self, said):
         """
@@ -186,7 +186,7 @@ class TestWhatIsNotThere:
         with pytest.raises(KeyNotFound, match=r"there is no folder nowhere/production, which hiera\.yaml:2"):
             scope.lookup("k")
         (warning,) = scope.tree.warnings
-        assert ("no_data_files", ("there is no folder nowhere",)) == (warning.kind, tuple(warning.said))
+        assert ("no_data_files", ("there is no folder nowhere",)) == (warning.kind, tuple(warning.details))
 
     def test_an_explanation_says_that_the_folder_is_missing(self, site: Site):
         """

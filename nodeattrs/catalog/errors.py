@@ -42,12 +42,12 @@ class ReferenceNotFound(NotFound):
         parameter: str | None = None,
         compile_message: str | None = None,
         apply_message: str | None = None,
-        said: Iterable[str] = (),
+        details: Iterable[str] = (),
         origins: Iterable[Any] = (),
         hint: str | None = None,
     ) -> None:
         message = compile_message or apply_message or missing
-        super().__init__(message, origins=tuple(origins), said=said, hint=hint)
+        super().__init__(message, origins=tuple(origins), details=details, hint=hint)
         self.missing = missing
         self.by = by
         self.parameter = parameter
@@ -58,14 +58,22 @@ class ReferenceNotFound(NotFound):
 class DependencyCycle(NodeattrsError, ValueError):
     """Resources that wait for each other; nothing can be applied.
 
-    cycles: one `nodeattrs.catalog.cycles.Cycle` each, sorted by their members
+    cycles:         one `nodeattrs.catalog.cycles.Cycle` each, sorted by their members
+    puppet_message: what Puppet says: a walk that ends in the ring, and an option of its own
     """
 
     def __init__(
-        self, message: str, cycles: Iterable[Any], said: Iterable[str] = (), origins: Iterable[Any] = ()
+        self,
+        message: str,
+        cycles: Iterable[Any],
+        details: Iterable[str] = (),
+        origins: Iterable[Any] = (),
+        hint: str | None = None,
+        puppet_message: str = "",
     ) -> None:
-        super().__init__(message, said=said, origins=tuple(origins))
+        super().__init__(message, details=details, origins=tuple(origins), hint=hint)
         self.cycles = tuple(cycles)
+        self.puppet_message = puppet_message
 
 
 class ResourceFailed(NodeattrsError):

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.exits import DONE, FAILED, NO_SUCH_KEY, NOT_UNDERSTOOD, UNKNOWN_LAYER, WRONG_TYPE, told
+from nodeattrs.cli.exits import DONE, FAILED, NO_SUCH_KEY, NOT_UNDERSTOOD, UNKNOWN_LAYER, WRONG_TYPE, described
 from nodeattrs.cli.hiera_nodes import add_who, environment_of, scopes_of
 from nodeattrs.cli.options import actions_of, add_output, add_run_code, unmarked
 from nodeattrs.cli.terminal import Terminal
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.hiera import Hiera, Kept, Scope, UnknownLevel
     from nodeattrs.errors import NodeattrsError
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
-NAME = "hiera"
 SUMMARY = "look keys up in a Hiera 5 tree, and say which file and line gave what"
 DESCRIPTION = """\
 Ask layers of Hiera 5 data, for one node or for all of a folder of facts. The tree is hiera.yaml
@@ -48,7 +45,7 @@ _SUMMARIES = {
     "matrix": "print the values that a key has for many nodes, each with its lines and its nodes",
     "variables": "print the variables that the hierarchies need, and for which nodes they are not set",
 }
-_CODES = told(DONE, FAILED, NOT_UNDERSTOOD, NO_SUCH_KEY, WRONG_TYPE, UNKNOWN_LAYER)
+_CODES = described(DONE, FAILED, NOT_UNDERSTOOD, NO_SUCH_KEY, WRONG_TYPE, UNKNOWN_LAYER)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

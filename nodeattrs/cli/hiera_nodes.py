@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from nodeattrs.adapters.hiera import Hiera, Scope
 
-__all__ = ["add_who", "environment_of", "scopes_of"]
-
 _SECONDS = 60
 """How long a classifier may think."""
 
@@ -150,6 +148,6 @@ def _asked(program: Path, node: str) -> str:
     except (OSError, UnicodeDecodeError, subprocess.TimeoutExpired) as error:
         raise DocumentError(f"cannot be asked: {error}", file=program.as_posix()) from error
     if done.returncode:
-        said = (done.stderr.strip() or "nothing").splitlines()[-1]
-        raise DocumentError(f"ended with {done.returncode} for {node!r} and said: {said}", file=program.as_posix())
+        last = (done.stderr.strip() or "nothing").splitlines()[-1]
+        raise DocumentError(f"ended with {done.returncode} for {node!r} and wrote: {last}", file=program.as_posix())
     return done.stdout

@@ -16,8 +16,6 @@ from nodeattrs.errors import NodeattrsError
 from nodeattrs.reports.lookup import plain
 from nodeattrs.reports.screen import Screen, printable
 
-__all__ = ["Cell", "Matrix"]
-
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -86,13 +84,13 @@ def _by(group: Iterable[tuple[str, Cell]], key: Any) -> Iterable[tuple[Any, list
 
 def _group(group: list[tuple[str, Cell]]) -> dict[str, Any]:
     value = group[0][1].value
-    said = plain(value) if isinstance(value, NodeattrsError) else {"value": plain(value)}
+    answer = plain(value) if isinstance(value, NodeattrsError) else {"value": plain(value)}
     places = [
         {"set_by": [_origin(one) for one in origins], "nodes": names}
         for origins, names in _by(group, lambda cell: cell.origins)
     ]
     notes = list(dict.fromkeys(note for _, cell in group for note in cell.notes))
-    return {**said, "places": places, "notes": notes}
+    return {**answer, "places": places, "notes": notes}
 
 
 def _origin(origin: Origin) -> dict[str, Any]:

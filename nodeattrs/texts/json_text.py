@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-from nodeattrs.core.budget import MAX_DIGITS
+from nodeattrs.core.budget import MAX_DIGITS, Budget
 from nodeattrs.core.tree import MAX_DEPTH, Path
 from nodeattrs.errors import DocumentError
 from nodeattrs.texts.numbers import NoNumber, finite
@@ -46,12 +46,12 @@ _HINTS = {
 }
 
 
-def read(text: Text, number: Callable[[str], float] = finite) -> Reading:
+def read(text: Text, budget: Budget, number: Callable[[str], float] = finite) -> Reading:
     """What *text* says. A key written twice: the last one counts, as in Chef, with a warning.
 
     number: makes a float of its spelling
     cost:   the library's parser, and one look at each map and list
-    raises: DocumentError
+    raises: DocumentError; TooMuch
     """
     try:
         tree = _decoder(number).decode(text.text)
@@ -70,8 +70,9 @@ def read(text: Text, number: Callable[[str], float] = finite) -> Reading:
     levels, strings = _size(tree)
     if levels > MAX_DEPTH:
         raise _too_deep(text)
+    budget.depth(levels)
     _refuse_half_pairs(text)
-    # The library keeps quiet about keys said twice; but what is lost of one shows by its quotes.
+    # The library keeps quiet about keys written twice; but what is lost of one shows by its quotes.
     repeated = tuple(_repeated(text)) if _quotes(text.text) > 2 * strings else ()
     return Reading(tree, lambda: _marked(text.text)[0], repeated, levels, len(text.text) - len(text.text.lstrip()))
 

@@ -232,7 +232,7 @@ def word_or_definition(text: str) -> Definition:
 
 
 def type_of_text(text: str | bytes, default: str | None = None) -> str | None:
-    """The type that the beginning of a text tells, in any case and after leading white space.
+    """The type that the beginning of a text shows, in any case and after leading white space.
 
     >>> type_of_text("#Cloud-Config-JSONP")
     'text/cloud-config-jsonp'

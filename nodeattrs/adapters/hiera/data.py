@@ -52,7 +52,7 @@ def read_document(path: pathlib.Path, name: str, syntax: Literal["yaml", "json"]
 
 def _bad(kind: str, error: DocumentError) -> BadData:
     place = {"file": error.file, "line": error.line, "column": error.column}
-    return BadData(error.reason, kind=kind, hint=error.hint, said=error.said, **place)
+    return BadData(error.reason, kind=kind, hint=error.hint, details=error.details, **place)
 
 
 def _parsed(text: Text, syntax: Literal["yaml", "json"]) -> ReadDocument:
@@ -97,14 +97,14 @@ class Overwritten:
         return self.tree
 
     def locator(self, key: str, entry: str) -> Locator:
-        return _OverwrittenSpeaker(self, entry)
+        return _OverwrittenLocator(self, entry)
 
     def overwritten(self, key: str) -> Sequence[Source]:
         return ()
 
 
 @dataclass(frozen=True, slots=True)
-class _OverwrittenSpeaker:
+class _OverwrittenLocator:
     source: Overwritten
     entry: str
 
@@ -173,8 +173,8 @@ class DataFile:
                 value = plan(speech)
             except HieraError as error:
                 place = f"needed by {key!r} in {self.file}:{self.document.place((key,))[0]}"
-                if place not in error.said:
-                    error.said = (*error.said, place)
+                if place not in error.details:
+                    error.details = (*error.details, place)
                 raise
         return value
 
@@ -217,7 +217,7 @@ def file_source(
 
     opened: makes of a value what it is once it is decrypted
 
-    A YAML file whose root is no map has no keys, and *warn* is told; JSON has to be an object.
+    A YAML file whose root is no map has no keys, and *warn* is called; JSON has to be an object.
     raises: BadData
     """
     try:

@@ -17,8 +17,6 @@ from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.adapters.hiera.values import Encrypted
 from nodeattrs.errors import missing_extra
 
-__all__ = ["Decrypt", "Pkcs7", "opened", "pkcs7_of", "stays"]
-
 Decrypt = Callable[[str], str]
 """Makes clear text of one `ENC[SCHEME,...]`; raises `NoKey` where it cannot, for want of a key."""
 

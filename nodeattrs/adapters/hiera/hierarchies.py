@@ -240,10 +240,10 @@ class LoadedTree:
     def warn_of_nothing(self, config: Config) -> None:
         """Say that a hierarchy has no file at all."""
         folders = dict.fromkeys(fixed(config, entry) for entry in config.entries if entry.location not in URIS)
-        said = [f"there is no folder {self.shown(folder)}" for folder in folders if not os.path.isdir(folder)]
+        details = [f"there is no folder {self.shown(folder)}" for folder in folders if not os.path.isdir(folder)]
         hint = "`nodeattrs hiera variables` says what its paths need"
         self.warn(BadData("not one file of its hierarchy is there", kind="no_data_files", file=config.file,
-                          hint=hint, said=said))  # fmt: skip
+                          hint=hint, details=details))  # fmt: skip
 
     def shown(self, path: str) -> str:
         """A path as messages show it: from `root` where it lies there, with forward slashes."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from nodeattrs.core.budget import Budget
 from nodeattrs.texts import json_text
 from nodeattrs.texts.documents import Document
 from nodeattrs.texts.places import Text
@@ -18,7 +19,7 @@ _INK = re.compile(r"[^\n]")
 def read(text: Text) -> Document:
     """The document that a text says. raises: DocumentError"""
     source = Text(text.file, without_comments(text.text)) if "/" in text.text else text
-    return Document(source, json_text.read(source, number=float))
+    return Document(source, json_text.read(source, Budget(text.file), number=float))
 
 
 def without_comments(text: str) -> str:

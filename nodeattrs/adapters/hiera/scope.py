@@ -215,12 +215,15 @@ class Scope(Answers):
             fault = self.tree.lacking.get((level.origin.file, level.origin.line))
             if fault is not None:
                 return BadData(fault.reason, kind=fault.kind, file=fault.file, line=fault.line, hint=fault.hint,
-                               said=[f"no other level has {shown}"])  # fmt: skip
+                               details=[f"no other level has {shown}"])  # fmt: skip
         close = self._close_keys(names)
         hint = f"did you mean {close[0]}?" if close else "give it a default_value, or write it into a data file"
         return KeyNotFound(
             f"nothing has the key {shown}" if len(names) == 1 else f"nothing has any of {shown}",
-            said=[*(f"{level.key} may be in {level}" for level in unknown if not level.is_merge), *self._gaps(names)],
+            details=[
+                *(f"{level.key} may be in {level}" for level in unknown if not level.is_merge),
+                *self._gaps(names),
+            ],
             hint=hint,
         )
 
@@ -242,7 +245,7 @@ class Scope(Answers):
             return []
 
     def _with_origins(self, error: CannotMerge, name: Any, merge: Merge, override: Any, defaults: Any) -> NoReturn:
-        """The same error, now with the files that said both sides: found by asking once more, with origins kept."""
+        """The same error, now with the files that set both sides: found by asking once more, with origins kept."""
         names = [name] if isinstance(name, str) else name
         for one in names:
             if override is not None and one in override:
@@ -251,7 +254,7 @@ class Scope(Answers):
             try:
                 self.search(one, merge, Asking(self, override, defaults, (one,)), recorder)
             except CannotMerge:
-                error.said = (*error.said, *recorder.sentences(error.path or ()))
+                error.details = (*error.details, *recorder.sentences(error.path or ()))
                 break
             except HieraError:
                 break
