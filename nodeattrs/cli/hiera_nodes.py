@@ -99,7 +99,7 @@ def _path(place: str) -> Path:
 
 
 def _map(path: Path, message: str, hint: str | None, text: str | None = None) -> dict[str, Any]:
-    """The map that a file holds, or what a program said in its place; an empty one where there is nothing."""
+    """The map that a file holds, or what a program printed in its place; an empty one where there is nothing."""
     from nodeattrs.errors import DocumentError
     from nodeattrs.texts.documents import parse, read
 
