@@ -78,7 +78,8 @@ _DIFFERS = {
     "elements?": [{"change": "str", "value": "any", "origins": ["str"]}],
 }
 _ORIGINS = [{"path": "str", **_WHO}]
-_LEVEL = {"key": "str", "layer": "str", "entry": "str", "file": "str|null", "line": "int|null", "reason": "str"}
+_LEVEL = {"key": "str", "layer": "str", "entry": "str", "file": "str|null", "line": "int|null", "reason": "str",
+          "decides?": "str"}  # fmt: skip
 _PART = {
     "number": "int",
     "filename": "str",
@@ -161,6 +162,7 @@ PARTS: dict[str, Any] = {
         "knocked_out": "list",
         "shadowed": ["@origin"],
         "unknown": [_LEVEL],
+        "unset": ["str"],
         "converted": "any",
         "needed": ["str"],
         "because_of?": ["@cause"],
@@ -302,6 +304,36 @@ OUTPUTS: dict[str, Any] = {
         "nodes": "int",
         "files": ["str"],
         "shadowed": [{"key": "str", "file": "str|null", "line": "int|null"}],
+    },
+    "hiera-matrix": {
+        "version": "int",
+        "question": "str",
+        "groups": [
+            {
+                "value?": "any",
+                "error?": "str",
+                "code?": "str",
+                "message?": "str",
+                "places": [{"set_by": ["@origin"], "nodes": ["str"]}],
+                "notes": ["str"],
+            }
+        ],
+    },
+    "hiera-variables": {
+        "version": "int",
+        "nodes": {
+            "*": [
+                {
+                    "variable": "str",
+                    "layer": "str",
+                    "entry": "str",
+                    "template": "str",
+                    "file": "str|null",
+                    "line": "int|null",
+                    "is_set": "bool",
+                }
+            ]
+        },
     },
     "bindings-check": _CHECK,
     "bindings-inject": {
@@ -451,6 +483,11 @@ LINES = {
         "hiera explain k --hiera levels",
     ],
     "hiera-list": ["hiera list --hiera hiera --facts facts"],
+    "hiera-matrix": [
+        "hiera matrix ntp::servers --hiera hiera --facts facts",
+        "hiera matrix nobody --hiera hiera --facts facts",
+    ],
+    "hiera-variables": ["hiera variables --hiera hiera --facts facts"],
     "hiera-diff": ["hiera diff web1 web2 --hiera hiera --facts facts"],
     "list": ["list nodes --repo .", "list cookbooks --repo ."],
     "role-show": ["role show web --repo . --origins"],
