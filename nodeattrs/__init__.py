@@ -12,6 +12,17 @@
 
 from __future__ import annotations
 
+import sys
+
+if [word.rpartition("/")[2] for word in sys.orig_argv[-len(getattr(sys, "argv", ())) :][:1]] == ["nodeattrs"]:
+    # We are the program, and not a library of one: Ctrl-C is ours from now on.
+    try:
+        from nodeattrs.cli.interrupts import at_once
+
+        at_once()
+    except KeyboardInterrupt:
+        sys.exit(130)
+
 from nodeattrs.lazily import imported
 
 TYPE_CHECKING = False

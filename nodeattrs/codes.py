@@ -176,7 +176,7 @@ Restrict automatic attributes only.
 NA0308 ruby
 A file in Ruby was neither run nor read: an unknown layer stands for it, so that explanations say what it may override.
 cookbooks/app/attributes/default.rb
-For roles, environments and metadata: pip install 'nodeattrs[chef]'. Attribute files: write them in Python.
+For roles, environments and metadata: pip install 'nodeattrs[chef]'. Attribute files: --ruby runs them.
 
 NA0309 not-run
 A check does not run code: what this file says is not known to it.
@@ -222,6 +222,11 @@ NA0317 outside
 Chef's configuration names a folder outside of the repository, which is not followed of itself.
 cookbook_path "/var/chef/cookbooks" in .chef/config.rb
 Name it under [chef] in nodeattrs.toml, if it is meant.
+
+NA0320 ruby-helper
+A library that Ruby cannot load, so that an attribute file may lack it; or a value of Ruby that is kept as its text.
+default["fstab"]["ignored"] = /^tmpfs/
+Write the text itself; of a library, keep what attribute files need apart from what needs Chef.
 """,
     ("Repositories and runs", "NodeattrsError"): """
 NA0401 RunListError

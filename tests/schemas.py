@@ -217,7 +217,11 @@ OUTPUTS: dict[str, Any] = {
             }
         ],
     },
-    "facts": {"version": "int", "path": "str", "value": "any", "origins?": _ORIGINS},
+    **{
+        name: {"version": "int", "path": "str", "value": "any", "origins?": _ORIGINS}
+        for name in ("facts", "role-show", "environment-show")
+    },
+    "list": {"version": "int", "kind": "str", "names": ["str"]},
     "history": {"version": "int", "node": "str", "revisions": ["@revision"], "unreadable": ["str"]},
     "diff": {
         "version": "int",
@@ -360,6 +364,30 @@ OUTPUTS: dict[str, Any] = {
         "read": [{"what": "str", "trace": ("@explanation", "null")}],
     },
     "catalog-impact": {"version": "int", "resource": "str", "refreshed": ["str"], "after": ["str"]},
+    "catalog-diff": {
+        "version": "int",
+        "before": "str",
+        "after": "str",
+        **{name: [{"resource": "str", "file": "str|null", "line": "int|null"}] for name in ("added", "removed")},
+        "changed": [
+            {
+                "resource": "str",
+                "file": "str|null",
+                "line": "int|null",
+                "parameters": [{"parameter": "str", "before": "any", "after": "any", "sensitive": "bool"}],
+            }
+        ],
+        "relations": [
+            {
+                "before": "str",
+                "after": "str",
+                "sign": ("=added", "=removed"),
+                "because": "str",
+                "file": "str|null",
+                "line": "int|null",
+            }
+        ],
+    },
     "catalog-apply": "@applied",
     "cloud-config-explain": {
         "version": "int",
@@ -424,6 +452,9 @@ LINES = {
     ],
     "hiera-list": ["hiera list --hiera hiera --facts facts"],
     "hiera-diff": ["hiera diff web1 web2 --hiera hiera --facts facts"],
+    "list": ["list nodes --repo .", "list cookbooks --repo ."],
+    "role-show": ["role show web --repo . --origins"],
+    "environment-show": ["environment show production --repo ."],
     "hiera-who-has": ["hiera who-has ntp::servers --hiera hiera"],
     "hiera-unused": ["hiera unused --hiera levels"],
     "bindings-check": ["bindings check --site bindings", "bindings check --site broken"],
@@ -439,6 +470,7 @@ LINES = {
         f"catalog explain Recipe[app::default] {_WEB1}",
     ],
     "catalog-impact": ["catalog impact File[/a] --from catalog.json"],
+    "catalog-diff": ["catalog diff catalog.json catalog.json", "catalog diff catalog.json other.json"],
     "catalog-apply": ["catalog apply --from catalog.json --root scratch"],
     "cloud-config-explain": [
         "cloud-config explain cloud-init/base.yaml cloud-init/web.yaml",

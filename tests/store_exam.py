@@ -610,6 +610,25 @@ class TwoAtOnceExam:
             told, complaint = changer.communicate()
             assert (0, "25 saved, 25 tried") == (changer.returncode, told.strip()), complaint
 
+    def test_who_has_a_turn_is_waited_for(self, place):
+        """
+        By another store at the same place, as by another process.
+        """
+        store, other, done = open_store(place), open_store(place), []
+        store.save(pair(1))
+
+        def wait():
+            with other.turn("web1"):
+                done.append("other")
+
+        waiting = threading.Thread(target=wait)
+        with store.turn("web1"):
+            waiting.start()
+            waiting.join(0.2)
+            done.append("first")
+        waiting.join()
+        assert ["first", "other"] == done
+
     def test_a_turn_keeps_nobody_from_saving(self, place, monkeypatch):
         """
         Nor from changing, once it was long enough; whoever changes something while it has the turn goes on.

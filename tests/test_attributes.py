@@ -164,8 +164,8 @@ class TestDoubleKeys:
         assert warning.path == ("p", 80)
         assert warning.kind == "same-key-as-text"
         assert 'p.80 and p."80" are one key in what is saved' in str(warning)
-        assert [line.split(" was set by ")[0] for line in warning.said] == ["p.80", 'p."80"']
-        assert "recipe x" in warning.said[1]
+        assert [line.split(" was set by ")[0] for line in warning.details] == ["p.80", 'p."80"']
+        assert "recipe x" in warning.details[1]
 
 
 class TestWhoSetIt:

@@ -6,6 +6,7 @@ import copy
 import json
 import pathlib
 import pickle
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -31,6 +32,7 @@ from nodeattrs import (
     Symbol,
     fold,
     json_default,
+    lazy,
     read_layer,
 )
 from nodeattrs.errors import (
@@ -190,6 +192,7 @@ class TestNode:
         a_field_of_nobody=(lambda: setattr(web1(), "foo", 1), UnknownName, "node.default['foo'] = ..."),
         a_misspelt_level=(lambda: web1().defualt, UnknownName, "did you mean node.default"),
         an_attribute_as_a_field=(lambda: web1().a, UnknownName, "node['a']"),
+        an_attribute_as_a_field_of_a_view=(lambda: web1()["a"].b, UnknownName, "['b']"),
         no_name=(lambda: Node(""), BadName, "no node can be called ''"),
         a_path_as_the_name=(lambda: Node("../x"), BadName, "letters, digits"),
         a_number_as_the_name=(lambda: Node(1), BadName, "called 1"),
@@ -278,6 +281,19 @@ class TestNode:
         assert [dict, dict] == [type(copy.deepcopy(there)), type(pickle.loads(pickle.dumps(there)))]
         assert data == copy.deepcopy(there) == pickle.loads(pickle.dumps(there))
 
+    def test_what_a_deferred_value_raises_is_said_to_come_from_there(self):
+        """
+        The error is whoever's it is.
+        """
+        node = web1()
+        node.default["z"]["y"] = lazy(lambda: 1 / 0)
+        for read in (lambda: node["z"]["y"], node.to_dict):
+            with pytest.raises(ZeroDivisionError) as caught:
+                read()
+
+            (note,) = caught.value.__notes__
+            assert re.fullmatch(r"in lazy\(test_borders\.py:\d+\), read at z\.y", note)
+
     def test_a_node_of_ones_own_says_what_it_has(self):
         """
         A subclass names its fields; what begins with an underscore is its own affair.
@@ -312,4 +328,4 @@ class TestReadLayer:
         """
         Not by a number, as Python's own `open` takes it.
         """
-        answered(lambda: read_layer(3), BadArgument, "read_layer(path, name, kind)")
+        answered(lambda: read_layer(3), BadArgument, "read_layer(path, name, kind, budget)")

@@ -210,6 +210,35 @@ class TestPartsThatDoNotJoin:
         assert isinstance(error, CloudConfigError)
         assert (error.file, error.line) == ("part-001", 3)
 
+    def test_a_place_is_given_once(self):
+        """What the error has already stays."""
+        bare, lined = CloudConfigError("empty", "x"), CloudConfigError("empty", "x", line=3, column=4)
+
+        assert [(one.file, one.line, one.column) for one in (bare.located("f", 1, 2), lined.located("f", 1, 2))] == [
+            ("f", 1, 2),
+            ("f", 3, 4),
+        ]
+        assert lined.located("f").line == 3
+        assert bare.located("f").located("g", 7).file == "f"
+        assert bare.located("f").located("g", 7).line is None
+
+    def test_a_report_says_with_which_mergers(self):
+        """As text and as data; nothing where the part asked for none."""
+        parts = merge([config("a: 1"), config("b: 1\nmerge_how: list(append)"), config("- x")]).parts
+        data = [part.to_dict() for part in parts]
+
+        assert [one["mergers"] for one in data] == [
+            [["dict", ["replace"]], ["list", []], ["str", []]],
+            [["list", ["append"]]],
+            None,
+        ]
+        assert [one["definition"] for one in data] == ["dict(replace)+list()+str()", "list(append)", None]
+        assert [(one["source"], one["kind"], one["code"]) for one in data] == [
+            ("default", None, None),
+            ("body merge_how", None, None),
+            (None, "empty", "NA1106"),
+        ]
+
     def test_a_bomb_of_aliases_fails_its_part(self):
         """It is counted before it is written out."""
         lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
 from collections import OrderedDict
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -11,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodeattrs import ACROSS, INSIDE, Fold, Layer, Line, Origin, Policy, fold
-from nodeattrs.core.folding import meet
-from nodeattrs.core.part import Part, by_position, concat, listed, made, unite
+from nodeattrs.core.folding import Folding, meet
+from nodeattrs.core.part import Part, by_position, concat, entries, listed, made, unite
 from nodeattrs.core.policy import ABSENT_KIND, ANY, DROP, KEEP, LIST, MAP, MEET, NULL, PRESENT, TAKE, TEXT, Meet
 from nodeattrs.core.tree import ABSENT, MAX_DEPTH, spell
 from nodeattrs.errors import BadArgument, BadKey, MergeConflict, TooDeep
@@ -555,6 +557,56 @@ class TestHiera:
             named = numbers(folded, (key,))
             assert named
             assert all(key in sources[number - 1] for number in named)
+
+
+def _no_text(lower: Part, upper: Part) -> Part:
+    raise MergeConflict("no text")
+
+
+def _prepended(lower: Part, upper: Part) -> Part:
+    return concat(upper, lower)
+
+
+def _shared(now: Part, _: Part) -> Part:
+    parts = {key: now.at(key) for key in now.value}
+    return entries(parts | dict.fromkeys("bc", parts["a"]) if "a" in parts else parts)
+
+
+_GROWING = [
+    Policy(
+        "lists are joined",
+        Line(MAP, MAP, MEET),
+        Line(LIST, LIST, joined),
+        Line(PRESENT, TEXT, _no_text),
+        Line(ANY, PRESENT, TAKE),
+    )
+    for joined in (concat, _prepended)
+]
+_grown_parts = st.sampled_from([{"a": [0]}, {"a": [0], "b": [1]}, {"a": [0], "b": "no"}, {"c": {"k": [0]}}])
+
+
+class TestGrowing:
+    """Lists that grow in place: what is read is as if each had been made anew."""
+
+    @given(st.lists(st.tuples(_grown_parts, st.sampled_from([_GROWING[0], *_GROWING, None])), max_size=9))
+    def test_nothing_is_read_of_it(self, laid: list[tuple[dict[str, Any], Policy | None]]):
+        """
+        A part that is refused in its middle leaves the result as it was; a change shares what it copies; no part that
+        was laid is another one then.
+        """
+        slow, quick = Folding(start=Part({}, 0)), Folding(start=Part({}, 0), growing=True)
+        before = copy.deepcopy([tree for tree, _ in laid])
+        for number, (tree, policy) in enumerate(laid, 1):
+            for folding in (slow, quick):
+                if policy is None:
+                    folding.change(_shared)
+                else:
+                    with suppress(MergeConflict):
+                        folding.lay(Part(tree, number), policy)
+
+            assert (slow.result.value, slow.result.origins) == (quick.result.value, quick.result.origins)
+        assert before == [tree for tree, _ in laid]
+        assert [after.value for _, _, after in slow.rounds()] == [after.value for _, _, after in quick.rounds()]
 
 
 class TestCombinators:

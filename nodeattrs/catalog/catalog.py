@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from nodeattrs.catalog.errors import DuplicateResource
 from nodeattrs.catalog.plan import Plan
 from nodeattrs.catalog.resources import CONTAINERS, MAIN_CLASS, MAIN_STAGE, Declarations, Related, Resource
@@ -79,15 +77,6 @@ class Catalog(Declarations):
         setattr(resource, relation, (*getattr(resource, relation), on))
         if origin is not None:
             resource.related_at[f"{relation} {on}"] = origin
-
-    def depend_where_both_are(
-        self, pairs: Iterable[tuple[str, str]], origin: Origin | None = None
-    ) -> list[tuple[str, str]]:
-        """Add `require` for pairs of dependant and dependency; those with an absent side are ignored."""
-        kept = [(dependant, on) for dependant, on in pairs if dependant in self and on in self]
-        for dependant, on in kept:
-            self.depend(dependant, on, origin)
-        return kept
 
     def contain(self, outer: str, inner: str) -> None:
         """Add a container to those a resource stands in: what the `contain` function does. raises: KeyError"""

@@ -13,7 +13,6 @@ from nodeattrs.cli.terminal import Terminal
 if TYPE_CHECKING:
     from nodeattrs.adapters.bindings import Asked, Composition, Injector
 
-NAME = "bindings"
 SUMMARY = "check, inject and explain bindings of a site"
 DESCRIPTION = """\
 Read the bindings of a site in their layers, for one node: find everything that is wrong before anything

@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-NAME = "complete"
-
 ASKED = ("NODE", "OTHER", "PATH", "KEY")
 """The words, as --help has them, that are asked for here; and the NAME of --node."""
 

@@ -13,7 +13,6 @@ from typing import NamedTuple
 from nodeattrs.cli.complete import asked_of
 from nodeattrs.cli.terminal import Terminal
 
-NAME = "completion"
 SUMMARY = "print what a shell needs to complete commands, options, nodes, paths and keys"
 DESCRIPTION = "Print a script that makes a shell complete our commands, options and their values."
 EXAMPLES = """\

@@ -8,7 +8,6 @@ from nodeattrs.cli.options import add_facts, add_output, facts_from, path_of, se
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NotFound
 
-NAME = "facts"
 SUMMARY = "show the facts of this machine, of a platform, or those in a file"
 DESCRIPTION = """\
 Show the automatic attributes that a run would begin with: those of this machine, by Ohai's
@@ -33,7 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Show them."""
     from nodeattrs.node.secrets import Secrets
-    from nodeattrs.reports.show import ShownFacts, part_of
+    from nodeattrs.reports.show import ShownDocument, part_of
 
     path = path_of(options.path)
     facts = facts_from(options, None, settings_of(options).repository)
@@ -41,5 +40,5 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         raise NotFound(f"there are no facts in {options.facts}", hint="name what ohai or facter --json wrote")
     terminal.warn(facts.warnings)
     value = Secrets(sensitive_of(options)).guarded(path, part_of(facts.tree, path))
-    terminal.report(ShownFacts(path, value, facts.locator.at if options.origins else None))
+    terminal.report(ShownDocument(path, value, facts.locator.at if options.origins else None))
     return 0

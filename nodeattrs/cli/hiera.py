@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.hiera import Hiera, Scope, UnknownLevel
     from nodeattrs.errors import NodeattrsError
 
-NAME = "hiera"
 SUMMARY = "look keys up in a Hiera 5 tree, and say which file and line gave what"
 DESCRIPTION = """\
 Ask layers of Hiera 5 data, for one node or for all of a folder of facts. The tree is hiera.yaml

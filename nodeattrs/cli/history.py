@@ -7,7 +7,6 @@ import argparse
 from nodeattrs.cli.options import add_output, add_store, kept_in
 from nodeattrs.cli.terminal import Terminal
 
-NAME = "history"
 SUMMARY = "list the revisions of a node"
 DESCRIPTION = """\
 List what the store keeps of a node, the latest first: the number of each revision, when it was

@@ -15,7 +15,8 @@ _AT_ONCE = False
 def at_once() -> None:
     """From now on Ctrl-C ends the process, with exit code 130 and without a word: there is nothing to put in order.
 
-    For the program alone, which calls it before anything else; where somebody else decides, they go on to.
+    For the program alone, which calls it before anything else; where somebody else decides, they go on to. What
+    Python itself does before it comes to us is out of reach.
     """
     global _AT_ONCE
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:

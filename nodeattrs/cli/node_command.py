@@ -9,7 +9,6 @@ from nodeattrs.cli.options import add_output, add_settings_from, add_store, kept
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import BadArgument, TypeConflict
 
-NAME = "node"
 SUMMARY = "set or remove a stored normal attribute, or go back to an older revision"
 DESCRIPTION = """\
 set:      store a normal attribute at PATH, such as app.tier; VALUE is JSON, and what is no JSON is text

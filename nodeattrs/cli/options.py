@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.terminal import FORMATS, Terminal
-from nodeattrs.errors import BadArgument, MissingExtra, NotFound
+from nodeattrs.errors import BadArgument, MissingExtra, NodeattrsError, NotFound
 from nodeattrs.texts.nearest import SETTINGS_FILE, is_ours, nearest
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _STORE_HELP = (
 )
 
 
-_ASKED = ("policy", "policy_group", "named_run_list", "secret_file", "roles_only")
+_ASKED = ("policy", "policy_group", "named_run_list", "secret_file", "roles_only", "ruby")
 
 REPO_HELP = (
     "the repository (default: NODEATTRS_REPO, else that of the nearest nodeattrs.toml here or above, else the current "
@@ -75,7 +75,7 @@ def add_output(parser: argparse.ArgumentParser, also: Sequence[str] = ()) -> Non
     """How to write: format, colour, tracebacks. also: further formats"""
     group = parser.add_argument_group("output")
     group.add_argument(
-        "--format", choices=(*FORMATS, *also), default="text", help="for people, or as data (default: text)"
+        "--format", "-F", choices=(*FORMATS, *also), default="text", help="for people, or as data (default: text)"
     )
     group.add_argument(
         "--color",
@@ -158,6 +158,16 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--secret-file", metavar="FILE", help="with the secret of encrypted data bags")
     parser.add_argument(
         "--roles-only", action="store_true", help="roles and environments alone: no cookbook is read or has to be there"
+    )
+    add_ruby(parser)
+
+
+def add_ruby(parser: argparse.ArgumentParser) -> None:
+    """Whether attribute files in Ruby are run."""
+    parser.add_argument(
+        "--ruby",
+        action="store_true",
+        help="run attribute files in Ruby too, by the ruby of this machine (default: each is an unknown layer)",
     )
 
 
@@ -272,7 +282,8 @@ _RUNNING: dict[str, Callable[[argparse.Namespace], bool]] = {
     "facts": lambda options: True,  # of this machine; no document says which
     "explain": lambda options: options.repo is not None,
     "show": lambda options: options.repo is not None,
-    "catalog": lambda options: options.repo is not None or options.action == "apply",
+    "shell": lambda options: options.repo is not None,
+    "catalog": lambda options: getattr(options, "repo", None) is not None or options.action == "apply",
 }
 """Command -> whether code runs as it was called; SECURITY.md has the table. All others hold it back."""
 
@@ -298,7 +309,11 @@ def judge(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float
     raises: NotFound, DocumentError
     """
     if options.command == "check":
-        return {}  # to which doubtful settings are findings
+        from nodeattrs.runs import Repository
+
+        with contextlib.suppress(NodeattrsError):
+            return Repository(options.repo).config.limits
+        return {}  # to which settings that cannot be read are findings
     if hasattr(options, "store"):
         settings = settings_of(options)
         limits = settings.repository.config.limits if settings.repository is not None else {}

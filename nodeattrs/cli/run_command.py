@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from nodeattrs.runs.recipes import LogLine
     from nodeattrs.runs.session import Session
 
-NAME = "run"
 SUMMARY = "compute the attributes of nodes and save the result"
 DESCRIPTION = """\
 Run nodes: facts, roles and environment, attribute files, recipes, in Chef's order. Normal

@@ -10,7 +10,6 @@ from typing import Any
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NotFound
 
-NAME = "schema"
 SUMMARY = "print the JSON Schema of an output, or of nodeattrs.toml"
 DESCRIPTION = """\
 Print a JSON Schema (2020-12): of what a command gives with --format json, by the name of the command

@@ -7,7 +7,6 @@ import argparse
 from nodeattrs.cli.options import add_at, add_output, add_store, moment, path_of, saved_in
 from nodeattrs.cli.terminal import Terminal
 
-NAME = "search"
 SUMMARY = "find kept nodes by what they have"
 DESCRIPTION = """\
 Find nodes in Chef's query language (field:value, AND, OR, NOT, "a phrase", * and ?, [a TO b]), or by

@@ -7,7 +7,6 @@ import argparse
 from nodeattrs.cli.options import add_output, add_store, saved_in
 from nodeattrs.cli.terminal import Terminal
 
-NAME = "status"
 SUMMARY = "show the last run of each node: age and result"
 DESCRIPTION = """\
 List the kept nodes: how long ago each ran last, in which revision, whether that run went well, and

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
+from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import MAX_DEPTH
 from nodeattrs.errors import BadArgument, TooMuch
 
@@ -72,12 +73,14 @@ def in_force() -> Limits:
     return _in_force.get()
 
 
+@taking(limits=Limits)
 def hold(limits: Limits) -> None:
     """Put limits in force for good: for a process that works for another one."""
     _in_force.set(limits)
 
 
 @contextmanager
+@taking(limits=Limits | None)
 def limited(limits: Limits | None = None, **others: Any) -> Iterator[Limits]:
     """Within the block other limits are in force. raises: BadArgument, for one that is none
 
@@ -123,6 +126,10 @@ class Budget:
         self.where = where
         self.limits = limits = limits or _in_force.get()
         self._steps, self._values, self._bytes = limits.steps, limits.values, limits.bytes
+
+    def whole(self) -> Budget:
+        """Another one with the same limits, of which nothing is drawn: for one document of several."""
+        return Budget(self.file, self.limits)
 
     def steps(self, count: int = 1) -> None:
         """Draw steps. raises: TooMuch"""

@@ -19,7 +19,7 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from nodeattrs.core.origins import At, Origins, gathered, spread
-from nodeattrs.core.part import Part
+from nodeattrs.core.part import Grown, Part
 from nodeattrs.core.policy import DROP, KEEP, TAKE, Line, Meet, Policy, Rule, Verdict
 from nodeattrs.core.tree import ABSENT, Absent, Path
 from nodeattrs.core.unknown import Unknown
@@ -206,6 +206,7 @@ class Folding:
     start:    what lies there before the first part, set by nobody
     result:   what came of it so far; ABSENT where nothing was laid
     steps:    how. Nothing of what lay between is kept: `rounds` makes it anew
+    growing:  nobody keeps a result that lay between: lists that are joined grow in place, at the cost of what joins
 
     >>> from nodeattrs.core.policy import INSIDE
     >>> folding = Folding()
@@ -214,15 +215,23 @@ class Folding:
     Part({'a': [1, 2]}, {'a': [1, 2]})
     """
 
-    __slots__ = ("_laid", "from_top", "opening", "result", "start", "steps")
+    __slots__ = ("_grown", "_laid", "from_top", "opening", "result", "start", "steps")
 
-    def __init__(self, *, from_top: bool = False, opening: Policy | None = None, start: Part | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        from_top: bool = False,
+        opening: Policy | None = None,
+        start: Part | None = None,
+        growing: bool = False,
+    ) -> None:
         self.from_top = from_top
         self.opening = opening
         self.start = start
         self.result = NOTHING if start is None else start
         self.steps: list[Step] = []
         self._laid = start is not None
+        self._grown = Grown() if growing else None
 
     def lay(self, part: Part | Folding, policy: Policy) -> Part:
         """Lay one part, or a finished folding; the result.
@@ -234,7 +243,11 @@ class Folding:
         if laid.value is ABSENT and laid is part:
             return self.result
         if laid.value is not ABSENT and type(laid.value) is not Unknown:
-            self.result = self._met(laid, policy)
+            if self._grown is None:
+                self.result = self._met(laid, policy)
+            else:
+                with self._grown.growing():
+                    self.result = self._met(laid, policy)
             self._laid = True
         self.steps.append(Step(part, policy))
         return self.result
@@ -251,6 +264,8 @@ class Folding:
         Part({'a': 1, 'b': 2}, {'a': 1, 'b': 2})
         """
         result = self.result
+        if self._grown is not None:
+            self._grown.forget()
         for change in changes:
             result = change(result, of)
         self.result, self._laid = result, True

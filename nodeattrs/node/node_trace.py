@@ -84,6 +84,9 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset()) ->
 
 def causes_of(ledger: Ledger, by: At, value: Any, seen: frozenset[Path]) -> tuple[Cause, ...]:
     """Where a value comes from. by: who set it at which path of the slot; seen: the attributes on the way here"""
+    then = getattr(ledger.marks[by.source].locator, "causes_then", None)
+    if then is not None:
+        return tuple(then.get(by.path, ()))
     from nodeattrs.node.causes import causes_at  # it reads sources, for which most traces have no use
 
     def trace(of: Path) -> Trace | None:

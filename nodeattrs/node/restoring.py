@@ -229,21 +229,21 @@ class SavedLocator:
     """A locator read back from a snapshot, with the lines it knew when it was saved.
 
     lines: nested maps step -> [line, column, deeper]; deeper lines are known where the original had them
-    found: path in the slot -> where the value there comes from
+    found: path in the slot -> where the value there comes from; kept as `causes_then`
     """
 
-    __slots__ = ("found", "lines", "origin")
+    __slots__ = ("causes_then", "lines", "origin")
 
     def __init__(
         self, origin: Origin, lines: dict[Any, Any] | None = None, found: dict[Path, tuple[Cause, ...]] | None = None
     ) -> None:
         self.origin = origin
         self.lines = lines or {}
-        self.found = found or {}
+        self.causes_then = found or {}
 
     def causes(self, _: Path, __: Any, asked: Asked) -> tuple[Cause, ...]:
         """What was found then."""
-        return self.found.get(asked.path, ())
+        return self.causes_then.get(asked.path, ())
 
     def at(self, path: Path) -> Origin:
         """The place that was known for *path*, or for the nearest step above it."""

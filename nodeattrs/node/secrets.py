@@ -50,10 +50,6 @@ _parsed = lru_cache(maxsize=1024)(parse)
 """All nodes of a repository have the same sensitive paths."""
 
 
-def _steps(path: str | Path) -> Path:
-    return _parsed(path) if isinstance(path, str) else as_path(path)
-
-
 def _fits(pattern: Path, path: Path) -> bool:
     return pattern == path or (
         "*" in pattern and all(wanted in ("*", step) for wanted, step in zip(pattern, path, strict=True))

@@ -13,9 +13,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from nodeattrs.codes import codes
+from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.reports.screen import Screen, printable
@@ -103,6 +104,7 @@ class Finding:
         yield from (f"  {printable(line)}" for line in self.more())
 
 
+@taking(severity=get_args(Severity), code=str)
 def finding_of(thing: object, severity: Severity = "error", code: str = "NA0001") -> Finding:
     """An error or a warning as a finding; the sentence without the place that it begins with.
 
@@ -126,6 +128,7 @@ def finding_of(thing: object, severity: Severity = "error", code: str = "NA0001"
     return replace(found, message=message)
 
 
+@taking(select=Listed, ignore=Listed, known=Mapping, root=str)
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Which findings count.
@@ -242,6 +245,7 @@ class Findings:
         yield ", ".join(f"{number} {word}{'' if number == 1 else 's'}" for word, number in counted) + ignored
 
 
+@taking(found=Listed)
 def baseline_data(found: Iterable[Finding]) -> dict[str, Any]:
     """What is found now, as a file to compare later checks with."""
     counted = Counter((one.fingerprint, one.code, one.file, one.message) for one in found)

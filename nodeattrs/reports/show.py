@@ -112,15 +112,15 @@ class ShownSlots:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownFacts:
-    """What is known of a machine, at a path."""
+class ShownDocument:
+    """What a document has at a path: facts, a role, an environment."""
 
     path: Path
     value: Any
     origins: OriginOf | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The facts as data."""
+        """It as data."""
         return {
             "version": 1,
             "path": spell(self.path),
@@ -129,7 +129,7 @@ class ShownFacts:
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The facts as a tree."""
+        """It as a tree."""
         yield from tree_lines(self.value, screen, self.origins, self.path)
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nodeattrs.core.borders import taking
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.runs.config import FILE
+from nodeattrs.runs.defaults import FILE
 from nodeattrs.runs.repository import Repository
 
 
@@ -31,6 +32,7 @@ class Checked:
         return all(getattr(fault, "file", None) != FILE for fault in self.faults)
 
 
+@taking(repository=Repository, run_code=bool)
 def checked(repository: Repository, run_code: bool = False) -> Checked:
     """Read everything, the Hiera tree too.
 

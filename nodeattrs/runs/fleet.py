@@ -153,7 +153,7 @@ def resolve(
     raises:   NodeattrsError, where a worker died
     """
     work = _Work(fleet, collect, apply)
-    stopping = stopping or _never
+    stopping = stopping or (lambda: False)
     if executor is not None:
         yield from _sent(work, names, executor.submit, BATCH, in_order, stopping)
         return
@@ -257,10 +257,6 @@ def _not_interrupted() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _never() -> bool:
-    return False
 
 
 # --- in a worker --------------------------------------------------------------------

@@ -34,6 +34,7 @@ class Asked(NamedTuple):
     policy:         the name of a policy, or a file; "" leaves it to the node
     policy_group:   of the policy
     named_run_list: one of the policy's other run-lists
+    ruby:           attribute files in Ruby are run, by the ruby of this machine
     secret_file:    with the secret of encrypted data bags
     """
 
@@ -41,6 +42,7 @@ class Asked(NamedTuple):
     policy: str = ""
     policy_group: str = ""
     named_run_list: str = ""
+    ruby: bool = False
     secret_file: str = ""
 
 

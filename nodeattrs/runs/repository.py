@@ -39,9 +39,10 @@ from nodeattrs.errors import (
     RoleNotFound,
 )
 from nodeattrs.node.run_list import RunListItem, cookbook_of
-from nodeattrs.runs.config import FILE, ChefConfig, Config, judged, with_chefs
+from nodeattrs.runs.config import ChefConfig, Config, judged, with_chefs
 from nodeattrs.runs.cookbook_paths import FOLDERS, CookbookPaths, Lock, entries, files_below
 from nodeattrs.runs.cookbooks import RUBY, Cookbook, check_versions, read_metadata
+from nodeattrs.runs.defaults import FILE
 from nodeattrs.runs.fields import Fields, fault, known_or_near
 from nodeattrs.runs.node_files import NodeFile, read_node
 from nodeattrs.runs.policies import NOTHING_ASKED, Asked, Policy, read_policy
@@ -187,10 +188,12 @@ class Repository:
     def _data_bag(self, bag: str) -> list[str]:
         folder = f"data_bags/{bag}"
         if not os.path.isdir(self.root / folder):
-            raise DataBagItemNotFound(
-                f"there is no data bag {bag}", hint=known_or_near(bag, self._folders("data_bags"))
-            )
+            raise DataBagItemNotFound(f"there is no data bag {bag}", hint=known_or_near(bag, self.data_bags()))
         return self._names(folder, _DATA)
+
+    def data_bags(self) -> list[str]:
+        """The names of all data bags."""
+        return self._folders("data_bags")
 
     def data_bag_item(self, bag: str, item: str, secret: str | None = None) -> dict[str, Any]:
         """One item of a data bag, as a copy that belongs to the caller; the values of an encrypted one are secrets.
@@ -327,6 +330,7 @@ class Repository:
         self.warnings.append(DocumentError(f"{what} {unread}", kind="missing-cookbook"))
         return Cookbook(name, locator=Origin("cookbook", name), unread=unread)
 
+    @taking(run_code=bool)
     def check(self, run_code: bool = True) -> list[NodeattrsError]:
         """Read everything, and give every fault there is; warnings are in `warnings`.
 
@@ -346,7 +350,7 @@ class Repository:
         roles = _all(faults, self._as_data("roles", run_code), self.role)
         environments = _all(faults, self._as_data("environments", run_code), self.environment)
         nodes = _all(faults, self.nodes(), self.node_document)
-        for bag in self._folders("data_bags"):
+        for bag in self.data_bags():
             _all(faults, _tried(faults, partial(self.data_bag, bag)) or [], partial(self._bag_item, bag))
 
         for role in roles:

@@ -33,7 +33,7 @@ _MOST_ROUNDS = 500
 _TYPE_WORDS = {"file": "File", "directory": "Directory", "link": "Link", "execute": "Execute", "message": "Log"}
 RESOURCE_WORDS = (
     *_TYPE_WORDS,
-    *("File", "Directory", "Link", "Execute", "Log", "Recipe", "Class"),
+    *(*_TYPE_WORDS.values(), "Recipe", "Class"),
     *("resource", "reference", "refs", "chain", "define", "require_recipe", "contain_recipe"),
 )
 """The words that recipes get. Types of installed packages are declared with `resource` and named with `reference`."""
@@ -70,7 +70,7 @@ class Resources:
     def words(self) -> dict[str, Any]:
         """The names that recipes see."""
         makers = {name: RefMaker(name, self._on_link) for name in OURS}
-        recipe = RefMaker("Recipe", self._on_link, _recipe_title)
+        recipe = RefMaker("Recipe", self._on_link, qualified)
         return {
             **makers,
             **{word: self._declaring(name) for word, name in _TYPE_WORDS.items()},
@@ -340,10 +340,6 @@ def finder(cookbook: Callable[[str], Cookbook]) -> Callable[[str, str, str], str
         raise BadArgument(f"cookbook {name} has no {folder}/{file}")
 
     return find
-
-
-def _recipe_title(name: str) -> str:
-    return qualified(name)
 
 
 def _tag_words(ref: str) -> Iterable[str]:

@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError, UnknownField
-from nodeattrs.runs.config import FILE, SETTINGS
+from nodeattrs.runs.defaults import FILE, SETTINGS
 from nodeattrs.texts.nearest import is_ours, nearest
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class _Each:
         return self.origins[path[0]] if path else next(iter(self.origins.values()))
 
 
+@taking(options=Mapping, environ=Mapping, start=A_PATH)
 class Settings:
     """What counts for one call.
 

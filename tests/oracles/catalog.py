@@ -179,7 +179,7 @@ def ours(data: dict[str, Any]) -> dict[str, Any]:
     except ReferenceNotFound as error:
         return {"error": error.compile_message or error.apply_message}
     except DependencyCycle as error:
-        return {"cycle": error.message}
+        return {"cycle": error.puppet_message}
     subjects = {str(ref): catalog[ref].subject for ref in report.outcomes}
     return {
         "order": [str(ref) for ref in report.outcomes],

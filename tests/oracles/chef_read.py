@@ -1,15 +1,14 @@
-"""python -m tests.oracles.chef_read DIR...
+"""What `python -m tests.oracles.chef read DIR...` does.
 
-Roles, environments and metadata in Ruby below the folders, each read by us and run by a real Ruby with a small DSL: fields,
-attributes and the order of their keys are compared, and every leaf has to name a line. Prints what differs, what we refuse and
-figures; exit code 0 where nothing differs. It runs the Ruby that it is given: fetch what you trust.
+Roles, environments and metadata in Ruby below the folders, each read by us and run by a real Ruby with a small DSL:
+fields, attributes and the order of their keys are compared, and every leaf has to name a line. Prints what differs,
+what we refuse, and figures; exit code 0 where nothing differs. It runs the Ruby that it is given: fetch what you trust.
 """
 
 from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -81,7 +80,3 @@ def main(folders: list[str]) -> int:
         print(f"{kind:12} {word:24} {count}")
     print(f"{placed} leaves with a line")
     return int(any(word == "differs" for _, word in counts) or not files)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -222,7 +222,7 @@ class Composition:
                 called = "::".join((*((module,) if module else ()), *segments))
                 if called in files:
                     message = f"the set {called} has two files: {files[called].name} and {name}"
-                    self._note(BindingError("two-files", message, origins=(self._origin(path),)))
+                    self._note(BindingError("two-files", message, origins=(Origin("bindings", "", self._shown(path)),)))
                 files.setdefault(called, path)
         return files
 
@@ -305,9 +305,6 @@ class Composition:
 
     def _shown(self, path: pathlib.Path) -> str:
         return pathlib.Path(os.path.relpath(path, self._shown_from)).as_posix()
-
-    def _origin(self, path: pathlib.Path) -> Origin:
-        return Origin("bindings", "", self._shown(path))
 
 
 def _read_site(path: pathlib.Path, name: str) -> Site:

@@ -83,7 +83,7 @@ class _Effort:
 
     def begin(self) -> None:
         self.budget = self._next
-        self._next = Budget(self.budget.file, self.budget.limits)
+        self._next = self.budget.whole()
 
     def opened(self, tree: Any, pointers: Iterable[str]) -> Any:
         """A tree that may be changed at some pointers; the one it is made of stays. raises: TooMuch"""

@@ -32,9 +32,9 @@ from nodeattrs.adapters.cloudinit.parts import (
     status_of,
     take_definition,
 )
-from nodeattrs.adapters.cloudinit.patching import changes_in, given_in, operations_of
 from nodeattrs.adapters.cloudinit.steps import Joining, Row, Step, steps_of
 from nodeattrs.adapters.cloudinit.unpacking import unpack
+from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Cause, Claim, Locator, Origin
 from nodeattrs.core.folding import Folding
@@ -58,6 +58,7 @@ HEADERS = ("Merge-Type", "X-Merge-Type")
 _WRITTEN = re.compile(r"^(merge_how|merge_type)\s*:", re.MULTILINE)
 
 
+@taking(launch_index=int | None, include_root=A_PATH | None, budget=Budget | None)
 def merge(
     parts: Iterable[Any],
     *,
@@ -148,17 +149,19 @@ class _Run:
 
     def _handled(self, number: int, part: CloudPart, name: str) -> PartReport:
         if self.folding is None:
-            self.folding = Folding(start=Part({}, 0))
+            self.folding = Folding(start=Part({}, 0), growing=True)
         elif self.folding.result.value is None:
             self._begin_anew(self.folding)
         try:
             self.effort.next(part.text)
             if part.type == JSONP:
+                from nodeattrs.adapters.cloudinit.patching import changes_in, given_in, operations_of
+
                 operations = operations_of(part.text)
                 self.folding.change(*changes_in(operations, self.effort.budget), of=given_in(operations, number))
                 self.joinings.append(Joining(number, part, name, None, None, steps=len(operations)))
                 return PartReport(number, part, name, "merged")
-            config = load_config(part.text)
+            config = load_config(part.text, self.effort.budget.whole())
             self.effort.read(part.text, config)
             own, rest, source = _own_definition(config, part)
             used, source = self._used(own, source)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 JsonMap = dict[str, Any]
 Steps = tuple[str, ...]
 
-CHEF, OWN, BOTH = 1, 2, 3
+CHEF, OWN = 1, 2
 """Which of the two trees says an entry."""
 
 

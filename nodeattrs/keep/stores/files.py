@@ -158,7 +158,7 @@ class FileStore:
 
     def _others(self, name: str) -> list[_Seal | None]:
         """What the snapshots of a node hold that belong to no document; None for what is none of ours."""
-        files = [file for file in self._folder.listing() if _is_snapshot(name, file)]
+        files = [file for file in self._folder.listing() if file.startswith(f"{name}@") and file.endswith(".snapshot")]
         seals: list[_Seal | None] = []
         for file in files:
             try:
@@ -501,10 +501,6 @@ def _node_of(file: str) -> str | None:
         return checked_name(name, "node") if name != file else None
     except BadName:
         return None
-
-
-def _is_snapshot(name: str, file: str) -> bool:
-    return file.startswith(f"{name}@") and file.endswith(".snapshot")
 
 
 def _snapshot_file(name: str, document: bytes) -> str:

@@ -20,7 +20,7 @@ from tests.causality.scanning import scanned
 from tests.causality.system import Answer, Input, Refused
 from tests.causality.systems.plain import EXAMPLES, texts_of
 
-__all__ = ["NodeRuns"]
+__all__ = ["LEVELS", "Making", "NodeRuns", "indexed"]
 
 KEYS = "delmtn"
 KINDS = {"d": "map", "e": "map", "l": "list", "m": "list", "t": "text", "n": "scalar"}
@@ -51,7 +51,7 @@ class NodeRuns:
 
     def make(self, random: random.Random) -> Input:
         """A repository in which everybody speaks of the same few keys."""
-        return _Making(random).made()
+        return Making(random).made()
 
     def examples(self) -> Iterator[tuple[str, Input]]:
         """The nodes of the example."""
@@ -67,7 +67,7 @@ class NodeRuns:
 
     def ask(self, folder: Folder) -> Answer:
         """The whole node but for what the run itself says."""
-        repository = Repository(folder)
+        repository = self.repository(folder)
         given, question = folder / "attributes.json", folder / QUESTION
         asked = json.loads(question.read_text()) if question.exists() else {"node": "n1", "facts": "facts.json"}
         try:
@@ -79,6 +79,10 @@ class NodeRuns:
         except NodeattrsError as error:
             raise Refused(str(error)) from error
         return Answer(value, lambda path: explained(node, path, repository).to_dict())
+
+    def repository(self, folder: Folder) -> Repository:
+        """What runs in it, read anew."""
+        return Repository(folder)
 
     def _facts(self, folder: Folder, file: str) -> Facts:
         """The facts, read anew only where their text is another one: they are long."""
@@ -97,7 +101,9 @@ class NodeRuns:
         )
 
 
-class _Making:
+class Making:
+    """One repository."""
+
     def __init__(self, random: random.Random) -> None:
         self.random = random
         self.make = Maker(random, KEYS, kinds=KINDS)
@@ -202,16 +208,16 @@ class _Making:
     def assignment(self, who: str, level: str) -> str:
         steps = self.steps()
         if KINDS[steps[-1]] == "list" and not who:
-            self.lists.append((level, _indexed(steps)))
-        return f"{level}{_indexed(steps)} = {self.value(steps[-1], 2)}"
+            self.lists.append((level, indexed(steps)))
+        return f"{level}{indexed(steps)} = {self.value(steps[-1], 2)}"
 
     def unless(self, who: str, level: str) -> str:
         steps = self.steps()
-        return f"{level.replace('force_', '')}_unless{_indexed(steps)} = {self.value(steps[-1])}"
+        return f"{level.replace('force_', '')}_unless{indexed(steps)} = {self.value(steps[-1])}"
 
     def full(self, who: str, level: str) -> str:
         steps = self.steps()
-        return f"{level}_full{_indexed(steps)} = {self.value(steps[-1])}"
+        return f"{level}_full{indexed(steps)} = {self.value(steps[-1])}"
 
     def written(self, who: str, level: str) -> str:
         steps = self.steps()
@@ -259,5 +265,5 @@ class _Making:
         return f'{level}["{self.random.choice("tn")}"] = {made}'
 
 
-def _indexed(steps: list[str]) -> str:
+def indexed(steps: list[str]) -> str:
     return "".join(f'["{step}"]' for step in steps)

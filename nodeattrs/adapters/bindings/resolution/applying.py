@@ -44,7 +44,6 @@ from nodeattrs.adapters.bindings.resolution.declarations import (
     Declaration,
     Layer,
     Place,
-    Position,
     Resolution,
     UnknownSet,
     Why,
@@ -256,7 +255,7 @@ def choose(applied: Applied) -> None:
 
 def _best(applied: Applied, key: Key, several: list[Declaration]) -> Declaration | None:
     """The one of the best position; None where several are in conflict there."""
-    several.sort(key=_position, reverse=True)
+    several.sort(key=lambda one: one.position, reverse=True)
     _check_finals(applied, key, several)
     best = standing(several)
     if len(best) > 1:
@@ -270,10 +269,6 @@ def _best(applied: Applied, key: Key, several: list[Declaration]) -> Declaration
     if key[1].startswith("/var/"):
         winner.demands = tuple(one.type for one in several if one.abstract and one.type is not ANY)
     return winner
-
-
-def _position(one: Declaration) -> Position:
-    return one.position
 
 
 def why_above(upper: Declaration, lower: Declaration) -> Why:
