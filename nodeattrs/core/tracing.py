@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.folding import NOTHING, Folding, Step, again
 from nodeattrs.core.made import LOWER, UPPER, Made, MadeOf
-from nodeattrs.core.next_in_line import Along, left_of, next_first, with_holders
+from nodeattrs.core.next_in_line import Along, left_of, next_first, outwards, with_holders
 from nodeattrs.core.origins import At, Origins, origins_at, pieces, sources, wholes
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import DROP, KEEP, TAKE, Meet, Policy
@@ -24,11 +24,11 @@ from nodeattrs.core.walk import Later, Overridden, Rule, Setting, Walk
 __all__ = ["walk"]
 
 
-def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, along: Along | None = None) -> Walk:
+def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, along: Along = outwards) -> Walk:
     """Walk *path* through a folding.
 
     trees: source -> its tree, for a folding that remembers numbers only; a source without one sets nothing
-    along: what goes with a place once the line goes that set it: the place, or what holds it and no more than that
+    along: what may go with a place once the line goes that set it: the place, then what holds it
     cost:  the depth of the path times the number of parts that set something
     """
     again = lambda gone: _Walker(trees, gone).walk(folding, path)  # noqa: E731
@@ -42,7 +42,7 @@ def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, a
     replaced = all(lost.line.rule is TAKE and lost.setting.path == path and not lost.further_up for lost in waiting)
     if replaced and len(waiting) < 2 and not walker.has_made:
         return found
-    return next_first(found, path, again, along)
+    return next_first(found, path, walker.own, again, along)
 
 
 _NONE: list[Any] = []

@@ -63,6 +63,8 @@ class Overridden:
     def below(self, key: Any, path: Path, is_index: bool) -> Overridden | None:
         """What it says one step down, at *path*; what covers the whole path, or lies deeper, stays as it is.
 
+        So does a map without the key that is an element: it would stand there whole.
+
         is_index: whether the key is that of an element: a map has none, and stands in the way of it
         """
         setting = self.setting
@@ -72,7 +74,8 @@ class Overridden:
             return self
         value = ABSENT if is_index and isinstance(setting.value, dict) else dig(setting.value, (key,))
         if value is ABSENT:
-            return None if isinstance(setting.value, dict) and not is_index else self
+            is_element = any(type(step) is int for step in setting.own)
+            return None if isinstance(setting.value, dict) and not (is_index or is_element) else self
         return replace(self, setting=Setting(setting.source, path, value, (*setting.own, key)), further_up=True)
 
 
