@@ -18,10 +18,10 @@ from nodeattrs.adapters.cloudinit import (
     CloudConfigError,
     CloudPart,
     load_config,
-    loading,
     merge,
     pack,
     parse_definition,
+    parts,
     unpack,
 )
 from nodeattrs.core.budget import limited
@@ -446,7 +446,7 @@ class TestReadingYaml:
         except (yaml.YAMLError, ValueError, RecursionError):
             expected = ("refused", "")
         try:
-            got = ("says", canonical(loading.load_yaml(text)))
+            got = ("says", canonical(parts.load_yaml(text)))
         except CloudConfigError:
             got = ("refused", "")
 

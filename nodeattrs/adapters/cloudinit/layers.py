@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
-from nodeattrs.adapters.cloudinit.loading import independent, load_config
-from nodeattrs.adapters.cloudinit.mergers import Mode, lay, policy_of
-from nodeattrs.adapters.cloudinit.parts import CONFIG_DEFAULT, CloudPart, Definition, PartReport, take_definition
-from nodeattrs.adapters.cloudinit.steps import Joining, Row, moved
+from nodeattrs.adapters.cloudinit.mergers import CONFIG_DEFAULT, Definition, Mode, lay, policy_of, take_definition
+from nodeattrs.adapters.cloudinit.parts import CloudPart, independent, load_config
+from nodeattrs.adapters.cloudinit.steps import Joining, PartReport, Row, moved
 from nodeattrs.adapters.cloudinit.unpacking import read_bytes
 from nodeattrs.adapters.cloudinit.userdata import Merged
 from nodeattrs.core.borders import taking
