@@ -77,6 +77,7 @@ _DIFFERS = {
 }
 _ORIGINS = [{"path": "str", **_WHO}]
 _LEVEL = {"key": "str", "layer": "str", "entry": "str", "file": "str|null", "line": "int|null", "reason": "str"}
+_UNREAD = {"layer": "str", "file": "str|null", "line": "int|null", "reason": "str"}
 _PART = {
     "number": "int",
     "filename": "str",
@@ -164,7 +165,7 @@ PARTS: dict[str, Any] = {
         "because_of?": ["@cause"],
     },
     "applied": _APPLIED,
-    "found": {"name": "str", "values?": {"*": "any"}},
+    "found": {"name": "str", "values?": {"*": "any"}, "unknown?": [{"attribute": "str", **_UNREAD}]},
 }
 
 _NODE = {"version": "int", "node": "str", "environment": "str|null"}
@@ -212,8 +213,10 @@ OUTPUTS: dict[str, Any] = {
                 "value": "any",
                 "replaces": "list",
                 "origins?": _ORIGINS,
+                "unknown?": [_UNREAD],
             }
         ],
+        "unknown?": [_UNREAD],
     },
     "facts": {"version": "int", "path": "str", "value": "any", "origins?": _ORIGINS},
     "history": {"version": "int", "node": "str", "revisions": ["@revision"], "unreadable": ["str"]},
@@ -222,6 +225,7 @@ OUTPUTS: dict[str, Any] = {
         "before": "str",
         "after": "str",
         "changes": [_DIFFERS],
+        "unknown?": [{"node": "str", **_UNREAD}],
         "slots?": [{"slot": "int", "level": "str", "source": "str", "changes": [_DIFFERS]}],
     },
     "search": {
@@ -302,7 +306,7 @@ OUTPUTS: dict[str, Any] = {
         "version": "int",
         "key": "str",
         "value": "any",
-        "unknown?": [{"layer": "str", "file": "str|null", "line": "int|null", "reason": "str"}],
+        "unknown?": [_UNREAD],
     },
     "bindings-explain": {
         "version": "int",
