@@ -18,7 +18,7 @@ MANY = 1_000
 COUNTS = {"node": 20, "fold": 25, "hiera": 8, "cloudinit": 12, "bindings": 8}
 
 ONCE_FALSE = {
-    "node": (80, 175, 226, 251, 275, 322, 200_728, 1_200_588, 1_200_805),
+    "node": (80, 175, 226, 251, 275, 322, 200_728, 1_200_588, 1_200_805, 1_500_611, 1_501_053, 1_501_259),
     "cloudinit": (1_500_002, 1_500_600),
 }
 """Seeds of inputs of which an explanation, or the judge, was wrong."""

@@ -1113,6 +1113,14 @@ class TestNextInLine:
 
         assert next(one.claim.origin.place for one in said.node.trace("d.n").losers) == said.at["next"]
 
+    def test_such_a_map_may_hold_a_whole_map_that_was_assigned(self, said):
+        """It stays without that, too."""
+        said.run("attribute file", "x", "node.normal['d'] = {'d': {'n': 'hidden'}}")
+        said.run("recipe", "x", "node.normal['d'] = {}  #: map\nnode.normal['d']['d'] = {\n  'n': 'w'}")
+        holds, loses = said.node.trace("d.d.n").claims[1:]
+
+        assert (holds.outcome.value, holds.claim.origin.place, loses.by) == ("holds", said.at["map"], (8, 7))
+
     @pytest.mark.parametrize("entry", ["['e']['n'] = 'w'", "['e'].update(n='w')", "['e'].update({\n  'n': 'w'})"])
     def test_a_map_that_another_line_assigned_stays_and_holds(self, said, entry):
         """Nobody is next: without the entry the map is still there. It is named, with what it overrides."""

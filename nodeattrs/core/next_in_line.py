@@ -84,7 +84,14 @@ def next_first(
         overridden = _beaten_too(overridden, others)
         if others.standing:
             return overridden
-    return overridden if others is None else _with_what_stays(overridden, others, own, lambda more: again(gone | more))
+    if others is None:
+        return overridden
+
+    def left(at: At, otherwise: Any) -> Any:
+        is_gone = any(at.source == one.source and at.path[: len(one.path)] == one.path for one in gone)
+        return otherwise if is_gone else own(at, otherwise)
+
+    return _with_what_stays(overridden, others, left, lambda more: again(gone | more))
 
 
 def outwards(at: At) -> Iterator[At]:

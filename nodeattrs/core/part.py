@@ -137,7 +137,7 @@ def concat(first: Part, second: Part) -> Part:
     return Part(value, _each(first.origins, len(first.value)) + _each(second.origins, len(second.value)))
 
 
-concat.total = True  # type: ignore[attr-defined]
+concat.total = concat.regroups = True  # type: ignore[attr-defined]
 
 
 def unite(lower: Part, upper: Part) -> Part:
@@ -175,7 +175,7 @@ def unite(lower: Part, upper: Part) -> Part:
     return Part(values, origins if values else lower.origins)
 
 
-unite.total = True  # type: ignore[attr-defined]
+unite.total = unite.regroups = True  # type: ignore[attr-defined]
 
 
 def by_position(lower: Part, upper: Part, join: Callable[[Part, Part], Part]) -> Part:

@@ -14,7 +14,7 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.policy import Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
 
-__all__ = ["Later", "Overridden", "Rule", "Setting", "Walk"]
+__all__ = ["Later", "Overridden", "Rule", "Setting", "Waiting", "Walk"]
 
 Rule = tuple[Policy, Line]
 """A policy, and the line of it that decided."""
@@ -100,6 +100,20 @@ class Later(NamedTuple):
     def below(self, key: Any, path: Path, is_index: bool) -> Later:
         """The same one step down, at *path*."""
         return self._replace(keys=(*self.keys, key), path=path)
+
+
+class Waiting(NamedTuple):
+    """A map of a row that waits to meet the maps before it, and how.
+
+    here:     a place of a walk
+    from_top: whether it is the lower one
+    meets:    False where one of them cannot be read, and would
+    """
+
+    here: Any
+    policy: Policy
+    from_top: bool
+    meets: bool
 
 
 @dataclass(frozen=True, slots=True)

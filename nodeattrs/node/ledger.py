@@ -380,9 +380,12 @@ class Ledger:
         """
         tree, path = self.trees[at.source], at.path
         told, _ = told_at(tree, path)
-        is_own = isinstance(told, int) and self.marks[told].depth >= len(path)
-        while is_own and type(holder := dig(tree, path[:-1])) is OwnedMap and len(holder) < 2:
-            if len(path) < 2 or not self._is_one(at.source, path):
+        depth = self.marks[told].depth if isinstance(told, int) else len(path)
+        while len(path) > depth and told_at(tree, path[:-1])[0] == told:
+            yield At(at.source, path)
+            path = path[:-1]
+        while len(path) > 1 and type(holder := dig(tree, path[:-1])) is OwnedMap and len(holder) < 2:
+            if not isinstance(told, int) or not self._is_one(at.source, path):
                 break
             path = path[:-1]
         yield At(at.source, path)
