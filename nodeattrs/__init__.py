@@ -12,13 +12,25 @@
 
 from __future__ import annotations
 
+import sys
+
+if [word.rpartition("/")[2] for word in sys.orig_argv[-len(getattr(sys, "argv", ())) :][:1]] == ["nodeattrs"]:
+    # We are the program, and not a library of one: Ctrl-C is ours from now on.
+    try:
+        from nodeattrs.cli.interrupts import at_once
+
+        at_once()
+    except KeyboardInterrupt:
+        sys.exit(130)
+
 from nodeattrs.lazily import imported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # a type checker takes it for true; `typing` itself need not be there yet
     from nodeattrs.core.claim import Origin
     from nodeattrs.core.fold import Fold, Folded, Layer, fold
-    from nodeattrs.core.part import Part, concat, listed, made, unite
+    from nodeattrs.core.folding import concat
+    from nodeattrs.core.part import Part, listed, made, unite
     from nodeattrs.core.policy import (
         ACROSS,
         ANY,
@@ -29,7 +41,7 @@ if TYPE_CHECKING:  # a type checker takes it for true; `typing` itself need not 
         MAP,
         MEET,
         NULL,
-        SAID,
+        PRESENT,
         SCALAR,
         TAKE,
         TEXT,
@@ -68,14 +80,14 @@ _HOMES = {
     "Origin": "core.claim",
     "Part": "core.part",
     "Policy": "core.policy",
-    "SAID": "core.policy",
+    "PRESENT": "core.policy",
     "SCALAR": "core.policy",
     "Sensitive": "core.sensitive",
     "Symbol": "node.values",
     "TAKE": "core.policy",
     "TEXT": "core.policy",
     "Trace": "core.trace",
-    "concat": "core.part",
+    "concat": "core.folding",
     "fold": "core.fold",
     "json_default": "node.documents",
     "lazy": "node.values",
@@ -95,7 +107,7 @@ __all__ = [
     "MAP",
     "MEET",
     "NULL",
-    "SAID",
+    "PRESENT",
     "SCALAR",
     "TAKE",
     "TEXT",

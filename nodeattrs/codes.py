@@ -18,8 +18,6 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-__all__ = ["ROOMS", "Code", "code_named", "code_of", "codes"]
-
 ROOMS = {
     ("Everywhere", ""): """
 NA0001 NodeattrsError
@@ -165,7 +163,7 @@ The name inside a document is not the one it is filed under; the file's own coun
 roles/web.json with "name": "www"
 Write the file's name, or rename the file.
 
-NA0306 said-twice
+NA0306 set-twice
 Two spellings of one setting; the oldest counts.
 automatic_attribute_whitelist = [] beside [allowed] automatic = []
 Keep one of them.
@@ -176,9 +174,9 @@ A list of what may be saved for a level that people and cookbooks set.
 Restrict automatic attributes only.
 
 NA0308 ruby
-Ruby is not read here; the cookbook counts as one without metadata.
-cookbooks/app/metadata.rb
-Write its name, version and depends to metadata.json or metadata.yaml.
+A file in Ruby was neither run nor read: an unknown layer stands for it, so that explanations say what it may override.
+cookbooks/app/attributes/default.rb
+For roles, environments and metadata: pip install 'nodeattrs[chef]'. Attribute files: write them in Python.
 
 NA0309 not-run
 A check does not run code: what this file says is not known to it.
@@ -194,6 +192,36 @@ NA0311 ruby-left
 A text of a Python file has Ruby's #{...} in it, which is stored as it stands.
 node.default["app"]["log"] = "#{node['app']['dir']}/log"
 Write an f-string, with lazy(lambda: ...) around it where what it reads may change.
+
+NA0312 not-literal
+Ruby that only Ruby could know: a method, a condition, the environment. It is read here and not run.
+default_attributes "host" => `hostname`
+Write the value out, or the whole file as JSON: knife role show NAME -F json.
+
+NA0313 two-languages
+One attribute file or recipe in Python and in Ruby; it cannot be known which counts.
+cookbooks/app/attributes/default.py beside default.rb
+Keep one of the two.
+
+NA0314 json-counts
+A role or an environment in JSON and in Ruby; the JSON counts, as in Chef.
+roles/web.json beside roles/web.rb
+Remove one of the two.
+
+NA0315 no-constraint
+A metadata.json asks for a version of a cookbook in words that are no constraint; any version will do, as in Chef.
+{"dependencies": {"runit": [">= 1.0", "< 2.0"]}}
+Write one constraint, or none.
+
+NA0316 missing-cookbook
+A cookbook was not read: it is not there, or --roles-only was asked for. An unknown layer stands for it.
+nodeattrs run --repo . --run-list 'role[web]' --roles-only
+Fetch it (berks vendor), or name its folder: [chef] cookbook_paths.
+
+NA0317 outside
+Chef's configuration names a folder outside of the repository, which is not followed of itself.
+cookbook_path "/var/chef/cookbooks" in .chef/config.rb
+Name it under [chef] in nodeattrs.toml, if it is meant.
 """,
     ("Repositories and runs", "NodeattrsError"): """
 NA0401 RunListError
@@ -275,6 +303,16 @@ NA0416 same-key-as-text
 A number and its own text are keys of one map; what is saved has text for keys, and keeps the last of the two.
 node.default["ports"] = {80: "http", "80": "web"}
 Write both as text.
+
+NA0417 PolicyNotFound
+A policy that nothing in the repository locks.
+nodeattrs run --repo . --policy web
+Lock it (chef install), or name the file: --policy web.lock.json.
+
+NA0418 CannotDecrypt
+An item of a data bag is encrypted, and its secret is not named, or is another one; or it is an item of chef-vault.
+data_bag_item("passwords", "db")
+Name the file that holds the secret: --secret-file, or [chef] secret_file in nodeattrs.toml.
 """,
     ("Stores", "StoreError"): """
 NA0501 StoreError
@@ -1046,7 +1084,7 @@ class Code(NamedTuple):
 
     @property
     def page(self) -> str:
-        """Where it is told."""
+        """Where it is described."""
         return f"docs/codes.md#{self.code.lower()}"
 
 

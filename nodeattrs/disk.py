@@ -19,8 +19,6 @@ import stat
 import time
 from collections.abc import Iterator, Sequence
 
-__all__ = ["Entry", "LeadsOut", "folder_below", "open_unfollowed", "write_all"]
-
 _PATH = getattr(os, "O_PATH", os.O_RDONLY)
 _FOLDER = _PATH | os.O_DIRECTORY | os.O_CLOEXEC
 _MOST_LINKS = 40
@@ -241,7 +239,7 @@ class Entry:
     # --- what is under way ----------------------------------------------------------
 
     def _beside(self) -> tuple[str, int]:
-        """A new file beside it, under a lock that tells everybody that we live."""
+        """A new file beside it, under a lock that shows everybody that we live."""
         while True:
             temporary = f".{self.name[:_LONGEST]}{_MARK}{secrets.token_hex(6)}"
             handle = open_unfollowed(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, self.folder)

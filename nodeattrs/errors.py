@@ -33,8 +33,10 @@ attributes too, so no program need parse the sentence.
     │   ├── CookbookNotFound
     │   ├── AttributeFileNotFound
     │   ├── RecipeNotFound
+    │   ├── PolicyNotFound
     │   ├── NodeNotFound
     │   └── DataBagItemNotFound
+    ├── CannotDecrypt             (also ValueError)     an encrypted value, and no secret or a wrong one
     ├── RecipeFailed                                    cookbook code raised
     ├── StoreError                (also OSError)        a store that cannot be read or written
     ├── BadName                   (also ValueError)     a name from outside that must not become a path
@@ -58,7 +60,7 @@ class NodeattrsError(Exception):
     path:    the steps to the attribute, or None
     origins: who set each side, as objects that print as "file:line (who)"
     hint:    the way out, one line, or None
-    kind:    a word that tells apart what one class is raised for; "" where it says all
+    kind:    a word that distinguishes what one class is raised for; "" where it says all
     """
 
     kind: str = ""
@@ -69,24 +71,24 @@ class NodeattrsError(Exception):
         *,
         path: Path | None = None,
         origins: Sequence[object] = (),
-        said: Iterable[str] = (),
+        details: Iterable[str] = (),
         hint: str | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.path = path
         self.origins = tuple(origins)
-        self.said = tuple(said)
+        self.details = tuple(details)
         self.hint = hint
 
     def coded(self) -> str:
-        """All that is said, with the code behind the first line."""
+        """All of its lines, with the code behind the first line."""
         first, *rest = str(self).splitlines() or [""]
         return "\n".join([f"{first} [{self.code}]", *rest])
 
     def __str__(self) -> str:
         lines = [self.message]
-        lines += [f"  {sentence}" for sentence in self.said]
+        lines += [f"  {sentence}" for sentence in self.details]
         if self.hint:
             lines.append(f"  {self.hint}")
         return "\n".join(lines)
@@ -191,11 +193,11 @@ class DocumentError(NodeattrsError, ValueError):
         column: int | None = None,
         path: Path | None = None,
         hint: str | None = None,
-        said: Iterable[str] = (),
+        details: Iterable[str] = (),
         kind: str = "",
     ) -> None:
         where = ":".join(str(part) for part in (file, line, column) if part is not None)
-        super().__init__(f"{where}: {message}" if where else message, path=path, hint=hint, said=said)
+        super().__init__(f"{where}: {message}" if where else message, path=path, hint=hint, details=details)
         self.reason = message
         self.file = file
         self.line = line
@@ -218,7 +220,7 @@ class TooMuch(DocumentError):
         self.limit = limit
 
     def located(self, file: str | None, line: int | None = None, column: int | None = None) -> TooMuch:
-        """The same error, said of a place."""
+        """The same error, with a place."""
         return TooMuch(self.reason, limit=self.limit, file=file, line=line, column=column, hint=self.hint)
 
 
@@ -262,12 +264,20 @@ class RecipeNotFound(NotFound):
     """A recipe that does not exist in its cookbook."""
 
 
+class PolicyNotFound(NotFound):
+    """A policy that nothing in the repository locks."""
+
+
 class NodeNotFound(NotFound):
     """A node that neither the store nor the repository knows."""
 
 
 class DataBagItemNotFound(NotFound):
     """A data bag, or an item of one, that does not exist."""
+
+
+class CannotDecrypt(NodeattrsError, ValueError):
+    """An encrypted value, and no secret or a wrong one; nothing of what it holds is shown."""
 
 
 class RecipeFailed(NodeattrsError):

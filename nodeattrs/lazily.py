@@ -9,8 +9,6 @@ if TYPE_CHECKING:  # a type checker takes it for true; `typing` itself need not 
     from collections.abc import Callable, Mapping
     from typing import Any
 
-__all__ = ["imported"]
-
 
 def imported(
     package: str, homes: Mapping[str, str], made: Callable[[str, Any], Any] = lambda name, value: value

@@ -3,9 +3,11 @@
 The names are real for linters, type checkers and editors, and bound to the run that imports
 them. They are there without the import as well. Attribute files have the writers (`default`,
 `normal_unless`, `override_full`, ...), `has_attribute` and `include_attribute`; recipes have
-`include_recipe`, `data_bag`, `data_bag_item`, `tag`, `untag`, `tagged`; both have `node`, `lazy`,
-`Sensitive`, `Symbol`, `log`, `read_json`, `read_yaml` and `read_toml`. The words by which recipes
-declare resources are in docs/catalog.md.
+`include_recipe`, `tag`, `untag`; both have `node`, `lazy`, `Sensitive`, `Symbol`, `log`, `data_bag`,
+`data_bag_item`, `search`, `tagged`, `has_recipe`, `has_role`, `run_state`, `read_json`, `read_yaml`,
+`read_toml`, and the questions about the machine: `platform`, `platform_family`, `value_for_platform`,
+`value_for_platform_family`, `debian`, `virtual`, ... (docs/from-chef.md lists them). The words by
+which recipes declare resources are in docs/catalog.md.
 
 >>> from nodeattrs.recipe import node
 Traceback (most recent call last):
@@ -18,12 +20,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.errors import WordNotKnownHere
-from nodeattrs.node.values import Sensitive, Symbol, lazy
+from nodeattrs.runs.platform_words import QUESTIONS
 from nodeattrs.runs.readers import READERS
-from nodeattrs.runs.recipes import FILES_ONLY, RECIPES_ONLY, words_now
+from nodeattrs.runs.recipes import BOTH, FILES_ONLY, RECIPES_ONLY, words_now
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from os import PathLike
 
     from nodeattrs.catalog import RefMaker, Refs
@@ -50,7 +52,7 @@ if TYPE_CHECKING:
     def include_attribute(*names: str) -> None: ...
     def include_recipe(*names: str) -> None: ...
     def data_bag(bag: str) -> list[str]: ...
-    def data_bag_item(bag: str, item: str) -> dict[str, Any]: ...
+    def data_bag_item(bag: str, item: str, secret: str | None = None) -> dict[str, Any]: ...
     def read_json(file: str | PathLike[str]) -> Any: ...
     def read_yaml(file: str | PathLike[str]) -> Any: ...
     def read_toml(file: str | PathLike[str]) -> Any: ...
@@ -62,6 +64,14 @@ if TYPE_CHECKING:
     def untag(*names: str) -> list[str]: ...
     def tagged(*names: str) -> bool: ...
     def log(message: object, level: str = "info") -> None: ...
+    def has_recipe(name: str) -> bool: ...
+    def has_role(name: str) -> bool: ...
+    def platform(*names: str) -> bool: ...
+    def platform_family(*names: str) -> bool: ...
+    def value_for_platform(values: Mapping[str | tuple[str, ...], Any]) -> Any: ...
+    def value_for_platform_family(values: Mapping[str | tuple[str, ...], Any]) -> Any: ...
+
+    run_state: dict[Any, Any]
 
     File: RefMaker
     Directory: RefMaker
@@ -86,9 +96,11 @@ if TYPE_CHECKING:
     def contain_recipe(*names: str) -> None: ...
 
 
-__all__ = [
+_ALL = [
     *FILES_ONLY,
     *RECIPES_ONLY,
+    *BOTH,
+    *QUESTIONS,
     "Sensitive",
     "Symbol",
     "include_attribute",
@@ -103,10 +115,12 @@ def __getattr__(name: str) -> Any:
     words = words_now()
     if words is not None and name in words:
         return words[name]
+    if name == "__all__":  # of `import *`: what the file that runs has
+        return _ALL if words is None else [*words]
     if name.startswith("__"):
         raise AttributeError(name)
     if words is None:
-        if name not in __all__:
+        if name not in _ALL:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         raise WordNotKnownHere(
             f"{name!r} is known only while a recipe or attribute file runs",

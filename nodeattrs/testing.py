@@ -44,7 +44,7 @@ COMPONENTS: tuple[str, ...] = (
 
 Step = dict[str, Any]
 
-_SPOKEN = ["default", "normal", "override"]
+_WRITTEN = ["default", "normal", "override"]
 _FULL = ["default", "force_default", "normal", "override", "force_override"]
 
 
@@ -81,7 +81,7 @@ def layers(
 ) -> SearchStrategy[dict[int, dict[str | int, Any]]]:
     """Trees by rank, weakest first: for a fold, or for the fifteen slots of a node."""
     drawn = st.dictionaries(st.sampled_from(list(ranks)), trees(keys, scalars), max_size=len(ranks))
-    return drawn.map(lambda said: {rank: said[rank] for rank in sorted(said)})
+    return drawn.map(lambda drawn_steps: {rank: drawn_steps[rank] for rank in sorted(drawn_steps)})
 
 
 def programs(
@@ -96,7 +96,7 @@ def programs(
     """A program on a node, as data: what attribute files and recipes might do to it.
 
     Each step is a map with `locator` ("attribute file" or "recipe") and `op`; the rest are its arguments.
-    Attribute files speak before recipes, unless *interleaved*.
+    Attribute files come before recipes, unless *interleaved*.
 
     op            arguments                   the line that a cookbook would hold
     set           slot, path, value           node.SLOT[a][b] = value
@@ -121,11 +121,11 @@ def programs(
     steps = _steps(keys, scalars, verbs, components)
     setters = st.sampled_from(["attribute file", "recipe"])
 
-    def told(said: list[tuple[str, Step]]) -> list[Step]:
-        spoken = said if interleaved else sorted(said, key=lambda pair: pair[0])
-        return [{"speaker": locator, **step} for locator, step in spoken]
+    def spelled(drawn_steps: list[tuple[str, Step]]) -> list[Step]:
+        written = drawn_steps if interleaved else sorted(drawn_steps, key=lambda pair: pair[0])
+        return [{"speaker": locator, **step} for locator, step in written]
 
-    return st.lists(st.tuples(setters, steps), min_size=min_size, max_size=max_size).map(told)
+    return st.lists(st.tuples(setters, steps), min_size=min_size, max_size=max_size).map(spelled)
 
 
 def _steps(
@@ -133,7 +133,7 @@ def _steps(
 ) -> SearchStrategy[Step]:
     value, scalar, path = values(keys, scalars), st.sampled_from(list(scalars)), paths(keys).map(list)
     slot = st.sampled_from(list(components))
-    spoken = st.sampled_from([name for name in _SPOKEN if name in components] or _SPOKEN)
+    written = st.sampled_from([name for name in _WRITTEN if name in components] or _WRITTEN)
     full = st.sampled_from([name for name in _FULL if name in components] or _FULL)
     index = st.sampled_from([0, 1, 2])
     calls: SearchStrategy[tuple[str, list[Any]]] = st.one_of(
@@ -163,7 +163,7 @@ def _steps(
         "array": called("array", calls),
         "hash": called("hash", changes),
         "replace_slot": step("replace_slot", slot=slot, value=trees(keys, scalars)),
-        "set_unless": step("set_unless", level=spoken, path=path, value=value),
+        "set_unless": step("set_unless", level=written, path=path, value=value),
         "assign": step("assign", level=full, path=path, value=value),
         "write": step("write", level=slot, path=path, value=value),
         "write!": step("write!", level=slot, path=path, value=value),

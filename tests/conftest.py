@@ -1,9 +1,13 @@
-"""What all tests share: no property test is failed for being slow.
+"""What all tests share: no property test is failed for being slow, and Ctrl-C works.
 
 On CI Hypothesis starts from its own profile there (the same examples each time);
 this one only takes the clock away.
+
+A shell that starts the tests in the background has them ignore SIGINT, and their
+children with them; the tests of Ctrl-C need the signal as a terminal gives it.
 """
 
+import signal
 import sys
 
 import pytest
@@ -11,6 +15,9 @@ from hypothesis import settings
 
 settings.register_profile("house", deadline=None)
 settings.load_profile("house")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -5,8 +5,9 @@
     {"a": x, "b?": y, "*": z}   a map with a, perhaps b, and else nothing but z; without "*" further fields may join
     (x, y)           either
 
-The files are part of the package, and are what `nodeattrs schema NAME` prints. `strict` makes a
-schema that lets no further field join: the tests ask it, so that no field is missing here.
+One file of the package has them all, the parts that several share once; `nodeattrs schema NAME` prints
+one with its parts. `strict` makes a schema that lets no further field join: the tests ask it, so that no
+field is missing here.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from nodeattrs.core.rules import WORDS
 from nodeattrs.runs.config import _CHEFS
 
-FOLDER = Path(__file__).parents[1] / "nodeattrs" / "schemas"
+FILE = Path(__file__).parents[1] / "nodeattrs" / "schemas.json"
 
 _WITH_ACTIONS = ("store", "hiera", "bindings", "catalog", "cloud-config")
 
@@ -105,7 +107,7 @@ PARTS: dict[str, Any] = {
         "file": "str|null",
         "line": "int|null",
         "column": "int|null",
-        "said": ["str"],
+        "details": ["str"],
         "hint": "str|null",
         "page": "str",
         "fingerprint": "str",
@@ -218,7 +220,11 @@ OUTPUTS: dict[str, Any] = {
         ],
         "unknown?": [_UNREAD],
     },
-    "facts": {"version": "int", "path": "str", "value": "any", "origins?": _ORIGINS},
+    **{
+        name: {"version": "int", "path": "str", "value": "any", "origins?": _ORIGINS}
+        for name in ("facts", "role-show", "environment-show")
+    },
+    "list": {"version": "int", "kind": "str", "names": ["str"]},
     "history": {"version": "int", "node": "str", "revisions": ["@revision"], "unreadable": ["str"]},
     "diff": {
         "version": "int",
@@ -315,7 +321,7 @@ OUTPUTS: dict[str, Any] = {
         "problem": "str|null",
         "declarations": ["@claim"],
         "elements": _TRACE["elements"],
-        "spoken": [{"value": "any", "place": "str|null", "counts": "bool", "step": "any"}],
+        "set_by": [{"value": "any", "place": "str|null", "counts": "bool", "step": "any"}],
         "looked_up": [{"depth": "int", "asked": "str", "by": "str"}],
         "trace": "@trace",
         "because_of?": ["@cause"],
@@ -378,12 +384,86 @@ OUTPUTS: dict[str, Any] = {
     "cloud-config-check": _CHECK,
 }
 
+_WEB1 = "--repo . --node web1 --facts facts"
+
+LINES = {
+    "run": [
+        "run --all --facts facts",
+        "run --node web1 --facts facts -E staging",
+        "run --all --run-list role[x] --facts facts -W",
+        "run --node web1 --facts facts --noop --root scratch",
+    ],
+    "explain": [
+        "explain web1 app",
+        "explain web1 app.workers",
+        "explain web1 apache2.listen_ports",
+        "explain web1 app.legacy_queue",
+        "explain web1 app.database.password --at 1",
+        f"explain web1 app.workers {_WEB1.replace('--node web1 ', '')} --all",
+    ],
+    "show": ["show web1 app --origins", "show web1 app --slot 12 --slot 4", "show web1 app --level default --origins"],
+    "facts": ["facts kernel.release --facts facts/web1.json --origins", "facts --facts facts/web2.json"],
+    "history": ["history web1"],
+    "diff": ["diff web1", "diff web1 web2 --slots"],
+    "search": ["search *:*", "search role:web -a app.workers -a nosuch"],
+    "search-line": ["search name:web1 --json-lines -a app.workers"],
+    "status": ["status"],
+    "node": ["node set web1 a.c 2", "node restore web1 1", "node delete web2"],
+    "store": [
+        "store migrate --to x.db",
+        "store prune --keep 1",
+        "store migrate",
+        "store import nodes.jsonl",
+    ],
+    "fleet": ["fleet resolve --facts facts --node db1 --jobs 1", "fleet resolve --node nobody --jobs 1"],
+    "check": ["check", "check --repo . --run-code"],
+    "store-check": ["store check"],
+    "codes": ["codes", "codes NA1203"],
+    "config": ["config --store x"],
+    "hiera-lookup": [
+        "hiera lookup ntp::servers --hiera hiera --facts facts",
+        "hiera lookup nobody --hiera hiera --facts facts",
+    ],
+    "hiera-explain": [
+        "hiera explain ntp::servers --hiera hiera --facts facts --all",
+        "hiera explain ntp::servers --options --hiera hiera",
+        "hiera explain nobody --hiera hiera",
+        "hiera explain k --hiera levels",
+    ],
+    "hiera-list": ["hiera list --hiera hiera --facts facts"],
+    "hiera-diff": ["hiera diff web1 web2 --hiera hiera --facts facts"],
+    "list": ["list nodes --repo .", "list cookbooks --repo ."],
+    "role-show": ["role show web --repo . --origins"],
+    "environment-show": ["environment show production --repo ."],
+    "hiera-who-has": ["hiera who-has ntp::servers --hiera hiera"],
+    "hiera-unused": ["hiera unused --hiera levels"],
+    "bindings-check": ["bindings check --site bindings", "bindings check --site broken"],
+    "bindings-inject": ["bindings inject ssh::port --site bindings"],
+    "bindings-explain": ["bindings explain ssh::port --site bindings --all"],
+    "bindings-list": ["bindings list --site bindings"],
+    "bindings-graph": ["bindings graph --site bindings"],
+    "catalog-check": [f"catalog check {_WEB1}"],
+    "catalog-order": ["catalog order --from catalog.json"],
+    "catalog-why": ["catalog why File[/a] File[/b] --from catalog.json"],
+    "catalog-explain": [
+        "catalog explain File[/a] --from catalog.json",
+        f"catalog explain Recipe[app::default] {_WEB1}",
+    ],
+    "catalog-impact": ["catalog impact File[/a] --from catalog.json"],
+    "catalog-apply": ["catalog apply --from catalog.json --root scratch"],
+    "cloud-config-explain": [
+        "cloud-config explain cloud-init/base.yaml cloud-init/web.yaml",
+        "cloud-config explain cloud-init/base.yaml cloud-init/web.yaml --path packages --all --steps",
+    ],
+    "cloud-config-check": [
+        "cloud-config check cloud-init/base.yaml cloud-init/careless.yaml",
+        "cloud-config check cloud-init/base.yaml facts/web1.json",
+    ],
+}
+"""Of each schema the command lines whose output it describes, in the order in which they are said."""
+
 _RULE = (
-    "=append",
-    "=prepend",
-    "=unite",
-    "=replace",
-    "=keep",
+    *(f"={word}" for word in WORDS),
     {"merge_by?": "str", "policy?": "str", "at?": ("=both", "=inside"), "*": "never"},
 )
 _LISTS = {**{f"{level}?": [("str", ["str"])] for level in _LEVELS}, "*": "never"}
@@ -397,6 +477,7 @@ SETTINGS: dict[str, Any] = {
     "blocked?": _LISTS,
     "merge?": {"*": _RULE},
     "limits?": {"steps?": "int", "values?": "int", "bytes?": "int", "depth?": "int", "seconds?": "num", "*": "never"},
+    "facts?": {"fauxhai?": "str", "*": "never"},
     "check?": {"select?": ["str"], "ignore?": ["str"], "baseline?": "str", "*": "never"},
     **{f"{name}?": [("str", ["str"])] for name in _CHEFS},
     "*": "never",
@@ -439,29 +520,31 @@ def _map(shape: Mapping[str, Any], strict: bool) -> dict[str, Any]:
     return schema
 
 
-def document(name: str, strict: bool = False) -> dict[str, Any]:
-    """The schema of one output, or of "settings", with the parts that it needs."""
+def body(name: str, strict: bool = False) -> dict[str, Any]:
+    """The schema of one output, or of "settings", without the parts that it needs."""
     command = next((f"{one} {name[len(one) + 1 :]}" for one in _WITH_ACTIONS if name.startswith(f"{one}-")), name)
     title = "nodeattrs.toml" if name == "settings" else f"nodeattrs {command} --format json"
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title}
-    schema |= schema_of(SETTINGS if name == "settings" else OUTPUTS[name], strict)
+    return schema | schema_of(SETTINGS if name == "settings" else OUTPUTS[name], strict)
+
+
+def document(name: str, strict: bool = False) -> dict[str, Any]:
+    """The same with the parts that it needs."""
+    schema = body(name, strict)
     needed: dict[str, Any] = {}
     while missing := {part for part in PARTS if f'"#/$defs/{part}"' in json.dumps([schema, needed])} - needed.keys():
         needed |= {part: schema_of(PARTS[part], strict) for part in sorted(missing)}
     return schema | ({"$defs": dict(sorted(needed.items()))} if needed else {})
 
 
-def text_of(name: str) -> str:
+def text() -> str:
     """The file."""
-    return json.dumps(document(name), indent=1) + "\n"
-
-
-def main() -> None:
-    """Write all of them."""
-    FOLDER.mkdir(exist_ok=True)
-    for name in (*OUTPUTS, "settings"):
-        (FOLDER / f"{name}.json").write_text(text_of(name), encoding="utf-8")
+    parts = {name: schema_of(PARTS[name]) for name in sorted(PARTS)}
+    return (
+        json.dumps({"schemas": {name: body(name) for name in sorted((*OUTPUTS, "settings"))}, "$defs": parts}, indent=1)
+        + "\n"
+    )
 
 
 if __name__ == "__main__":
-    main()
+    FILE.write_text(text(), encoding="utf-8")

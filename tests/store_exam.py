@@ -26,7 +26,8 @@ from hypothesis import strategies as st
 from nodeattrs import Node
 from nodeattrs.errors import BadArgument, BadName, BadValue, DocumentError
 from nodeattrs.keep import NewerRevision, Noted, Saved, open_store, retried, saved_document
-from nodeattrs.keep.maintenance import exported, import_nodes, restore
+from nodeattrs.keep.carrying import exported, import_nodes
+from nodeattrs.keep.maintenance import restore
 from nodeattrs.keep.search import parse_query
 from nodeattrs.keep.stores import turns
 
@@ -608,6 +609,25 @@ class TwoAtOnceExam:
         for changer in changers:
             told, complaint = changer.communicate()
             assert (0, "25 saved, 25 tried") == (changer.returncode, told.strip()), complaint
+
+    def test_who_has_a_turn_is_waited_for(self, place):
+        """
+        By another store at the same place, as by another process.
+        """
+        store, other, done = open_store(place), open_store(place), []
+        store.save(pair(1))
+
+        def wait():
+            with other.turn("web1"):
+                done.append("other")
+
+        waiting = threading.Thread(target=wait)
+        with store.turn("web1"):
+            waiting.start()
+            waiting.join(0.2)
+            done.append("first")
+        waiting.join()
+        assert ["first", "other"] == done
 
     def test_a_turn_keeps_nobody_from_saving(self, place, monkeypatch):
         """

@@ -71,9 +71,6 @@ def of_bindings(folder: Any, *trees: Any) -> Answer:
     return Injector(layers[::-1]).explain("k")
 
 
-ALL = pytest.mark.parametrize("ask", [of_node, of_fold, of_hiera, of_cloud_config, of_bindings])
-
-
 def paths(tree: Any, path: Path = ()) -> Iterator[Path]:
     """Every place of a tree."""
     yield path
@@ -81,66 +78,76 @@ def paths(tree: Any, path: Path = ()) -> Iterator[Path]:
         yield from paths(entry, (*path, key))
 
 
-@ALL
-def test_it_is_an_answer_and_its_value_what_traces_read(ask: Ask, tmp_path):
-    """At every place of the value; and that is all plain data."""
-    answer = ask(tmp_path, WEAK, STRONG)
+class AnswerExam:
+    """What an adapter promises. Its own test file makes a class of this one, and gives it `ask`."""
 
-    assert isinstance(answer, Answer)
-    assert answer.value["s"] == 2
-    for path in paths(answer.value):
-        trace = answer.trace(path)
-        assert (trace.found, trace.value) == (True, dig(answer.value, path))
-    assert json.loads(json.dumps(answer.to_dict()))
+    @pytest.fixture
+    def ask(self) -> Ask:
+        """Asks for an answer, given a folder to write to and trees, the weakest first; some may be UNKNOWN."""
+        raise NotImplementedError("say how to ask")
 
+    def test_it_is_an_answer_and_its_value_what_traces_read(self, ask: Ask, tmp_path):
+        """At every place of the value; and that is all plain data."""
+        answer = ask(tmp_path, WEAK, STRONG)
 
-@ALL
-def test_origins_are_those_who_stand_in_the_trace(ask: Ask, tmp_path):
-    """The same ones; where nothing is, nobody set it."""
-    answer = ask(tmp_path, WEAK, STRONG)
+        assert isinstance(answer, Answer)
+        assert answer.value["s"] == 2
+        for path in paths(answer.value):
+            trace = answer.trace(path)
+            assert (trace.found, trace.value) == (True, dig(answer.value, path))
+        assert json.loads(json.dumps(answer.to_dict()))
 
-    for path in paths(answer.value):
-        origins = answer.origins(path)
-        assert origins
-        assert set(origins) == set(answer.trace(path).origins)
-    for path in ("nobody", "s.nobody", "l.7"):
-        assert (answer.origins(path), answer.trace(path).found) == ((), False)
-        assert answer.trace(path).value is ABSENT
+    def test_origins_are_those_who_stand_in_the_trace(self, ask: Ask, tmp_path):
+        """The same ones; where nothing is, nobody set it."""
+        answer = ask(tmp_path, WEAK, STRONG)
 
+        for path in paths(answer.value):
+            origins = answer.origins(path)
+            assert origins
+            assert set(origins) == set(answer.trace(path).origins)
+        for path in ("nobody", "s.nobody", "l.7"):
+            assert (answer.origins(path), answer.trace(path).found) == ((), False)
+            assert answer.trace(path).value is ABSENT
 
-@ALL
-def test_a_scalar_has_one_winner_and_says_whom_it_overrides(ask: Ask, tmp_path):
-    """The strong one, and the weak one below it."""
-    trace = ask(tmp_path, WEAK, STRONG).trace("s")
+    def test_a_scalar_has_one_winner_and_says_whom_it_overrides(self, ask: Ask, tmp_path):
+        """The strong one, and the weak one below it."""
+        trace = ask(tmp_path, WEAK, STRONG).trace("s")
 
-    assert [(stated.outcome, stated.claim.value) for stated in trace.claims] == [(Outcome.WINS, 2), (Outcome.LOSES, 1)]
-    assert trace.losers[0].by == (trace.claims[0].claim.rank,)
-
-
-@ALL
-def test_who_cannot_be_read_is_named_where_it_might_decide(ask: Ask, tmp_path):
-    """A strong one everywhere, a weak one where it may add; in one spelling."""
-    above, below = (ask(tmp_path / str(len(trees)), *trees) for trees in ((WEAK, UNKNOWN), (WEAK, UNKNOWN, STRONG)))
-
-    assert [stated.why for stated in above.trace("s").unknown] == ["needs a server"]
-    assert (above.value["s"], below.value["s"], below.trace("s").unknown) == (1, 2, ())
-    with pytest.raises(UnknownLayer, match="'vault' is unknown: needs a server"):
-        above.trace("s").require_known()
-    below.trace("s").require_known()
-    row = next(row for row in rows(above.trace("s")) if row.outcome == "unknown")
-    assert (row.rule, str(row.value)) == ("may be overridden by it: needs a server", "(unknown)")
-    assert row.origin.name in ("vault", "Vault")
-
-
-@ALL
-def test_words_come_from_the_one_table(ask: Ask, tmp_path):
-    """As data and as text: outcome, number, value and rule of each row."""
-    answer = ask(tmp_path, WEAK, STRONG)
-
-    for path in (*paths(answer.value), ("nobody",)):
-        trace = answer.trace(path)
-        table, text = list(rows(trace)), str(trace)
-        assert [(claim["outcome"], claim["rank"], claim["slot"]) for claim in trace.to_dict()["claims"]] == [
-            (row.outcome, row.rank, row.title) for row in table
+        assert [(stated.outcome, stated.claim.value) for stated in trace.claims] == [
+            (Outcome.WINS, 2),
+            (Outcome.LOSES, 1),
         ]
-        assert all(row.outcome in text and row.note in text for row in table)
+        assert trace.losers[0].by == (trace.claims[0].claim.rank,)
+
+    def test_who_cannot_be_read_is_named_where_it_might_decide(self, ask: Ask, tmp_path):
+        """A strong one everywhere, a weak one where it may add; in one spelling."""
+        above, below = (ask(tmp_path / str(len(trees)), *trees) for trees in ((WEAK, UNKNOWN), (WEAK, UNKNOWN, STRONG)))
+
+        assert [stated.why for stated in above.trace("s").unknown] == ["needs a server"]
+        assert (above.value["s"], below.value["s"], below.trace("s").unknown) == (1, 2, ())
+        with pytest.raises(UnknownLayer, match="'vault' is unknown: needs a server"):
+            above.trace("s").require_known()
+        below.trace("s").require_known()
+        row = next(row for row in rows(above.trace("s")) if row.outcome == "unknown")
+        assert (row.rule, str(row.value)) == ("may be overridden by it: needs a server", "(unknown)")
+        assert row.origin.name in ("vault", "Vault")
+
+    def test_words_come_from_the_one_table(self, ask: Ask, tmp_path):
+        """As data and as text: outcome, number, value and rule of each row."""
+        answer = ask(tmp_path, WEAK, STRONG)
+
+        for path in (*paths(answer.value), ("nobody",)):
+            trace = answer.trace(path)
+            table, text = list(rows(trace)), str(trace)
+            assert [(claim["outcome"], claim["rank"], claim["slot"]) for claim in trace.to_dict()["claims"]] == [
+                (row.outcome, row.rank, row.title) for row in table
+            ]
+            assert all(row.outcome in text and row.note in text for row in table)
+
+
+class TestOurs(AnswerExam):
+    """The node, the core's own fold, and the three adapters."""
+
+    @pytest.fixture(params=[of_node, of_fold, of_hiera, of_cloud_config, of_bindings])
+    def ask(self, request: pytest.FixtureRequest) -> Ask:
+        return request.param

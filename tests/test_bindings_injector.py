@@ -25,8 +25,10 @@ from nodeattrs.adapters.bindings import (
     fill_parameters,
     parse_type,
 )
+from nodeattrs.adapters.bindings.model.items import is_parameter_map
 from nodeattrs.core.answer import Answer
-from nodeattrs.core.policy import ACROSS, ANY, SAID, TAKE, Line, Policy
+from nodeattrs.core.folding import concat
+from nodeattrs.core.policy import ACROSS, ANY, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT
 
 
@@ -47,6 +49,96 @@ class FancyLogger(Logger):
 class NeedsMuch:
     def __init__(self, what: str) -> None:
         self.what = what
+
+
+class Refusing:
+    """Its constructor takes a word, and raises what a wrong call raises."""
+
+    def __init__(self, word: str = "") -> None:
+        raise TypeError("not that one")
+
+
+class TestFromOutside:
+    """What a run asks an injector for."""
+
+    def test_each_parameter_comes_from_the_first_who_has_it(self):
+        """Bindings, then a look-up, then the class's own default; and it says who that was."""
+        one = Bindings("x")
+        one.parameters("ntp").to({"servers": ["a"]})
+        injector = Injector([[one]])
+        asked = []
+
+        def lookup(key: str, otherwise: Any) -> Any:
+            asked.append(key)
+            return {"ntp::port": 123, "ntp::drift": None}.get(key, otherwise)
+
+        names = ["servers", "port", "drift", "tinker", "panic"]
+        filled = fill_parameters(injector, "class ntp", names, lookup=lookup, defaults={"tinker": 0, "port": 1})
+
+        assert [(one.value, one.source) for one in filled.values()] == [
+            (["a"], "bindings"), (123, "lookup"), (None, "lookup"), (0, "default"), (None, "nothing"),
+        ]  # fmt: skip
+        assert asked == ["ntp::port", "ntp::drift", "ntp::tinker", "ntp::panic"]
+        assert str(filled["port"]) == "port = 123 from lookup: ntp::port"
+        assert str(filled["tinker"]) == "tinker = 0 from default"
+        assert "tests/test_bindings_injector.py:" in filled["servers"].place
+        assert fill_parameters(injector, "Class[ntp]", ["port"])["port"].source == "nothing"
+
+    def test_included_classes_follow_the_run_list_once(self):
+        """A class is a recipe, and `::default` says no more than its cookbook."""
+        one = Bindings("x")
+        one.include("ntp", "ssh", "web::tls")
+
+        wanted = ["recipe[ssh::default]", "web::tls", "recipe[ntp]"]
+        assert extended_run_list(Injector([[one]]), wanted[:2]) == wanted
+        assert extended_run_list(Injector([[one]]), []) == ["recipe[ntp]", "recipe[ssh]", "recipe[web::tls]"]
+
+    def test_a_key_is_in_it_by_name_or_by_name_and_type(self):
+        """Nothing is made; the classes are always there."""
+        injector = Injector([[bound(port=80)]])
+
+        keys = ["port", ("port", None), ("port", int), ("port", Logger), "prot", ("prot", int)]
+        assert [key in injector for key in keys] == [True, True, True, False, False, False]
+        assert "/classes" in injector
+        assert (injector["port"], injector["port", None]) == (80, 80)
+
+    def test_a_constructor_that_fails_is_not_one_that_was_called_wrongly(self):
+        """The first error is its own."""
+        one = Bindings("x")
+        one.bind("mine").to_class(Refusing, "word")
+        one.bind("wrong").to_class(Refusing, "two", "words")
+        injector = Injector([[one]])
+
+        with pytest.raises(Exception, match="not that one") as failed:
+            injector.inject("mine")
+        with pytest.raises(BindingError) as wrong:
+            injector.inject("wrong")
+        assert "not that one" not in str(wrong.value)
+        assert not isinstance(failed.value, BindingError) or failed.value.kind != wrong.value.kind
+
+    def test_a_policy_meets_lists_whatever_the_fragments_are(self):
+        """One that is no list is its only element; with flatten each is one entry."""
+        one = Bindings("x")
+        one.multibind("l", list, combine=Policy("together", Line(ANY, PRESENT, concat)))
+        for value in ([1, 2], 3, "four", [[5]]):
+            one.fragment("l").to(value)
+
+        assert sorted(map(str, Injector([[one]]).inject("l"))) == sorted(["1", "2", "3", "four", "[5]"])
+
+    def test_two_of_one_position_for_one_name_are_an_error(self):
+        """Unless the multibind says what to do."""
+        for options, found in ({}, None), ({"conflict": "append"}, {"n": [1, 2]}):
+            one = Bindings("x")
+            one.multibind("h", dict, **options)
+            one.fragment("h", "n").to(1)
+            one.fragment("h", "n").to(2)
+            injector = Injector([[one]])
+            if found is None:
+                with pytest.raises(BindingError, match="'n' 2 times") as caught:
+                    injector.inject("h")
+                assert caught.value.kind == "duplicate-fragment"
+            else:
+                assert injector.inject("h") == found
 
 
 class TestWhatIsRefusedAtOnce:
@@ -336,7 +428,7 @@ class TestMultibinds:
     def test_a_policy_may_have_the_name_of_a_combinator(self):
         """It is the policy that was given."""
         one = Bindings("x")
-        one.multibind("m", dict, combine=Policy("ignore", Line(ANY, SAID, TAKE)))
+        one.multibind("m", dict, combine=Policy("ignore", Line(ANY, PRESENT, TAKE)))
         one.fragment("m", "n").to(1)
         one.when(node="a").fragment("m", "n").to(2)
 
@@ -409,6 +501,12 @@ class TestLeftOpenByTheDocument:
         middle.bind("a").optional().lookup("none")
 
         assert Injector([[top], [middle], [bound(a=1)]]).inject("b") == 1
+
+    def test_the_option_may_be_names_or_pairs_of_names(self):
+        """And nothing else."""
+        given = (["port", "user"], ("port",), {"port": "port"}, ["port", 1], {"port": 1}, "port", 3)
+
+        assert [is_parameter_map(one) for one in given] == [True, True, True, False, False, False, False]
 
     def test_a_map_of_a_better_position_beats_the_option(self):
         """The option is a map of the position of its parameter binding."""
@@ -686,7 +784,7 @@ class TestExplain:
         middle.exclude("ntp", "telnet")
         low.include("ntp")
         low.fragment("included_classes").to("ssh")
-        spoken = Injector([[top], [middle], [low]]).explain("/classes").spoken
+        spoken = Injector([[top], [middle], [low]]).explain("/classes").set_by
 
         assert {one.value: one.counts for one in spoken if "ntp" not in one.value} == {
             "exclude telnet": False,
@@ -706,8 +804,8 @@ class TestExplain:
         one.when(node="a").fragment("h", "n").to(2)
         data = Injector([[one]], [("node", "a")]).explain("h").to_dict()
 
-        assert [(said["value"], said["counts"]) for said in data["spoken"]] == [(2, True), (1, False)]
-        assert "node a" in data["spoken"][0]["place"]
+        assert [(said["value"], said["counts"]) for said in data["set_by"]] == [(2, True), (1, False)]
+        assert "node a" in data["set_by"][0]["place"]
 
     def test_it_is_an_answer_as_the_core_has_it(self):
         """Value, origins, trace and data; also where there is no value."""

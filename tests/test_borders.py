@@ -6,6 +6,7 @@ import copy
 import json
 import pathlib
 import pickle
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +20,7 @@ from nodeattrs import (
     LIST,
     MAP,
     MEET,
-    SAID,
+    PRESENT,
     TAKE,
     Fold,
     Layer,
@@ -31,6 +32,7 @@ from nodeattrs import (
     Symbol,
     fold,
     json_default,
+    lazy,
     read_layer,
 )
 from nodeattrs.errors import (
@@ -129,10 +131,10 @@ class TestPolicies:
         a_kind_that_is_a_type=(lambda: Line(list, "list", TAKE), BadArgument, "the kinds are absent, null, map"),
         kinds_as_a_list=(lambda: Line(["list"], "list", TAKE), BadArgument, "a tuple of kinds"),
         a_misspelt_kind=(lambda: Policy("mine", Line("lst", LIST, TAKE)), BadArgument, "did you mean list?"),
-        a_kind_of_nobody=(lambda: Policy("mine", Line(MAP, ("bool",), TAKE)), BadArgument, "ANY and SAID"),
+        a_kind_of_nobody=(lambda: Policy("mine", Line(MAP, ("bool",), TAKE)), BadArgument, "ANY and PRESENT"),
         a_tuple_for_a_line=(lambda: Policy("mine", (MAP, MAP, MEET)), BadArgument, "each line of policy 'mine'"),
         a_line_for_the_name=(
-            lambda: Policy(Line(ANY, SAID, TAKE)),
+            lambda: Policy(Line(ANY, PRESENT, TAKE)),
             BadArgument,
             "a name, lines, and kinds as a map, and not a Line",
         ),
@@ -150,20 +152,22 @@ class TestPolicies:
         """
         The last line is for all that is left.
         """
-        with pytest.raises(NodeattrsError, match=r"no line for null over absent\n.*Line\(ANY, SAID, TAKE\)"):
+        with pytest.raises(NodeattrsError, match=r"no line for null over absent\n.*Line\(ANY, PRESENT, TAKE\)"):
             Policy("mine")
 
     def test_a_policy_prints_its_table(self):
         """
         Tables that another one asks, functions and deeper policies by name.
         """
-        mine = Policy("mine", Line(MAP, MAP, Meet(ACROSS)), Line((LIST, "text"), LIST, INSIDE), Line(ANY, SAID, TAKE))
+        mine = Policy(
+            "mine", Line(MAP, MAP, Meet(ACROSS)), Line((LIST, "text"), LIST, INSIDE), Line(ANY, PRESENT, TAKE)
+        )
 
         assert [
             "mine (lower, upper, rule)",
             "  map      map      MEET under another policy",
             "  list, text list     as inside a group",
-            "  any      said     TAKE",
+            "  any      present  TAKE",
         ] == str(mine).splitlines()
         assert "<Policy mine>" == repr(mine)
 
@@ -188,6 +192,7 @@ class TestNode:
         a_field_of_nobody=(lambda: setattr(web1(), "foo", 1), UnknownName, "node.default['foo'] = ..."),
         a_misspelt_level=(lambda: web1().defualt, UnknownName, "did you mean node.default"),
         an_attribute_as_a_field=(lambda: web1().a, UnknownName, "node['a']"),
+        an_attribute_as_a_field_of_a_view=(lambda: web1()["a"].b, UnknownName, "['b']"),
         no_name=(lambda: Node(""), BadName, "no node can be called ''"),
         a_path_as_the_name=(lambda: Node("../x"), BadName, "letters, digits"),
         a_number_as_the_name=(lambda: Node(1), BadName, "called 1"),
@@ -276,6 +281,19 @@ class TestNode:
         assert [dict, dict] == [type(copy.deepcopy(there)), type(pickle.loads(pickle.dumps(there)))]
         assert data == copy.deepcopy(there) == pickle.loads(pickle.dumps(there))
 
+    def test_what_a_deferred_value_raises_is_said_to_come_from_there(self):
+        """
+        The error is whoever's it is.
+        """
+        node = web1()
+        node.default["z"]["y"] = lazy(lambda: 1 / 0)
+        for read in (lambda: node["z"]["y"], node.to_dict):
+            with pytest.raises(ZeroDivisionError) as caught:
+                read()
+
+            (note,) = caught.value.__notes__
+            assert re.fullmatch(r"in lazy\(test_borders\.py:\d+\), read at z\.y", note)
+
     def test_a_node_of_ones_own_says_what_it_has(self):
         """
         A subclass names its fields; what begins with an underscore is its own affair.
@@ -310,4 +328,4 @@ class TestReadLayer:
         """
         Not by a number, as Python's own `open` takes it.
         """
-        answered(lambda: read_layer(3), BadArgument, "read_layer(path, name, kind)")
+        answered(lambda: read_layer(3), BadArgument, "read_layer(path, name, kind, budget)")

@@ -7,10 +7,30 @@ from typing import Any
 
 import pytest
 
-from nodeattrs import ANY, SAID, TAKE, Deferred, Layer, Line, Node, Policy, catalog, fold, keep, lazy, read_layer, runs
+from nodeattrs import (
+    ANY,
+    PRESENT,
+    TAKE,
+    Deferred,
+    Layer,
+    Line,
+    Node,
+    Policy,
+    catalog,
+    fold,
+    keep,
+    lazy,
+    read_layer,
+    runs,
+)
 from nodeattrs.adapters import bindings, cloudinit, hiera
+from nodeattrs.core.budget import Limits, hold, limited
+from nodeattrs.core.code import held_back, require_may_run
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.keep import search
+from nodeattrs.reports.findings import Selection, baseline_data, finding_of
+from nodeattrs.runs.checking import checked
+from nodeattrs.runs.settings import Settings
 
 
 class _Thing:
@@ -36,10 +56,11 @@ WRONG: dict[str, list[Callable[[], Any]]] = {
         lambda: lazy(3),
         lambda: Deferred(3),
         lambda: read_layer(None),
+        lambda: read_layer("a.yaml", budget=3),
         lambda: Layer.unknown(3, "x", 3),
         lambda: fold([{"a": 1}]).origins(3),
         lambda: fold([{"a": 1}]).trace(None),
-        lambda: Policy("x", Line(ANY, SAID, TAKE), kinds=3),
+        lambda: Policy("x", Line(ANY, PRESENT, TAKE), kinds=3),
     ],
     "node": [
         lambda: web1().write(3, "a", 1),
@@ -88,6 +109,28 @@ WRONG: dict[str, list[Callable[[], Any]]] = {
         lambda: runs.Repository(3),
         lambda: runs.Repository("nosuch"),
         lambda: REPOSITORY.data_bag_item(3, 3),
+        lambda: REPOSITORY.check("yes"),
+        lambda: checked(3),
+        lambda: checked(REPOSITORY, "yes"),
+        lambda: Settings(3, {}),
+        lambda: Settings({}, 3),
+        lambda: Settings({}, {}, 3),
+    ],
+    "budget": [
+        lambda: limited(3).__enter__(),
+        lambda: limited(Limits(), values="many").__enter__(),
+        lambda: Limits().but(step=3),
+        lambda: hold(3),
+        lambda: held_back("yes").__enter__(),
+        lambda: require_may_run(3),
+    ],
+    "findings": [
+        lambda: finding_of("x", "bad"),
+        lambda: finding_of("x", code=3),
+        lambda: baseline_data(3),
+        lambda: Selection(3),
+        lambda: Selection("NA0303"),
+        lambda: Selection(known=3),
     ],
     "keep": [
         lambda: keep.open_store(3),
@@ -156,6 +199,11 @@ WRONG: dict[str, list[Callable[[], Any]]] = {
         lambda: cloudinit.unregister_merger(3),
         lambda: cloudinit.take_definition(3),
         lambda: cloudinit.unpack(3),
+        lambda: cloudinit.unpack([], budget=3),
+        lambda: cloudinit.merge([], budget=3),
+        lambda: cloudinit.merge([], launch_index="x"),
+        lambda: cloudinit.merge([], include_root=3),
+        lambda: cloudinit.load_config("a: 1", 3),
         lambda: cloudinit.word_or_definition(3),
         lambda: cloudinit.merge(["#cloud-config\na: 1"]).explain(3),
     ],

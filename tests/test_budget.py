@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from nodeattrs import read_layer
 from nodeattrs.adapters.bindings import parse_expression, parse_sets
-from nodeattrs.adapters.cloudinit import CloudConfigError, kind_of, merge
+from nodeattrs.adapters.cloudinit import CloudConfigError, kind_of, load_config, merge
 from nodeattrs.adapters.hiera import Hiera
 from nodeattrs.adapters.hiera.types import convert, parse_type
 from nodeattrs.cli import main
@@ -93,6 +94,38 @@ class TestBudget:
         assert 1 == main([*words, "--budget", "values"])
         assert 1 == main([*words, "--budget", "valeus=7"])
         assert ", ".join(NAMES) in capsys.readouterr().err
+
+    def test_the_settings_limit_what_a_check_reads(self, tmp_path, capsys):
+        """Of the repository that is looked at; settings that cannot be read are a finding."""
+        (tmp_path / "roles").mkdir()
+        (tmp_path / "roles/web.yaml").write_text("name: web\ndefault_attributes: {a: [1, 2, 3, 4]}\n")
+        settings = tmp_path / "nodeattrs.toml"
+
+        assert 0 == main(["check", "--repo", str(tmp_path)])
+        settings.write_text("[limits]\nvalues = 5\n")
+        assert 1 == main(["check", "--repo", str(tmp_path)])
+        assert "more than 5 values" in capsys.readouterr().out
+        settings.write_text("[limits]\nvalues = -5\n")
+        assert 1 == main(["check", "--repo", str(tmp_path)])
+        assert "nodeattrs.toml:2:1" in capsys.readouterr().out
+
+    def test_one_that_is_handed_in_is_drawn_on(self, tmp_path):
+        """By readers, and by each text of a merge for itself."""
+        files = {"a.json": '{"a": [1, 2, 3]}', "a.yaml": "a: [1, 2, 3]", "a.toml": "a = [1, 2, 3]"}
+        for name, text in files.items():
+            (tmp_path / name).write_text(text)
+            budget = Budget("x", Limits(bytes=len(text) + 2))
+
+            assert {"a": [1, 2, 3]} == read_layer(tmp_path / name, budget=budget).value
+            assert 2 == budget.left("bytes")
+            with pytest.raises(TooMuch):
+                read_layer(tmp_path / name, budget=budget)
+        part = "#cloud-config\na: [1, 2, 3]\n"
+        assert {"a": [1, 2, 3]} == load_config(part, Budget("x", Limits(values=6)))
+        with pytest.raises(CloudConfigError, match="the text holds more than 5 values"):
+            load_config(part, Budget("x", Limits(values=5)))
+        few, enough = (merge([part, part], budget=Budget("x", Limits(values=most))) for most in (5, 6))
+        assert [["failed"] * 2, ["merged"] * 2] == [[one.status for one in each.parts] for each in (few, enough)]
 
     def test_a_wrong_limit_in_the_settings_has_its_line(self, tmp_path):
         """As everything there."""

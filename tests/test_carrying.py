@@ -126,6 +126,23 @@ def test_another_history_is_not_mixed_with_ours(place, engine):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_a_number_that_was_given_is_not_given_again(place, engine):
+    """Neither one that came along, nor one of before the node was forgotten here."""
+    store, target = filled(place("sqlite")), open_store(place(engine))
+    loaded = [store.load("web1", number) for number in (1, 2, 3)]
+    for _ in range(4):
+        target.save(loaded[0])
+    target.delete("web1")
+    target.add_history("web1", loaded[:2])
+
+    assert 5 == target.save(loaded[0]).number
+    target.delete("web1")
+    empty = open_store(place("sqlite" if engine != "sqlite" else "directory"))
+    empty.add_history("web1", loaded)
+    assert 4 == empty.save(loaded[0]).number
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_of_two_who_bring_the_same_one_is_told(place, engine):
     """The second is late, and nothing is there twice."""
     store, target = filled(place("sqlite")), open_store(place(engine))

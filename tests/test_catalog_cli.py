@@ -84,7 +84,7 @@ class TestCommand:
         assert ("NA0602", "catalog.json", 3) == (missing["code"], missing["file"], missing["line"])
         assert ("NA0603", "catalog.json", 3) == (cycle["code"], cycle["file"], cycle["line"])
         assert ["before of File[/a]", "the chain File['/b'] ~> File['/a']"] == [
-            edge.partition(": ")[2].partition(" at ")[0] for edge in cycle["said"]
+            edge.partition(": ")[2].partition(" at ")[0] for edge in cycle["details"]
         ]
 
     @pytest.mark.parametrize("turned", [False, True])

@@ -196,7 +196,7 @@ class TestCycles:
             "begin Class[Web] => Service[s]: Service[s] stands in Class[Web] "
             "at cookbooks/web/recipes/default.py:3 (recipe web)",
             "Service[s] => File[a]: the chain Service['s'] ~> File['a'] at web.py:4 (recipe web)",
-        ) == caught.value.said
+        ) == caught.value.details
 
     def test_the_ring_is_the_end_of_the_path(self):
         """

@@ -297,15 +297,3 @@ class TestReads:
         Below it nobody knows.
         """
         assert ("sites", "name") == reads_of("file(node['sites'][node['name']]['dir'])", 1)
-
-
-class TestDependencies:
-    def test_pairs_of_plain_data_are_accepted(self, kitchen):
-        """
-        As bindings give them; a pair with an absent side is ignored.
-        """
-        catalog = kitchen.run(web="file('/a')\nfile('/b')\n")
-        kept = catalog.depend_where_both_are([("File[/a]", "File[/b]"), ("File[/a]", "File[/c]"), ("X[y]", "File[/a]")])
-
-        assert [("File[/a]", "File[/b]")] == kept
-        assert ["File[/b]", "File[/a]"] == order(catalog.plan())

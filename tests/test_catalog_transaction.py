@@ -263,6 +263,24 @@ class TestNoop:
         assert {"a": "noop", "s": ""} == status(report)
         assert "notice Svc[s]: Would have triggered 'refresh' from 1 event" in map(str, report.log)
 
+    def test_what_would_be_refreshed_refreshes_nothing_further_on(self):
+        """
+        Also where the next one is not in no-op mode itself; the report names the containers, but for those above all.
+        """
+        report = applied(
+            ("Class[web]", "class"),
+            ("Cfg[a]", "changes", {"noop": True, "within": ("Class[Web]",)}),
+            ("Svc[s]", "refreshes", {"noop": True}),
+            ("Svc[t]", "refreshes"),
+            chains="Class['web'] ~> Svc['s'] ~> Svc['t']",
+        )
+
+        assert {"a": "noop", "s": "", "t": ""} == status(report)
+        received = [(str(one.target), one.how) for one in report.received]
+        assert [("end Class[Web]", "noop"), ("Svc[s]", "noop"), ("Svc[t]", "noop")] == received
+        visited = ["begin Class[Web]", "Cfg[a]", "end Class[Web]", "Svc[s]", "Svc[t]"]
+        assert visited == list(map(str, report.visited))
+
     def test_one_real_event_among_them_refreshes(self):
         """
         The count has both.

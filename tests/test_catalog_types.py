@@ -17,8 +17,9 @@ from nodeattrs.catalog import Catalog, Report, Resource, ResourceFailed, apply_p
 from nodeattrs.catalog.types import Site, subject_of, type_named
 from nodeattrs.catalog.types.commands import Execute, Log
 from nodeattrs.catalog.types.files import Directory, File, Link
+from nodeattrs.core.code import held_back
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.errors import BadArgument, BadName, MissingExtra
+from nodeattrs.errors import BadArgument, BadName, MissingExtra, UnknownLayer
 from nodeattrs.runs.applying import noted_report
 
 
@@ -262,6 +263,8 @@ class TestAll:
         group = "nodeattrs.resource_types"
         points([metadata.EntryPoint(name, "tests.test_catalog_types:Marker", group) for name in ("Marker", "File")])
         assert (Marker, File) == (type_named("Marker"), type_named("File"))
+        with held_back(), pytest.raises(UnknownLayer, match=r"the resource type Marker .* was not run"):
+            type_named("Marker")
 
         points([metadata.EntryPoint("Broken", "tests.no_such_module:X", group)])
         with pytest.raises(NodeattrsError, match=r"resource type Broken of .* cannot be loaded"):
@@ -383,6 +386,22 @@ class TestFiles:
         assert "port=80\n" == (site.root / "a").read_text()
         assert "the template a.j2 failed: 'port' is undefined" in errors(report)
         assert not (site.root / "b").exists()
+
+    def test_a_template_reaches_nothing_but_its_variables(self, site, tmp_path):
+        """
+        It fills lists and maps that are its own.
+        """
+        template = tmp_path / "a.j2"
+        template.write_text("{% set _ = ports.append(81) %}{{ ports }}")
+        run(site, File("/a", template=str(template), variables={"ports": [80]}))
+        assert "[80, 81]" == (site.root / "a").read_text()
+        for odd in (
+            "{{ ports.__class__.__mro__ }}",
+            "{{ ''.__class__.__base__.__subclasses__() }}",
+            "{{ lipsum.__globals__ }}",
+        ):
+            template.write_text(odd)
+            assert "unsafe" in errors(run(site, File("/b", template=str(template), variables={"ports": [80]})))
 
     def test_templates_need_an_extra(self, site, tmp_path, monkeypatch):
         """

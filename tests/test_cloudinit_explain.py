@@ -277,6 +277,15 @@ class TestPatches:
         assert self.rows(merged, "t") == [("wins", 3, 3), ("loses", 2, 2), ("loses", 1, 2)]
         assert "the operation replaces what was there (JSON patch: add /t)" in merged.explain("t")
 
+    def test_a_reason_is_that_of_the_operation_that_decided(self):
+        """
+        Not of a later one, which leaves nothing of it either.
+        """
+        replaced, other = '{"op": "add", "path": "/n", "value": {"a": 2}}', '{"op": "add", "path": "/t", "value": 3}'
+        (lost,) = self.merged("n: 1\nt: 1", replaced, other).trace("n").losers
+
+        assert lost.why == "the operation replaces what was there (JSON patch: add /n)"
+
     def test_without_its_value_an_operation_is_undone(self):
         """
         So the first part's is next; without the entry inside of it the operation still empties the map.

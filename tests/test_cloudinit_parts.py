@@ -25,7 +25,7 @@ from nodeattrs.adapters.cloudinit import (
     unpack,
 )
 from nodeattrs.core.budget import limited
-from nodeattrs.errors import BadArgument, MissingExtra
+from nodeattrs.errors import BadArgument, MissingExtra, TooDeep
 from tests.vectors.cloudinit import canonical
 
 
@@ -89,6 +89,13 @@ class TestPacking:
         inner = pack([CloudPart("a: 1")])
 
         assert [part.text for part in unpack([pack([CloudPart(inner, "text/x-odd")])])] == [inner]
+
+    def test_a_boundary_that_a_part_has_is_counted_on(self):
+        """What is packed twice is the same twice."""
+        message = pack([CloudPart("# =-=nodeattrs-1=-=", "text/x-shellscript")])
+
+        assert "boundary==-=nodeattrs-2=-=" in message.replace('"', "")
+        assert "=-=nodeattrs-1=-=" in pack([CloudPart("a: 1")])
 
 
 class TestUnfolding:
@@ -203,6 +210,35 @@ class TestPartsThatDoNotJoin:
         assert isinstance(error, CloudConfigError)
         assert (error.file, error.line) == ("part-001", 3)
 
+    def test_a_place_is_given_once(self):
+        """What the error has already stays."""
+        bare, lined = CloudConfigError("empty", "x"), CloudConfigError("empty", "x", line=3, column=4)
+
+        assert [(one.file, one.line, one.column) for one in (bare.located("f", 1, 2), lined.located("f", 1, 2))] == [
+            ("f", 1, 2),
+            ("f", 3, 4),
+        ]
+        assert lined.located("f").line == 3
+        assert bare.located("f").located("g", 7).file == "f"
+        assert bare.located("f").located("g", 7).line is None
+
+    def test_a_report_says_with_which_mergers(self):
+        """As text and as data; nothing where the part asked for none."""
+        parts = merge([config("a: 1"), config("b: 1\nmerge_how: list(append)"), config("- x")]).parts
+        data = [part.to_dict() for part in parts]
+
+        assert [one["mergers"] for one in data] == [
+            [["dict", ["replace"]], ["list", []], ["str", []]],
+            [["list", ["append"]]],
+            None,
+        ]
+        assert [one["definition"] for one in data] == ["dict(replace)+list()+str()", "list(append)", None]
+        assert [(one["source"], one["kind"], one["code"]) for one in data] == [
+            ("default", None, None),
+            ("body merge_how", None, None),
+            (None, "empty", "NA1106"),
+        ]
+
     def test_a_bomb_of_aliases_fails_its_part(self):
         """It is counted before it is written out."""
         lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
@@ -210,6 +246,42 @@ class TestPartsThatDoNotJoin:
         merged = merge([config("ok: 1"), config("\n".join(lines))])
 
         assert (merged.config, merged.parts[1].kind) == ({"ok": 1}, "too-large")
+
+    def test_what_is_shared_is_as_high_wherever_it_stands(self):
+        """Five hundred levels are read, and one more is not."""
+
+        def inside(value: Any, levels: int) -> Any:
+            for _ in range(levels):
+                value = [value]
+            return value
+
+        shared = inside(1, 100)
+        assert parts.measured({"a": shared, "b": inside(shared, 399)}) == 1 + 101 + 399 + 101
+        with pytest.raises(TooDeep):
+            parts.measured({"a": shared, "b": inside(shared, 400)})
+        with pytest.raises(TooDeep):
+            parts.measured(inside(1, 501))
+
+    def test_a_text_past_the_limit_is_refused_before_it_is_read(self):
+        """By its length alone."""
+        for text, kind in (("a" * MAX_BYTES, "empty"), ("[" + "a" * MAX_BYTES, "too-large")):
+            with pytest.raises(CloudConfigError) as caught:
+                load_config(text)
+            assert caught.value.kind == kind
+
+    @pytest.mark.parametrize("text", ["a:\tb", "a: {b:[1]}", "a: [!, b]", "a: {b:}", "{a:,b}", "%FOO\n---\na: 1"])
+    def test_where_the_two_parsers_of_yaml_differ_pythons_is_asked(self, text: str):
+        """As cloud-init's own is."""
+        try:
+            wanted: Any = yaml.safe_load(text)
+        except yaml.YAMLError:
+            wanted = "refused"
+        try:
+            read: Any = load_config(text)
+        except CloudConfigError:
+            read = "refused"
+
+        assert read == wanted
 
     def test_an_unreadable_header_fails_the_part(self):
         """Header fields beyond ASCII are no plain text."""

@@ -41,7 +41,7 @@ def ending_replaced(text: str, line: int, old: str, new: str) -> str:
     return "\n".join(lines)
 
 
-class TestSpeaker:
+class TestLocator:
     TEXT = '{\n  "name": "web",\n  "default_attributes": {\n    "apache": {"port": 80}\n  }\n}\n'
 
     def test_it_gives_the_line_of_the_key_counted_from_where_it_speaks(self):
@@ -489,7 +489,7 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("name", "content", "message"),
         [
-            ("a.txt", b"{}", "cannot tell what this file holds"),
+            ("a.txt", b"{}", "this kind of file is not known"),
             ("a.json", b'{\n "\xff": 1}', "shown/a.json:2:3: this byte is not UTF-8 text\n  save the file as UTF-8"),
             ("a.json", None, "shown/a.json: cannot be read: No such file or directory"),
             ("a.yaml", b"#" * (documents.MAX_BYTES + 1), "shown/a.yaml: is larger than 10 MB"),

@@ -22,7 +22,7 @@ left, begun = int(os.environ["AT"]), False
 def hook(event, arguments):
     global left, begun
     if event == "import":
-        begun = begun or arguments[0] == "nodeattrs.cli.interrupts"
+        begun = begun or arguments[0] == os.environ["FROM"]
         left -= begun
         if left == 0:
             left = -1
@@ -71,13 +71,19 @@ class TestTheTable:
         assert [] == odd
 
 
-def interrupted(tmp_path: Path, customize: str, at: int = 0) -> tuple[int, str]:
-    """How the program ends that is interrupted as the given code says, and what it says on stderr."""
+def interrupted(tmp_path: Path, customize: str, at: int = 0, *, installed: bool = False) -> tuple[int, str]:
+    """How the program ends that is interrupted as the given code says, and what it says on stderr.
+
+    installed: as the script of that name, which its first import knows
+    """
     (tmp_path / "sitecustomize.py").write_text(customize)
     program = "import sys; from nodeattrs.cli import main; sys.exit(main())"
+    script, begin = tmp_path / "nodeattrs", "nodeattrs.lazily" if installed else "nodeattrs.cli.interrupts"
+    script.write_text(program)
+    started = [script] if installed else ["-c", program]
     done = subprocess.run(
-        [sys.executable, "-c", program, "codes", "NA1203"],
-        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}", "AT": str(at)},
+        [sys.executable, *started, "codes", "NA1203"],
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}", "AT": str(at), "FROM": begin},
         capture_output=True,
         text=True,
     )
@@ -91,6 +97,13 @@ class TestCtrlC:
         At the first import, the second, ...: 130, and no word.
         """
         assert (130, "") == interrupted(tmp_path, AT_IMPORT, at)
+
+    @pytest.mark.parametrize("at", [1, 2, 3, 4, 8])
+    def test_while_its_first_import_begins(self, tmp_path: Path, at: int):
+        """
+        Before `main` is there to be called.
+        """
+        assert (130, "") == interrupted(tmp_path, AT_IMPORT, at, installed=True)
 
     def test_without_one_it_goes_through(self, tmp_path: Path):
         """

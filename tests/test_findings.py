@@ -321,7 +321,7 @@ class TestFinding:
         """
         assert "a.json:3:4: no" == finding_of(DocumentError("no", file="a.json", line=3, column=4)).head()
         at = Origin("role", "web", "roles/web.json", 9)
-        error = MergeConflict("no", origins=[Origin("caller"), at], said=[f"at {at}", "and more"], hint="mend it")
+        error = MergeConflict("no", origins=[Origin("caller"), at], details=[f"at {at}", "and more"], hint="mend it")
         assert "roles/web.json:9: no\n  and more\n  mend it" == finding_of(error).text()
 
     def test_the_same_finding_is_passed_over_as_often_as_it_was_known(self):

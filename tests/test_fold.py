@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
 from collections import OrderedDict
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -11,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodeattrs import ACROSS, INSIDE, Fold, Layer, Line, Origin, Policy, fold
-from nodeattrs.core.folding import meet
-from nodeattrs.core.part import Part, by_position, concat, listed, made, unite
-from nodeattrs.core.policy import ABSENT_KIND, ANY, DROP, KEEP, LIST, MAP, MEET, NULL, SAID, TAKE, TEXT, Meet
+from nodeattrs.core.folding import Folding, concat, meet
+from nodeattrs.core.part import Part, by_position, entries, listed, made, unite
+from nodeattrs.core.policy import ABSENT_KIND, ANY, DROP, KEEP, LIST, MAP, MEET, NULL, PRESENT, TAKE, TEXT, Meet
 from nodeattrs.core.tree import ABSENT, MAX_DEPTH, spell
 from nodeattrs.errors import BadArgument, BadKey, MergeConflict, TooDeep
 from nodeattrs.testing import trees
@@ -39,8 +41,8 @@ def refused(lower: Part, upper: Part) -> Part:
 STRICT = Policy(
     "strict",
     Line(MAP, MAP, MEET),
-    Line(ABSENT_KIND, SAID, TAKE),
-    Line(SAID, SAID, refused),
+    Line(ABSENT_KIND, PRESENT, TAKE),
+    Line(PRESENT, PRESENT, refused),
 )
 """A combinator that raises: what is said twice has to be a map."""
 
@@ -67,7 +69,7 @@ class TestLayers:
         """
         It says how that layer joins what lies below it, and nothing about the next one.
         """
-        replacing = Layer({"l": [2], "m": {"y": 2}}, policy=Policy("replacing", Line(ANY, SAID, TAKE)))
+        replacing = Layer({"l": [2], "m": {"y": 2}}, policy=Policy("replacing", Line(ANY, PRESENT, TAKE)))
 
         assert {"l": [2, 3], "m": {"y": 2, "z": 3}} == fold([{"l": [1], "m": {"x": 1}}, replacing,
                                                             {"l": [3], "m": {"z": 3}}]).value  # fmt: skip
@@ -385,7 +387,7 @@ class TestDepth:
 
 # Other tools' rules, as small as they can be: evidence for docs/merging.md. The adapters build theirs from options.
 
-DROPPING = Policy("null removes", Line(SAID, NULL, DROP), Line(MAP, MAP, MEET), Line(ANY, SAID, TAKE))
+DROPPING = Policy("null removes", Line(PRESENT, NULL, DROP), Line(MAP, MAP, MEET), Line(ANY, PRESENT, TAKE))
 
 
 def _characters_or_keys(part: Part) -> Part:
@@ -405,12 +407,12 @@ def dispatching(*, replace: bool = False, allow_delete: bool = False, append: bo
     def lists(lower: Part, upper: Part) -> Part:
         return concat(lower, upper if isinstance(upper.value, list) else _characters_or_keys(upper))
 
-    in_map = [Line(SAID, NULL, DROP)] if allow_delete else []
-    in_map += [Line(ABSENT_KIND, SAID, TAKE), Line(MAP, MAP, MEET)]
+    in_map = [Line(PRESENT, NULL, DROP)] if allow_delete else []
+    in_map += [Line(ABSENT_KIND, PRESENT, TAKE), Line(MAP, MAP, MEET)]
     in_map += [Line(LIST, (LIST, MAP, TEXT), lists)] if append else []
-    in_map += [Line(SAID, SAID, TAKE if replace else KEEP)]
+    in_map += [Line(PRESENT, PRESENT, TAKE if replace else KEEP)]
     below = Policy("in a map", *in_map)
-    return Policy("root", Line(MAP, MAP, Meet(below)), Line(ABSENT_KIND, SAID, TAKE), Line(SAID, SAID, KEEP))
+    return Policy("root", Line(MAP, MAP, Meet(below)), Line(ABSENT_KIND, PRESENT, TAKE), Line(PRESENT, PRESENT, KEEP))
 
 
 class TestCloudInit:
@@ -492,9 +494,9 @@ HIERA_BELOW = Policy(
     Line(MAP, MAP, MEET),
     Line(LIST, LIST, _knocked, "the lists unite, markers remove"),
     Line(ABSENT_KIND, LIST, _meets_itself, "a list that meets nothing meets itself"),
-    Line(ANY, SAID, TAKE, "the stronger one wins"),
+    Line(ANY, PRESENT, TAKE, "the stronger one wins"),
 )
-HIERA = Policy("hiera deep", Line(MAP, MAP, Meet(HIERA_BELOW)), Line(ANY, SAID, TAKE))
+HIERA = Policy("hiera deep", Line(MAP, MAP, Meet(HIERA_BELOW)), Line(ANY, PRESENT, TAKE))
 
 
 def hiera(*sources: Any) -> Any:
@@ -557,6 +559,56 @@ class TestHiera:
             assert all(key in sources[number - 1] for number in named)
 
 
+def _no_text(lower: Part, upper: Part) -> Part:
+    raise MergeConflict("no text")
+
+
+def _prepended(lower: Part, upper: Part) -> Part:
+    return concat(upper, lower)
+
+
+def _shared(now: Part, _: Part) -> Part:
+    parts = {key: now.at(key) for key in now.value}
+    return entries(parts | dict.fromkeys("bc", parts["a"]) if "a" in parts else parts)
+
+
+_GROWING = [
+    Policy(
+        "lists are joined",
+        Line(MAP, MAP, MEET),
+        Line(LIST, LIST, joined),
+        Line(PRESENT, TEXT, _no_text),
+        Line(ANY, PRESENT, TAKE),
+    )
+    for joined in (concat, _prepended)
+]
+_grown_parts = st.sampled_from([{"a": [0]}, {"a": [0], "b": [1]}, {"a": [0], "b": "no"}, {"c": {"k": [0]}}])
+
+
+class TestGrowing:
+    """Lists that grow in place: what is read is as if each had been made anew."""
+
+    @given(st.lists(st.tuples(_grown_parts, st.sampled_from([_GROWING[0], *_GROWING, None])), max_size=9))
+    def test_nothing_is_read_of_it(self, laid: list[tuple[dict[str, Any], Policy | None]]):
+        """
+        A part that is refused in its middle leaves the result as it was; a change shares what it copies; no part that
+        was laid is another one then.
+        """
+        slow, quick = Folding(start=Part({}, 0)), Folding(start=Part({}, 0), growing=True)
+        before = copy.deepcopy([tree for tree, _ in laid])
+        for number, (tree, policy) in enumerate(laid, 1):
+            for folding in (slow, quick):
+                if policy is None:
+                    folding.change(_shared)
+                else:
+                    with suppress(MergeConflict):
+                        folding.lay(Part(tree, number), policy)
+
+            assert (slow.result.value, slow.result.origins) == (quick.result.value, quick.result.origins)
+        assert before == [tree for tree, _ in laid]
+        assert [after.value for _, _, after in slow.rounds()] == [after.value for _, _, after in quick.rounds()]
+
+
 class TestCombinators:
     """Bindings' way: every fragment of a multibinding is one layer under one combinator."""
 
@@ -564,8 +616,8 @@ class TestCombinators:
         """
         The sum stands in no source; all have spoken.
         """
-        adding = Line(SAID, SAID, lambda lower, upper: made(lower.value + upper.value, lower, upper))
-        summed = Policy("sum", Line(ABSENT_KIND, SAID, TAKE), adding)
+        adding = Line(PRESENT, PRESENT, lambda lower, upper: made(lower.value + upper.value, lower, upper))
+        summed = Policy("sum", Line(ABSENT_KIND, PRESENT, TAKE), adding)
         folded = fold(layers(1, 2, 4), summed)
 
         assert 7 == folded.value
@@ -577,7 +629,7 @@ class TestCombinators:
         """
         wrapped = Policy("wrapped", Line(MAP, MAP, MEET),
                          Line(ABSENT_KIND, TEXT, lambda lower, upper: made([upper.value], lower, upper)),
-                         Line(ANY, SAID, TAKE))  # fmt: skip
+                         Line(ANY, PRESENT, TAKE))  # fmt: skip
         folded = fold(layers({"b": 1}, {"a": "x"}), wrapped)
 
         assert {"b": 1, "a": ["x"]} == folded.value
@@ -593,7 +645,7 @@ class TestCombinators:
 
         positions = Policy("by position", Line(MAP, MAP, MEET),
                            Line(LIST, LIST, lambda lower, upper: by_position(lower, upper, either)),
-                           Line(ANY, SAID, TAKE))  # fmt: skip
+                           Line(ANY, PRESENT, TAKE))  # fmt: skip
         folded = fold(layers({"l": [{"x": 1}, "low", "left"]}, {"l": [{"y": 2}, "high"]}), positions)
 
         assert {"l": [{"x": 1, "y": 2}, "high", "left"]} == folded.value
@@ -607,6 +659,6 @@ class TestCombinators:
         cancelling = Policy("cancelling", Line(MAP, MAP, MEET),
                             Line(TEXT, TEXT, lambda lower, upper: upper if lower.value != upper.value
                                  else Part(ABSENT, None)),
-                            Line(ANY, SAID, TAKE))  # fmt: skip
+                            Line(ANY, PRESENT, TAKE))  # fmt: skip
 
         assert {"b": "y"} == fold([{"a": "x", "b": "x"}, {"a": "x", "b": "y"}], cancelling).value

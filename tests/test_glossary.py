@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import importlib
 import inspect
+import pkgutil
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -14,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from nodeattrs import adapters
 from nodeattrs.cli.program import parser
 
 ROOT = Path(__file__).parent.parent
@@ -22,15 +25,20 @@ USERS, INNER = DOCS / "glossary.md", DOCS / "inner-words.md"
 PAGES = [ROOT / "README.md", *(page for page in DOCS.glob("*.md") if page != INNER)]
 PUBLIC = re.search(r"\| names to import \|(.*)\|", (DOCS / "stability.md").read_text(encoding="utf-8"))
 assert PUBLIC is not None
-MODULES = re.findall(r"`(nodeattrs[\w.]*)`", PUBLIC[1])
+ADAPTERS = [one.name for one in pkgutil.iter_modules(adapters.__path__, f"{adapters.__name__}.")]
+MODULES = [name for name in re.findall(r"`(nodeattrs[\w.]*)`", PUBLIC[1]) if name != adapters.__name__] + ADAPTERS
 
-UNWANTED = re.compile(
-    r"\b(voices?|hear|hears|heard|hearing|tells?|told|fates?|sinks?|sunk|adopts?|unfolds?|unfolding|psych|desks?"
-    r"|workshops?|worlds?|speaks?|spoke|speakers?|handfuls?)\b"
-    r"|said by|lays? over|nobody has said|what (it|they) came to",
-    re.IGNORECASE,
+_REPLACED = (
+    r"\b(voices?|hear|hears|heard|hearing|tells?|told|fates?|sinks?|sunk|adopts?|unfolds?|unfolding|desks?"
+    r"|workshops?|worlds?|speaks?|spoke|speakers?|handfuls?)\b|what (it|they) came to"
 )
+UNWANTED = re.compile(_REPLACED + r"|\bpsych\b|said by|lays? over|nobody has said", re.IGNORECASE)
 """Words that set, report, source and merge have replaced."""
+IN_CODE = re.compile(_REPLACED + r"|\b(said|spoken|beats?|beaten)\b", re.IGNORECASE)
+"""In code others too: a manual has said something, a program has set it."""
+OF_A_FORMAT = {"speaker"}
+"""A key of the vectors, which others write too."""
+CODE = sorted((ROOT / "nodeattrs").rglob("*.py"))
 
 
 def rows(page: Path) -> list[str]:
@@ -67,6 +75,22 @@ def members(module: ModuleType) -> Iterator[str]:
             yield one
             if inspect.isfunction(member):
                 yield from inspect.signature(member).parameters
+
+
+def identifiers(tree: ast.AST) -> Iterator[str]:
+    """Every name that a source gives or asks for: of modules, classes, functions, parameters, attributes, variables."""
+    for node in ast.walk(tree):
+        for field in ("name", "id", "attr", "arg", "asname"):
+            name = getattr(node, field, None)
+            if isinstance(name, str):
+                yield name
+
+
+def texts(tree: ast.AST) -> Iterator[str]:
+    """Every text of a source: docstrings, messages, words of forms."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
 
 
 def helps(command: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
@@ -118,6 +142,16 @@ class TestGlossary:
         names = [name for name, value in public(importlib.import_module(module)) if inspect.isclass(value)]
 
         assert [] == [name for name in names if words_of(name).split()[-1] not in explained and f"`{name}`" not in text]
+
+    @pytest.mark.parametrize("source", CODE, ids=lambda path: str(path.relative_to(ROOT)))
+    def test_code_uses_them(self, source: Path):
+        """
+        In all names, public or not, in docstrings and in messages.
+        """
+        tree = ast.parse(source.read_text(encoding="utf-8"))
+        written = [words_of(name) for name in identifiers(tree)] + [*texts(tree)]
+
+        assert [] == [text for text in written if IN_CODE.search(text) and text not in OF_A_FORMAT]
 
     @pytest.mark.parametrize("command", HELPS)
     def test_help_uses_them(self, command: str):

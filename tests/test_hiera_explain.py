@@ -84,7 +84,7 @@ class TestWhoSaidIt:
         (knocked,) = scope.explain("k", merge={"strategy": "deep", "knockout_prefix": "--"}).knocked
 
         assert ("x", "--x") == (knocked.value, knocked.marker)
-        assert [f"{COMMON}:4"] == [str(one.place) for one in knocked.said]
+        assert [f"{COMMON}:4"] == [str(one.place) for one in knocked.set_by]
         assert [f"{NODE}:3"] == [str(one.place) for one in knocked.by]
 
     def test_what_is_shadowed_is_told(self, site: Site):

@@ -119,6 +119,93 @@ class TestTheAnswer:
         with pytest.raises(BadLookup, match="write ntp::tinker into the data"):
             scope.parameters("ntp", {"tinker": REQUIRED})
 
+    @pytest.mark.parametrize(
+        ("wanted", "key", "kind"),
+        [("String", "m", "map"), ("Hash", "t", "text"), ("Array", "t", "text"), ("String", "nobody", "null")],
+    )
+    def test_an_answer_of_another_type_is_refused(self, site: Site, wanted: str, key: str, kind: str):
+        """
+        A default, too; one that fits is given.
+        """
+        scope = site({"data/common.yaml": "t: x\nm: {a: 1}\n"})
+
+        assert ("x", {"a": 1}) == (scope.lookup("t", value_type="String"), scope.lookup("m", value_type="Hash"))
+        with pytest.raises(BadLookup, match=f"the value of '{key}' is a {kind}, and no {wanted}") as caught:
+            scope.lookup(key, value_type=wanted, default_value=None)
+        assert "value_type_mismatch" == caught.value.kind
+
+    def test_a_scope_says_whose_it_is(self, site: Site):
+        assert "<Scope web1 in production>" == repr(site({}))
+        assert "<Scope without a name in production>" == repr(site({}, node=""))
+
+
+INTERPOLATED = {
+    "text": ("%{facts.os.family} %{lookup('host')}", "Debian web1"),
+    "functions": ("%{scope('facts.os.family')} %{hiera('host')} %{} %{::} %{''}|", "Debian web1   |"),
+    "escaped": ("%{literal('%')}{lookup('host')}", "%{lookup('host')}"),
+    "nobody": ("[%{nobody}] [%{facts.nobody.deeper}]", "[] []"),
+    "whole": ("%{alias('given')}", ["a", {"b": "Debian"}]),
+    "numbers": ("%{facts.float} %{facts.large} %{facts.small} %{facts.endless}", "1.5 1.0e+20 1.0e-07 Infinity"),
+    "containers": ("%{facts.map}", '{"a"=>"x", "b"=>[1, nil, true]}'),
+    "quoted": ("%{facts.texts}", r"""["q\"uo\\te", "\#{x} #y", "line\nend\u0001"]"""),
+    "map": (
+        {"%{lookup('host')}": 1, "%{facts.seven}": 2, "plain": "%{facts.os.family}", "x": "x"},
+        {"web1": 1, "7": 2, "plain": "Debian", "x": "x"},
+    ),
+    "list": (["a", "%{facts.os.family}", ["b", "%{lookup('host')}"]], ["a", "Debian", ["b", "web1"]]),
+}
+FACTS = {
+    "os": {"family": "Debian"}, "seven": 7, "float": 1.5, "large": 1e20, "small": 1e-7, "endless": float("inf"),
+    "map": {"a": "x", "b": [1, None, True]}, "texts": ['q"uo\\te', "#{x} #y", "line\nend\x01"],
+}  # fmt: skip
+
+
+class TestExpressions:
+    @pytest.mark.parametrize("key", INTERPOLATED)
+    def test_what_stands_in_a_value_is_filled_in(self, site: Site, key: str):
+        """
+        In keys, values and elements; numbers and containers in Ruby's notation.
+        """
+        data = {"host": "web1", "given": ["a", {"b": "%{facts.os.family}"}], "k": INTERPOLATED[key][0]}
+        scope = site({"data/common.yaml": json.dumps(data)}, facts=FACTS)
+
+        assert INTERPOLATED[key][1] == scope.lookup("k")
+
+    @pytest.mark.parametrize(
+        ("text", "kind"),
+        [
+            ("x%{alias('given')}", "alias_not_entire_string"),
+            ("%{whatever('x')}", "unknown_interpolation_method"),
+        ],
+    )
+    def test_what_means_nothing_is_refused_where_it_is_needed(self, site: Site, text: str, kind: str):
+        with pytest.raises(BadLookup) as caught:
+            site({"data/common.yaml": json.dumps({"k": text})}).lookup("k")
+
+        assert kind == caught.value.kind
+
+
+class TestAWholeTree:
+    def test_every_file_that_says_a_key_is_named(self, site: Site):
+        """
+        Whoever reads it.
+        """
+        tree = site({"data/common.yaml": "a: 1\nk: 1\n", "data/old/stale.yaml": "k: ~\n", "data/x.yaml": "b: 1\n"}).tree
+
+        assert ["data/common.yaml:2", "data/old/stale.yaml:1"] == [one.place for one in tree.who_has("k")]
+        assert [] == tree.who_has("nobody")
+
+    def test_checking_reads_every_file_and_goes_on_after_a_fault(self, site: Site):
+        """
+        It counts the files that there are.
+        """
+        tree = site({"data/a.yaml": "a: [", "data/b.yaml": "b: 1\n", "data/c.yaml": "c: }\n"}).tree
+        count, faults = tree.check()
+
+        assert 3 == count
+        assert ["data/a.yaml", "data/c.yaml"] == [fault.file for fault in faults if isinstance(fault, BadData)]
+        assert 2 == len(faults)
+
 
 class TestLayers:
     def test_without_a_global_file_common_yaml_beside_it_counts(self, tmp_path: Path):

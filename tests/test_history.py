@@ -25,10 +25,13 @@ from nodeattrs.errors import (
     TypeConflict,
 )
 from nodeattrs.keep import NewerRevision, Noted, Saved, open_store, saved_document
-from nodeattrs.keep.maintenance import exported, import_nodes, last_runs, node_of, remove_normal, restore, set_normal
+from nodeattrs.keep.carrying import exported, import_nodes
+from nodeattrs.keep.maintenance import last_runs, remove_normal, restore, set_normal
+from nodeattrs.keep.nodes import node_of
 from nodeattrs.runs import Repository
 from nodeattrs.runs.facts import load_facts
-from nodeattrs.runs.session import perform, remembered, search_word
+from nodeattrs.runs.remembered import remembered
+from nodeattrs.runs.session import perform, search_word
 from tests.on_disk import repository
 
 FILES = {

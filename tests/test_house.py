@@ -36,6 +36,7 @@ RANKS = {
     "cli": 7,
     FACE: 8,
     "testing": 9,
+    "pytest_plugin": 9,
     "__main__": 9,
 }
 """A room may import those of a lower rank. Those of one rank do not know each other."""

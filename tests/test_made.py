@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from nodeattrs.core.folding import Folding, meet
 from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part, by_position, entries, listed, remade, unite
-from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, LIST, MAP, MEET, SAID, TAKE, Line, Meet, Policy
+from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, LIST, MAP, MEET, PRESENT, TAKE, Line, Meet, Policy
 from nodeattrs.core.tracing import walk
 from nodeattrs.errors import BadValue
 
-OVER = Policy("over", Line(MAP, MAP, MEET), Line(ANY, SAID, TAKE, "the upper one replaces the lower one"))
+OVER = Policy("over", Line(MAP, MAP, MEET), Line(ANY, PRESENT, TAKE, "the upper one replaces the lower one"))
 FIRST = Policy(
-    "first", Line(MAP, MAP, MEET), Line(ABSENT_KIND, SAID, TAKE), Line(ANY, SAID, KEEP, "the lower one stays")
+    "first", Line(MAP, MAP, MEET), Line(ABSENT_KIND, PRESENT, TAKE), Line(ANY, PRESENT, KEEP, "the lower one stays")
 )
 
 
@@ -30,7 +30,7 @@ INSIDE_LISTS = Policy(
     "position by position",
     Line(MAP, MAP, MEET),
     Line(LIST, LIST, partial(by_position, join=lambda lower, upper: meet(OVER, lower, upper)), "lists by position"),
-    Line(ANY, SAID, TAKE),
+    Line(ANY, PRESENT, TAKE),
 )
 
 
@@ -65,7 +65,7 @@ class TestHandlers:
         """
         folding = laid(OVER, {"a": 1}, {"a": 2})
         renamed = Line(MAP, MAP, lambda lower, upper: entries({"b": lower.at("a")}, lower, upper))
-        folding.lay(Part({}, 3), Policy("renaming", renamed, Line(ANY, SAID, TAKE)))
+        folding.lay(Part({}, 3), Policy("renaming", renamed, Line(ANY, PRESENT, TAKE)))
 
         assert who(folding, "b") == ([(2, ("a",))], [(1, (2,))])
 
@@ -179,7 +179,8 @@ class TestNextInLine:
         folding = laid(OVER, {"b": 1, "a": 1}, {"a": 2})
         folding.change(needs)
         folding.lay(
-            Part({"a": 3}, 3), Policy("below", Line(MAP, MAP, MEET), Line(SAID, SAID, KEEP), Line(ANY, SAID, TAKE))
+            Part({"a": 3}, 3),
+            Policy("below", Line(MAP, MAP, MEET), Line(PRESENT, PRESENT, KEEP), Line(ANY, PRESENT, TAKE)),
         )
 
         assert who(folding, "a")[1][0] == (1, (2,))
@@ -191,9 +192,9 @@ class TestNextInLine:
         by_kind = Policy(
             "by kind",
             Line(MAP, MAP, MEET),
-            Line(ABSENT_KIND, SAID, TAKE),
-            Line("text", SAID, TAKE),
-            Line(ANY, SAID, KEEP, "a number stays"),
+            Line(ABSENT_KIND, PRESENT, TAKE),
+            Line("text", PRESENT, TAKE),
+            Line(ANY, PRESENT, KEEP, "a number stays"),
         )
 
         assert who(laid(by_kind, {"a": 1}, {"a": "x"}, {"a": 3}), "a")[1] == [(3, (1,)), (2, (1,))]
@@ -210,7 +211,7 @@ class TestNextInLine:
         """
         What lay there before the first part would stay without the others, too.
         """
-        closed = Policy("closed", Line(ANY, SAID, KEEP, "nothing fits"))
+        closed = Policy("closed", Line(ANY, PRESENT, KEEP, "nothing fits"))
         folding = laid(OVER, {"a": 1}, start={})
         folding.lay(Part({"a": 2}, 2), closed)
 
@@ -234,7 +235,7 @@ class TestListsInARow:
     def test_it_makes_no_difference_which_are_joined_first(self, values, from_top):
         """Who stands, at which place, and who was overridden by whom."""
         policies = (
-            Policy("lists", Line(LIST, LIST, handler, "joined"), Line(ANY, SAID, TAKE))
+            Policy("lists", Line(LIST, LIST, handler, "joined"), Line(ANY, PRESENT, TAKE))
             for handler in (unite, _one_by_one)
         )
         found = []
@@ -256,7 +257,7 @@ class TestListsInARow:
             return unite(lower, upper)
 
         counting.regroups = True  # type: ignore[attr-defined]
-        policy = Policy("lists", Line(LIST, LIST, counting, "joined"), Line(ANY, SAID, TAKE))
+        policy = Policy("lists", Line(LIST, LIST, counting, "joined"), Line(ANY, PRESENT, TAKE))
         cost = []
         for many in (128, 256):
             folding = laid(policy, *([number] for number in range(many)))
@@ -275,7 +276,7 @@ def test_inner_meetings_follow_the_elements():
         return by_position(backwards, upper, lambda below, above: meet(OVER, below, above))
 
     policy = Policy(
-        "reversed", Line(MAP, MAP, Meet(lambda: policy)), Line(LIST, LIST, reversed_over), Line(ANY, SAID, TAKE)
+        "reversed", Line(MAP, MAP, Meet(lambda: policy)), Line(LIST, LIST, reversed_over), Line(ANY, PRESENT, TAKE)
     )
     folding = laid(policy, {"l": [{"a": 1}, {"b": 2}]}, {"l": [{"b": 3}]})
 

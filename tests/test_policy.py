@@ -20,7 +20,7 @@ from nodeattrs.core.policy import (
     MAP,
     MEET,
     NULL,
-    SAID,
+    PRESENT,
     SCALAR,
     TAKE,
     TEXT,
@@ -194,7 +194,7 @@ def harmless(lower: Part, upper: Part) -> Part:
 
 harmless.total = True  # type: ignore[attr-defined]
 
-REST = Line(ANY, SAID, TAKE)
+REST = Line(ANY, PRESENT, TAKE)
 
 
 class TestTables:
@@ -202,7 +202,7 @@ class TestTables:
         """
         Lines are asked in order, so exceptions stand before the rule.
         """
-        kept = Policy("kept", Line(TEXT, TEXT, KEEP), Line((TEXT, NULL), SAID, DROP), Line(ANY, SAID, TAKE))
+        kept = Policy("kept", Line(TEXT, TEXT, KEEP), Line((TEXT, NULL), PRESENT, DROP), Line(ANY, PRESENT, TAKE))
 
         assert KEEP is kept.verdict(str, str)
         assert DROP is kept.verdict(str, int)
@@ -213,7 +213,7 @@ class TestTables:
         """
         Nothing said is a kind below, never above: a layer that says nothing is not asked.
         """
-        policy = Policy("p", Line(SAID, SAID, KEEP), REST)
+        policy = Policy("p", Line(PRESENT, PRESENT, KEEP), REST)
 
         assert TAKE is policy.verdict(Absent, str)
         assert KEEP is policy.verdict(type(None), str)
@@ -223,8 +223,8 @@ class TestTables:
         [
             ((),                                           "null over absent"),
             ((Line(MAP, MAP, MEET),),                      "null over absent"),
-            ((Line(SAID, SAID, TAKE),),                    "null over absent"),
-            ((Line(ABSENT_KIND, SAID, TAKE), Line(SAID, (NULL, MAP, LIST, SCALAR), TAKE)), "text over null"),
+            ((Line(PRESENT, PRESENT, TAKE),),                    "null over absent"),
+            ((Line(ABSENT_KIND, PRESENT, TAKE), Line(PRESENT, (NULL, MAP, LIST, SCALAR), TAKE)), "text over null"),
             ((Line(ANY, (NULL, MAP, LIST, TEXT), TAKE), Line((ABSENT_KIND, MAP, LIST, TEXT, SCALAR), SCALAR, TAKE)),
              "scalar over null"),
         ],
@@ -238,7 +238,7 @@ class TestTables:
 
     def test_an_own_kind_has_to_be_thought_of_too(self):
         """
-        SAID and ANY stand for own kinds as well; a list of kinds does not.
+        PRESENT and ANY stand for own kinds as well; a list of kinds does not.
         """
         kinds = {bool: "bool"}
         everything = (NULL, MAP, LIST, TEXT, SCALAR)
@@ -267,7 +267,7 @@ class TestTables:
         """
         A bool is no number here, once it has a kind of its own.
         """
-        yielding = Policy("yes stays", Line(MAP, MAP, MEET), Line("bool", SAID, KEEP), REST, kinds={bool: "bool"})
+        yielding = Policy("yes stays", Line(MAP, MAP, MEET), Line("bool", PRESENT, KEEP), REST, kinds={bool: "bool"})
 
         assert {"a": True, "b": 2} == fold([{"a": True, "b": 1}, {"a": "x", "b": 2}], yielding).value
         assert "bool" == yielding.kind(bool)
@@ -278,7 +278,7 @@ class TestTables:
         """
         A policy as a rule: that table decides about the same two values.
         """
-        asking = Policy("asking", Line((MAP, LIST), (MAP, LIST), INSIDE), Line(ANY, SAID, TAKE))
+        asking = Policy("asking", Line((MAP, LIST), (MAP, LIST), INSIDE), Line(ANY, PRESENT, TAKE))
 
         assert INSIDE.verdict(list, list) is asking.verdict(list, list) is unite
         assert INSIDE.verdict(dict, dict) == asking.verdict(dict, dict)
@@ -287,7 +287,7 @@ class TestTables:
         """
         The root's entries are judged by it already.
         """
-        first = Policy("first", Line(ABSENT_KIND, SAID, TAKE), Line(SAID, SAID, KEEP))
+        first = Policy("first", Line(ABSENT_KIND, PRESENT, TAKE), Line(PRESENT, PRESENT, KEEP))
         roots = Policy("roots", Line(MAP, MAP, Meet(first)), REST)
 
         assert {"a": {"x": 1}, "b": 2} == fold([{"a": {"x": 1}}, {"a": {"y": 2}, "b": 2}], roots).value
@@ -297,7 +297,9 @@ class TestTables:
         One keeps, the other takes, in turn on the way down; a callable gives the table that is not built yet.
         """
         taking = Policy("taking", Line(MAP, MAP, Meet(lambda: keeping)), REST)
-        keeping = Policy("keeping", Line(MAP, MAP, Meet(taking)), Line(ABSENT_KIND, SAID, TAKE), Line(SAID, SAID, KEEP))
+        keeping = Policy(
+            "keeping", Line(MAP, MAP, Meet(taking)), Line(ABSENT_KIND, PRESENT, TAKE), Line(PRESENT, PRESENT, KEEP)
+        )
         lower = {"a": "low", "m": {"a": "low", "m": {"a": "low"}}}
         upper = {"a": "high", "m": {"a": "high", "m": {"a": "high"}}}
 
@@ -348,9 +350,9 @@ class TestWhatATableSaysOfItself:
         """
         Where a bool below keeps its place, nothing wins always, and an own kind may.
         """
-        stubborn = Policy("stubborn", Line("bool", SAID, KEEP), REST, kinds={bool: "bool"})
-        winning = Policy("bytes win", Line(ANY, "bytes", TAKE), Line(MAP, MAP, MEET), Line(ABSENT_KIND, SAID, TAKE),
-                         Line(SAID, SAID, KEEP), kinds={bytes: "bytes"})  # fmt: skip
+        stubborn = Policy("stubborn", Line("bool", PRESENT, KEEP), REST, kinds={bool: "bool"})
+        winning = Policy("bytes win", Line(ANY, "bytes", TAKE), Line(MAP, MAP, MEET), Line(ABSENT_KIND, PRESENT, TAKE),
+                         Line(PRESENT, PRESENT, KEEP), kinds={bytes: "bytes"})  # fmt: skip
 
         assert frozenset() == stubborn.always
         assert {bytes} == winning.always
@@ -361,7 +363,7 @@ class TestWhatATableSaysOfItself:
         """
         A table without it gives the same: here each line is spelled as a handler, which always has to be asked.
         """
-        slow = Policy("slow", Line(MAP, MAP, MEET), Line(LIST, LIST, unite), Line(ANY, SAID, harmless))
+        slow = Policy("slow", Line(MAP, MAP, MEET), Line(LIST, LIST, unite), Line(ANY, PRESENT, harmless))
 
         assert frozenset() == slow.always
         assert exact(fold([lower, upper], INSIDE).value) == exact(fold([lower, upper], slow).value)

@@ -125,7 +125,7 @@ class TestCookbooks:
         assert (app.version, app.depends) == ("1.2.0", {"base": "~> 1.0"})
         assert app.attribute_files == {"default": "attributes/default.py", "x": "attributes/sub/x.py"}
         assert app.shown("recipes/default.py") == "cookbooks/app/recipes/default.py"
-        assert str(app.said_of("base")) == "cookbooks/app/metadata.json:5 (cookbook app)"
+        assert str(app.named_at("base")) == "cookbooks/app/metadata.json:5 (cookbook app)"
         assert site.warnings == []
 
     @pytest.mark.parametrize(
@@ -148,13 +148,6 @@ class TestCookbooks:
         book = repository(tmp_path, {"cookbooks/a/recipes/default.py": ""}).cookbook("a")
 
         assert (book.version, book.depends, list(book.recipes)) == ("0.0.0", {}, ["default"])
-
-    def test_ruby_metadata_is_not_read_and_says_so(self, tmp_path):
-        """Dependencies are not lost in silence."""
-        repo = repository(tmp_path, {"cookbooks/a/metadata.rb": "depends 'b'"})
-        repo.cookbook("a")
-
-        assert str(repo.warnings[0]).startswith("cookbooks/a/metadata.rb: Ruby is not read here")
 
     @pytest.mark.parametrize(
         ("metadata", "line", "reason"),

@@ -329,11 +329,6 @@ class TestNotThere:
         with pytest.raises(RoleNotFound, match="did you mean webserver"):
             repository(tmp_path, {"roles/webserver.json": {}}).role("websever")
 
-    def test_a_ruby_role_is_not_read_and_says_so(self, tmp_path):
-        """People who come from Chef have these."""
-        with pytest.raises(RoleNotFound, match=r"roles/web.rb is Ruby"):
-            repository(tmp_path, {"roles/web.rb": "name 'web'"}).role("web")
-
     def test_a_missing_environment_is_its_own_error(self, tmp_path):
         """Not the role's."""
         with pytest.raises(EnvironmentNotFound, match="there is no environment prod"):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nodeattrs import ACROSS, INSIDE, Fold, Layer, Node, Origin, fold
 from nodeattrs.cli import main
-from nodeattrs.core.rules import PathRule, read_rules, ruled
+from nodeattrs.core.rules import WORDS, PathRule, read_rules, ruled
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.keep import open_store
 from nodeattrs.keep.search import indexed, parse_query, read_tree
@@ -294,7 +294,7 @@ class TestOnANode:
         assert "(by nodeattrs.toml:2)" in run.node.explain("l")
 
 
-RULE = st.sampled_from(["append", "prepend", "unite", "replace", "keep", {"merge_by": "a"}])
+RULE = st.sampled_from([*WORDS, {"merge_by": "a"}])
 PATHS = st.sampled_from(["a", "b", "a.b", "*.a", "a.*"])
 
 

@@ -24,6 +24,7 @@ from nodeattrs.keep.search import (
     parse_query,
     read_tree,
 )
+from nodeattrs.keep.search.doubts import doubts, no_such_path
 from nodeattrs.keep.search.terms import All
 from tests import postgresql_server
 
@@ -105,6 +106,53 @@ class TestOurOwnTerms:
     def test_what_cannot_be_compared_is_said(self, query):
         with pytest.raises(QueryNotUnderstood):
             parse_query(query)
+
+
+class TestDoubts:
+    """What of a query nobody has."""
+
+    @pytest.fixture
+    def store(self, tmp_path):
+        store = open_store(f"{tmp_path}/nodes.db")
+        for number, node in enumerate(({"nginx": {"port": 80}}, {"nginx": {"port": 81, "tls": True}})):
+            store.save(Saved(f"n{number}", {"name": f"n{number}", "default": node}))
+        return store
+
+    @pytest.mark.parametrize(
+        ("query", "doubted", "hint"),
+        [
+            ("nginx_port:80", [], ""),
+            ("nginx.port=80", [], ""),
+            ("nginx_prot:80", ["no node has the field nginx_prot"], "nginx_port"),
+            ("zzz:1", ["no node has the field zzz"], "a field is a key, or keys joined by _: nginx_port"),
+            ("nginx.prot=80", ["no node has a value at nginx.prot"], "nginx.port"),
+            ("q.w.e.r=1", ["no node has a value at q.w.e.r"], "a path is spelled from the root: nginx.port"),
+            ("port=80", ["no node has a value at port"], "port is a field of Chef's language: write port:value"),
+            ("nginx_port:80 AND zzz:1", ["no node has the field zzz"], "a field is a key"),
+            ("nginx_port:99", [], ""),
+            ("zz*:1", [], ""),
+        ],
+    )
+    def test_each_field_and_path_that_no_node_has(self, store, query, doubted, hint):
+        """With near ones, or with how such a thing is written."""
+        told = doubts(store, parse_query(query), False)
+
+        assert doubted == [one.message for one in told]
+        assert all(hint in str(one.hint) for one in told)
+
+    def test_where_something_was_found_only_what_may_hide_is_doubted(self, store):
+        """Beside OR and NOT; in an empty store nothing."""
+        for query, many in ("zzz:1", 0), ("nginx_port:80 OR zzz:1", 1), ("NOT zzz:1", 1), ("name:n0", 0):
+            assert many == len(doubts(store, parse_query(query), True))
+        for name in store.names():
+            store.delete(name)
+        assert [] == doubts(store, parse_query("zzz:1"), False)
+
+    def test_a_path_that_was_asked_for_is_doubted_alike(self, store):
+        documents = [store.load(name).document for name in store.names()]
+
+        assert str(no_such_path(("nginx", "tsl"), documents).hint).startswith("did you mean nginx.tls")
+        assert "no node has a value at nginx.0" == no_such_path(("nginx", 0), documents).message
 
 
 class TestTheLanguage:

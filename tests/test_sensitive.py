@@ -11,7 +11,7 @@ import traceback
 import pytest
 
 from nodeattrs import Node, NodeattrsError, Origin, Sensitive, fold, lazy
-from nodeattrs.core.policy import ANY, MAP, MEET, SAID, TAKE, Line, Policy
+from nodeattrs.core.policy import ANY, MAP, MEET, PRESENT, TAKE, Line, Policy
 from nodeattrs.errors import (
     AttributeIsReadOnly,
     BadArgument,
@@ -181,7 +181,7 @@ class TestErrors:
         def refuses(lower, upper):
             raise MergeConflict(f"cannot join {lower.value!r} and {upper.value!r}")
 
-        policy = Policy("refuses", Line(MAP, MAP, MEET), Line(SAID, SAID, refuses), Line(ANY, SAID, TAKE))
+        policy = Policy("refuses", Line(MAP, MAP, MEET), Line(PRESENT, PRESENT, refuses), Line(ANY, PRESENT, TAKE))
         with pytest.raises(MergeConflict) as caught:
             fold([{"db": {"password": Sensitive(SECRET)}}, {"db": {"password": Sensitive(f"{SECRET} too")}}], policy)
 

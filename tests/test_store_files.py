@@ -9,6 +9,7 @@ import pathlib
 import resource
 import shutil
 import signal
+import threading
 import zlib
 from datetime import UTC, datetime
 from fnmatch import fnmatch
@@ -463,6 +464,37 @@ class TestEachCallOfWhatForgetsFails:
             assert 6 == store.save(pair(5)).number
             assert {6: (pair(5).document, pair(5).snapshot), **after} == seen(store)
         assert [5, 1, 0] == sorted({*left}, reverse=True)
+
+    def test_a_node_that_was_forgotten_is_gone_from_the_disk_before_anything_else_goes(self, place, nodes, monkeypatch):
+        """
+        Its folder is on disk again after the document was removed, and before the call is over.
+        """
+        store, done = self.prepared(place, nodes), []
+        sync, unlink = os.fsync, os.unlink
+        monkeypatch.setattr(
+            os, "fsync", lambda handle: (done.append(os.readlink(f"/proc/self/fd/{handle}")), sync(handle))
+        )
+        monkeypatch.setattr(
+            os, "unlink", lambda name, **how: (done.append(os.path.basename(name)), unlink(name, **how))
+        )
+        assert store.delete("web1")
+
+        after = done[done.index("web1.json") + 1 :]
+        assert [str(nodes)] == after[:1]
+
+    def test_deleting_waits_for_whoever_is_reading(self, place, nodes):
+        """
+        And reading does not wait for reading.
+        """
+        store, other, done = self.prepared(place, nodes), open_store(place), []
+        deleting = threading.Thread(target=lambda: done.append(other.delete("web1")))
+        with store._folder.locked(exclusive=False):
+            assert 4 == mark_of(open_store(place).load("web1"))
+            deleting.start()
+            deleting.join(0.2)
+            assert [] == done
+        deleting.join()
+        assert [True] == done
 
     @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS], ids=errno.errorcode.get)
     def test_where_pruning_fails_nothing_is_lost(self, place, nodes, monkeypatch, number):

@@ -106,7 +106,8 @@ class TestOpening:
         with monkeypatch.context() as then:
             then.setattr(sql, "MIGRATIONS", sql.MIGRATIONS[:1])
             then.setattr(sql, "_index", lambda *_: None)
-            then.setattr(sql, "_unknown_parts", lambda *_: [])
+            for questions in ("_unknown_parts", "_index_questions"):
+                then.setattr(sql, questions, lambda *_: [])
             for module in (sql, postgresql):
                 then.setattr(module, "VERSION", 1)
             open_store(place).save(pair(1))

@@ -189,7 +189,8 @@ class TestOpening:
         with monkeypatch.context() as then:
             then.setattr(sql, "MIGRATIONS", sql.MIGRATIONS[:1])
             then.setattr(sql, "_index", lambda *_: None)
-            then.setattr(sql, "_unknown_parts", lambda *_: [])
+            for questions in ("_unknown_parts", "_index_questions"):
+                then.setattr(sql, questions, lambda *_: [])
             for module in (sql, sqlite):
                 then.setattr(module, "VERSION", 1)
             store = open_store(place)

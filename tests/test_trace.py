@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from nodeattrs import ACROSS, INSIDE, Fold, Folded, Layer, Line, Origin, Policy, fold
 from nodeattrs.core.claim import Words
 from nodeattrs.core.part import Part
-from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, LIST, MAP, MEET, SAID, TAKE, TEXT
+from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, LIST, MAP, MEET, PRESENT, TAKE, TEXT
 from nodeattrs.core.trace import Outcome, shown
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.testing import trees
@@ -176,7 +176,7 @@ class TestShapes:
         """
         Its name stands in the reason.
         """
-        replacing = Policy("replacing", Line(ANY, SAID, TAKE, "this part replaces everything"))
+        replacing = Policy("replacing", Line(ANY, PRESENT, TAKE, "this part replaces everything"))
         trace = fold([{"a": {"x": 1}}, Layer({"b": 2}, policy=replacing)]).trace("a.x")
         (loser,) = trace.claims
 
@@ -248,7 +248,7 @@ class TestOtherPolicies:
         """
         cancelling = Policy("cancelling", Line(MAP, MAP, MEET),
                             Line(LIST, TEXT, lambda lower, upper: Part(ABSENT, ()), "a text cancels a list"),
-                            Line(ANY, SAID, TAKE))  # fmt: skip
+                            Line(ANY, PRESENT, TAKE))  # fmt: skip
         folded = fold([{"a": [1]}, {"a": "x"}], cancelling)
 
         assert {} == folded.value
@@ -267,8 +267,8 @@ class TestOtherPolicies:
         """
         The absent row is asked as well: nobody lies below, and still it does not win. It has itself to blame.
         """
-        closed = Policy("closed", Line(MAP, MAP, MEET), Line(ABSENT_KIND, SAID, KEEP, "no new keys"),
-                        Line(SAID, SAID, TAKE))  # fmt: skip
+        closed = Policy("closed", Line(MAP, MAP, MEET), Line(ABSENT_KIND, PRESENT, KEEP, "no new keys"),
+                        Line(PRESENT, PRESENT, TAKE))  # fmt: skip
         folded = fold([{"a": 1}, {"b": 2}], closed)
         (loser,) = folded.trace("b").claims
 
@@ -295,7 +295,7 @@ class TestOtherPolicies:
                 [*(lower.at(key).origins for key in lower.value), *(one.origins for one in upper.elements())],
             )
 
-        listing = Policy("listing", Line(MAP, MAP, MEET), Line(MAP, LIST, keys_first), Line(ANY, SAID, TAKE))
+        listing = Policy("listing", Line(MAP, MAP, MEET), Line(MAP, LIST, keys_first), Line(ANY, PRESENT, TAKE))
         folded = fold(layers({"a": {"x": 1}}, {"a": {"y": 1}}, {"a": ["z"]}), listing)
 
         assert [[("wins", rank)] for rank in (1, 2, 3)] == [fates(folded, f"a.{index}") for index in (0, 1, 2)]

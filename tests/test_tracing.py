@@ -15,7 +15,7 @@ from nodeattrs.core.policy import (
     MAP,
     MEET,
     NULL,
-    SAID,
+    PRESENT,
     SCALAR,
     TAKE,
     TEXT,
@@ -28,8 +28,10 @@ from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown
 
-FIRST = Policy("first", Line(ANY, SAID, TAKE, "the first one counts"))
-YIELDING = Policy("null yields", Line(MAP, MAP, MEET), Line(SAID, NULL, KEEP, "null yields"), Line(ANY, SAID, TAKE))
+FIRST = Policy("first", Line(ANY, PRESENT, TAKE, "the first one counts"))
+YIELDING = Policy(
+    "null yields", Line(MAP, MAP, MEET), Line(PRESENT, NULL, KEEP, "null yields"), Line(ANY, PRESENT, TAKE)
+)
 VAULT = Unknown("vault", "needs a server")
 
 
@@ -37,7 +39,7 @@ def _in_a_list(lower: Part, upper: Part) -> Part:
     return listed([upper], upper)
 
 
-ALONE = Policy("in a list", Line(ANY, SAID, _in_a_list, "what comes first is put into a list"))
+ALONE = Policy("in a list", Line(ANY, PRESENT, _in_a_list, "what comes first is put into a list"))
 
 
 def laid(policy: Policy, *values: Any, opening: Policy | None = None) -> Folding:
@@ -68,7 +70,7 @@ class TestOpening:
         """
         Above a value or below it: neither a table nor the opening is asked about it.
         """
-        closed = Policy("closed", Line(ABSENT_KIND, SAID, _in_a_list), Line(SAID, SAID, TAKE))
+        closed = Policy("closed", Line(ABSENT_KIND, PRESENT, _in_a_list), Line(PRESENT, PRESENT, TAKE))
         folding = laid(closed, Folding(), "x", Folding())
 
         assert "x" == folding.result.value == folding.located().value == walk(folding, ()).part.value
@@ -92,7 +94,7 @@ class TestUnknown:
         def shout(lower: Part, upper: Part) -> Part:
             return upper
 
-        loud = Policy("loud", Line(ANY, TEXT, shout), Line(ANY, SAID, TAKE))
+        loud = Policy("loud", Line(ANY, TEXT, shout), Line(ANY, PRESENT, TAKE))
         assert (1,) == walk(laid(loud, "x", VAULT), ()).unknown
 
         shout.hides = True
@@ -105,7 +107,7 @@ class TestInLine:
         It has none. Where numbers are names, a map without that one is not in the way.
         """
         replaced = Policy(
-            "at the top", Line(MAP, MAP, Meet(Policy("taken", Line(ANY, SAID, TAKE)))), Line(ANY, SAID, TAKE)
+            "at the top", Line(MAP, MAP, Meet(Policy("taken", Line(ANY, PRESENT, TAKE)))), Line(ANY, PRESENT, TAKE)
         )
 
         assert [2, 1] == in_line(laid(replaced, {"a": ["x"]}, {"a": {}}), "a", 0)
@@ -127,7 +129,7 @@ class TestInLine:
             "joining",
             Line(MAP, MAP, lambda lower, upper: meet(YIELDING, lower, upper)),
             Line(SCALAR, MAP, lambda lower, upper: without(upper, ["x"]), "a map replaces a number"),
-            Line(ANY, SAID, TAKE),
+            Line(ANY, PRESENT, TAKE),
         )
 
         assert [4, 3, 1] == in_line(laid(joining, {"k": 4}, {"k": 3}, {"l": 2}, 1), "k")
@@ -136,13 +138,13 @@ class TestInLine:
         """
         And not by the rule that would have joined the two.
         """
-        cutting = Policy("cutting", Line(ANY, SAID, TAKE, "cut away"))
+        cutting = Policy("cutting", Line(ANY, PRESENT, TAKE, "cut away"))
 
         def cut(lower: Part, upper: Part) -> Part:
             note(cutting, lower.at("a"), upper.at("no a"))
             return meet(YIELDING, without(lower, ["a"]), without(upper, ["no a"]))
 
-        folding = laid(Policy("cut", Line(MAP, MAP, cut), Line(ANY, SAID, TAKE)), {"no a": True}, {"a": 1, "b": 2})
+        folding = laid(Policy("cut", Line(MAP, MAP, cut), Line(ANY, PRESENT, TAKE)), {"no a": True}, {"a": 1, "b": 2})
         (lost,) = walk(folding, ("a",)).overridden
 
         assert {"b": 2} == folding.result.value
@@ -158,7 +160,7 @@ def test_a_map_from_which_all_was_taken_was_still_set():
 def test_one_line_under_two_names_is_one_row():
     """A file that two levels read."""
     level = {2: Origin("level", "near", "common.yaml", 3), 1: Origin("level", "far", "common.yaml", 3)}
-    folding = laid(Policy("unite", Line(LIST, LIST, TAKE), Line(ANY, SAID, TAKE)), ["x"], ["x"])
+    folding = laid(Policy("unite", Line(LIST, LIST, TAKE), Line(ANY, PRESENT, TAKE)), ["x"], ["x"])
 
     trace = traced(
         walk(folding, ()), (), ["x"], lambda one: Claim(one.path, one.value, one.source, level[one.source]), {}
@@ -169,7 +171,7 @@ def test_one_line_under_two_names_is_one_row():
 
 def test_a_map_beside_something_unknown_has_met_nothing():
     """Its entries are not met by an absent row that was never asked, though each of them might be overridden."""
-    closed = Policy("closed", Line(MAP, MAP, MEET), Line(ABSENT_KIND, LIST, _in_a_list), Line(ANY, SAID, TAKE))
+    closed = Policy("closed", Line(MAP, MAP, MEET), Line(ABSENT_KIND, LIST, _in_a_list), Line(ANY, PRESENT, TAKE))
 
     for folding, unknown in ((laid(closed, VAULT, {"k": ["x"]}), (2,)), (laid(closed, {"k": ["x"]}, VAULT), ())):
         found = walk(folding, ("k",))

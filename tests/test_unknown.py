@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodeattrs import ACROSS, INSIDE, Fold, Layer, Line, Origin, Policy, fold
-from nodeattrs.core.policy import ANY, KEEP, SAID, TAKE
+from nodeattrs.core.policy import ANY, KEEP, PRESENT, TAKE
 from nodeattrs.core.trace import Outcome
 from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.errors import UnknownLayer
 from nodeattrs.testing import trees
 
 VAULT = Layer.unknown("vault", Origin("level", "vault", "hiera.yaml", 7), "needs a server")
-FIRST = Policy("first", Line("absent", SAID, TAKE), Line(ANY, SAID, KEEP, "the first one stays"))
+FIRST = Policy("first", Line("absent", PRESENT, TAKE), Line(ANY, PRESENT, KEEP, "the first one stays"))
 
 
 def is_told(layers: list[Any], path: str, policy: Policy = INSIDE) -> bool:

@@ -1,1 +1,1 @@
-"""Other tools' rules, spoken over the same core; no adapter knows another."""
+"""Other tools' rules, over the same core; no adapter knows another."""

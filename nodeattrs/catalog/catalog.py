@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from nodeattrs.catalog.errors import DuplicateResource
 from nodeattrs.catalog.plan import Plan
 from nodeattrs.catalog.resources import CONTAINERS, MAIN_CLASS, MAIN_STAGE, Declarations, Related, Resource
@@ -46,7 +44,7 @@ class Catalog(Declarations):
             raise DuplicateResource(
                 f"{ref} is declared twice",
                 origins=[one.origin for one in (earlier, resource) if one.origin],
-                said=_told(("first", earlier), ("again", resource)),
+                details=_sides(("first", earlier), ("again", resource)),
                 hint="declare it once, and name it elsewhere",
             )
         if resource.manages is not None:
@@ -55,19 +53,19 @@ class Catalog(Declarations):
                 raise DuplicateResource(
                     f"{ref} and {other.ref} both manage {resource.manages.partition(':')[2]}",
                     origins=[one.origin for one in (other, resource) if one.origin],
-                    said=_told((str(other.ref), other), (str(ref), resource)),
+                    details=_sides((str(other.ref), other), (str(ref), resource)),
                 )
         self._resources[ref] = resource
         return ref
 
-    @taking(said=Chain | Link | str)
-    def relate(self, said: Chain | Link | str, origin: Origin | None = None) -> None:
+    @taking(relations=Chain | Link | str)
+    def relate(self, relations: Chain | Link | str, origin: Origin | None = None) -> None:
         """Add a chain: one of Python, a single link of one, or a text of Puppet's language. raises: DocumentError"""
-        if isinstance(said, str):
-            chain = parsed_chain(said)
-            self.chains.extend(Related(link, said, origin) for link in chain.links)
+        if isinstance(relations, str):
+            chain = parsed_chain(relations)
+            self.chains.extend(Related(link, relations, origin) for link in chain.links)
             return
-        for link in said.links if isinstance(said, Chain) else (said,):
+        for link in relations.links if isinstance(relations, Chain) else (relations,):
             self.chains.append(Related(link, link_text(link), origin))
 
     def depend(self, ref: str, on: str, origin: Origin | None = None, relation: str = "require") -> None:
@@ -78,16 +76,7 @@ class Catalog(Declarations):
         resource = self._resources[ref]
         setattr(resource, relation, (*getattr(resource, relation), on))
         if origin is not None:
-            resource.said[f"{relation} {on}"] = origin
-
-    def depend_where_both_are(
-        self, pairs: Iterable[tuple[str, str]], origin: Origin | None = None
-    ) -> list[tuple[str, str]]:
-        """Add `require` for pairs of dependant and dependency; those with an absent side are ignored."""
-        kept = [(dependant, on) for dependant, on in pairs if dependant in self and on in self]
-        for dependant, on in kept:
-            self.depend(dependant, on, origin)
-        return kept
+            resource.related_at[f"{relation} {on}"] = origin
 
     def contain(self, outer: str, inner: str) -> None:
         """Add a container to those a resource stands in: what the `contain` function does. raises: KeyError"""
@@ -103,5 +92,5 @@ class Catalog(Declarations):
         return Plan(self, documented=documented)
 
 
-def _told(*sides: tuple[str, Resource]) -> list[str]:
+def _sides(*sides: tuple[str, Resource]) -> list[str]:
     return [f"{name}: {resource.origin}" for name, resource in sides if resource.origin]

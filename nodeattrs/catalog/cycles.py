@@ -139,7 +139,7 @@ def first_lasso(neighbours: Neighbours, start: int) -> list[int]:
                     return [*path, one]
             elif min(back.distance.get(one, length + 1), to_go.get(one, length + 1)) <= left:
                 break
-        else:  # the sum above said there is one
+        else:  # the sum above shows there is one
             raise AssertionError("the walk lost its lasso")
         path.append(one)
         been.add(one)

@@ -42,8 +42,8 @@ def catalog_from(
     catalog = Catalog(noop=reader.flag(settings, "noop", ("settings",)) or False)
     for index, entry in enumerate(reader.list_of(top.get("resources", []), ("resources",))):
         catalog.add(reader.resource(entry, ("resources", index)))
-    for index, said in enumerate(reader.list_of(top.get("chains", []), ("chains",))):
-        text = said.get("text") if isinstance(said, dict) else said
+    for index, chain in enumerate(reader.list_of(top.get("chains", []), ("chains",))):
+        text = chain.get("text") if isinstance(chain, dict) else chain
         if not isinstance(text, str):
             reader.refuse("a chain must be a text", ("chains", index))
         catalog.relate(text, reader.origin(("chains", index)))

@@ -42,12 +42,12 @@ class ReferenceNotFound(NotFound):
         parameter: str | None = None,
         compile_message: str | None = None,
         apply_message: str | None = None,
-        said: Iterable[str] = (),
+        details: Iterable[str] = (),
         origins: Iterable[Any] = (),
         hint: str | None = None,
     ) -> None:
         message = compile_message or apply_message or missing
-        super().__init__(message, origins=tuple(origins), said=said, hint=hint)
+        super().__init__(message, origins=tuple(origins), details=details, hint=hint)
         self.missing = missing
         self.by = by
         self.parameter = parameter
@@ -62,9 +62,9 @@ class DependencyCycle(NodeattrsError, ValueError):
     """
 
     def __init__(
-        self, message: str, cycles: Iterable[Any], said: Iterable[str] = (), origins: Iterable[Any] = ()
+        self, message: str, cycles: Iterable[Any], details: Iterable[str] = (), origins: Iterable[Any] = ()
     ) -> None:
-        super().__init__(message, said=said, origins=tuple(origins))
+        super().__init__(message, details=details, origins=tuple(origins))
         self.cycles = tuple(cycles)
 
 

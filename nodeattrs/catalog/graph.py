@@ -19,14 +19,14 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.puppet.references import Ref
 
 
-class Said(NamedTuple):
+class ByChain(NamedTuple):
     """A relation by a chain: which resource it leads to, and the chain that says so."""
 
     ref: str
     chain: Related
 
 
-Chained = Mapping[str, Sequence[Said]]
+Chained = Mapping[str, Sequence[ByChain]]
 """What chains add to one metaparameter, by the resource that it is a metaparameter of."""
 
 
@@ -96,8 +96,8 @@ class Graph:
             if notify:
                 self._chained(notify, vertex, True)
 
-    def _chained(self, said: Chained, vertex: int, refresh: bool) -> None:
-        for ref, chain in said.get(self.refs[vertex >> 1], ()):
+    def _chained(self, chained: Chained, vertex: int, refresh: bool) -> None:
+        for ref, chain in chained.get(self.refs[vertex >> 1], ()):
             if ref in self.at:
                 self.edges.append(Edge(vertex, 2 * self.at[ref], refresh, "chain", chain))
 
@@ -232,7 +232,7 @@ class Graph:
         if edge.kind.startswith("automatic"):
             return f"{edge.kind} of {ref}", self.origins[edge.by]
         other = self.refs[(edge.target if edge.source >> 1 == edge.by else edge.source) >> 1]
-        return f"{edge.kind} of {ref}", resource.said.get(f"{edge.kind} {other}") or resource.origin
+        return f"{edge.kind} of {ref}", resource.related_at.get(f"{edge.kind} {other}") or resource.origin
 
     def _contained(self, edge: Edge, container: int) -> tuple[str, Origin | None]:
         content = (edge.target if edge.source == 2 * container else edge.source) >> 1

@@ -13,7 +13,7 @@ from itertools import chain
 
 from nodeattrs.catalog.cycles import Cycle, cycles_of
 from nodeattrs.catalog.errors import DependencyCycle, NoopDoesNotReach, ReferenceNotFound
-from nodeattrs.catalog.graph import Graph, Said, in_order
+from nodeattrs.catalog.graph import ByChain, Graph, in_order
 from nodeattrs.catalog.resources import MAIN_CLASS, RELATIONS, Declarations, Related, Resource
 from nodeattrs.core.borders import taking
 from nodeattrs.errors import NodeattrsError
@@ -34,8 +34,8 @@ class Plan:
     def __init__(self, catalog: Declarations, *, documented: bool = False) -> None:
         self.catalog = catalog
         self.documented = documented
-        self.before: dict[str, list[Said]] = {}
-        self.notify: dict[str, list[Said]] = {}
+        self.before: dict[str, list[ByChain]] = {}
+        self.notify: dict[str, list[ByChain]] = {}
         self.missing: list[ReferenceNotFound] = []
         realized = self._relate()
         self.resources = {
@@ -49,16 +49,16 @@ class Plan:
     def _relate(self) -> set[str]:
         realized: set[str] = set()
         found: dict[int, list[Ref]] = {}
-        for said in self.catalog.chains:
-            for operand in (said.link.left, said.link.right):
+        for related in self.catalog.chains:
+            for operand in (related.link.left, related.link.right):
                 if isinstance(operand, Collector):
                     found[id(operand)] = self.catalog.collected(operand)
                     realized.update(found[id(operand)])
-        for said in self.catalog.chains:
-            left, arrow, right = said.link.left, said.link.arrow, said.link.right
+        for related in self.catalog.chains:
+            left, arrow, right = related.link.left, related.link.arrow, related.link.right
             lefts, rights = self._bridged(left, arrow, found), _resolved(right, found)
             sources, targets = (lefts, rights) if arrow in ("->", "~>") else (rights, lefts)
-            self._pair(sources, targets, self.before if arrow in ("->", "<-") else self.notify, said)
+            self._pair(sources, targets, self.before if arrow in ("->", "<-") else self.notify, related)
         return realized
 
     def _bridged(self, operand: Operand, arrow: Arrow, found: dict[int, list[Ref]]) -> Iterable[Ref]:
@@ -71,27 +71,29 @@ class Plan:
             resolved = _resolved(operand, found)
         return resolved
 
-    def _pair(self, sources: Iterable[Ref], targets: Iterable[Ref], into: dict[str, list[Said]], said: Related) -> None:
+    def _pair(
+        self, sources: Iterable[Ref], targets: Iterable[Ref], into: dict[str, list[ByChain]], related: Related
+    ) -> None:
         catalog = self.catalog
         for source in sources:
             for target in targets:
                 if source not in catalog:
-                    self.missing.append(self._not_found(source, target, said, f"on '{target}'"))
+                    self.missing.append(self._not_found(source, target, related, f"on '{target}'"))
                 elif target not in catalog:
-                    self.missing.append(self._not_found(target, source, said, f"from '{source}'"))
+                    self.missing.append(self._not_found(target, source, related, f"from '{source}'"))
                 else:
-                    into.setdefault(source, []).append(Said(target, said))
+                    into.setdefault(source, []).append(ByChain(target, related))
 
     # Missing
 
-    def _not_found(self, missing: str, by: str, said: Related, relation: str) -> ReferenceNotFound:
-        place = f" at {said.origin}" if said.origin else ""
+    def _not_found(self, missing: str, by: str, related: Related, relation: str) -> ReferenceNotFound:
+        place = f" at {related.origin}" if related.origin else ""
         return ReferenceNotFound(
             missing,
             by,
             compile_message=f"Could not find resource '{missing}' for relationship {relation}",
-            said=[f"the chain {said.text}{place}"],
-            origins=[said.origin] if said.origin else [],
+            details=[f"the chain {related.text}{place}"],
+            origins=[related.origin] if related.origin else [],
             hint=self._near(missing),
         )
 
@@ -114,24 +116,24 @@ class Plan:
         for ref, resource in self.resources.items():
             for name in RELATIONS:
                 chained = {"before": self.before, "notify": self.notify}.get(name, {}).get(ref, ())
-                for other in (*getattr(resource, name), *(said.ref for said in chained)):
+                for other in (*getattr(resource, name), *(one.ref for one in chained)):
                     if other in self.catalog and other not in self.resources:
                         yield self._absent(other, ref, name, compiled=False)
 
     def _absent(self, other: str, ref: str, name: str, *, compiled: bool) -> ReferenceNotFound:
         resource = self.catalog[ref]
-        origin = resource.said.get(f"{name} {other}") or resource.origin
+        origin = resource.related_at.get(f"{name} {other}") or resource.origin
         word = "dependency" if name in ("require", "subscribe") else "dependent"
-        said = [f"{ref} has it in {name}{f' at {origin}' if origin else ''}"]
+        details = [f"{ref} has it in {name}{f' at {origin}' if origin else ''}"]
         if not compiled:
-            said.append(f"{other} is virtual, and no collector finds it")
+            details.append(f"{other} is virtual, and no collector finds it")
         return ReferenceNotFound(
             other,
             ref,
             parameter=name,
             compile_message=f"Could not find resource '{other}' in parameter '{name}'" if compiled else None,
             apply_message=f"Could not find {word} {other} for {ref}",
-            said=said,
+            details=details,
             origins=[origin] if origin else [],
             hint=self._near(other) if compiled else None,
         )
@@ -169,9 +171,9 @@ class Plan:
             f"Found {len(cycles)} dependency cycle{'' if len(cycles) == 1 else 's'}:\n{paths}\n"
             "Try the '--graph' option and opening the resulting '.dot' file in OmniGraffle or GraphViz"
         )
-        said = [f"{edge}" for cycle in cycles for edge in cycle.lines()]
+        details = [f"{edge}" for cycle in cycles for edge in cycle.lines()]
         origins = [origin for cycle in cycles for _, _, origin in cycle.reasons() if origin]
-        return DependencyCycle(message, cycles, said, origins)
+        return DependencyCycle(message, cycles, details, origins)
 
     def visit_order(self) -> list[int]:
         """The vertices of the graph in the order of visiting. raises: the first of the faults"""
@@ -218,7 +220,7 @@ class Plan:
                 found.append(
                     NoopDoesNotReach(
                         f"{ref} is in no-op mode, and its contents are not: {', '.join(inner)} would really be changed",
-                        said=[f"written at {origin}"] if origin else [],
+                        details=[f"written at {origin}"] if origin else [],
                         hint="write noop=True on the resources themselves, or run all of it with --noop",
                         origins=[origin] if origin else [],
                     )

@@ -80,8 +80,8 @@ def impact_of(plan: Plan, ref: str) -> Impact:
     start = 2 * graph.at[ref]
     start += graph.is_container[start >> 1]
     after = _reached(graph, start, False)
-    hears = [graph.is_container[index] or _is_refreshable(plan, one) for index, one in enumerate(graph.refs)]
-    refreshed = _reached(graph, start, True, hears)
+    receives = [graph.is_container[index] or _is_refreshable(plan, one) for index, one in enumerate(graph.refs)]
+    refreshed = _reached(graph, start, True, receives)
     order = [vertex for vertex in plan.visit_order() if not graph.is_container[vertex >> 1]]
     return Impact(
         graph.refs[start >> 1],
@@ -97,14 +97,14 @@ def _is_refreshable(plan: Plan, ref: str) -> bool:
     return bool(resource.subject.refreshable)
 
 
-def _reached(graph: Graph, start: int, by_refresh: bool, hears: list[bool] | None = None) -> set[int]:
+def _reached(graph: Graph, start: int, by_refresh: bool, receives: list[bool] | None = None) -> set[int]:
     seen = {start}
     waiting = [start]
     while waiting:
         for edge in graph.out[waiting.pop()]:
             if edge.target in seen or (by_refresh and not edge.refresh):
                 continue
-            if hears is not None and not hears[edge.target >> 1]:
+            if receives is not None and not receives[edge.target >> 1]:
                 continue
             seen.add(edge.target)
             waiting.append(edge.target)

@@ -57,7 +57,7 @@ class Resource:
     subject: Any = None
     manages: str | None = None
     reads: tuple[str, ...] = ()
-    said: dict[str, Origin] = field(default_factory=dict)
+    related_at: dict[str, Origin] = field(default_factory=dict)
     """Where a relation was written that was added after the declaration: `"require Class[A]"` -> origin."""
 
     @property

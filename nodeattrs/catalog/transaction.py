@@ -209,7 +209,7 @@ class _Transaction:
         blame = self._blame.get(vertex)
         if blame:
             outcome.skipped, outcome.because = True, tuple(sorted(blame))
-            self._tell_skipped(ref, blame)
+            self._note_skipped(ref, blame)
             # The language page lets a skipped resource refresh for those that succeeded; the program does not.
             if self._documented:
                 self._receive(vertex, outcome)
@@ -240,17 +240,17 @@ class _Transaction:
         for edge in self._graph.out[vertex]:
             self._blame.setdefault(edge.target, set()).update(blame)
 
-    def _tell_skipped(self, ref: str, blame: Iterable[str]) -> None:
+    def _note_skipped(self, ref: str, blame: Iterable[str]) -> None:
         at = self._graph.at
         for failed in sorted(blame, key=at.__getitem__):
             if failed not in self._logged_failed:
                 self._logged_failed.add(failed)
-                self._say("notice", ref, f"Dependency {failed} has failures: true")
-        self._say("warning", ref, "Skipping because of failed dependencies")
+                self._log("notice", ref, f"Dependency {failed} has failures: true")
+        self._log("warning", ref, "Skipping because of failed dependencies")
 
     def _drop(self, vertex: int, ref: str) -> None:
         if self._queues.pop(vertex, None):
-            self._say("info", ref, f"Unscheduling all events on {ref}")
+            self._log("info", ref, f"Unscheduling all events on {ref}")
 
     # Changes
 
@@ -294,7 +294,7 @@ class _Transaction:
         outcome.failed = True
         outcome.errors = (*outcome.errors, text)
         if kind == "engine":
-            self._say("err", outcome.ref, text)
+            self._log("err", outcome.ref, text)
 
     # Events
 
@@ -312,7 +312,7 @@ class _Transaction:
                 for _ in range(times):
                     self._queues.setdefault(target, []).append(event)
                     if not target & 1:
-                        self._say("info", refs[vertex >> 1], f"Scheduling refresh of {refs[target >> 1]}")
+                        self._log("info", refs[vertex >> 1], f"Scheduling refresh of {refs[target >> 1]}")
 
     def _receives(self, edge: Edge) -> bool:
         target = edge.target >> 1
@@ -337,7 +337,7 @@ class _Transaction:
         if would_be:
             if outcome is not None:
                 outcome.would_refresh = True
-            self._say("notice", ref, f"Would have triggered 'refresh' from {count}")
+            self._log("notice", ref, f"Would have triggered 'refresh' from {count}")
             self._send(vertex, [_Event(ref, True)])
             return
         if outcome is not None and not self._refreshed(vertex, outcome, count):
@@ -351,11 +351,11 @@ class _Transaction:
             outcome.failed_to_restart = True
             self._fail(outcome, f"Failed to call refresh: {_first_line(error)}")
             return False
-        self._say("notice", outcome.ref, f"Triggered 'refresh' from {count}")
+        self._log("notice", outcome.ref, f"Triggered 'refresh' from {count}")
         outcome.restarted = outcome.changed = True
         return True
 
-    def _say(self, level: str, ref: str, text: str) -> None:
+    def _log(self, level: str, ref: str, text: str) -> None:
         line = LogLine(level, ref, text)
         self.report.log.append(line)
         if self._on_log is not None:

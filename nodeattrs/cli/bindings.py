@@ -6,16 +6,13 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.checks import add_checking, finish
-from nodeattrs.cli.exits import DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER, told
+from nodeattrs.cli.exits import DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER, described
 from nodeattrs.cli.options import actions_of, add_output, add_run_code, add_strict, path_of, settings_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.bindings import Asked, Composition, Injector
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
-NAME = "bindings"
 SUMMARY = "check, inject and explain bindings of a site"
 DESCRIPTION = """\
 Read the bindings of a site in their layers, for one node: find everything that is wrong before anything
@@ -35,7 +32,7 @@ _SUMMARIES = {
     "list": "print every key, with what it gives and where that stands",
     "graph": "print who looks up whom, in the language of Graphviz",
 }
-_CODES = dict.fromkeys(("inject", "explain"), told(DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER))
+_CODES = dict.fromkeys(("inject", "explain"), described(DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER))
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

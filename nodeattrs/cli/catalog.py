@@ -16,19 +16,6 @@ if TYPE_CHECKING:
     from nodeattrs.reports.catalog import AppliedCatalog
     from nodeattrs.runs.run import Run
 
-__all__ = [
-    "DESCRIPTION",
-    "EXAMPLES",
-    "NAME",
-    "SUMMARY",
-    "add_applying",
-    "add_options",
-    "applied",
-    "exit_code",
-    "perform",
-]
-
-NAME = "catalog"
 SUMMARY = "the resources of a node: check, order, graph, why, explain, impact, apply"
 DESCRIPTION = """\
 What the recipes of a node declare: check it and ask about it without touching anything, or apply it.
@@ -146,7 +133,7 @@ def _check(options: argparse.Namespace, terminal: Terminal) -> int:
 def _order(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.reports.catalog import CatalogOrder
 
-    terminal.report(CatalogOrder(_plan(options, terminal), _name(options)))
+    terminal.report(CatalogOrder(_plan(options, terminal), str(options.node or options.source)))
     return 0
 
 
@@ -212,10 +199,6 @@ def _plan(options: argparse.Namespace, terminal: Terminal) -> Plan:
     return _catalog(options, terminal).plan(documented=options.documented)
 
 
-def _name(options: argparse.Namespace) -> str:
-    return str(options.node or options.source)
-
-
 def _catalog(options: argparse.Namespace, terminal: Terminal) -> Catalog:
     if options.source is not None:
         if options.repo or options.node:
@@ -237,7 +220,7 @@ def _from_file(file: str, terminal: Terminal) -> Catalog:
 def _subject(terminal: Terminal, entry: Any) -> Any:
     """What an entry does: only those with `parameters` act, so that a bare list of names can be asked about.
 
-    So can those whose type is code that is not run; that is told.
+    So can those whose type is code that is not run; a line says so.
     """
     from nodeattrs.catalog.types import subject_of
     from nodeattrs.errors import UnknownLayer
@@ -252,7 +235,7 @@ def _subject(terminal: Terminal, entry: Any) -> Any:
 
 
 def _run(options: argparse.Namespace, terminal: Terminal) -> Run:
-    from nodeattrs.cli.options import facts_from, json_attributes, run_list
+    from nodeattrs.cli.options import facts_from, json_attributes, override_run_list, run_list
     from nodeattrs.runs import Repository
     from nodeattrs.runs.run import run_node
 
@@ -262,8 +245,9 @@ def _run(options: argparse.Namespace, terminal: Terminal) -> Run:
     run = run_node(
         repository,
         options.node,
-        facts=facts_from(options.facts, options.node, repository),
+        facts=facts_from(options, options.node, repository),
         run_list=run_list(options),
+        override_run_list=override_run_list(options),
         environment=options.environment,
         json_attributes=json_attributes(options, repository),
     )

@@ -8,9 +8,6 @@ from nodeattrs.cli.checks import add_checking, finish
 from nodeattrs.cli.options import add_run_code
 from nodeattrs.cli.terminal import Terminal
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
-NAME = "check"
 SUMMARY = "find what is wrong, or probably not meant, in a repository"
 DESCRIPTION = """\
 Read the settings, roles, environments, nodes, data bags, cookbooks and Hiera data of a repository, and say

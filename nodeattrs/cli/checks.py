@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from nodeattrs.reports.findings import Finding
     from nodeattrs.runs import Repository
 
-__all__ = ["add_checking", "finish", "words_of"]
-
 _FORMS = ("sarif", "github", "gitlab", "junit")
 _BASELINE = "nodeattrs-baseline.json"
 

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit import Blob, CloudPart, Merged
     from nodeattrs.reports.findings import Finding
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
-NAME = "cloud-config"
 SUMMARY = "merge cloud-init user-data offline, and say why"
 DESCRIPTION = """\
 Merge cloud-init user-data as cloud-init does, without a machine, without root and without a network:
@@ -282,7 +279,9 @@ def _definition(text: str | None) -> Any:
 
 
 def _wanted(merged: Merged, options: argparse.Namespace) -> list[Finding]:
-    """What is said beside a merge: faults, and the warnings that were not switched off."""
+    """What is printed beside a merge: faults, and the warnings that were not switched off."""
+    if not (options.ignore or merged.warnings or any(report.error is not None for report in merged.parts)):
+        return []
     from nodeattrs.reports.cloud_config import findings_of
     from nodeattrs.reports.findings import Selection
 

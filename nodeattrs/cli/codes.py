@@ -7,9 +7,6 @@ import argparse
 from nodeattrs.cli.options import add_output
 from nodeattrs.cli.terminal import Terminal
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
-NAME = "codes"
 SUMMARY = "say what a code such as NA1203 means"
 DESCRIPTION = "Give the cause of an error, a warning or a finding, an example and the way out; without a CODE list all."
 EXAMPLES = """\
@@ -27,8 +24,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Tell."""
-    from nodeattrs.reports.codes import ToldCodes, matching
+    """Print them."""
+    from nodeattrs.reports.codes import CodeList, matching
 
-    terminal.report(ToldCodes(matching(options.code)))
+    terminal.report(CodeList(matching(options.code)))
     return 0

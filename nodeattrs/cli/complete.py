@@ -12,10 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-__all__ = ["ASKED", "NAME", "answers", "asked_of"]
-
-NAME = "complete"
-
 ASKED = ("NODE", "OTHER", "PATH", "KEY")
 """The words, as --help has them, that are asked for here; and the NAME of --node."""
 
@@ -35,13 +31,13 @@ def answers(words: Sequence[str], parser: Callable[[str], argparse.ArgumentParse
     """
     from nodeattrs.errors import NodeattrsError
 
-    *said, word = _joined(words) or [""]
-    if not said:
+    *before, word = _joined(words) or [""]
+    if not before:
         return []
     cut = len(word) - len(words[-1].strip(":")) if words and word != words[-1] else 0
     found: list[str] = []
     with suppress(NodeattrsError, OSError, SystemExit, ValueError):
-        found = [one[cut:] for one in _Asked(said, parser(said[0])).offered(word) if one.startswith(word)]
+        found = [one[cut:] for one in _Asked(before, parser(before[0])).offered(word) if one.startswith(word)]
     return found
 
 
@@ -66,13 +62,13 @@ def _refused(message: str) -> None:
 class _Asked:
     """The words before the one in question, understood as far as they go."""
 
-    def __init__(self, said: Sequence[str], parser: argparse.ArgumentParser) -> None:
+    def __init__(self, before: Sequence[str], parser: argparse.ArgumentParser) -> None:
         self.options = argparse.Namespace(refuse=_refused)
         self._actions: list[argparse.Action] = []
         self._places: list[argparse.Action] = []
         self._waiting: argparse.Action | None = None
         self._enter(parser)
-        for word in said:
+        for word in before:
             self._take(word)
 
     def _enter(self, parser: argparse.ArgumentParser) -> None:
@@ -139,7 +135,7 @@ class _Asked:
     def _paths(self, word: str) -> Iterator[str]:
         """The next step of the paths that begin so, with a dot where more lies below."""
         from nodeattrs.core.tree import dig, parse, spell
-        from nodeattrs.runs.session import required
+        from nodeattrs.runs.remembered import required
 
         above = word.rpartition(".")[0]
         name = str(self._known("node") or self._known("before")).partition("@")[0]

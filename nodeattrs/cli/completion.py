@@ -13,9 +13,6 @@ from typing import NamedTuple
 from nodeattrs.cli.complete import asked_of
 from nodeattrs.cli.terminal import Terminal
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
-NAME = "completion"
 SUMMARY = "print what a shell needs to complete commands, options, nodes, paths and keys"
 DESCRIPTION = "Print a script that makes a shell complete our commands, options and their values."
 EXAMPLES = """\
@@ -55,13 +52,13 @@ class _Option(NamedTuple):
 class _Command(NamedTuple):
     """What may follow some words of ours.
 
-    said:       the words before, without the program's name: (), ("run",), ("catalog", "check")
+    before:     the words before, without the program's name: (), ("run",), ("catalog", "check")
     words:      what may stand next, and what it does
     is_between: whether one of these words has to follow, and has options of its own
     names:      the same for words that are no options
     """
 
-    said: tuple[str, ...]
+    before: tuple[str, ...]
     words: dict[str, str]
     is_between: bool
     options: tuple[_Option, ...]
@@ -75,7 +72,7 @@ class _Command(NamedTuple):
 _NAMES = {"FILE": "file", "DIR": "directory", "PLACE": "file"}
 
 
-def _commands(parser: argparse.ArgumentParser, said: tuple[str, ...] = ()) -> Iterator[_Command]:
+def _commands(parser: argparse.ArgumentParser, before: tuple[str, ...] = ()) -> Iterator[_Command]:
     """A parser and all parsers in it; those that more words lead to come first."""
     words: dict[str, str] = {}
     options: list[_Option] = []
@@ -88,19 +85,19 @@ def _commands(parser: argparse.ArgumentParser, said: tuple[str, ...] = ()) -> It
             is_between = True
             words |= {choice.dest: choice.help or "" for choice in action._choices_actions}
             for name, inner in action.choices.items():
-                yield from _commands(inner, (*said, name))
+                yield from _commands(inner, (*before, name))
         elif action.option_strings:
-            told = (action.help or "").partition(" (default")[0].replace("%%", "%")
-            options.append(_Option(tuple(action.option_strings), told, action.nargs != 0, values, named))
+            summary = (action.help or "").partition(" (default")[0].replace("%%", "%")
+            options.append(_Option(tuple(action.option_strings), summary, action.nargs != 0, values, named))
         else:
             words |= dict.fromkeys(values, "")
             names = names or named
-    yield _Command(said, words, is_between, tuple(options), names)
+    yield _Command(before, words, is_between, tuple(options), names)
 
 
 def _pattern(command: _Command) -> str:
     """What a script compares the words before the cursor to: each is followed by a space."""
-    return shlex.quote(f"{' '.join(command.said)} ")
+    return shlex.quote(f"{' '.join(command.before)} ")
 
 
 def _bash(commands: list[_Command]) -> Iterator[str]:
@@ -147,7 +144,7 @@ def _bash_names(names: str) -> str:
     return f"compopt -o filenames; IFS=$'\\n'; COMPREPLY=($(compgen -{kind} -- \"$word\"))"
 
 
-# Bash adds a space unless more is to come, and cannot be told so for one word among others.
+# Bash adds a space unless more is to come, and cannot be asked to leave it out for one word among others.
 _BASH_ASKED = (
     "IFS=$'\\n'; COMPREPLY=($(nodeattrs complete \"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)); "
     'case "${COMPREPLY[*]}" in *.) compopt -o nospace;; esac'
@@ -157,18 +154,18 @@ _BASH_ASKED = (
 def _zsh(commands: list[_Command]) -> Iterator[str]:
     yield "#compdef nodeattrs"
     yield "_nodeattrs() {"
-    yield "    local -a told whole=(${words[2,CURRENT]})"
+    yield "    local -a choices whole=(${words[2,CURRENT]})"
     yield '    _nodeattrs_asked() { compadd -S "" -- ${(f)"$(nodeattrs complete "${whole[@]}" 2>/dev/null)"} }'
     yield '    case "${(j: :)words[2,CURRENT-1]} " in'
     for command in commands:
         if command.words:
             yield f"    {_pattern(command)})"
-            told = (shlex.quote(f"{word}:{help}" if help else word) for word, help in command.words.items())
-            yield f"        told=({' '.join(told)})"
-            yield "        _describe word told ;;" if command.is_between else "        _describe word told ;|"
+            summary = (shlex.quote(f"{word}:{help}" if help else word) for word, help in command.words.items())
+            yield f"        choices=({' '.join(summary)})"
+            yield "        _describe word choices ;;" if command.is_between else "        _describe word choices ;|"
         if not command.is_between:
             yield f"    {_pattern(command)}*)"
-            yield f"        shift {len(command.said)} words; (( CURRENT -= {len(command.said)} ))"
+            yield f"        shift {len(command.before)} words; (( CURRENT -= {len(command.before)} ))"
             specs = [spec for option in command.options for spec in _zsh_specs(option)]
             specs.append(f"*:{command.names or ' '}:{_ZSH_NAMES[command.names]}")
             yield f"        _arguments {' '.join(shlex.quote(spec) for spec in specs)} ;;"
@@ -181,12 +178,12 @@ _ZSH_NAMES = {"file": "_files", "directory": "_files -/", "asked": "_nodeattrs_a
 
 
 def _zsh_specs(option: _Option) -> Iterator[str]:
-    told = option.help
+    summary = option.help
     for sign in ("\\", "[", "]", ":"):
-        told = told.replace(sign, f"\\{sign}")
+        summary = summary.replace(sign, f"\\{sign}")
     for spelling in option.spellings:
         joint = "=" if option.takes_value and spelling.startswith("--") else ""
-        spec = f"*{spelling}{joint}[{told}]"
+        spec = f"*{spelling}{joint}[{summary}]"
         if option.values:
             spec += f":value:({' '.join(option.values)})"
         elif option.takes_value:
@@ -197,18 +194,18 @@ def _zsh_specs(option: _Option) -> Iterator[str]:
 def _fish(commands: list[_Command]) -> Iterator[str]:
     yield "# fish completion for nodeattrs"
     yield "function __nodeattrs_after -d 'whether these are all words before the cursor'"
-    yield "    set -l said (commandline -opc)[2..-1]"
-    yield '    test "$said" = "$argv"'
+    yield "    set -l before (commandline -opc)[2..-1]"
+    yield '    test "$before" = "$argv"'
     yield "end"
     yield "function __nodeattrs_in -d 'whether the words before the cursor begin with these'"
-    yield "    set -l said (commandline -opc)[2..-1]"
-    yield '    string match -q -- "$argv *" "$said "'
+    yield "    set -l before (commandline -opc)[2..-1]"
+    yield '    string match -q -- "$argv *" "$before "'
     yield "end"
     yield "complete -c nodeattrs -f"
     for command in commands:
-        at = " ".join(command.said)
-        for word, told in command.words.items():
-            yield _fish_line(f"__nodeattrs_after {at}", f"-a {word}", told)
+        at = " ".join(command.before)
+        for word, summary in command.words.items():
+            yield _fish_line(f"__nodeattrs_after {at}", f"-a {word}", summary)
         where = f"__nodeattrs_{'after' if command.is_between else 'in'} {at}"
         if command.names:
             yield _fish_line(where, _FISH_WORDS[command.names], "")
@@ -227,9 +224,9 @@ _FISH_VALUES = {"file": "-r -F", "directory": "-x -a '(__fish_complete_directori
 _FISH_VALUES[""] = "-x"
 
 
-def _fish_line(where: str, what: str, told: str) -> str:
+def _fish_line(where: str, what: str, summary: str) -> str:
     line = f"complete -c nodeattrs -n {_fish_quoted(where.strip())} {what}"
-    return f"{line} -d {_fish_quoted(told)}" if told else line
+    return f"{line} -d {_fish_quoted(summary)}" if summary else line
 
 
 def _fish_quoted(text: str) -> str:

@@ -7,9 +7,6 @@ import argparse
 from nodeattrs.cli.options import add_output, add_settings_from, add_store, settings_of
 from nodeattrs.cli.terminal import Terminal
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
-NAME = "config"
 SUMMARY = "print each setting, and where it comes from"
 DESCRIPTION = """\
 Print the settings that count for a command here, each with who set it, and what that overrode. Options

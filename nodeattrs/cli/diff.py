@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from nodeattrs.keep import Store
     from nodeattrs.reports.diff import Side
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
-NAME = "diff"
 SUMMARY = "say what differs between two nodes, or two revisions of one, and who set each side"
 DESCRIPTION = """\
 Compare two kept nodes, or two revisions of one: NODE is its latest revision, NODE@3 the third,
@@ -73,7 +70,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _side(store: Store, sensitive: Any, text: str, terminal: Terminal) -> Side:
     from nodeattrs.reports.diff import Side
-    from nodeattrs.runs.session import required
+    from nodeattrs.runs.remembered import required
 
     name, mark, when = text.partition("@")
     found = required(store, name, sensitive, moment(when) if mark else None)

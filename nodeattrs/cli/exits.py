@@ -2,19 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "DONE",
-    "EXITS",
-    "FAILED",
-    "INTERRUPTED",
-    "NOT_UNDERSTOOD",
-    "NO_SUCH_KEY",
-    "READER_GONE",
-    "UNKNOWN_LAYER",
-    "WRONG_TYPE",
-    "told",
-]
-
 EXITS = {
     0: ("done", "what was asked for is done; a check found nothing"),
     1: ("failed", "it could not be done, and stderr says why; or a check found something, or a resource failed"),
@@ -30,10 +17,10 @@ EXITS = {
 DONE, FAILED, NOT_UNDERSTOOD, NO_SUCH_KEY, WRONG_TYPE, UNKNOWN_LAYER, INTERRUPTED, READER_GONE = EXITS
 
 
-def told(*codes: int) -> str:
+def described(*codes: int) -> str:
     """Some of them for the end of a help.
 
-    >>> print(told(DONE, NOT_UNDERSTOOD))
+    >>> print(described(DONE, NOT_UNDERSTOOD))
     exit codes:
       0 done    2 usage
     <BLANKLINE>

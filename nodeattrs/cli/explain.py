@@ -15,6 +15,7 @@ from nodeattrs.cli.options import (
     kept_in,
     named_node,
     path_of,
+    repository_of,
 )
 from nodeattrs.cli.terminal import Terminal
 
@@ -24,13 +25,10 @@ if TYPE_CHECKING:
     from nodeattrs.runs import Repository
     from nodeattrs.runs.absent import Elsewhere
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
-NAME = "explain"
 SUMMARY = "name the file and line that set a value, and what it overrode"
 DESCRIPTION = """\
 Name who set a value and where, what it overrode and by which rule, which element of a list came
-from whom, and what was said before. From what was saved, or with --repo from a run made now;
+from whom, and what was set before. From what was saved, or with --repo from a run made now;
 then also what the line of a cookbook that set the value read: attributes and lookups. Where the
 value comes from another line than the one that set it, that line is named: the one to edit.
 Of a path that is not set: who sets it on other nodes, and what this node lacks."""
@@ -65,10 +63,9 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.core.tree import spell
     from nodeattrs.errors import NoSuchAttribute
     from nodeattrs.reports.explain import explained
-    from nodeattrs.runs import Repository
 
     path = path_of(options.path)
-    repository = None if options.repo is None else Repository(options.repo)
+    repository = None if options.repo is None else repository_of(options)
     if repository is None and (options.all or options.git):
         word, what = ("--all", "what decided in a run") if options.all else ("--git", "who changed the lines of a run")
         options.refuse(f"{word} names {what}, so it needs --repo")
@@ -84,14 +81,14 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
         changes = changes_of(repository)
     explanation = explained(node, path, repository, revision, because, changes)
-    if not explanation.says_something:
+    if not explanation.has_claims:
         found = _elsewhere(options, node, path, repository)
         if options.format != "text":
             from dataclasses import replace
 
             terminal.report(replace(explanation, elsewhere=tuple(found)))
-        said = map(str, found)
-        raise NoSuchAttribute(f"{spell(path)} is not set", path=path, said=said, hint=explanation.hint)
+        details = map(str, found)
+        raise NoSuchAttribute(f"{spell(path)} is not set", path=path, details=details, hint=explanation.hint)
     if options.strict:
         explanation.trace.require_known()
     terminal.report(explanation)

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.options import add_output, facts_from, path_of, sensitive_of
+from nodeattrs.cli.options import add_facts, add_output, facts_from, path_of, sensitive_of, settings_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NotFound
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
-NAME = "facts"
-SUMMARY = "show the facts of this machine, or those in a file"
+SUMMARY = "show the facts of this machine, of a platform, or those in a file"
 DESCRIPTION = """\
 Show the automatic attributes that a run would begin with: those of this machine, by Ohai's
-names, or those in a file that ohai or facter wrote."""
+names, those of a platform, or those in a file that ohai or facter wrote."""
 EXAMPLES = """\
 examples:
   nodeattrs facts
   nodeattrs facts network.interfaces --format yaml
+  nodeattrs facts platform_version --platform debian-12
   nodeattrs facts platform_version --facts cookbooks_example/facts/web1.json --origins
 """
 
@@ -26,7 +24,7 @@ examples:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command."""
     parser.add_argument("path", metavar="PATH", nargs="?", help="only what is there (default: all)")
-    parser.add_argument("--facts", metavar="FILE", help="what ohai or facter --json wrote (default: ask this machine)")
+    add_facts(parser, "FILE", "what ohai or facter --json wrote", "ask this machine")
     parser.add_argument("--origins", action="store_true", help="beside each fact, who set it and where")
     add_output(parser)
 
@@ -34,13 +32,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Show them."""
     from nodeattrs.node.secrets import Secrets
-    from nodeattrs.reports.show import ShownFacts, part_of
+    from nodeattrs.reports.show import ShownDocument, part_of
 
     path = path_of(options.path)
-    facts = facts_from(options.facts)
+    facts = facts_from(options, None, settings_of(options).repository)
     if not facts.tree:
         raise NotFound(f"there are no facts in {options.facts}", hint="name what ohai or facter --json wrote")
     terminal.warn(facts.warnings)
     value = Secrets(sensitive_of(options)).guarded(path, part_of(facts.tree, path))
-    terminal.report(ShownFacts(path, value, facts.locator.at if options.origins else None))
+    terminal.report(ShownDocument(path, value, facts.locator.at if options.origins else None))
     return 0

@@ -6,13 +6,19 @@ import argparse
 
 from nodeattrs.cli.exits import INTERRUPTED
 from nodeattrs.cli.many import add_going_on, add_new, began_now, go_through, hint_to_resume, since_of
-from nodeattrs.cli.options import REPO_HELP, add_output, add_store, check_facts, repository_of, settings_of
+from nodeattrs.cli.options import (
+    REPO_HELP,
+    add_facts,
+    add_output,
+    add_store,
+    check_facts,
+    facts_place,
+    repository_of,
+    settings_of,
+)
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NotFound
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
-NAME = "fleet"
 SUMMARY = "compute many nodes on all processors and save the results"
 DESCRIPTION = """\
 Run every node that nodes/ describes or the store keeps, several at a time, and save the result of
@@ -36,11 +42,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     which.add_argument(
         "--query", metavar="QUERY", help="only those of the kept nodes that `nodeattrs search QUERY` finds"
     )
-    parser.add_argument(
-        "--facts",
-        metavar="DIR",
-        help="a directory with NODE.json in it, or one file for all (default: the facts of each node's last run)",
-    )
+    last = "the facts of each node's last run"
+    add_facts(parser, "DIR", "a directory with NODE.json in it, or one file for all", last)
     parser.add_argument("--environment", "-E", metavar="NAME", help="the environment of all from now on")
     add_new(parser)
     add_going_on(parser)
@@ -79,7 +82,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     fleet = Fleet(
         os.path.abspath(options.repo),
         place,
-        options.facts,
+        facts_place(options, repository),
         options.environment,
         not options.why_run,
         options.force,

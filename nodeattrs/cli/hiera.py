@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.exits import DONE, FAILED, NO_SUCH_KEY, NOT_UNDERSTOOD, UNKNOWN_LAYER, WRONG_TYPE, told
+from nodeattrs.cli.exits import DONE, FAILED, NO_SUCH_KEY, NOT_UNDERSTOOD, UNKNOWN_LAYER, WRONG_TYPE, described
 from nodeattrs.cli.options import actions_of, add_output, add_run_code
 from nodeattrs.cli.terminal import Terminal
 
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.hiera import Hiera, Scope, UnknownLevel
     from nodeattrs.errors import NodeattrsError
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
-NAME = "hiera"
 SUMMARY = "look keys up in a Hiera 5 tree, and say which file and line gave what"
 DESCRIPTION = """\
 Ask layers of Hiera 5 data, for one node or for all of a folder of facts. The tree is hiera.yaml
@@ -41,7 +38,7 @@ _SUMMARIES = {
     "who-has": "print every file and line that has a key, read or not",
     "unused": "print the files that no node reads, and the keys that are always shadowed",
 }
-_CODES = told(DONE, FAILED, NOT_UNDERSTOOD, NO_SUCH_KEY, WRONG_TYPE, UNKNOWN_LAYER)
+_CODES = described(DONE, FAILED, NOT_UNDERSTOOD, NO_SUCH_KEY, WRONG_TYPE, UNKNOWN_LAYER)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -7,9 +7,6 @@ import argparse
 from nodeattrs.cli.options import add_output, add_store, kept_in
 from nodeattrs.cli.terminal import Terminal
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
-NAME = "history"
 SUMMARY = "list the revisions of a node"
 DESCRIPTION = """\
 List what the store keeps of a node, the latest first: the number of each revision, when it was
@@ -35,7 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """List them."""
     from nodeattrs.reports.history import History
-    from nodeattrs.runs.session import required
+    from nodeattrs.runs.remembered import required
 
     if options.limit is not None and options.limit < 1:
         options.refuse("--limit is at least 1")

@@ -9,15 +9,14 @@ import os
 import signal
 import sys
 
-__all__ = ["at_once", "while_working"]
-
 _AT_ONCE = False
 
 
 def at_once() -> None:
     """From now on Ctrl-C ends the process, with exit code 130 and without a word: there is nothing to put in order.
 
-    For the program alone, which calls it before anything else; where somebody else decides, they go on to.
+    For the program alone, which calls it before anything else; where somebody else decides, they go on to. What
+    Python itself does before it comes to us is out of reach.
     """
     global _AT_ONCE
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -37,7 +36,7 @@ def _end(*_: object) -> None:
 
 
 def _unraisable(unraisable: sys.UnraisableHookArgs) -> None:
-    # Python would only tell of an interrupt that came inside of a callback, and go on.
+    # Python would only report an interrupt that came inside of a callback, and go on.
     if isinstance(unraisable.exc_value, KeyboardInterrupt):
         os._exit(130)
     sys.__unraisablehook__(unraisable)

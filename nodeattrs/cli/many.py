@@ -17,8 +17,6 @@ from nodeattrs.cli.terminal import Terminal
 if TYPE_CHECKING:
     from nodeattrs.runs.fleet import Outcome
 
-__all__ = ["add_going_on", "add_new", "began_now", "go_through", "hint_to_resume", "since_of", "stoppable"]
-
 
 def add_going_on(parser: argparse.ArgumentParser, *, jobs: str = "", since: str = "") -> None:
     """How many at a time, and with which nodes to go on. The two texts say what is peculiar to a command."""

@@ -9,9 +9,6 @@ from nodeattrs.cli.options import add_output, add_settings_from, add_store, kept
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import BadArgument, TypeConflict
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
-NAME = "node"
 SUMMARY = "set or remove a stored normal attribute, or go back to an older revision"
 DESCRIPTION = """\
 set:      store a normal attribute at PATH, such as app.tier; VALUE is JSON, and what is no JSON is text
@@ -48,7 +45,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Change it."""
     from nodeattrs.keep.maintenance import remove_normal, restore, set_normal
     from nodeattrs.reports.history import ChangedNode
-    from nodeattrs.runs.session import required
+    from nodeattrs.runs.remembered import required
 
     wanted = {"set": 2, "rm": 1, "restore": 1, "delete": 0}[options.task]
     given = sum(word is not None for word in (options.what, options.value))

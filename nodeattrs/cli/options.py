@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.terminal import FORMATS, Terminal
-from nodeattrs.errors import BadArgument, MissingExtra, NotFound
+from nodeattrs.errors import BadArgument, MissingExtra, NodeattrsError, NotFound
 from nodeattrs.texts.nearest import SETTINGS_FILE, is_ours, nearest
 
 if TYPE_CHECKING:
@@ -26,47 +26,20 @@ if TYPE_CHECKING:
     from nodeattrs.node.node import Node
     from nodeattrs.runs import Repository
     from nodeattrs.runs.facts import Facts
+    from nodeattrs.runs.policies import Asked
     from nodeattrs.runs.run import Run
     from nodeattrs.runs.settings import Settings
     from nodeattrs.texts.documents import Document
 
-__all__ = [
-    "REPO_HELP",
-    "actions_of",
-    "add_at",
-    "add_budget",
-    "add_output",
-    "add_run_code",
-    "add_run_options",
-    "add_settings_from",
-    "add_store",
-    "add_strict",
-    "asked_to_run",
-    "check_facts",
-    "facts_from",
-    "is_directory",
-    "json_attributes",
-    "judge",
-    "kept_in",
-    "limits_of",
-    "moment",
-    "named_node",
-    "path_of",
-    "repository_of",
-    "run_list",
-    "saved_in",
-    "sensitive_of",
-    "settings_of",
-    "store_of",
-]
-
 _NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,9})?", re.ASCII)
 _STORE_HELP = (
-    "where nodes are kept: a directory, a file that ends in .db, file://, sqlite:// or postgresql:// (default: "
+    "where nodes are kept: a directory, a file that ends in .db, or a URL such as postgresql:// (default: "
     "NODEATTRS_STORE, else `store` in nodeattrs.toml of the repository, else .nodeattrs/nodes.db here, or beside the "
     "nodeattrs.toml that was found above)"
 )
 
+
+_ASKED = ("policy", "policy_group", "named_run_list", "secret_file", "roles_only")
 
 REPO_HELP = (
     "the repository (default: NODEATTRS_REPO, else that of the nearest nodeattrs.toml here or above, else the current "
@@ -102,7 +75,7 @@ def add_output(parser: argparse.ArgumentParser, also: Sequence[str] = ()) -> Non
     """How to write: format, colour, tracebacks. also: further formats"""
     group = parser.add_argument_group("output")
     group.add_argument(
-        "--format", choices=(*FORMATS, *also), default="text", help="for people, or as data (default: text)"
+        "--format", "-F", choices=(*FORMATS, *also), default="text", help="for people, or as data (default: text)"
     )
     group.add_argument(
         "--color",
@@ -167,13 +140,44 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         help='such as "role[web],recipe[app::db]"; may be repeated (default: what the node has)',
     )
-    parser.add_argument("--environment", "-E", metavar="NAME", help="the node's environment from now on")
     parser.add_argument(
-        "--facts",
-        metavar="FILE",
-        help="what ohai or facter --json wrote, or a directory with NODE.json in it (default: ask this machine)",
+        "--override-run-list",
+        "-o",
+        metavar="ITEMS",
+        action="append",
+        help="run these items instead, this once: the node keeps its run list, and nothing is saved",
+    )
+    parser.add_argument("--environment", "-E", metavar="NAME", help="the node's environment from now on")
+    add_facts(
+        parser, "FILE", "what ohai or facter --json wrote, or a directory with NODE.json in it", "ask this machine"
     )
     parser.add_argument("--json-attributes", "-j", metavar="FILE", help="attributes, and a run_list, for this node")
+    parser.add_argument("--policy", metavar="NAME", help="a policy of the repository, or the file that locks it")
+    parser.add_argument("--policy-group", metavar="NAME", help="of the policy: whose attributes are hoisted")
+    parser.add_argument("--named-run-list", metavar="NAME", help="one of the policy's other run-lists")
+    parser.add_argument("--secret-file", metavar="FILE", help="with the secret of encrypted data bags")
+    parser.add_argument(
+        "--roles-only", action="store_true", help="roles and environments alone: no cookbook is read or has to be there"
+    )
+
+
+def asked_of(options: argparse.Namespace) -> Asked:
+    """What a run is asked besides its node."""
+    from nodeattrs.runs.policies import Asked
+
+    given = {name: getattr(options, name, None) for name in Asked._fields}
+    return Asked(**{name: value for name, value in given.items() if value is not None})
+
+
+def add_facts(parser: argparse._ActionsContainer, metavar: str, what: str, default: str) -> None:
+    """Which facts are meant: of a file, or of a platform."""
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--facts", metavar=metavar, help=f"{what} (default: {default})")
+    which.add_argument(
+        "--platform",
+        metavar="NAME",
+        help="the facts of a platform instead: debian-12, or what `[facts] fauxhai` in nodeattrs.toml has",
+    )
 
 
 def path_of(text: str | None) -> Path:
@@ -183,17 +187,23 @@ def path_of(text: str | None) -> Path:
     return parse(text) if text else ()
 
 
-def run_list(options: argparse.Namespace) -> list[str] | None:
-    """The items of all --run-list, split at commas; None where there are none.
+def run_list(options: argparse.Namespace, option: str = "--run-list") -> list[str] | None:
+    """The items of all --run-list, or of another option, split at commas; None where there are none.
 
     raises: BadArgument for one that holds no item
     """
-    if options.run_list is None:
+    given = getattr(options, option[2:].replace("-", "_"))
+    if given is None:
         return None
-    items = [item.strip() for text in options.run_list for item in text.split(",") if item.strip()]
+    items = [item.strip() for text in given for item in text.split(",") if item.strip()]
     if not items:
-        raise BadArgument("--run-list names no item", hint='write --run-list "role[web],recipe[app::db]"')
+        raise BadArgument(f"{option} names no item", hint=f'write {option} "role[web],recipe[app::db]"')
     return items
+
+
+def override_run_list(options: argparse.Namespace) -> list[str] | None:
+    """The items of all -o; None where there are none. raises: BadArgument"""
+    return run_list(options, "--override-run-list")
 
 
 def moment(text: str | None) -> int | datetime | None:
@@ -262,6 +272,7 @@ _RUNNING: dict[str, Callable[[argparse.Namespace], bool]] = {
     "facts": lambda options: True,  # of this machine; no document says which
     "explain": lambda options: options.repo is not None,
     "show": lambda options: options.repo is not None,
+    "shell": lambda options: options.repo is not None,
     "catalog": lambda options: options.repo is not None or options.action == "apply",
 }
 """Command -> whether code runs as it was called; SECURITY.md has the table. All others hold it back."""
@@ -288,7 +299,11 @@ def judge(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float
     raises: NotFound, DocumentError
     """
     if options.command == "check":
-        return {}  # to which doubtful settings are findings
+        from nodeattrs.runs import Repository
+
+        with contextlib.suppress(NodeattrsError):
+            return Repository(options.repo).config.limits
+        return {}  # to which settings that cannot be read are findings
     if hasattr(options, "store"):
         settings = settings_of(options)
         limits = settings.repository.config.limits if settings.repository is not None else {}
@@ -315,6 +330,7 @@ def repository_of(options: argparse.Namespace) -> Repository:
     from nodeattrs.runs import Repository
 
     repository = settings_of(options).repository or Repository(os.curdir)
+    repository.asked = asked_of(options)
     options.repo = os.path.relpath(repository.root)
     return repository
 
@@ -338,11 +354,10 @@ def json_attributes(options: argparse.Namespace, repository: Repository) -> Docu
         return None
     import pathlib
 
-    from nodeattrs.runs.session import shown_in
     from nodeattrs.texts.documents import read
 
     path = pathlib.Path(options.json_attributes)
-    return read(path, shown_in(repository, path))
+    return read(path, repository.shown(path))
 
 
 def is_directory(place: str | None) -> bool:
@@ -359,17 +374,27 @@ def check_facts(place: str) -> None:
         )
 
 
-def facts_from(place: str | None, node: str | None = None, repository: Repository | None = None) -> Facts:
-    """The facts at *place*: a file, or a directory that has one for *node*; None is this machine.
+def facts_place(options: argparse.Namespace, repository: Repository | None) -> str | None:
+    """Where the facts that are meant are: a file or a directory; None for this machine. raises: NotFound"""
+    if options.platform is None:
+        return options.facts  # type: ignore[no-any-return]
+    from nodeattrs.runs.facts.known import platform_file
+
+    return str(platform_file(options.platform, repository.platforms if repository is not None else None))
+
+
+def facts_from(options: argparse.Namespace, node: str | None = None, repository: Repository | None = None) -> Facts:
+    """The facts that are meant: of a platform, of a file, of a directory that has one for *node*, or of this machine.
 
     repository: files in it are named as seen from there
     raises:     NotFound, DocumentError, MissingExtra, BadArgument, BadName
     """
     import pathlib
 
+    place = facts_place(options, repository)
+
     from nodeattrs.core.tree import checked_name
     from nodeattrs.runs.facts import gather, load_facts
-    from nodeattrs.runs.session import shown_in
 
     if place is None:
         try:
@@ -383,7 +408,7 @@ def facts_from(place: str | None, node: str | None = None, repository: Repositor
         if node is None:
             raise BadArgument(f"--facts {place} is a directory", hint="say which node is meant, or name one file in it")
         path /= f"{checked_name(node, 'node')}.json"
-    return load_facts(path, shown_in(repository, path) if repository else None)
+    return load_facts(path, repository.shown(path) if repository else None)
 
 
 def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, int | None, Run | None]:
@@ -392,11 +417,13 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
     raises: NodeNotFound, and whatever a run raises
     """
     from nodeattrs.node.json_keys import double_keys
-    from nodeattrs.runs.session import perform, required
 
     if options.repo is None:
-        for word in ("run_list", "environment", "facts", "json_attributes"):
-            if getattr(options, word) is not None:
+        from nodeattrs.runs.remembered import required
+
+        of_runs = ("run_list", "override_run_list", "environment", "facts", "platform", "json_attributes", *_ASKED)
+        for word in of_runs:
+            if getattr(options, word) not in (None, False):
                 options.refuse(f"--{word.replace('_', '-')} is about a run, so it needs --repo")
         store, sensitive = kept_in(options)
         found = required(store, options.node, sensitive, moment(getattr(options, "at", None)))
@@ -405,13 +432,16 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
         return found.node, found.saved.revision.number if found.saved.revision else None, None
     if getattr(options, "at", None) is not None:
         options.refuse("--at is about what was saved, and --repo about a run made now")
+    from nodeattrs.runs.session import perform
+
     repository = repository_of(options)
     session = perform(
         repository,
         store_of(options),
         options.node,
-        facts=facts_from(options.facts, options.node, repository),
+        facts=facts_from(options, options.node, repository),
         run_list=run_list(options),
+        override_run_list=override_run_list(options),
         environment=options.environment,
         json_attributes=json_attributes(options, repository),
         save=False,

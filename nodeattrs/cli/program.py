@@ -18,9 +18,6 @@ from nodeattrs.errors import InternalError, NodeattrsError
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
-__all__ = ["COMMANDS", "parser", "run"]
-
-# The package is imported before any of its modules; of the face above us only the version is asked.
 _PACKAGE = __name__.partition(".")[0]
 
 _MODULES = {
@@ -28,6 +25,10 @@ _MODULES = {
     "show": "show",
     "explain": "explain",
     "facts": "facts",
+    "shell": "shell",
+    "list": "list_command",
+    "role": "role_command",
+    "environment": "environment_command",
     "hiera": "hiera",
     "bindings": "bindings",
     "catalog": "catalog",
@@ -78,7 +79,7 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that notices when its words do not come out, and tells whom it does not understand where to read on.
+    """A parser that notices when its words do not come out, and shows whom it does not understand where to read on.
 
     What is left over is refused by the command it was written for, and not by the program around it.
     """
@@ -138,11 +139,11 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
     program = _Program(
         prog="nodeattrs",
         description="Node attributes in layers: why is this value what it is?",
-        epilog=_EXAMPLES + "\n".join(f"  {code:3}  {name:13}  {told}" for code, (name, told) in EXITS.items()),
+        epilog=_EXAMPLES + "\n".join(f"  {code:3}  {name:13}  {meaning}" for code, (name, meaning) in EXITS.items()),
         formatter_class=_Help,
         allow_abbrev=False,
     )
-    program.add_argument("--version", action="version", version=f"{_PACKAGE} {sys.modules[_PACKAGE].__version__}")
+    program.add_argument("--version", action="version", version=_version())
     commands = program.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
     for name in COMMANDS:
         if only in COMMANDS and name != only:
@@ -163,6 +164,11 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
     return program
 
 
+def _version() -> str:
+    # The package is imported before any of its modules; of the face above us only the version is asked.
+    return f"{_PACKAGE} {sys.modules[_PACKAGE].__version__}"
+
+
 def run(argv: Sequence[str] | None = None) -> int:
     """Run one command line; its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
@@ -177,6 +183,10 @@ def run(argv: Sequence[str] | None = None) -> int:
             with held_back():
                 terminal.text("".join(f"{one}\n" for one in answers(words[1:], parser)))
             return DONE
+        if words[:1] == ["--version"]:  # opens no command
+            terminal.text(f"{_version()}\n")
+            terminal.finish()
+            return DONE
         try:
             with terminal.writing():
                 parser(_command_in(words)).parse_args(words, options)
@@ -187,7 +197,7 @@ def run(argv: Sequence[str] | None = None) -> int:
                 code: int = options.perform(options, terminal)
             while_working(False)
         except SystemExit as end:
-            # argparse has said what it has to say, on stdout for --help and on stderr for what it did not understand.
+            # argparse has printed what it has to, on stdout for --help and on stderr for what it did not understand.
             code = end.code if isinstance(end.code, int) else NOT_UNDERSTOOD
         terminal.finish()
         return code

@@ -24,8 +24,10 @@ from nodeattrs.cli.options import (
     add_run_options,
     add_store,
     facts_from,
+    facts_place,
     is_directory,
     json_attributes,
+    override_run_list,
     repository_of,
     run_list,
     settings_of,
@@ -45,9 +47,6 @@ if TYPE_CHECKING:
     from nodeattrs.runs.recipes import LogLine
     from nodeattrs.runs.session import Session
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
-NAME = "run"
 SUMMARY = "compute the attributes of nodes and save the result"
 DESCRIPTION = """\
 Run nodes: facts, roles and environment, attribute files, recipes, in Chef's order. Normal
@@ -72,7 +71,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--node",
         metavar="NAME",
         action="append",
-        help="may be repeated (default: the fqdn that the facts name)",
+        help="may be repeated (default: as Chef's configuration says, else the fqdn of the facts)",
     )
     which.add_argument("--all", action="store_true", help="every node that nodes/ of the repository describes")
     add_run_options(parser)
@@ -99,14 +98,17 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         options.refuse("--since is about --all")
     if options.why_run and options.apply and not options.noop:
         options.refuse("--why-run changes nothing: use --noop to see what --apply would do")
+    if options.platform is not None and not (options.node or options.all):
+        options.refuse("--platform is no machine, so say which node is meant: --node NAME")
     repository = repository_of(options)
     store = store_of(options)
     # A directory has facts for each node; else all of them have the same.
-    shared = None if is_directory(options.facts) else facts_from(options.facts, None, repository)
+    shared = None if is_directory(options.facts) else facts_from(options, None, repository)
     if options.all:
         names = repository.nodes()
     else:
-        names = options.node or [name_in(shared or facts_from(options.facts, None, repository))]
+        known = repository.config.chef.node_name
+        names = options.node or [known or name_in(shared or facts_from(options, None, repository))]
     if not names:
         raise NotFound("nodes/ describes no node", hint="name one: --node NAME")
     if since is not None:
@@ -176,20 +178,23 @@ class _Runs:
         from nodeattrs.runs.fleet import Fleet
 
         options = self._options
-        given, items = json_attributes(options, repository), run_list(options)
+        given, items, override = json_attributes(options, repository), run_list(options), override_run_list(options)
+        place = facts_place(options, repository)
         # What was read from a file stays in this process; another one reads it again.
         is_here = jobs == 1
         return Fleet(
             options.repo,
             settings_of(options).store,
-            shared if shared is not None and (is_here or options.facts is None) else options.facts,
+            shared if shared is not None and (is_here or place is None) else place,
             options.environment,
-            save=not options.why_run,
+            save=not options.why_run and override is None,
             force=options.force,
             run_list=None if items is None else tuple(items),
+            override_run_list=None if override is None else tuple(override),
             json_attributes=given if is_here else options.json_attributes,
             last_facts=False,
             new=options.new,
+            asked=repository.asked,
         )
 
     def _apply(self, name: str, catalog: Catalog) -> Report:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
+import re
+from typing import Any
 
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NotFound
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
-NAME = "schema"
 SUMMARY = "print the JSON Schema of an output, or of nodeattrs.toml"
 DESCRIPTION = """\
 Print a JSON Schema (2020-12): of what a command gives with --format json, by the name of the command
@@ -21,6 +21,8 @@ examples:
   nodeattrs schema explain
   nodeattrs schema settings > nodeattrs.schema.json
 """
+
+_PART = re.compile(r'"#/\$defs/([^"]+)"')
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -34,13 +36,23 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
     from nodeattrs.core.tree import meant
 
-    folder = files(__name__.partition(".")[0]) / "schemas"
-    names = sorted(file.name.removesuffix(".json") for file in folder.iterdir())
+    file = files(__name__.partition(".")[0]) / "schemas.json"
+    shipped = json.loads(file.read_text(encoding="utf-8"))
+    names = sorted(shipped["schemas"])
     if options.name is None:
         terminal.text("".join(f"{name}\n" for name in names))
         return 0
     if options.name not in names:
         hint = meant(options.name, names) or f"there are {', '.join(names)}"
         raise NotFound(f"there is no schema {options.name}", hint=hint)
-    terminal.text((folder / f"{options.name}.json").read_text(encoding="utf-8"))
+    whole = _with_parts(shipped["schemas"][options.name], shipped["$defs"])
+    terminal.text(json.dumps(whole, indent=1) + "\n")
     return 0
+
+
+def _with_parts(schema: dict[str, Any], parts: dict[str, Any]) -> dict[str, Any]:
+    """The schema with the parts that it needs, and those that they need."""
+    needed: dict[str, Any] = {}
+    while missing := set(_PART.findall(json.dumps([schema, needed]))) - needed.keys():
+        needed |= {name: parts[name] for name in missing}
+    return schema | ({"$defs": dict(sorted(needed.items()))} if needed else {})

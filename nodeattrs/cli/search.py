@@ -8,9 +8,6 @@ from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import add_at, add_output, add_store, moment, path_of, saved_in
 from nodeattrs.cli.terminal import Terminal
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
-NAME = "search"
 SUMMARY = "find kept nodes by what they have"
 DESCRIPTION = """\
 Find nodes in Chef's query language (field:value, AND, OR, NOT, "a phrase", * and ?, [a TO b]), or by

@@ -8,9 +8,6 @@ from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import add_at, add_output, add_run_options, add_store, named_node, path_of
 from nodeattrs.cli.terminal import Terminal
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
-NAME = "show"
 SUMMARY = "show the attributes of a node"
 DESCRIPTION = """\
 Show what is read on a node, as it was saved, or with --repo as a run would make it now;

@@ -7,14 +7,11 @@ import argparse
 from nodeattrs.cli.options import add_output, add_store, saved_in
 from nodeattrs.cli.terminal import Terminal
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
-NAME = "status"
 SUMMARY = "show the last run of each node: age and result"
 DESCRIPTION = """\
 List the kept nodes: how long ago each ran last, in which revision, whether that run went well, and
 what it did to the resources of its recipes, if it was applied. Where somebody has changed the node
-since (node set, node restore, ...), that is said too. The exit code is 0 even where a run failed:
+since (node set, node restore, ...), that is shown too. The exit code is 0 even where a run failed:
 what was asked for is the list."""
 EXAMPLES = """\
 examples:

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from nodeattrs.keep import Store
     from nodeattrs.reports.store import TendedStore
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "NAME", "SUMMARY", "add_options", "perform"]
-
-NAME = "store"
 SUMMARY = "check, prune, export, import or migrate the store"
 DESCRIPTION = """\
 check:    read everything, and say what is damaged

@@ -17,8 +17,6 @@ from nodeattrs.errors import BadValue, NodeattrsError
 if TYPE_CHECKING:
     from nodeattrs.reports import Report, Screen
 
-__all__ = ["FORMATS", "Terminal"]
-
 FORMATS = ("text", "json", "yaml")
 
 _CONTROLS = {sign: f"\\u{sign:04x}" for sign in range(0x7F, 0xA0)}
@@ -207,17 +205,17 @@ def _bar(total: int | None, what: str) -> Any:
     # Nobody else writes here: no thread that looks after bars, and no lock between processes.
     tqdm.monitor_interval = 0
     tqdm.set_lock(threading.RLock())
-    says = True
+    is_known = True
     with contextlib.suppress(OSError):
         # One that does not say how big it is has room for nothing, if tqdm is asked.
-        says = os.get_terminal_size(sys.stderr.fileno()).columns > 0
+        is_known = os.get_terminal_size(sys.stderr.fileno()).columns > 0
     return tqdm(
         total=total,
         unit=what,
         file=sys.stderr,
-        ncols=None if says else 79,
-        nrows=None if says else 24,
-        dynamic_ncols=says,
+        ncols=None if is_known else 79,
+        nrows=None if is_known else 24,
+        dynamic_ncols=is_known,
         leave=False,
         delay=_NO_BAR,
     )

@@ -16,8 +16,6 @@ from nodeattrs.core.tree import Path
 if TYPE_CHECKING:
     from nodeattrs.core.trace import Trace
 
-__all__ = ["Answer"]
-
 
 @runtime_checkable
 class Answer(Protocol):

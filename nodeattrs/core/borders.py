@@ -16,8 +16,6 @@ from typing import Any, TypeVar
 
 from nodeattrs.errors import BadArgument, wrong_argument
 
-__all__ = ["A_PATH", "NAMED", "Listed", "taking"]
-
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 
 A_PATH: Any = str | os.PathLike

@@ -14,11 +14,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
+from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import MAX_DEPTH
 from nodeattrs.errors import BadArgument, TooMuch
-
-__all__ = ["MAX_DIGITS", "NAMES", "Budget", "Limits", "hold", "in_force", "limited", "too_long"]
-
 
 MAX_DIGITS = 4300
 """The digits of the longest number; Python's own limit against slow conversions."""
@@ -41,7 +39,7 @@ class Limits(NamedTuple):
     values:  maps, lists and scalars, counted as often as they are used
     bytes:   text that is read, unpacked or made
     depth:   how many maps, lists, brackets or keys stand in or need one another; 500 is the most
-    seconds: how long one regular expression may search
+    seconds: how long one regular expression may search, or the parse of one Ruby file take
     """
 
     steps: int = 10_000_000
@@ -75,12 +73,14 @@ def in_force() -> Limits:
     return _in_force.get()
 
 
+@taking(limits=Limits)
 def hold(limits: Limits) -> None:
     """Put limits in force for good: for a process that works for another one."""
     _in_force.set(limits)
 
 
 @contextmanager
+@taking(limits=Limits | None)
 def limited(limits: Limits | None = None, **others: Any) -> Iterator[Limits]:
     """Within the block other limits are in force. raises: BadArgument, for one that is none
 
@@ -97,7 +97,7 @@ def limited(limits: Limits | None = None, **others: Any) -> Iterator[Limits]:
         _in_force.reset(token)
 
 
-_SAID = {
+_SENTENCES = {
     "steps": "takes more than {:,} steps",
     "values": "holds more than {:,} values",
     "bytes": "is larger than {}",
@@ -126,6 +126,10 @@ class Budget:
         self.where = where
         self.limits = limits = limits or _in_force.get()
         self._steps, self._values, self._bytes = limits.steps, limits.values, limits.bytes
+
+    def whole(self) -> Budget:
+        """Another one with the same limits, of which nothing is drawn: for one document of several."""
+        return Budget(self.file, self.limits)
 
     def steps(self, count: int = 1) -> None:
         """Draw steps. raises: TooMuch"""
@@ -178,7 +182,7 @@ class Budget:
         line, column = self.where() if self.where is not None else (None, None)
         shown = f"{most // 1_000_000} MB" if limit == "bytes" and not most % 1_000_000 else most
         return TooMuch(
-            _SAID[limit].format(shown),
+            _SENTENCES[limit].format(shown),
             limit=limit,
             file=self.file,
             line=line,

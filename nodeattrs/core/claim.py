@@ -1,7 +1,7 @@
 """Who says what, where, and with which verb.
 
 Knows no dialect: a rank is a number with a name that its adapter gives it.
-Origins stay out of equality: the same thing said elsewhere is the same thing.
+Origins stay out of equality: the same thing set elsewhere is the same thing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Verb(Enum):
     FULL     the same by a full assignment, which also replaced what stood in its way
     APPEND   work in or below a list
     ERASE    what was there is removed
-    SILENT   an `unless` that found a value and said nothing
+    SILENT   an `unless` that found a value and set nothing
     """
 
     SET = "set"
@@ -172,13 +172,13 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One thing said.
+    """One thing set.
 
     path:   where in the tree
-    value:  what was said (plain data; never changed afterwards)
+    value:  what was set (plain data; never changed afterwards)
     rank:   the number of the slot or layer, weakest first
-    origin: who said it, and where
-    verb:   how it was said
+    origin: who set it, and where
+    verb:   how it was set
     why:    finds where the value comes from, where that can be asked
     then:   explains another path as it was when this was set, where that can be asked
     """

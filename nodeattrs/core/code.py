@@ -11,9 +11,8 @@ import contextlib
 from collections.abc import Iterator
 from contextvars import ContextVar
 
+from nodeattrs.core.borders import taking
 from nodeattrs.errors import UnknownLayer
-
-__all__ = ["NOT_RUN", "held_back", "may_run", "require_may_run"]
 
 NOT_RUN = "is code, which was not run"
 
@@ -25,6 +24,7 @@ def may_run() -> bool:
     return not _HELD.get()
 
 
+@taking(what=str)
 def require_may_run(what: str) -> None:
     """raises: UnknownLayer, naming *what*, where code is held back"""
     if _HELD.get():
@@ -32,6 +32,7 @@ def require_may_run(what: str) -> None:
 
 
 @contextlib.contextmanager
+@taking(held=bool)
 def held_back(held: bool = True) -> Iterator[None]:
     """While it lasts, no code runs that a document names.
 

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from nodeattrs.core.trace import Trace
     from nodeattrs.core.walk import Setting, Walk
 
-__all__ = ["Fold", "Folded", "Layer", "fold"]
-
-
 _NOBODY = Origin("caller")
 
 
@@ -134,7 +131,7 @@ class Folded:
 
     def _absent(self, step: Any) -> NoSuchAttribute:
         close = near(step, self.value) if isinstance(self.value, dict) else ()
-        hint = f"did you mean {' or '.join(close)}?" if close else "`in folded.value` tells what is there"
+        hint = f"did you mean {' or '.join(close)}?" if close else "`in folded.value` shows what is there"
         if isinstance(step, str) and "." in step:
             hint = "a step at a time: folded['a']['b']"
         return NoSuchAttribute(f"nothing is set at {step!r}", path=(step,), hint=hint)
@@ -323,7 +320,7 @@ def _folded(plan: Fold, numbers: Iterator[int], layers: list[Layer]) -> Folding:
 
 def _with_origins(conflict: MergeConflict, result: Part, part: Part, layers: list[Layer]) -> MergeConflict:
     path = tuple(conflict.path or ())
-    said = list(conflict.said)
+    details = list(conflict.details)
     found = []
     for side in (part, result):
         origins, value = side.origins, dig(side.value, path)
@@ -331,7 +328,7 @@ def _with_origins(conflict: MergeConflict, result: Part, part: Part, layers: lis
             origins = origins_at(origins, step)
         for number in dict.fromkeys(at.source for _, at in places(origins, path)) if value is not ABSENT else ():
             found.append(layers[number - 1].origin.at(path))
-            said.append(f"{value!r} was set by {found[-1]}")
+            details.append(f"{value!r} was set by {found[-1]}")
     return MergeConflict(
-        f"{conflict.message} at {spell(path)}", path=path, origins=found, said=said, hint=conflict.hint
+        f"{conflict.message} at {spell(path)}", path=path, origins=found, details=details, hint=conflict.hint
     )

@@ -19,27 +19,11 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from nodeattrs.core.origins import At, Origins, gathered, spread
-from nodeattrs.core.part import Part
+from nodeattrs.core.part import Part, each
 from nodeattrs.core.policy import DROP, KEEP, TAKE, Line, Meet, Policy, Rule, Verdict
 from nodeattrs.core.tree import ABSENT, Absent, Path
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import MergeConflict
-
-__all__ = [
-    "NOTHING",
-    "Change",
-    "Encounter",
-    "Folding",
-    "Step",
-    "again",
-    "decided",
-    "encounters",
-    "meet",
-    "note",
-    "noting",
-    "placed",
-]
-
 
 # --- two parts meet
 
@@ -188,6 +172,84 @@ def noting() -> Iterator[list[Encounter]]:
         _notes.reset(token)
 
 
+# --- lists that follow each other
+
+
+def concat(first: Part, second: Part) -> Part:
+    """The elements of both lists, duplicates included. cost: linear; within `growing` only the second one's"""
+    grown = _grown.get()
+    return _concat(first, second) if grown is None else grown.concat(first, second)
+
+
+def _concat(first: Part, second: Part) -> Part:
+    value = first.value + second.value
+    if first.origins is None or not value:
+        return Part(value, first.origins)
+    return Part(value, _each(first) + _each(second))
+
+
+def _each(part: Part) -> list[Origins]:
+    # Written out for the two that are common.
+    origins = part.origins
+    kind = type(origins)
+    if kind is list or kind is int:
+        return origins if kind is list else [origins] * len(part.value)
+    return each(origins, len(part.value))
+
+
+concat.total = concat.regroups = True  # type: ignore[attr-defined]
+
+
+class Grown:
+    """Lists that `concat` has made for one result that nobody else has yet: the next one goes on with them in place."""
+
+    __slots__ = ("_lengths", "_own")
+
+    def __init__(self) -> None:
+        self._own: dict[int, Part] = {}
+        self._lengths: list[tuple[Part, int]] = []
+
+    def concat(self, first: Part, second: Part) -> Part:
+        own = self._own.pop(id(first.value), None)
+        self._own.pop(id(second.value), None)
+        if own is None or own.origins is not first.origins or type(own.origins) is int:
+            own = _concat(first, second)
+        else:
+            self._lengths.append((own, len(own.value)))
+            if own.origins is not None:
+                own.origins.extend(_each(second))
+            own.value.extend(second.value)
+        self._own[id(own.value)] = own
+        if len(self._own) > _MOST_GROWN:
+            del self._own[next(iter(self._own))]
+        return own
+
+    def forget(self) -> None:
+        """Somebody else has the result, too."""
+        self._own.clear()
+
+    @contextmanager
+    def growing(self) -> Iterator[None]:
+        """Within the block lists grow; where it fails, they are as they were before."""
+        token = _grown.set(self)
+        try:
+            yield
+        except BaseException:
+            for part, length in reversed(self._lengths):
+                del part.value[length:]
+                if type(part.origins) is list:
+                    del part.origins[length:]
+            raise
+        finally:
+            self._lengths.clear()
+            _grown.reset(token)
+
+
+_grown: ContextVar[Grown | None] = ContextVar("grown", default=None)
+_MOST_GROWN = 16
+"""Of so many lists it is known whose they are, since it is not known when one is lost."""
+
+
 # --- parts laid one by one
 
 NOTHING = Part(ABSENT, ())
@@ -222,6 +284,7 @@ class Folding:
     start:    what lies there before the first part, set by nobody
     result:   what came of it so far; ABSENT where nothing was laid
     steps:    how. Nothing of what lay between is kept: `rounds` makes it anew
+    growing:  nobody keeps a result that lay between: lists that are joined grow in place, at the cost of what joins
 
     >>> from nodeattrs.core.policy import INSIDE
     >>> folding = Folding()
@@ -230,15 +293,23 @@ class Folding:
     Part({'a': [1, 2]}, {'a': [1, 2]})
     """
 
-    __slots__ = ("_laid", "from_top", "opening", "result", "start", "steps")
+    __slots__ = ("_grown", "_laid", "from_top", "opening", "result", "start", "steps")
 
-    def __init__(self, *, from_top: bool = False, opening: Policy | None = None, start: Part | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        from_top: bool = False,
+        opening: Policy | None = None,
+        start: Part | None = None,
+        growing: bool = False,
+    ) -> None:
         self.from_top = from_top
         self.opening = opening
         self.start = start
         self.result = NOTHING if start is None else start
         self.steps: list[Step] = []
         self._laid = start is not None
+        self._grown = Grown() if growing else None
 
     def lay(self, part: Part | Folding, policy: Policy) -> Part:
         """Lay one part, or a finished folding; the result.
@@ -250,7 +321,11 @@ class Folding:
         if laid.value is ABSENT and laid is part:
             return self.result
         if laid.value is not ABSENT and type(laid.value) is not Unknown:
-            self.result = self._met(laid, policy)
+            if self._grown is None:
+                self.result = self._met(laid, policy)
+            else:
+                with self._grown.growing():
+                    self.result = self._met(laid, policy)
             self._laid = True
         self.steps.append(Step(part, policy))
         return self.result
@@ -263,10 +338,12 @@ class Folding:
 
         >>> from nodeattrs.core.part import entries
         >>> folding = Folding(start=Part({"a": 1}, 1))
-        >>> folding.change(lambda before, said: entries({"a": before.at("a"), "b": said}), of=Part(2, 2))
+        >>> folding.change(lambda before, new: entries({"a": before.at("a"), "b": new}), of=Part(2, 2))
         Part({'a': 1, 'b': 2}, {'a': 1, 'b': 2})
         """
         result = self.result
+        if self._grown is not None:
+            self._grown.forget()
         for change in changes:
             result = change(result, of)
         self.result, self._laid = result, True

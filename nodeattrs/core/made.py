@@ -16,16 +16,14 @@ from typing import Any, NamedTuple
 from nodeattrs.core.folding import Encounter, Step, again
 from nodeattrs.core.origins import At, Origins, origins_at, places, sources, wholes
 from nodeattrs.core.part import Part
-from nodeattrs.core.policy import ANY, KEEP, SAID, TAKE, Handler, Line, Policy, Verdict
+from nodeattrs.core.policy import ANY, KEEP, PRESENT, TAKE, Handler, Line, Policy, Verdict
 from nodeattrs.core.tree import ABSENT, Path, dig
-
-__all__ = ["LOWER", "UPPER", "Joining", "Made", "MadeOf"]
 
 LOWER, UPPER = -1, -2
 """The two that something was made of, as sources of its ways: no real source has these numbers."""
 
 
-CHANGED = Policy("a change", Line(ANY, SAID, TAKE, "somebody changed the result"))
+CHANGED = Policy("a change", Line(ANY, PRESENT, TAKE, "somebody changed the result"))
 """Named where a change does not say what it does."""
 
 
@@ -63,12 +61,12 @@ class Made:
         return self
 
     @classmethod
-    def changed(cls, step: Step, before: Part, said: Part) -> tuple[Made, tuple[Policy, Line]]:
+    def changed(cls, step: Step, before: Part, given: Part) -> tuple[Made, tuple[Policy, Line]]:
         """Made by a step that is a change, and by which rule. raises: whatever it raises"""
         assert step.change is not None
-        made = cls(before, Part(ABSENT, said.origins))
+        made = cls(before, Part(ABSENT, given.origins))
         made.is_change = True
-        made.part, made.ways = step.change(before, said), step.change(Part(before.value, At(LOWER, ())), said)
+        made.part, made.ways = step.change(before, given), step.change(Part(before.value, At(LOWER, ())), given)
         policy: Policy = getattr(step.change, "policy", CHANGED)
         return made, (policy, policy.line(int, int))
 
@@ -226,7 +224,7 @@ class Joining:
 def _regrouped(handler: Handler, parts: list[Part]) -> Part:
     while len(parts) > 1:
         last = parts[len(parts) & ~1 :]
-        parts = [handler(*pair) for pair in zip(parts[::2], parts[1::2], strict=False)] + last
+        parts = [again(handler, *pair)[0] for pair in zip(parts[::2], parts[1::2], strict=False)] + last
     return parts[0]
 
 

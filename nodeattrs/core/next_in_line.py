@@ -12,17 +12,15 @@ from itertools import islice
 from typing import Any
 
 from nodeattrs.core.origins import At, Origins
-from nodeattrs.core.policy import ANY, SAID, TAKE, Line, Policy
+from nodeattrs.core.policy import ANY, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, left_without
 from nodeattrs.core.walk import Overridden, Setting, Walk
 from nodeattrs.errors import NodeattrsError
 
-__all__ = ["Along", "left_of", "next_first", "outwards", "with_holders"]
-
 Along = Callable[[At], Iterable[At]]
 """What may go with a place: itself, then what holds it, outwards."""
 
-_IN_THE_WAY = Policy("what lies beside", Line(ANY, SAID, TAKE, "it would stand in the way"))
+_IN_THE_WAY = Policy("what lies beside", Line(ANY, PRESENT, TAKE, "it would stand in the way"))
 """Named where a map that has nothing at the path would be a list or text without the winner's."""
 
 
@@ -81,7 +79,7 @@ def next_first(
             return _with_first(found, coming)
         if coming and others.cover is not None and not any(type(step) is int for step in path):
             return _with_others(found, others, coming)
-        overridden = _beaten_too(overridden, others)
+        overridden = _overridden_too(overridden, others)
         if others.standing:
             return overridden
     if others is None:
@@ -128,8 +126,8 @@ def _with_others(found: Walk, others: Walk, coming: set[At]) -> Walk:
     """The same, and those who are in no row since they have nothing at the path; elements move, so not for these."""
     winners = tuple(dict.fromkeys(setting.source for setting in found.standing))
     line = _IN_THE_WAY.line(int, int)
-    told = (one for one in others.standing if At(one.source, one.own) in coming)
-    first = (Overridden(setting, winners, _IN_THE_WAY, line) for setting in told)
+    covered = (one for one in others.standing if At(one.source, one.own) in coming)
+    first = (Overridden(setting, winners, _IN_THE_WAY, line) for setting in covered)
     return replace(found, overridden=(*first, *found.overridden))
 
 
@@ -148,7 +146,7 @@ def _with_what_stays(
     return replace(found, overridden=tuple(overridden), holding=(*found.holding, *maps))
 
 
-def _beaten_too(found: Walk, others: Walk) -> Walk:
+def _overridden_too(found: Walk, others: Walk) -> Walk:
     by = {lost.place: lost.by for lost in others.overridden}
     overridden = (
         replace(lost, by=tuple(dict.fromkeys((*lost.by, *by.get(lost.place, ()))))) for lost in found.overridden

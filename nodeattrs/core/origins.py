@@ -21,21 +21,6 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import Path
 
-__all__ = [
-    "At",
-    "Origins",
-    "Patched",
-    "gathered",
-    "origins_at",
-    "pieces",
-    "places",
-    "renumbered",
-    "sources",
-    "spread",
-    "united",
-    "wholes",
-]
-
 Origins = Any
 """int | At | Patched | tuple[Origins, ...] | dict[key, Origins] | list[Origins] | None"""
 

@@ -14,22 +14,6 @@ from typing import Any
 from nodeattrs.core.origins import At, Origins, gathered, origins_at, spread, united
 from nodeattrs.core.tree import ABSENT, strict_key
 
-__all__ = [
-    "Part",
-    "by_field",
-    "by_position",
-    "concat",
-    "entries",
-    "kept",
-    "listed",
-    "made",
-    "recast",
-    "remade",
-    "sliced",
-    "unite",
-    "without",
-]
-
 
 @dataclass(slots=True, eq=False, repr=False)
 class Part:
@@ -111,7 +95,7 @@ def listed(elements: Iterable[Part], *of: Part) -> Part:
     return Part([part.value for part in parts], [part.origins for part in parts])
 
 
-def _each(origins: Origins, length: int) -> list[Origins]:
+def each(origins: Origins, length: int) -> list[Origins]:
     """The origins of a list element by element; not to be changed."""
     kind = type(origins)
     if kind is list:
@@ -126,18 +110,7 @@ def sliced(part: Part, start: int, stop: int | None) -> Part:
     origins, value = part.origins, part.value[start:stop]
     if origins is None or type(origins) is int:
         return Part(value, origins)
-    return Part(value, _each(origins, len(part.value))[start:stop])
-
-
-def concat(first: Part, second: Part) -> Part:
-    """The elements of both lists, duplicates included."""
-    value = first.value + second.value
-    if first.origins is None or not value:
-        return Part(value, first.origins)
-    return Part(value, _each(first.origins, len(first.value)) + _each(second.origins, len(second.value)))
-
-
-concat.total = concat.regroups = True  # type: ignore[attr-defined]
+    return Part(value, each(origins, len(part.value))[start:stop])
 
 
 def unite(lower: Part, upper: Part) -> Part:
@@ -163,7 +136,7 @@ def unite(lower: Part, upper: Part) -> Part:
     found: dict[Any, int] = {}
     values: list[Any] = []
     origins: list[Origins] = []
-    whole = _each(lower.origins, len(lower.value)) + _each(upper.origins, len(upper.value))
+    whole = each(lower.origins, len(lower.value)) + each(upper.origins, len(upper.value))
     for entry, who in zip(value, whole, strict=False):
         key = entry if texts else strict_key(entry)
         place = found.setdefault(key, len(values))
@@ -256,7 +229,7 @@ def _remade_map(before: Part, value: dict[Any, Any], source: int | At) -> Part:
 
 
 def _remade_list(before: Part, value: list[Any], source: int | At) -> Part:
-    who = _each(source, len(value))
+    who = each(source, len(value))
     if len(value) == len(before.value):
         pairs = zip(before.elements(), value, who, strict=True)
         return Part(value, [remade(part, entry, one).origins for part, entry, one in pairs])

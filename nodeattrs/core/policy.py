@@ -20,31 +20,6 @@ from nodeattrs.core.part import Part, unite
 from nodeattrs.core.tree import Absent, near
 from nodeattrs.errors import BadArgument, PolicyError, wrong_argument
 
-__all__ = [
-    "ABSENT_KIND",
-    "ACROSS",
-    "ANY",
-    "ANY_KEY",
-    "DROP",
-    "INSIDE",
-    "KEEP",
-    "LIST",
-    "MAP",
-    "MEET",
-    "NULL",
-    "SAID",
-    "SCALAR",
-    "TAKE",
-    "TEXT",
-    "Handler",
-    "Kind",
-    "Line",
-    "Meet",
-    "Policy",
-    "Rule",
-    "Verdict",
-]
-
 Kind = str
 """The kind of a value, by its exact type. Adapters add their own to these seven."""
 
@@ -60,12 +35,12 @@ ANY_KEY: Any = object()
 
 ANY: tuple[Kind, ...] = ("any",)
 """Every kind, absent included."""
-SAID: tuple[Kind, ...] = ("said",)
+PRESENT: tuple[Kind, ...] = ("present",)
 """Every kind but absent."""
 
 _KINDS: dict[type, Kind] = {Absent: ABSENT_KIND, type(None): NULL, dict: MAP, list: LIST, str: TEXT}
 _PLAIN = (str, int, float, bool, type(None))
-_CATCH_ALL = "the last line is for all that is left: Line(ANY, SAID, TAKE)"
+_CATCH_ALL = "the last line is for all that is left: Line(ANY, PRESENT, TAKE)"
 
 
 class Rule(Enum):
@@ -113,7 +88,7 @@ Verdict = Rule | Meet | Handler
 class Line:
     """One line of a policy.
 
-    lower, upper: a kind, or several; ANY and SAID stand for all
+    lower, upper: a kind, or several; ANY and PRESENT stand for all
     rule:         a verb, `Meet(policy)`, another policy ("ask that table"), or a handler
     why:          the reason in words, for the trace
     """
@@ -137,16 +112,16 @@ class Line:
     def __str__(self) -> str:
         rule = self.rule
         if isinstance(rule, Rule):
-            said = rule.name
+            does = rule.name
         elif isinstance(rule, Meet):
-            said = "MEET under another policy"
+            does = "MEET under another policy"
         else:
-            said = f"as {rule.name}" if isinstance(rule, Policy) else getattr(rule, "__name__", repr(rule)).strip("_")
+            does = f"as {rule.name}" if isinstance(rule, Policy) else getattr(rule, "__name__", repr(rule)).strip("_")
         sides = (kinds if isinstance(kinds, str) else ", ".join(kinds) for kinds in (self.lower, self.upper))
-        return "  {:<8} {:<8} {:<8} {}".format(*sides, said, self.why).rstrip()
+        return "  {:<8} {:<8} {:<8} {}".format(*sides, does, self.why).rstrip()
 
 
-_KNOWN_KINDS = f"the kinds are {', '.join((*dict.fromkeys(_KINDS.values()), SCALAR))}; ANY and SAID stand for all"
+_KNOWN_KINDS = f"the kinds are {', '.join((*dict.fromkeys(_KINDS.values()), SCALAR))}; ANY and PRESENT stand for all"
 
 
 class Policy:
@@ -163,7 +138,7 @@ class Policy:
     inside a group (lower, upper, rule)
       map      map      MEET     two maps meet key by key
       list     list     unite    two lists unite
-      any      said     TAKE     the later one replaces the earlier one
+      any      present  TAKE     the later one replaces the earlier one
     """
 
     def __init__(self, name: str, *lines: Line, kinds: Mapping[type, Kind] | None = None) -> None:
@@ -292,7 +267,7 @@ class Policy:
 def _spread(kinds: Kind | tuple[Kind, ...], every: Iterable[Kind]) -> Iterable[Kind]:
     if kinds == ANY:
         return every
-    if kinds == SAID:
+    if kinds == PRESENT:
         return [kind for kind in every if kind != ABSENT_KIND]
     return (kinds,) if isinstance(kinds, str) else kinds
 
@@ -313,13 +288,13 @@ INSIDE = Policy(
     "inside a group",
     Line(MAP, MAP, MEET, "two maps meet key by key"),
     Line(LIST, LIST, unite, "two lists unite"),
-    Line(ANY, SAID, TAKE, "the later one replaces the earlier one"),
+    Line(ANY, PRESENT, TAKE, "the later one replaces the earlier one"),
 )
 """Maps meet, lists unite, anything else is replaced: Chef's merge inside one level."""
 
 ACROSS = Policy(
     "across groups",
     Line(MAP, MAP, MEET, "two maps meet key by key"),
-    Line(ANY, SAID, TAKE, "the stronger one replaces the weaker one"),
+    Line(ANY, PRESENT, TAKE, "the stronger one replaces the weaker one"),
 )
 """Maps meet, anything else is replaced, lists too: Chef's merge across levels."""

@@ -14,15 +14,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from nodeattrs.core.folding import meet
-from nodeattrs.core.part import Part, by_field, concat, unite
-from nodeattrs.core.policy import ABSENT_KIND, ANY, ANY_KEY, KEEP, LIST, SAID, TAKE, Line, Policy
+from nodeattrs.core.folding import concat, meet
+from nodeattrs.core.part import Part, by_field, unite
+from nodeattrs.core.policy import ABSENT_KIND, ANY, ANY_KEY, KEEP, LIST, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import Path, as_path, near, spell
 from nodeattrs.errors import BadArgument, wrong_argument
 
-__all__ = ["PathRule", "read_rules", "ruled"]
-
-_WORDS = ("append", "prepend", "unite", "replace", "keep")
 _FIELDS = {"policy", "merge_by", "at"}
 _AT = ("both", "inside")
 
@@ -57,8 +54,8 @@ class PathRule:
         texts, steps = (rule.policy, rule.field, rule.place), {type(step) for step in rule.path}
         if {type(text) for text in texts} != {str} or not steps <= {str, int}:
             raise TypeError("a rule is made of texts")
-        if rule.policy not in (*_WORDS, "merge_by"):
-            raise _wrong(rule.path, f"cannot be {rule.policy!r}", f"it is one of {', '.join(_WORDS)}")
+        if rule.policy not in (*WORDS, "merge_by"):
+            raise _wrong(rule.path, f"cannot be {rule.policy!r}", f"it is one of {', '.join(WORDS)}")
         return rule
 
 
@@ -77,16 +74,16 @@ def read_rules(
     """
     if not isinstance(rules, Mapping):
         raise wrong_argument("the rules for paths", "a map", rules, 'rules={"users.*.keys": "append"}')
-    return tuple(_rule(key, said, place(key)) for key, said in rules.items())
+    return tuple(_rule(key, written, place(key)) for key, written in rules.items())
 
 
 def _shown(key: Any) -> str:
     return key if isinstance(key, str) else spell(as_path(key))
 
 
-def _rule(key: Any, said: Any, place: str) -> PathRule:
+def _rule(key: Any, written: Any, place: str) -> PathRule:
     path = as_path(key)
-    given = said if isinstance(said, Mapping) else {"policy": said}
+    given = written if isinstance(written, Mapping) else {"policy": written}
     odd = [name for name in given if name not in _FIELDS]
     if odd:
         raise _wrong(key, f"has no field {odd[0]!r}", f"it has {', '.join(sorted(_FIELDS))}")
@@ -98,9 +95,9 @@ def _rule(key: Any, said: Any, place: str) -> PathRule:
             raise _wrong(key, "names one field to merge by, and no policy", 'write {merge_by = "name"}')
         return PathRule(path, "merge_by", given["merge_by"], inside_only, place)
     word = given.get("policy")
-    if word not in _WORDS:
-        close = near(word, _WORDS)
-        hint = f"did you mean {close[0]}?" if close else f'it is one of {", ".join(_WORDS)}, or {{merge_by = "name"}}'
+    if word not in WORDS:
+        close = near(word, WORDS)
+        hint = f"did you mean {close[0]}?" if close else f'it is one of {", ".join(WORDS)}, or {{merge_by = "name"}}'
         raise _wrong(key, f"cannot be {word!r}", hint)
     return PathRule(path, word, "", inside_only, place)
 
@@ -140,18 +137,10 @@ def _below(policy: Policy, rules: list[PathRule]) -> Policy:
 
 
 def _table(policy: Policy, rule: PathRule) -> Policy:
-    lines = {
-        "append": [Line(LIST, LIST, concat, "two lists are joined")],
-        "prepend": [Line(LIST, LIST, _prepended, "two lists are joined, the stronger one first")],
-        "unite": [Line(LIST, LIST, unite, "two lists unite")],
-        "replace": [Line(ANY, SAID, TAKE, "the stronger one replaces the weaker one")],
-        "keep": [
-            Line(ABSENT_KIND, SAID, TAKE, "nothing was there"),
-            Line(SAID, SAID, KEEP, "the weaker one stays"),
-        ],
-        "merge_by": [Line(LIST, LIST, _by(rule.field, policy), f"maps with an equal {rule.field} meet")],
-    }
-    return Policy(f"by {rule.place}", *lines[rule.policy], Line(ANY, SAID, policy), kinds=policy.kinds)
+    lines = _LINES.get(rule.policy)
+    if lines is None:
+        lines = (Line(LIST, LIST, _by(rule.field, policy), f"maps with an equal {rule.field} meet"),)
+    return Policy(f"by {rule.place}", *lines, Line(ANY, PRESENT, policy), kinds=policy.kinds)
 
 
 def _prepended(lower: Part, upper: Part) -> Part:
@@ -166,3 +155,19 @@ def _by(field: str, policy: Policy) -> Callable[[Part, Part], Part]:
     handler.total = policy.is_lazy  # type: ignore[attr-defined]
     handler.__name__ = f"merge_by {field}"  # type: ignore[attr-defined]
     return handler
+
+
+_LINES: dict[str, tuple[Line, ...]] = {
+    "append": (Line(LIST, LIST, concat, "two lists are joined"),),
+    "prepend": (Line(LIST, LIST, _prepended, "two lists are joined, the stronger one first"),),
+    "unite": (Line(LIST, LIST, unite, "two lists unite"),),
+    "replace": (Line(ANY, PRESENT, TAKE, "the stronger one replaces the weaker one"),),
+    "keep": (
+        Line(ABSENT_KIND, PRESENT, TAKE, "nothing was there"),
+        Line(PRESENT, PRESENT, KEEP, "the weaker one stays"),
+    ),
+}
+"""Word -> the lines that go before those of the policy."""
+
+WORDS = tuple(_LINES)
+"""What a rule may be, but for merge_by."""

@@ -8,8 +8,6 @@ from typing import Any, NoReturn
 
 from nodeattrs.errors import BadValue, TooDeep
 
-__all__ = ["Sensitive"]
-
 
 def _own(value: Any) -> Any:
     try:
@@ -46,7 +44,7 @@ class Sensitive:
         return bool(self._value == other._value) if isinstance(other, Sensitive) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(Sensitive)  # the same for all: a hash of the content would tell it
+        return hash(Sensitive)  # the same for all: a hash of the content would give it away
 
     def __copy__(self) -> Sensitive:
         return self

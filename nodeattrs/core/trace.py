@@ -20,18 +20,6 @@ from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.core.walk import Setting, Walk
 
-__all__ = [
-    "Earlier",
-    "Element",
-    "Outcome",
-    "Row",
-    "Trace",
-    "TraceClaim",
-    "rows",
-    "shown",
-    "traced",
-]
-
 
 class Outcome(Enum):
     """What became of a claim.
@@ -121,8 +109,8 @@ class Trace:
     path:     what was asked
     value:    what is read there; ABSENT where nothing is
     claims:   the claims, those that are read first, then the overridden ones, each in order of strength
-    elements: for a list: each element, and who said it
-    history:  what was said before in the same slots, newest first
+    elements: for a list: each element, and who set it
+    history:  what was set before in the same slots, newest first
     cover:    the path of the scalar or list that stands in the way, if one does
     titles:   rank -> what the slot or layer is called
     """
@@ -237,20 +225,20 @@ def traced(
     once:  the same file laid twice is one source
     """
     seen: set[Any] = set()
-    standing = [said for setting in reversed(walk.standing) if _is_new(said := claim(setting), once, seen)]
+    standing = [claimed for setting in reversed(walk.standing) if _is_new(claimed := claim(setting), once, seen)]
     outcome = Outcome.JOINS if len(standing) > 1 and walk.cover is None else Outcome.WINS
     why = "stands in the way" if walk.cover is not None else "joined" if outcome is Outcome.JOINS else ""
-    claims = [TraceClaim(said, outcome, why) for said in standing]
+    claims = [TraceClaim(claimed, outcome, why) for claimed in standing]
     claims += [_unknown(claim, source, path) for source in reversed(walk.unknown)]
     claims += [
-        TraceClaim(said, Outcome.HOLDS, _held(said, walk))
-        for said in map(claim, walk.holding)
-        if _is_new(said, once, seen)
+        TraceClaim(claimed, Outcome.HOLDS, _held(claimed, walk))
+        for claimed in map(claim, walk.holding)
+        if _is_new(claimed, once, seen)
     ]
     for lost in walk.overridden:
-        if _is_new(said := claim(lost.setting), once, seen):
+        if _is_new(claimed := claim(lost.setting), once, seen):
             by = tuple(sorted(lost.by, reverse=True))
-            claims.append(TraceClaim(said, Outcome.LOSES, _rule(lost.policy, lost.line), by))
+            claims.append(TraceClaim(claimed, Outcome.LOSES, _rule(lost.policy, lost.line), by))
     elements = tuple(_elements(walk, path, value, claim))
     return Trace(path, value, tuple(claims), elements, tuple(past), walk.cover, titles)
 
@@ -472,8 +460,8 @@ def _ranks(ranks: Iterable[int]) -> str:
 
 
 def _setters(element: Element) -> str:
-    said = [f"{claim.rank} {claim.origin}" for claim in element.claims]
-    return "set by " + (", ".join(said) or _ranks(element.ranks))
+    setters = [f"{claim.rank} {claim.origin}" for claim in element.claims]
+    return "set by " + (", ".join(setters) or _ranks(element.ranks))
 
 
 def _past(past: Earlier) -> str:

@@ -22,8 +22,6 @@ from nodeattrs.core.tree import ABSENT, Absent, Path, dig
 from nodeattrs.core.unknown import Unknown, may_decide, may_meet
 from nodeattrs.core.walk import Later, Overridden, Rule, Setting, Waiting, Walk
 
-__all__ = ["walk"]
-
 
 def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, along: Along = outwards) -> Walk:
     """Walk *path* through a folding.
@@ -39,7 +37,7 @@ def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, a
     waiting = [lost for lost in found.overridden if winners.issuperset(lost.by)]
     if len(waiting) < len(found.overridden):
         found = with_holders(found, walker.own, again)
-    # If the winner has replaced one setting, at the path itself, that is the next one. Else only another walk can tell.
+    # If the winner has replaced one setting, at the path itself, that is the next one. Else another walk finds it.
     replaced = all(lost.line.rule is TAKE and lost.setting.path == path and not lost.further_up for lost in waiting)
     if replaced and len(waiting) < 2 and not walker.has_made:
         return found
@@ -211,14 +209,14 @@ class _Walker:
 
     def changed(self, before: _Here, step: Step) -> _Here:
         """What a change makes of the result; nothing, where all that it sets is gone."""
-        said = step.part
-        assert isinstance(said, Part)
-        if type(said.origins) is At:
-            self.trees[said.origins.source] = said.value
-        left = left_of(said.value, said.origins, self.gone)
-        if left is ABSENT and said.value is not ABSENT:
+        laid = step.part
+        assert isinstance(laid, Part)
+        if type(laid.origins) is At:
+            self.trees[laid.origins.source] = laid.value
+        left = left_of(laid.value, laid.origins, self.gone)
+        if left is ABSENT and laid.value is not ABSENT:
             return before
-        made, rule = Made.changed(step, self.part(before), Part(left, said.origins))
+        made, rule = Made.changed(step, self.part(before), Part(left, laid.origins))
         here = self.made(MadeOf({LOWER: before, UPPER: _Here(ABSENT, ())}, made, rule), ())
         return here.with_losses((), before.unknown)
 

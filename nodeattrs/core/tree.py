@@ -38,7 +38,7 @@ MAX_DEPTH = 500
 
 
 class Absent:
-    """The type of ABSENT: nothing was said, which is not the same as null."""
+    """The type of ABSENT: nothing was set, which is not the same as null."""
 
     __slots__ = ()
 

@@ -1,7 +1,7 @@
 """What is there and cannot be read: a layer that might set anything.
 
 Ruby that was not run, a server that was not asked, a file without its key. Such a layer
-changes no value; a trace tells it where it might have decided one.
+changes no value; a trace names it where it might have decided one.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.policy import Meet, Policy
 from nodeattrs.core.tree import Absent
 from nodeattrs.errors import UnknownLayer
-
-__all__ = ["Unknown", "may_decide", "may_meet", "unknown_layer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,7 @@ def unknown_layer(unknown: Unknown, origin: Origin) -> UnknownLayer:
     return UnknownLayer(
         f"the layer {unknown.name!r} is unknown: {unknown.reason}",
         origins=(origin,),
-        said=(f"it is named at {origin}",),
+        details=(f"it is named at {origin}",),
         hint="without strict the other layers answer, and explanations say where it might decide",
     )
 

@@ -14,8 +14,6 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.policy import Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
 
-__all__ = ["Later", "Overridden", "Rule", "Setting", "Waiting", "Walk"]
-
 Rule = tuple[Policy, Line]
 """A policy, and the line of it that decided."""
 

@@ -26,8 +26,6 @@ from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, St
 from nodeattrs.keep.stores.pieces import written
 from nodeattrs.node.node import Node
 
-__all__ = ["exported", "import_nodes", "move", "read_nodes", "save_nodes"]
-
 _MOST = 2**31
 
 _AT_ONCE = 50
@@ -54,17 +52,17 @@ def exported(
         is_there = False
         for saved in _all_of(store, name) if history else filter(None, [store.load(name, at)]):
             is_there = True
-            told = _told(saved, history) if snapshots or history else saved.document
-            yield json.dumps(told, ensure_ascii=False) + "\n"
+            record = _record(saved, history) if snapshots or history else saved.document
+            yield json.dumps(record, ensure_ascii=False) + "\n"
         if not is_there and at is None:  # else it was not there yet
             raise NodeNotFound(f"there is no saved node {name} in {store.describe()}")
 
 
-def _told(saved: Saved, history: bool) -> JsonMap:
-    told: JsonMap = {"document": saved.document, "snapshot": saved.snapshot, "noted": saved.noted.to_dict()}
+def _record(saved: Saved, history: bool) -> JsonMap:
+    record: JsonMap = {"document": saved.document, "snapshot": saved.snapshot, "noted": saved.noted.to_dict()}
     if history and saved.revision is not None:
-        told |= {"revision": saved.revision.number, "at": saved.revision.at.isoformat()}
-    return told
+        record |= {"revision": saved.revision.number, "at": saved.revision.at.isoformat()}
+    return record
 
 
 def _all_of(store: Store, name: str) -> Iterator[Saved]:
@@ -124,7 +122,7 @@ def save_nodes(store: Store, nodes: Iterable[Saved], on_saved: OnNode | None = N
         for saved in revisions:
             if saved.revision is None:
                 store.save(replace(saved, noted=replace(saved.noted, by="import")))
-                _tell(on_saved, name)
+                _report(on_saved, name)
     return list(dict.fromkeys(names))
 
 
@@ -142,7 +140,7 @@ def move(source: Store, target: Store, on_node: OnNode | None = None) -> tuple[i
             save_nodes(target, part)
             revisions += len(part)
         nodes += 1
-        _tell(on_node, name)
+        _report(on_node, name)
     return nodes, revisions
 
 
@@ -152,7 +150,7 @@ def _added(store: Store, name: str, revisions: list[Saved], on_saved: OnNode | N
     if missing:
         store.add_history(name, missing)
     for _ in revisions:
-        _tell(on_saved, name)
+        _report(on_saved, name)
 
 
 def _is_there(store: Store, saved: Saved, there: dict[int, Revision]) -> bool:
@@ -167,7 +165,7 @@ def _is_there(store: Store, saved: Saved, there: dict[int, Revision]) -> bool:
     return True
 
 
-def _tell(on_node: OnNode | None, name: str) -> None:
+def _report(on_node: OnNode | None, name: str) -> None:
     if on_node is not None:
         on_node(name)
 
@@ -195,18 +193,18 @@ def _read(store: Store, lines: Iterable[str], file: str, sensitive: tuple[Path, 
         yield saved
 
 
-def _understood(told: Any) -> Saved:
+def _understood(record: Any) -> Saved:
     """What a line says. What a store would refuse is refused before anything is saved.
 
     raises: NodeattrsError, ValueError, TypeError, KeyError, OverflowError, RecursionError
     """
-    if not isinstance(told, dict):
+    if not isinstance(record, dict):
         raise DocumentError("a node is a map")
-    saved = Saved(told.get("name", ""), told)
-    if isinstance(told.get("document"), dict):
-        document, noted = told["document"], Noted.from_dict(told.get("noted") or {})
-        revision = _revision(told, noted)
-        saved = Saved(document.get("name"), document, told.get("snapshot"), noted=noted, revision=revision)
+    saved = Saved(record.get("name", ""), record)
+    if isinstance(record.get("document"), dict):
+        document, noted = record["document"], Noted.from_dict(record.get("noted") or {})
+        revision = _revision(record, noted)
+        saved = Saved(document.get("name"), document, record.get("snapshot"), noted=noted, revision=revision)
     node = node_of(saved)
     Node.from_chef(saved.document)
     written(saved.document, f"the document of the node {checked_name(saved.name, 'node')!r}")
@@ -225,11 +223,11 @@ def _follow(saved: Saved, last: dict[str, int]) -> None:
         last[saved.name] = saved.revision.number
 
 
-def _revision(told: JsonMap, noted: Noted) -> Revision | None:
+def _revision(record: JsonMap, noted: Noted) -> Revision | None:
     """The revision that a line says it is. raises: ValueError, TypeError"""
-    if "revision" not in told:
+    if "revision" not in record:
         return None
-    number, at = told["revision"], datetime.fromisoformat(told["at"])
+    number, at = record["revision"], datetime.fromisoformat(record["at"])
     if type(number) is not int or not 0 < number < _MOST or at.tzinfo is None:
         raise ValueError("a revision has a number, and a time with its zone")
     return Revision(number, at.astimezone(UTC), noted)

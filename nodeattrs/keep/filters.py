@@ -20,8 +20,6 @@ from nodeattrs.errors import BadArgument, Path, TypeConflict
 if TYPE_CHECKING:
     from nodeattrs.node.node import Node
 
-__all__ = ["LEVELS", "allowed", "blocked", "saved_document"]
-
 Entry = str | Sequence[str | int]
 Lists = Mapping[str, Iterable[Entry] | None]
 Tree = dict[Any, Any]
@@ -167,7 +165,7 @@ def _map(part: Any, path: Path, entry: _Entry) -> Tree:
     raise TypeConflict(
         f"{spell(path)} is {_kind(part)}, not a map, so nothing inside it can be named",
         path=path,
-        said=[f"the {entry.where} names {entry.text!r}"],
+        details=[f"the {entry.where} names {entry.text!r}"],
         hint="name all of it, or take the entry away" if path else None,
     )
 

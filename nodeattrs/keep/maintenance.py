@@ -13,24 +13,11 @@ from typing import Any
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import BadArgument, DocumentError, NodeNotFound
-from nodeattrs.keep.carrying import exported, import_nodes
 from nodeattrs.keep.filters import saved_document
-from nodeattrs.keep.nodes import node_of, withheld_in, withheld_of
+from nodeattrs.keep.nodes import node_of, withheld_of
 from nodeattrs.keep.revisions import Noted, Revision, Saved, Store, retried
 from nodeattrs.node.node import Node
 from nodeattrs.node.values import Sensitive
-
-__all__ = [
-    "exported",
-    "import_nodes",
-    "last_runs",
-    "node_of",
-    "remove_normal",
-    "restore",
-    "set_normal",
-    "withheld_in",
-    "withheld_of",
-]
 
 
 def _any_element(path: Path) -> Path:

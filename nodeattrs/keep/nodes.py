@@ -11,8 +11,6 @@ from nodeattrs.keep.revisions import Saved, Store
 from nodeattrs.node.node import Node
 from nodeattrs.node.values import MARKER, Withheld
 
-__all__ = ["node_of", "withheld_in", "withheld_of"]
-
 
 def node_of(saved: Saved, sensitive: Iterable[Path] = ()) -> Node:
     """The node as it was saved: from its snapshot, else from Chef's document.

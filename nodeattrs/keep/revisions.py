@@ -21,21 +21,6 @@ from nodeattrs.errors import NodeNotFound, StoreError
 if TYPE_CHECKING:
     from nodeattrs.keep.search import Query
 
-__all__ = [
-    "RUN",
-    "JsonMap",
-    "NewerRevision",
-    "Noted",
-    "OnNode",
-    "Revision",
-    "Saved",
-    "Store",
-    "now",
-    "retried",
-    "stale",
-    "taken",
-]
-
 JsonMap = dict[str, Any]
 
 OnNode = Callable[[str], None]
@@ -57,7 +42,7 @@ class NewerRevision(StoreError):
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """What is noted of a revision beside what the node came to.
+    """What is noted of a revision beside the node itself.
 
     ok:         whether it went well; a run that failed with an error left the node as it was
     error:      the kind of what went wrong; never its message, which may quote a secret
@@ -81,18 +66,18 @@ class Noted:
 
     def to_dict(self) -> JsonMap:
         """What is not as usual."""
-        told = {name: getattr(self, name) for name in _KINDS}
-        return {name: value for name, value in told.items() if value != getattr(_USUAL, name)}
+        record = {name: getattr(self, name) for name in _KINDS}
+        return {name: value for name, value in record.items() if value != getattr(_USUAL, name)}
 
     @classmethod
-    def from_dict(cls, told: JsonMap) -> Noted:
+    def from_dict(cls, record: JsonMap) -> Noted:
         """The reverse. raises: ValueError"""
-        if not isinstance(told, dict):
-            raise ValueError(f"what is noted of it is {told!r}, and no map")
-        for name, value in told.items():
+        if not isinstance(record, dict):
+            raise ValueError(f"what is noted of it is {record!r}, and no map")
+        for name, value in record.items():
             if not isinstance(value, _KINDS.get(name, ())):
                 raise ValueError(f"{name} is {value!r}")
-        return cls(**told)
+        return cls(**record)
 
 
 _KINDS = {"ok": bool, "error": str, "repository": str, "version": str, "report": dict, "by": str}
@@ -119,7 +104,7 @@ class Saved:
     name:     the node's; the document says the same
     document: Chef's node document
     snapshot: what the run left behind, or None where it is not known
-    note:     what a reader should be told: why there is no snapshot, what is odd about
+    note:     what a reader should know: why there is no snapshot, what is odd about
               the document; empty where all is well. A store writes it, and never keeps it.
     noted:    what is noted of the run
     revision: which one this is; a store writes it, None where it is not known
@@ -188,7 +173,7 @@ class Store(Protocol):
         ...
 
     def history(self, name: str) -> list[Revision]:
-        """The revisions that are kept and can be read, the latest first; `unreadable` tells of others."""
+        """The revisions that are kept and can be read, the latest first; `unreadable` has the others."""
         ...
 
     def unreadable(self, name: str) -> list[str]:
@@ -267,7 +252,7 @@ def stale(name: str, after: int, found: Revision | None, where: str) -> NewerRev
     ours = f"revision {after}" if after else "no revision at all"
     error = NewerRevision(
         f"somebody else has saved the node {name!r} in {where}",
-        said=[f"there is {there}", f"this run began with {ours}"],
+        details=[f"there is {there}", f"this run began with {ours}"],
         hint="run it again, or save over it with --force",
     )
     error.expected, error.found = after, found

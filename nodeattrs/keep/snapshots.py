@@ -18,8 +18,6 @@ from nodeattrs.keep.filters import Entry, Lists, entries_of, lists_by_level
 from nodeattrs.node.documents import marks_in, pack
 from nodeattrs.node.slots import SLOTS
 
-__all__ = ["filtered_snapshot"]
-
 Packed = Any
 Names = Any
 """What a list names, seen from one place: True for all of it, else a map from keys (as text) to Names."""
@@ -86,11 +84,11 @@ def _cut(packed: Packed, allow: Names, block: Names) -> Packed:
     if not isinstance(packed, dict) or "m" not in packed:
         return packed if allow is True else _WITHHELD
     pairs = []
-    for key, value, *told in packed["m"]:
+    for key, value, *whose in packed["m"]:
         inner_allow, inner_block = _below(allow, key), _below(block, key)
         if inner_allow and inner_block is not True:
             cut = _cut(value, inner_allow, inner_block)
-            pairs.append([key, cut, *(_told_of(cut, one) for one in told)])
+            pairs.append([key, cut, *(_whose_of(cut, one) for one in whose)])
     return packed | {"m": pairs}
 
 
@@ -108,10 +106,10 @@ def _cut_plain(tree: dict[str, Any], allow: Names, block: Names) -> Packed:
     return {"m": pairs}
 
 
-def _told_of(cut: Packed, told: Any) -> Any:
-    """Who said it: element by element only where the list is still there."""
-    by_element = isinstance(told, list) or (isinstance(told, dict) and "of" in told)
-    return _UNKNOWN if cut is _WITHHELD and by_element else told
+def _whose_of(cut: Packed, whose: Any) -> Any:
+    """Who set it: element by element only where the list is still there."""
+    by_element = isinstance(whose, list) or (isinstance(whose, dict) and "of" in whose)
+    return _UNKNOWN if cut is _WITHHELD and by_element else whose
 
 
 def _cut_chronicle(chronicle: list[Any], allow: Names, block: Names) -> Iterator[list[Any]]:
@@ -122,9 +120,9 @@ def _cut_chronicle(chronicle: list[Any], allow: Names, block: Names) -> Iterator
         if not allow or block is True:
             return
     kept = []
-    for what, value, told, by in events:
+    for what, value, whose, by in events:
         cut = _cut(value, allow, block)
-        kept.append([what, cut, _told_of(cut, told), by])
+        kept.append([what, cut, _whose_of(cut, whose), by])
     yield [path, slot, dropped, kept]
 
 
@@ -136,9 +134,9 @@ def _used(marks: list[dict[str, Any]], slots: dict[str, Packed], history: list[A
         _collect(tree, numbers, keys)
     for path, _, _, events in history:
         keys.update(path)
-        for _, value, told, by in events:
+        for _, value, whose, by in events:
             _collect(value, numbers, keys)
-            _collect_told(told, numbers, keys)
+            _collect_whose(whose, numbers, keys)
             numbers.add(by)
     used = []
     for number, mark in enumerate(marks):
@@ -155,11 +153,11 @@ def _collect(packed: Packed, numbers: set[int], keys: set[Any]) -> None:
         return
     if "o" in packed:
         numbers.add(packed["o"])
-    for key, value, *told in packed.get("m", ()):
+    for key, value, *whose in packed.get("m", ()):
         keys.add(key)
         _collect(value, numbers, keys)
-        for one in told:
-            _collect_told(one, numbers, keys)
+        for one in whose:
+            _collect_whose(one, numbers, keys)
     for element in packed.get("l", ()):
         _collect(element, numbers, keys)
     _collect(packed.get("d"), numbers, keys)
@@ -173,14 +171,14 @@ def _collect_plain(tree: Any, keys: set[Any]) -> None:
         _collect_plain(inner, keys)
 
 
-def _collect_told(told: Any, numbers: set[int], keys: set[Any]) -> None:
-    for number, path in marks_in(told):
+def _collect_whose(whose: Any, numbers: set[int], keys: set[Any]) -> None:
+    for number, path in marks_in(whose):
         numbers.add(number)
         keys.update(path)
 
 
 def _lines(lines: list[Any], keys: set[Any]) -> list[Any]:
-    # The steps of lists are numbers, and tell nothing.
+    # The steps of lists are numbers, and give nothing away.
     return [
         [step, line, column, _lines(below, keys)]
         for step, line, column, below in lines

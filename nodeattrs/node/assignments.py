@@ -14,8 +14,6 @@ from nodeattrs.errors import BadArgument
 from nodeattrs.node.component_tree import ComponentTree, thing_of
 from nodeattrs.node.values import Sensitive, Withheld, key_of, steps_of, stored
 
-__all__ = ["FullWriter", "UnlessWriter"]
-
 
 class UnlessWriter:
     """`node.default_unless["a"]["b"] = 1`: stores where this one component has no value, null counting as none.

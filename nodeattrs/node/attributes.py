@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule
     from nodeattrs.core.trace import Trace
 
-__all__ = ["WORDS", "Attributes", "noted_here", "words_of"]
-
 _WRITTEN = ("default", "force_default", "normal", "override", "force_override")
 WORDS = (
     *_WRITTEN,
@@ -58,7 +56,7 @@ _OVERRIDE_LEVEL = tuple(one.name for one in COMPONENTS[5:9])
 
 
 class _Speaking:
-    """A block in which a setter speaks. Not a generator: every file of a run is one."""
+    """A block in which a setter sets values. Not a generator: every file of a run is one."""
 
     __slots__ = ("_before", "_entered", "_node", "_setter")
 
@@ -69,11 +67,11 @@ class _Speaking:
     def __enter__(self) -> Any:
         marks = self._node._ledger.marks
         self._entered, marks.entered = marks.entered, sys._getframe(1).f_code
-        self._before = self._node._ledger.speak(self._setter)
+        self._before = self._node._ledger.set_as(self._setter)
         return self._node
 
     def __exit__(self, *_: object) -> None:
-        self._node._ledger.speak(self._before)
+        self._node._ledger.set_as(self._before)
         self._node._ledger.marks.entered = self._entered
 
 
@@ -331,7 +329,7 @@ class Attributes(Mapping[Any, Any]):
         return self._level(level).unlink_strict(*path)
 
     def unknown(self, level: str, name: str, origin: Locator, reason: str) -> None:
-        """Somebody speaks in one component, as whoever speaks now, and cannot be read or must not be run.
+        """Somebody sets values in one component, as the setter of now, and cannot be read or must not be run.
 
         Nothing is set; what is read stays what is known. Where it might decide a value, `trace` and
         `explain` say so. It is kept in a snapshot, and forgotten when the slot begins anew.
@@ -396,20 +394,20 @@ class Attributes(Mapping[Any, Any]):
         for name in names:
             self._trees[name].unlink(path)
 
-    # Who spoke
+    # Who set it
 
     @taking(source=str, name=str, locator="at?")
     def setting_as(self, source: str, name: str = "", locator: Locator | None = None) -> AbstractContextManager[Self]:
         """Within the block, what is written is set by this source: `with node.setting_as("recipe", "apache2"):`.
 
         source:  "attribute file" writes the attribute file's slots; everybody else the recipe's
-        name:    the cookbook, role, environment, ... that speaks
+        name:    the cookbook, role, environment, ... that sets values
         locator: knows the places, where it is a document; code finds its own line
         """
         return _Speaking(self, Setter(source, name, locator))
 
     def origin_here(self) -> Origin:
-        """Who speaks now, and the line outside of this library that calls."""
+        """The setter of now, and the line outside of this library that calls."""
         return noted_here(self)()
 
     def note_read(self, document: Any, locator: Locator) -> None:

@@ -31,8 +31,6 @@ from nodeattrs.texts.file_names import file_of
 from nodeattrs.texts.flow import Code, Flow, Found, Frame
 from nodeattrs.texts.scopes import EACH, SOME
 
-__all__ = ["Asked", "causes_at", "of_code", "of_text"]
-
 _MOST = 12
 _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
@@ -131,15 +129,11 @@ def _composed(locator: Any, asked: Asked, found: list[Found], value: Any, here: 
     """Each thing that was found, as a line."""
     likely = [one for one in found if asked.is_likely(one, value)]
     for one in likely or found:
-        at = locator.placed(one.code.file, one.node.lineno, _column(one))
+        at = locator.placed(one.code.file, one.node.lineno, one.code.text.column(one.node.lineno, one.node.col_offset))
         for cause in asked.of(one, value if one.exact else ABSENT, at):
             is_here = (cause.origin.file, cause.origin.line) == (here.file, here.line) and cause.what == WRITTEN
             if not is_here or cause.path is not None:
                 yield cause
-
-
-def _column(found: Found) -> int:
-    return found.code.text.column(found.node.lineno, found.node.col_offset)
 
 
 class Asked:

@@ -17,12 +17,13 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Verb
+from nodeattrs.core.origins import Origins
 from nodeattrs.core.policy import Meet
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import BadArgument, NullInTheWay, TooDeep, TypeConflict
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.lists import Pairs, put, remove_equal, take
-from nodeattrs.node.maps import AssignedMap, ElementTold, OwnedMap, Told, each, told_at, worked_on
+from nodeattrs.node.maps import AssignedMap, OwnedMap, Whose, each, whose_at, worked_on
 from nodeattrs.node.slots import PAIR, Component, component
 from nodeattrs.node.values import ROOM
 
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from nodeattrs.core.fold import Layer
 
 from nodeattrs.node.maps import Joined
-
-__all__ = ["ComponentTree", "Cut", "Place", "below", "of_pair", "part_of", "thing_of"]
-
 
 Place = tuple[Any, Any]
 """What stands at a path of a component: the attribute file's part and the recipe's.
@@ -110,7 +108,7 @@ class Cuts:
 
 
 class ComponentTree:
-    """One component, read and changed by whoever speaks.
+    """One component, read and changed by the setter of now.
 
     ledger:    the fifteen trees
     component: which two of them (or one)
@@ -137,7 +135,7 @@ class ComponentTree:
 
     @property
     def _by_recipe(self) -> bool:
-        """Whether what is said now goes into a slot of its own, over what attribute files say."""
+        """Whether what is set now goes into a slot of its own, over what attribute files say."""
         return self._is_pair and not self.ledger.early
 
     @property
@@ -197,28 +195,28 @@ class ComponentTree:
         raise self._conflict(thing, path, step)
 
     def _conflict(self, thing: Any, path: Path, step: Any) -> TypeConflict:
-        said = []
+        details = []
         where = f"{self.component.name}.{spell(path)}" if path else self.component.name
         if path and thing is not ABSENT:
             who = self.who(path)
-            said = [f"{_short(thing)} was set by {who}"] if who else []
+            details = [f"{_short(thing)} was set by {who}"] if who else []
         if thing is None or thing is ABSENT:
             return NullInTheWay(
                 f"cannot step to {spell((step,))}: there is {'null' if thing is None else 'nothing'} at {where}",
                 path=(*path, step),
-                said=said,
+                details=details,
                 hint="assign a map there first, or use write(...), which replaces what is in the way",
             )
         sort = "list, which takes whole numbers," if isinstance(thing, list) else f"value {_short(thing)}"
         return TypeConflict(
             f"cannot step to {spell((step,))}: there is the {sort} at {where}",
             path=(*path, step),
-            said=said,
+            details=details,
             hint="write(...) and the full assignment (default_full) replace what is in the way",
         )
 
     def who(self, path: Path) -> str:
-        """Who said what stands at *path*, in words; empty where nobody is known."""
+        """Who set what stands at *path*, in words; empty where nobody is known."""
         file, recipe = self.place(path)
         if (file is ABSENT and recipe is ABSENT) or not self.ledger.provenance:
             return ""
@@ -233,7 +231,7 @@ class ComponentTree:
         """Chef's level store of a value of our own at *path*, whose parent was stepped to.
 
         parent: the place of the parent, where it is known
-        depth:  the statement that speaks counts paths from there; from *path* itself when None
+        depth:  the statement that sets it counts paths from there; from *path* itself when None
         raises: NullInTheWay, TypeConflict
         """
         if len(path) > ROOM:
@@ -303,7 +301,7 @@ class ComponentTree:
         mark = self._here(len(path), Verb.APPEND)
         if top is None or top == path:
             return self._work(path, lambda pairs: change(pairs, mark), mark, anew)
-        inner: list[tuple[Any, ElementTold]] = [(entry, mark) for entry in thing_of(self.place(path))]
+        inner: list[tuple[Any, Origins]] = [(entry, mark) for entry in thing_of(self.place(path))]
         answer = change(inner, mark)
         self._store(path, [entry for entry, _ in inner], Verb.APPEND)
         return answer
@@ -311,15 +309,15 @@ class ComponentTree:
     def _work(self, path: Path, change: Callable[[Pairs], Any], mark: int | None = None, anew: bool = False) -> Any:
         file, recipe = self.place(path)
         slot, elements = (self._file, file) if recipe is ABSENT else (self._recipe, recipe)
-        told: Told = [0] * len(elements)
+        whose: Whose = [0] * len(elements)
         if self.ledger.provenance:
-            told = told_at(self.ledger.trees[slot], path)[0]
-        pairs = list(zip(elements, each(told, path, len(elements)), strict=True))
+            whose = whose_at(self.ledger.trees[slot], path)[0]
+        pairs = list(zip(elements, each(whose, path, len(elements)), strict=True))
         answer = change(pairs)
         if mark is None:
             mark = self._here(len(path), Verb.APPEND)
-        who = [said for _, said in pairs]
-        now = (who or None) if anew else worked_on(told, who, mark)
+        who = [own for _, own in pairs]
+        now = (who or None) if anew else worked_on(whose, who, mark)
         self.ledger.store(self._slot, path, [value for value, _ in pairs], mark, now)
         return answer
 
@@ -356,7 +354,7 @@ class ComponentTree:
         self.ledger.replace(self._slot, AssignedMap(value, mark) if self._by_recipe else value, mark)
 
     def not_read(self, layer: Layer) -> None:
-        """A layer that speaks as whoever speaks now, and cannot be read."""
+        """A layer of the setter of now that cannot be read."""
         self.ledger.not_read(self._slot, (layer,))
 
     def empty(self) -> None:
@@ -386,7 +384,7 @@ class ComponentTree:
                 raise TypeConflict(
                     f"cannot write below the value {_short(thing)} at {self.component.name}.{spell(at)}",
                     path=path,
-                    said=[f"it was set by {self.who(at)}"] if self.who(at) else (),
+                    details=[f"it was set by {self.who(at)}"] if self.who(at) else (),
                     hint="write(...) replaces what is in the way",
                 )
             ours = parent[1] is not ABSENT and self._by_recipe
@@ -401,14 +399,14 @@ class ComponentTree:
         return self.delete(path) if isinstance(thing_of(self.place(path[:-1])), (dict, list)) else None
 
     def silent(self, path: Path, value: Any) -> None:
-        """Note an `unless` that said nothing."""
+        """Note an `unless` that set nothing."""
         if self.ledger.provenance:
             self.ledger.silent(self._slot, path, value, self.ledger.marks.here(len(path), Verb.SILENT))
 
     # Handles that are held while their place is replaced
 
     def leave(self, path: Path = ()) -> None:
-        """Leave the container at *path* to the writers that hold it: another one takes its place, whoever speaks."""
+        """Leave the container at *path* to the writers that hold it: another one takes its place, whoever sets it."""
         trees = self.ledger.trees
         place: Place = of_pair(trees[self._file], trees[self._recipe]) if self._is_pair else (ABSENT, trees[self._file])
         for step in path:

@@ -23,21 +23,6 @@ from nodeattrs.node.slots import DEFAULT_GROUP, NORMAL_GROUP, OVERRIDE_GROUP, SL
 from nodeattrs.node.values import MARKER, Deferred, Sensitive, Symbol, Withheld
 from nodeattrs.node.view import plain, rooted
 
-__all__ = [
-    "CHEF_RULES",
-    "FORMAT",
-    "LEVELS",
-    "VERSION",
-    "chef_document",
-    "json_default",
-    "json_ready",
-    "marks_in",
-    "meet_yaml",
-    "pack",
-    "snapshot_document",
-    "snapshot_ledger",
-]
-
 LEVELS = ("automatic", "normal", "default", "override")
 """The levels of Chef's node JSON, in its order."""
 
@@ -87,7 +72,7 @@ def _computed(value: Deferred, path: Path) -> Any:
     except DeferredCycle:
         raise
     except ValueWithheld as error:
-        return {_FAILED: "; ".join(error.said) or error.message}
+        return {_FAILED: "; ".join(error.details) or error.message}
     except Exception as error:
         return {_FAILED: f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}".rstrip(": ")}
 
@@ -158,16 +143,16 @@ def _chef_levels(ledger: Ledger, shared: bool) -> dict[str, dict[str, Any]]:
         rest = plain({key: value for key, value in facts.items() if key not in kept}, False)
         groups = {level: ledger.plan(group) for level, group in _GROUPS.items()} if ledger.rules else _GROUPS
         trees = {level: plain(rooted(ledger.trees, group), False) for level, group in groups.items()}
-    said = {**json_ready(rest), **kept}
+    whole = {**json_ready(rest), **kept}
     return {
-        "automatic": {str(key): said[str(key)] for key in facts},
+        "automatic": {str(key): whole[str(key)] for key in facts},
         **{level: json_ready(tree) for level, tree in trees.items()},
     }
 
 
 # Trees of a snapshot. A map is {"m": [[key, entry], ...]}, so that 1 and "1" stay two keys; with
 # "o" its own mark, "a" whether it is assigned; an entry is [key, value] or [key, value, mark].
-# A list is {"l": [...]}; a scalar stands for itself. A map that was said as a whole and is JSON through
+# A list is {"l": [...]}; a scalar stands for itself. A map that was set as a whole and is JSON through
 # and through is {"j": itself}: so facts stand in a snapshot as they do in a node document.
 
 
@@ -199,7 +184,7 @@ def _packed_map(value: dict[Any, Any], evaluate: bool = True, settled: Mapping[A
         else:
             pair = [key, _packed(inner, evaluate, owned is not None)]
         if owned is not None and key in owned.origins:
-            pair.append(_packed_told(owned.origins[key]))
+            pair.append(_packed_whose(owned.origins[key]))
         pairs.append(pair)
     packed: dict[str, Any] = {"m": pairs}
     if owned is not None:
@@ -220,31 +205,31 @@ def _packed_deferred(value: Deferred) -> dict[str, Any]:
     return {"d": _packed(json_ready(computed))} if failed is None else {"f": failed}
 
 
-def _packed_told(told: Any) -> Any:
+def _packed_whose(whose: Any) -> Any:
     """A number, or for a list an array of elements: a number, or tagged "at", "all" or "in".
 
     One that was worked on in place has its array under "of", and beside it who set and who worked on it.
     """
-    if isinstance(told, Worked):
-        return {"of": [_packed_told(one) for one in told], "begun": list(told.begun), "steps": list(told.steps)}
-    if isinstance(told, list):
-        return [_packed_told(one) for one in told]
-    if isinstance(told, At):
-        return {"at": [told.source, list(told.path)]}
-    if isinstance(told, Patched):
-        return {"in": [_packed_told(told.base), list(told.path), _packed_told(told.by)]}
-    if isinstance(told, tuple):
-        return {"all": [_packed_told(one) for one in told]}
-    return told
+    if isinstance(whose, Worked):
+        return {"of": [_packed_whose(one) for one in whose], "begun": list(whose.begun), "steps": list(whose.steps)}
+    if isinstance(whose, list):
+        return [_packed_whose(one) for one in whose]
+    if isinstance(whose, At):
+        return {"at": [whose.source, list(whose.path)]}
+    if isinstance(whose, Patched):
+        return {"in": [_packed_whose(whose.base), list(whose.path), _packed_whose(whose.by)]}
+    if isinstance(whose, tuple):
+        return {"all": [_packed_whose(one) for one in whose]}
+    return whose
 
 
-def marks_in(told: Any) -> Iterator[tuple[int, Path]]:
-    """The marks that a packed `told` refers to, each with the path it is asked for."""
-    if isinstance(told, list):
-        for one in told:
+def marks_in(whose: Any) -> Iterator[tuple[int, Path]]:
+    """The marks that a packed `whose` refers to, each with the path it is asked for."""
+    if isinstance(whose, list):
+        for one in whose:
             yield from marks_in(one)
-    elif isinstance(told, dict):
-        for tag, inner in told.items():
+    elif isinstance(whose, dict):
+        for tag, inner in whose.items():
             if tag == "at":
                 yield inner[0], tuple(inner[1])
             elif tag == "in":
@@ -252,7 +237,7 @@ def marks_in(told: Any) -> Iterator[tuple[int, Path]]:
             else:
                 yield from marks_in(inner)
     else:
-        yield told, ()
+        yield whose, ()
 
 
 def _packed_lines(lines: dict[Any, Any]) -> list[Any]:
@@ -275,42 +260,42 @@ class _Reach:
             self._walk(tree, tree.origin, ())
         for path, _, chronicle in _chronicles(ledger, slots):
             for event in chronicle.events():
-                self._walk(event.value, event.told, path)
+                self._walk(event.value, event.whose, path)
                 self._note(At(event.by, path))
 
-    def _walk(self, value: Any, told: Any, path: Path) -> None:
-        if isinstance(told, Worked):
-            for number in (*told.begun, *told.steps):
+    def _walk(self, value: Any, whose: Any, path: Path) -> None:
+        if isinstance(whose, Worked):
+            for number in (*whose.begun, *whose.steps):
                 self._note(At(number, path))
-        if isinstance(told, list):
-            for index, (one, element) in enumerate(zip(told, value, strict=False)):
-                for said in _every(one, (*path, index)):
-                    self._note(said, element)
+        if isinstance(whose, list):
+            for index, (one, element) in enumerate(zip(whose, value, strict=False)):
+                for setter in _every(one, (*path, index)):
+                    self._note(setter, element)
         elif isinstance(value, OwnedMap):
-            self._note(At(told, path))
+            self._note(At(whose, path))
             for key, inner in value.items():
                 self._walk(inner, value.origins.get(key, value.origin), (*path, key))
         else:
-            self._note(At(told, path), value)
+            self._note(At(whose, path), value)
 
-    def _note(self, said: At, value: Any = None) -> None:
-        self.used.add(said.source)
-        if self._marks[said.source].bulk:
+    def _note(self, setter: At, value: Any = None) -> None:
+        self.used.add(setter.source)
+        if self._marks[setter.source].bulk:
             return  # the lines of thousands of facts are not worth their room
-        here = self.covered.setdefault(said.source, {})
-        for step in said.path[self._marks[said.source].depth :]:
+        here = self.covered.setdefault(setter.source, {})
+        for step in setter.path[self._marks[setter.source].depth :]:
             here = here.setdefault(step, {})
         _mirror(here, value)
 
 
-def _every(told: Any, at: Path) -> Iterator[At]:
-    """Everyone who said an element or a part of it."""
-    yield from setters(told, at)
-    if isinstance(told, Patched):
-        yield from _every(told.base, at)
-        yield from _every(told.by, (*at, *told.path))
-    elif type(told) is tuple:
-        for one in told:
+def _every(whose: Any, at: Path) -> Iterator[At]:
+    """Everyone who set an element or a part of it."""
+    yield from setters(whose, at)
+    if isinstance(whose, Patched):
+        yield from _every(whose.base, at)
+        yield from _every(whose.by, (*at, *whose.path))
+    elif type(whose) is tuple:
+        for one in whose:
             yield from _every(one, at)
 
 
@@ -406,7 +391,7 @@ def _packed_marks(ledger: Ledger, slots: Collection[int]) -> list[dict[str, Any]
 
 def _kept(ledger: Ledger, marks: Sequence[Mark], slots: Collection[int]) -> Mapping[int, list[Any]]:
     """The causes of what each mark has set."""
-    asked = {number for number, mark in enumerate(marks) if mark.tells}
+    asked = {number for number, mark in enumerate(marks) if mark.is_kept}
     if not asked:
         return {}
     from nodeattrs.node.kept_causes import kept  # it reads sources
@@ -427,4 +412,4 @@ def _packed_mark(mark: Mark, base: Origin, lines: dict[Any, Any]) -> dict[str, A
 
 
 def _packed_event(event: Event) -> list[Any]:
-    return [event.what, _packed(event.value, evaluate=False), _packed_told(event.told), event.by]
+    return [event.what, _packed(event.value, evaluate=False), _packed_whose(event.whose), event.by]

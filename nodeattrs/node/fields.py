@@ -11,8 +11,6 @@ from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import wrong_argument
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT
 
-__all__ = ["FIELDS", "checked_environment", "checked_folder"]
-
 
 def checked_environment(name: object) -> str:
     """*name* itself, if an environment may have it. raises: BadArgument"""

@@ -10,30 +10,28 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from nodeattrs.node.maps import Told
-
-__all__ = ["EVENTS", "HISTORY_BOUND", "Chronicle", "Event"]
+from nodeattrs.node.maps import Whose
 
 HISTORY_BOUND = 5
 """How many events are kept for one path of one slot: the first, and the last four."""
 
 
 EVENTS = frozenset({"overwritten", "erased", "silent"})
-"""What can happen to a word that was said; "silent" is an `unless` that found a value."""
+"""What can happen to what was set; "silent" is an `unless` that found a value."""
 
 
 class Event(NamedTuple):
     """One entry of the history.
 
     what:  one of EVENTS
-    value: what stood there (for "silent": what would have been said); its maps keep their marks
-    told:  who had said it; for maps, those entries without a mark of their own
+    value: what stood there (for "silent": what would have been set); its maps keep their marks
+    whose: who had set it; for maps, those entries without a mark of their own
     by:    the mark of who did it; 0 for "silent"
     """
 
     what: str
     value: Any
-    told: Told
+    whose: Whose
     by: int
 
 

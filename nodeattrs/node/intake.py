@@ -3,7 +3,7 @@
 Each is deep merged over what a slot holds, every leaf with its origin. Chef's other merge:
 maps meet, lists unite, anything else is replaced, in one pass. What it replaces goes into the
 history, so that a role that lost to another role is still found. It knows no run-lists to
-expand and no files: a run hands in plain data and who said it.
+expand and no files: a run hands in plain data and who set it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from nodeattrs.core.claim import Below, Cause, Locator, Origin
 from nodeattrs.core.folding import placed
-from nodeattrs.core.origins import At
+from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import AmbiguousRunList, BadArgument
@@ -22,23 +22,10 @@ from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.component_tree import ComponentTree, of_pair, thing_of
 from nodeattrs.node.documents import snapshot_ledger
 from nodeattrs.node.ledger import Ledger, Prepared
-from nodeattrs.node.maps import ElementTold, OwnedMap, Worked, each, last_word, remarked, setters, thawed, told_at
+from nodeattrs.node.maps import OwnedMap, Worked, each, last_word, remarked, setters, thawed, whose_at
 from nodeattrs.node.setters import RUN, Mark
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, DEFAULT_GROUP, SLOTS, component
 from nodeattrs.node.values import stored
-
-__all__ = [
-    "FACTS",
-    "JSON",
-    "ROLES",
-    "EnvironmentLike",
-    "Intake",
-    "OfNode",
-    "facts_of",
-    "load",
-    "make_tags",
-    "told_of_node",
-]
 
 JSON, FACTS, ROLES, RUN_ITSELF = Origin("JSON attributes"), Origin("facts"), Origin("role"), Origin(RUN)
 
@@ -77,9 +64,9 @@ class Intake:
         """Replace slots 3 and 12 by what an environment says; None and "_default" say nothing."""
         silent = environment is None or environment.name == DEFAULT_ENVIRONMENT
         for level in ("default", "override"):
-            said = {} if silent else getattr(environment, f"{level}_attributes")
+            given = {} if silent else getattr(environment, f"{level}_attributes")
             named = Origin("environment", getattr(environment, "name", ""))
-            load(self._trees[f"env_{level}"], said, getattr(environment, f"{level}_locator", named))
+            load(self._trees[f"env_{level}"], given, getattr(environment, f"{level}_locator", named))
 
     def roles(
         self,
@@ -103,7 +90,7 @@ class Intake:
         """Take in what environment and roles say as another node has it, at no cost.
 
         layers: of a node with the same sensitive paths
-        False, and nothing is taken in, where anything was said here before
+        False, and nothing is taken in, where anything was set here before
         """
         with self._ledger.lock:
             fresh = self._ledger.is_fresh(layers)
@@ -118,28 +105,28 @@ class Intake:
     def saved(self, node: Attributes) -> None:
         """Take over the normal attributes of an earlier run, as what was saved then.
 
-        What the node's own document said is left out: it is taken in anew in each run (`normal`).
+        What the node's own document set is left out: it is taken in anew in each run (`normal`).
         """
         other = Ledger(provenance=True, root=str)
         with node._ledger.lock:
             from nodeattrs.node.restoring import restore_ledger
 
             restore_ledger(snapshot_ledger(node._ledger, only=(7, 8)), other)
-        _sink(ComponentTree(other, component("normal")))
-        _adopt(self._trees["normal"], other, _of_node_document)
+        _moved_down(ComponentTree(other, component("normal")))
+        _take_over(self._trees["normal"], other, _of_node_document)
 
     def normal(self, attributes: Mapping[Any, Any], locator: Locator) -> None:
         """Deep merge attributes of the node's own document over normal, lists united."""
         _lay_over(self._trees["normal"], attributes, locator)
 
     def json_attributes(self, attributes: Mapping[Any, Any], locator: Locator = JSON) -> None:
-        """Deep merge JSON attributes over normal, lists united; without what they say of the node (`told_of_node`)."""
-        _sink(self._trees["normal"])
+        """Deep merge JSON attributes over normal, lists united; without what they say of the node (`split_of_node`)."""
+        _moved_down(self._trees["normal"])
         _lay_over(self._trees["normal"], attributes, locator)
         self.begin_tags()
 
     def begin_tags(self) -> None:
-        """Make normal `tags` a list, as every run does before anybody else speaks."""
+        """Make normal `tags` a list, as every run does before anybody else sets any."""
         with self._node.setting_as(RUN, locator=RUN_ITSELF):
             make_tags(self._node)
 
@@ -210,7 +197,7 @@ class OfNode(NamedTuple):
     environment: Any
 
 
-def told_of_node(json_attributes: Mapping[Any, Any], locator: Locator = JSON) -> OfNode:
+def split_of_node(json_attributes: Mapping[Any, Any], locator: Locator = JSON) -> OfNode:
     """Take `run_list` (or `recipes`) and `chef_environment` out of JSON attributes. raises: AmbiguousRunList"""
     attributes = dict(json_attributes)
     if "run_list" in attributes and "recipes" in attributes:
@@ -265,17 +252,17 @@ def _lay_over(component: ComponentTree, tree: Any, locator: Locator) -> None:
     ledger, slot = component.ledger, component.lower
     mark = _mark(component, locator)
 
-    def known(path: Path) -> list[ElementTold]:
-        told, below = told_at(ledger.trees[slot], path)
-        return list(each(told, path, len(below)))
+    def known(path: Path) -> list[Origins]:
+        whose, below = whose_at(ledger.trees[slot], path)
+        return list(each(whose, path, len(below)))
 
-    inside, said = ledger.plan(DEFAULT_GROUP).policy, Part(stored(tree, ()), At(mark, ()))
-    empty = [path for path in _empty_maps(said.value, ()) if dig(ledger.trees[slot], path) == {}]
-    for path, below, part in placed(inside, ledger.trees[slot], said, known):
+    inside, laid = ledger.plan(DEFAULT_GROUP).policy, Part(stored(tree, ()), At(mark, ()))
+    empty = [path for path in _empty_maps(laid.value, ()) if dig(ledger.trees[slot], path) == {}]
+    for path, below, part in placed(inside, ledger.trees[slot], laid, known):
         if isinstance(below, (dict, list)):
             component.leave(path)
-        told = part.origins if ledger.provenance and isinstance(part.origins, list) else None
-        ledger.store(slot, path, part.value, mark, told)
+        whose = part.origins if ledger.provenance and isinstance(part.origins, list) else None
+        ledger.store(slot, path, part.value, mark, whose)
     for path in empty:
         ledger.met_empty(slot, path, mark)
 
@@ -287,40 +274,40 @@ def _empty_maps(tree: Any, path: Path) -> Iterator[Path]:
         yield from _empty_maps(value, (*path, key))
 
 
-def _sink(component: ComponentTree) -> None:
-    """Move the content of a recipe's slot down into the attribute file's, keeping who said it.
+def _moved_down(component: ComponentTree) -> None:
+    """Move the content of a recipe's slot down into the attribute file's, keeping who set it.
 
-    What was said in normal is, in the next run, what was saved: it stands in the lower slot then.
+    What was set in normal is, in the next run, what was saved: it stands in the lower slot then.
     """
     ledger, lower, upper = component.ledger, component.lower, component.upper
     tree, unknown = ledger.trees[upper], ledger.unknown.get(upper, ())
     if of_pair(ledger.trees[lower], tree)[0] is ABSENT:
         ledger.replace(lower, {}, remember=False)
-    _sunk(ledger, lower, tree, ())
+    _moved(ledger, lower, tree, ())
     ledger.replace(upper, {}, remember=False)
     ledger.not_read(lower, unknown)
 
 
-def _sunk(ledger: Ledger, lower: int, tree: OwnedMap, path: Path) -> None:
+def _moved(ledger: Ledger, lower: int, tree: OwnedMap, path: Path) -> None:
     for key, value in tree.items():
-        at, told = (*path, key), tree.origins.get(key, tree.origin)
+        at, whose = (*path, key), tree.origins.get(key, tree.origin)
         meets = of_pair(dig(ledger.trees[lower], at), value)[0] is not ABSENT
         if isinstance(value, OwnedMap):
             if not meets:
                 ledger.store(lower, at, OwnedMap((), value.origin), value.origin)
-            _sunk(ledger, lower, value, at)
+            _moved(ledger, lower, value, at)
         elif meets:
-            _sunk(ledger, lower, thawed(value, last_word(told)), at)
-        elif isinstance(told, list):
-            ledger.store(lower, at, value, 0, told)
+            _moved(ledger, lower, thawed(value, last_word(whose)), at)
+        elif isinstance(whose, list):
+            ledger.store(lower, at, value, 0, whose)
         else:
-            ledger.store(lower, at, value, told)
+            ledger.store(lower, at, value, whose)
 
 
-def _adopt(component: ComponentTree, saved: Ledger, but: Callable[[Origin], bool]) -> None:
+def _take_over(component: ComponentTree, saved: Ledger, but: Callable[[Origin], bool]) -> None:
     """Take over the (lower) slot from another ledger with its marks, which are those of who set it then.
 
-    but: what these said is left out
+    but: what these set is left out
     """
     tree = _Adoption(component.ledger, saved, but).tree(saved.trees[component.lower])
     component.leave()
@@ -359,25 +346,25 @@ class _Adoption:
     def tree(self, tree: OwnedMap) -> OwnedMap:
         copy = OwnedMap((), self._number(tree.origin))
         for key, value in tree.items():
-            told = tree.origins.get(key, tree.origin)
-            if isinstance(told, list):
-                kept = [pair for pair in zip(value, told, strict=True) if not self._only_by_left_out(pair[1])]
+            whose = tree.origins.get(key, tree.origin)
+            if isinstance(whose, list):
+                kept = [pair for pair in zip(value, whose, strict=True) if not self._only_by_left_out(pair[1])]
                 if kept or not value:
                     copy[key] = [entry for entry, _ in kept]
-                    copy.origins[key] = self._elements(told, [who for _, who in kept])
+                    copy.origins[key] = self._elements(whose, [who for _, who in kept])
                 continue
             inner = self.tree(value) if isinstance(value, OwnedMap) else value
-            if not self._is_left_out(told) or (inner and isinstance(inner, OwnedMap)):
+            if not self._is_left_out(whose) or (inner and isinstance(inner, OwnedMap)):
                 copy[key] = inner
-                copy.origins[key] = remarked(told, self._number)
+                copy.origins[key] = remarked(whose, self._number)
         return copy
 
-    def _elements(self, told: list[ElementTold], kept: list[ElementTold]) -> list[ElementTold]:
+    def _elements(self, whose: list[Origins], kept: list[Origins]) -> list[Origins]:
         elements = remarked(kept, self._number)
-        if not isinstance(told, Worked):
+        if not isinstance(whose, Worked):
             return elements  # type: ignore[no-any-return]
         begun, steps = (
-            [self._number(one) for one in marks if not self._is_left_out(one)] for marks in (told.begun, told.steps)
+            [self._number(one) for one in marks if not self._is_left_out(one)] for marks in (whose.begun, whose.steps)
         )
         return Worked(elements, tuple(begun), tuple(steps))
 
@@ -394,5 +381,5 @@ class _Adoption:
             known = self._left_out[number] = self._but(self._saved.marks[number].locator.at(()))
         return known
 
-    def _only_by_left_out(self, told: ElementTold) -> bool:
-        return all(self._is_left_out(said.source) for said in setters(told, ()))
+    def _only_by_left_out(self, whose: Origins) -> bool:
+        return all(self._is_left_out(setter.source) for setter in setters(whose, ()))

@@ -1,4 +1,4 @@
-"""Keys that JSON cannot tell apart: `80` and `"80"` in one map of a node.
+"""Keys that JSON cannot keep apart: `80` and `"80"` in one map of a node.
 
 A document has text for keys only, so the last of the two is what is saved, as in Chef. It knows no
 document: whoever runs a node, or shows one, passes on the warnings that are made here.
@@ -12,8 +12,6 @@ from typing import Any
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import BadKey
 from nodeattrs.node.attributes import Attributes
-
-__all__ = ["double_keys"]
 
 
 def double_keys(node: Attributes) -> list[BadKey]:
@@ -46,7 +44,7 @@ def _warning(node: Attributes, *twins: Path) -> BadKey:
     warning = BadKey(
         f"{names} are one key in what is saved, whose keys are text: the last one is kept",
         path=twins[0],
-        said=[f"{spell(path)} was set by {origin}" for path in twins for origin in node.origins(path)],
+        details=[f"{spell(path)} was set by {origin}" for path in twins for origin in node.origins(path)],
         hint="write both as text",
     )
     warning.kind = "same-key-as-text"

@@ -12,10 +12,8 @@ from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.origins import At
 from nodeattrs.core.tree import Path
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import OwnedMap, Told, last_word, setters
+from nodeattrs.node.maps import OwnedMap, Whose, last_word, setters
 from nodeattrs.node.node_trace import causes_of
-
-__all__ = ["kept", "read_back"]
 
 _PLACE = ("kind", "name", "file", "line", "column")
 
@@ -23,7 +21,7 @@ _PLACE = ("kind", "name", "file", "line", "column")
 def kept(ledger: Ledger, slots: Collection[int], asked: Collection[int]) -> dict[int, list[list[Any]]]:
     """By number of a mark, the causes of what it has set in some slots.
 
-    asked: the marks that can tell
+    asked: the marks of those that are kept
     cost:  a look at every value that these have set
     """
     found: dict[int, list[list[Any]]] = {}
@@ -35,20 +33,20 @@ def kept(ledger: Ledger, slots: Collection[int], asked: Collection[int]) -> dict
     return found
 
 
-def _values(value: Any, told: Told, path: Path, of: Collection[int]) -> Iterator[tuple[Path, Any, At]]:
+def _values(value: Any, whose: Whose, path: Path, of: Collection[int]) -> Iterator[tuple[Path, Any, At]]:
     """Each value that some marks have set, maps and lists too, and which of the marks at which path."""
     if isinstance(value, OwnedMap):
-        if isinstance(told, int) and told in of:
-            yield path, value, At(told, path)
+        if isinstance(whose, int) and whose in of:
+            yield path, value, At(whose, path)
         for key, inner in value.items():
             yield from _values(inner, value.origins.get(key, value.origin), (*path, key), of)
-    elif isinstance(told, int):
-        if told in of:
-            yield from ((at, inner, At(told, at)) for at, inner in _below(value, path))
+    elif isinstance(whose, int):
+        if whose in of:
+            yield from ((at, inner, At(whose, at)) for at, inner in _below(value, path))
     else:
-        if (last := last_word(told)) in of:
+        if (last := last_word(whose)) in of:
             yield path, value, At(last, path)
-        for index, (inner, element) in enumerate(zip(value, told, strict=False)):
+        for index, (inner, element) in enumerate(zip(value, whose, strict=False)):
             at = (*path, index)
             for by in setters(element, at):
                 for below, part in _below(inner, ()) if by.source in of else ():

@@ -18,11 +18,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.origins import At
+from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
 from nodeattrs.node.history import Chronicle, Event
-from nodeattrs.node.maps import ElementTold, OwnedMap, replica, said_in, thawed, told_at
+from nodeattrs.node.maps import OwnedMap, replica, setters_in, thawed, whose_at
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.setters import Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
@@ -35,11 +35,9 @@ if TYPE_CHECKING:
 
 from nodeattrs.node.maps import Branch, Joined
 
-__all__ = ["Ledger", "Prepared"]
-
 
 class Prepared(NamedTuple):
-    """What some slots of a ledger that prepared nothing else came to: for many ledgers to begin with.
+    """Some slots of a ledger that prepared nothing else: for many ledgers to begin with.
 
     trees, marks, history, unknown: see `Ledger`; nobody changes them any more
     """
@@ -71,11 +69,11 @@ class Ledger:
     root:       gives the folder to which the files of marks are relative
     secrets:    the paths whose values are wrapped as Sensitive when they enter
     cache:      the merged view's top-level answers; the node reads it directly
-    early:      whether whoever speaks now writes the attribute file's slots; see `Setter`
+    early:      whether the setter of now writes the attribute file's slots; see `Setter`
     serial:     rises with every change
     rules:      what happens at some paths instead of what Chef does
     settled:    facts that nobody changes any more, entry by entry: what of slot 15 is one of these was never copied
-    unknown:    by slot, the layers that speak there and cannot be read; those begin anew with the slot
+    unknown:    by slot, the layers that stand there and cannot be read; those begin anew with the slot
     """
 
     __slots__ = (
@@ -169,11 +167,11 @@ class Ledger:
 
     # Writing
 
-    def store(self, slot: int, path: Path, value: Any, mark: int = 0, told: list[ElementTold] | None = None) -> None:
+    def store(self, slot: int, path: Path, value: Any, mark: int = 0, whose: list[Origins] | None = None) -> None:
         """Put *value*, which nobody else can change, at *path*; the steps to it are maps or absent.
 
-        mark: who says so
-        told: for a list worked on in place: who said each element
+        mark: who sets it
+        whose: for a list worked on in place: who set each element
         cost: the depth of the path
         """
         if not path:
@@ -188,7 +186,7 @@ class Ledger:
                 if key in parent:
                     before = parent.origins.get(key, parent.origin)
                     self._remember(slot, path, Event("overwritten", parent[key], before, mark))
-                parent.origins[key] = mark if told is None else told
+                parent.origins[key] = mark if whose is None else whose
             parent[key] = value
             self._leave()
 
@@ -200,8 +198,8 @@ class Ledger:
         with self.lock:
             parent = self._enter(slot, path[:-1], key, mark)
             if self.provenance:
-                told = parent.origins.pop(key, parent.origin)
-                self._remember(slot, path, Event("erased", parent[key], told, mark))
+                whose = parent.origins.pop(key, parent.origin)
+                self._remember(slot, path, Event("erased", parent[key], whose, mark))
             del parent[key]
             self._leave()
 
@@ -229,14 +227,14 @@ class Ledger:
             self.serial += 1
 
     def not_read(self, slot: int, layers: Iterable[Layer]) -> None:
-        """Note layers that speak in a slot and cannot be read; reads and other slots do not change."""
+        """Note layers that stand in a slot and cannot be read; reads and other slots do not change."""
         with self.lock:
             known = tuple(dict.fromkeys((*self.unknown.get(slot, ()), *layers)))
             if known:
                 self.unknown[slot] = known
 
     def prepared(self, slots: Iterable[int]) -> Prepared:
-        """What some slots hold, for other ledgers; this one hears nothing more."""
+        """What some slots hold, for other ledgers; this one takes in nothing more."""
         slots = tuple(slots)
         trees = {slot: self.trees[slot] for slot in slots}
         for tree in trees.values():
@@ -246,12 +244,12 @@ class Ledger:
         return Prepared(trees, tuple(self.marks.all()[1:]), history, unknown)
 
     def is_fresh(self, prepared: Prepared) -> bool:
-        """Whether nothing was said here before, so that it can begin with what another ledger prepared."""
-        said = (self.trees[slot] or slot in self.unknown for slot in prepared.trees)
-        return self.provenance and len(self.marks) == 1 and not any(said)
+        """Whether nothing was set here before, so that it can begin with what another ledger prepared."""
+        filled = (self.trees[slot] or slot in self.unknown for slot in prepared.trees)
+        return self.provenance and len(self.marks) == 1 and not any(filled)
 
     def begin_with(self, prepared: Prepared) -> None:
-        """Hold what another ledger prepared, where nothing was said before (`is_fresh`).
+        """Hold what another ledger prepared, where nothing was set before (`is_fresh`).
 
         cost: does not grow with the trees
         """
@@ -266,7 +264,7 @@ class Ledger:
             self.serial += 1
 
     def silent(self, slot: int, path: Path, value: Any, mark: int) -> None:
-        """Note an `unless` that found a value and said nothing."""
+        """Note an `unless` that found a value and set nothing."""
         if self.secrets is not None:
             value = self.secrets.guarded(path, value)
         if self.provenance:
@@ -277,10 +275,10 @@ class Ledger:
         """Note an empty map that was laid over an empty one: without that, it would be read."""
         if self.provenance:
             with self.lock:
-                by = said_in(self.trees[slot], self.trees[slot].origin, path)[0].source
+                by = setters_in(self.trees[slot], self.trees[slot].origin, path)[0].source
                 self._remember(slot, path, Event("overwritten", {}, mark, by))
 
-    def speak(self, setter: Setter) -> Setter:
+    def set_as(self, setter: Setter) -> Setter:
         """Who sets values from now on; answers who did so far. What writers remember of their place is void."""
         with self.lock:
             before, self.marks.setter = self.marks.setter, self.marks.known_setter(setter)
@@ -329,13 +327,13 @@ class Ledger:
         return here
 
     def _owned(self, parent: OwnedMap, step: Any, below: Any, depth: int, mark: int) -> OwnedMap:
-        told = parent.origins.get(step, parent.origin)
+        whose = parent.origins.get(step, parent.origin)
         if below is None and step not in parent:
             new = OwnedMap((), mark)
             if self.provenance:
                 parent.origins[step] = mark
         elif type(below) is dict:
-            new = thawed(below, told if isinstance(told, int) else 0)
+            new = thawed(below, whose if isinstance(whose, int) else 0)
         else:
             raise InternalError(f"a write went through a {type(below).__name__}, {depth} deep")
         parent[step] = new
@@ -369,9 +367,9 @@ class Ledger:
         return chronicles
 
     def origin(self, slot: int, path: Path) -> tuple[Origin, Mark]:
-        """Who said what a slot has at *path*, and how. cost: the depth of the path"""
+        """Who set what a slot has at *path*, and how. cost: the depth of the path"""
         tree = self.trees[slot]
-        return self.marks.place(said_in(tree, tree.origin, path)[0])
+        return self.marks.place(setters_in(tree, tree.origin, path)[0])
 
     def along(self, at: At) -> Iterator[At]:
         """What may go with the line that set a place in a slot, the least first; no map that another line has made.
@@ -379,27 +377,27 @@ class Ledger:
         A map that it has stepped into, and nobody else, is not left without it.
         """
         tree, path = self.trees[at.source], at.path
-        told, _ = told_at(tree, path)
-        depth = self.marks[told].depth if isinstance(told, int) else len(path)
-        while len(path) > depth and told_at(tree, path[:-1])[0] == told:
+        whose, _ = whose_at(tree, path)
+        depth = self.marks[whose].depth if isinstance(whose, int) else len(path)
+        while len(path) > depth and whose_at(tree, path[:-1])[0] == whose:
             yield At(at.source, path)
             path = path[:-1]
         while len(path) > 1 and type(holder := dig(tree, path[:-1])) is OwnedMap and len(holder) < 2:
-            if not isinstance(told, int) or not self._is_one(at.source, path):
+            if not isinstance(whose, int) or not self._is_one(at.source, path):
                 break
             path = path[:-1]
         yield At(at.source, path)
-        while path and (not isinstance(told, int) or self._is_one(at.source, path)):
+        while path and (not isinstance(whose, int) or self._is_one(at.source, path)):
             path = path[:-1]
             yield At(at.source, path)
 
     def _is_one(self, slot: int, path: Path) -> bool:
         """Whether the same line has set, or stepped into, what holds a path."""
-        (told, _), (above, _) = (told_at(self.trees[slot], one) for one in (path, path[:-1]))
-        if told == above or not isinstance(told, int) or not isinstance(above, int):
-            return told == above
+        (whose, _), (above, _) = (whose_at(self.trees[slot], one) for one in (path, path[:-1]))
+        if whose == above or not isinstance(whose, int) or not isinstance(above, int):
+            return whose == above
         mine, its = (self.origin(slot, one)[0] for one in (path, path[:-1]))
-        return (mine.file, mine.line) == (its.file, its.line) or self.marks.is_part(above, told)
+        return (mine.file, mine.line) == (its.file, its.line) or self.marks.is_part(above, whose)
 
 
 def _forget(view: MapView, key: Any) -> None:

@@ -13,8 +13,6 @@ from nodeattrs.node.maps import Branch, Joined
 from nodeattrs.node.values import steps_of
 from nodeattrs.node.view import MapView, joined
 
-__all__ = ["LevelView", "level_view", "merged_at", "removed"]
-
 
 def level_view(ledger: Ledger, branch: Branch) -> LevelView:
     """The merge of some slots."""

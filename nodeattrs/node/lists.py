@@ -1,4 +1,4 @@
-"""Changes of a list in place: its elements, each with who said it.
+"""Changes of a list in place: its elements, each with who set it.
 
 A list is a value: whoever changes it works on pairs of its own and stores them as a new
 list. It knows no trees and no slots.
@@ -9,16 +9,14 @@ from __future__ import annotations
 from functools import cmp_to_key
 from typing import Any
 
-from nodeattrs.core.origins import At, Patched
+from nodeattrs.core.origins import At, Origins, Patched
 from nodeattrs.core.tree import Path, copied, dig, strict_key
 from nodeattrs.errors import BadArgument
-from nodeattrs.node.maps import ElementTold, OwnedMap
+from nodeattrs.node.maps import OwnedMap
 from nodeattrs.node.values import HELD
 
-__all__ = ["Pairs", "in_order", "put", "remove_equal", "take"]
-
-Pairs = list[tuple[Any, ElementTold]]
-"""The elements of a list, each with who said it."""
+Pairs = list[tuple[Any, Origins]]
+"""The elements of a list, each with who set it."""
 
 
 def remove_equal(pairs: Pairs, value: Any) -> Any:
@@ -35,20 +33,20 @@ def put(pairs: Pairs, path: Path, depth: int, value: Any, mark: int) -> None:
     index, inside = _index(path[depth], len(pairs)), path[depth + 1 :]
     while index >= len(pairs):
         pairs.append((None, mark))
-    said = At(mark, path)
+    setter = At(mark, path)
     if inside:
-        element, told = pairs[index]
-        pairs[index] = (_with(element, inside, value), Patched(told, inside, said))
+        element, whose = pairs[index]
+        pairs[index] = (_with(element, inside, value), Patched(whose, inside, setter))
     else:
-        pairs[index] = (_frozen(value), said)
+        pairs[index] = (_frozen(value), setter)
 
 
 def take(pairs: Pairs, steps: Path) -> None:
     index = _index(steps[0], len(pairs))
-    element, told = pairs[index]
+    element, whose = pairs[index]
     holder = copied(element, HELD)
     del dig(holder, steps[1:-1])[steps[-1]]
-    pairs[index] = (holder, told)
+    pairs[index] = (holder, whose)
 
 
 def _with(container: Any, steps: Path, value: Any) -> Any:
@@ -73,7 +71,7 @@ def _index(step: int, length: int) -> int:
 
 
 def _compared(one: Any, two: Any) -> int:
-    """Ruby's `<=>`: below, equal or above zero; lists are looked at as far as it takes to tell them apart.
+    """Ruby's `<=>`: below, equal or above zero; lists are looked at as far as it takes to order them.
 
     raises: BadArgument, where it comes to two that have no common order
     """

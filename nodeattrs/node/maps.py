@@ -18,34 +18,9 @@ from nodeattrs.core.origins import At, Origins, origins_at, places, renumbered
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import Path, dig
 
-__all__ = [
-    "AssignedMap",
-    "Branch",
-    "ElementTold",
-    "Joined",
-    "OwnedMap",
-    "Told",
-    "Worked",
-    "begun",
-    "each",
-    "last_word",
-    "remarked",
-    "replica",
-    "said_in",
-    "setters",
-    "steps",
-    "thawed",
-    "told_at",
-    "worked_on",
-]
 
-
-ElementTold = Origins
-"""Who said an element of a list: the core's origins, with marks for sources."""
-
-
-class Worked(list[ElementTold]):
-    """Who said each element of a list that was worked on in place, and who worked on it.
+class Worked(list[Origins]):
+    """Who set each element of a list that was worked on in place, and who worked on it.
 
     begun: the marks of whoever set the list that it began with
     steps: the marks of those who went on with it, each once, the last one last
@@ -56,66 +31,66 @@ class Worked(list[ElementTold]):
     begun: tuple[int, ...]
     steps: tuple[int, ...]
 
-    def __init__(self, elements: Iterable[ElementTold], begun: tuple[int, ...], steps: tuple[int, ...]) -> None:
+    def __init__(self, elements: Iterable[Origins], begun: tuple[int, ...], steps: tuple[int, ...]) -> None:
         super().__init__(elements)
         self.begun = begun
         self.steps = steps
 
 
-Told = int | list[ElementTold]
-"""Who said an entry: the number of a mark; for a list that was united or worked on in place, one for each element."""
+Whose = int | list[Origins]
+"""Who set an entry: the number of a mark; for a list that was united or worked on in place, one for each element."""
 
 
-def each(told: Told, path: Path, length: int) -> list[ElementTold]:
-    """Who said each element of a list at *path*; not to be changed."""
-    return told if isinstance(told, list) else [At(told, (*path, index)) for index in range(length)]
+def each(whose: Whose, path: Path, length: int) -> list[Origins]:
+    """Who set each element of a list at *path*; not to be changed."""
+    return whose if isinstance(whose, list) else [At(whose, (*path, index)) for index in range(length)]
 
 
-def begun(told: Told) -> tuple[int, ...]:
+def begun(whose: Whose) -> tuple[int, ...]:
     """The marks of whoever set a list, before anybody worked on it in place."""
-    if isinstance(told, Worked):
-        return told.begun
-    if isinstance(told, list):
-        return tuple(dict.fromkeys(said.source for one in told for said in setters(one, ())))
-    return (told,)
+    if isinstance(whose, Worked):
+        return whose.begun
+    if isinstance(whose, list):
+        return tuple(dict.fromkeys(setter.source for one in whose for setter in setters(one, ())))
+    return (whose,)
 
 
-def steps(told: Told) -> tuple[int, ...]:
+def steps(whose: Whose) -> tuple[int, ...]:
     """The marks of those who worked on a list in place, the last one last."""
-    return told.steps if isinstance(told, Worked) else ()
+    return whose.steps if isinstance(whose, Worked) else ()
 
 
-def worked_on(told: Told, elements: list[ElementTold], mark: int) -> Worked:
+def worked_on(whose: Whose, elements: list[Origins], mark: int) -> Worked:
     """The same list after one more step of work in place.
 
-    elements: who said each element now
+    elements: who set each element now
     """
-    return Worked(elements, begun(told), (*(one for one in steps(told) if one != mark), mark))
+    return Worked(elements, begun(whose), (*(one for one in steps(whose) if one != mark), mark))
 
 
-def last_word(told: Told) -> int:
-    """The mark of whoever said a list as a whole, or was the last to work on it."""
-    if isinstance(told, Worked) and (told.steps or told.begun):
-        return (told.steps or told.begun)[-1]
-    return max(begun(told), default=0)
+def last_word(whose: Whose) -> int:
+    """The mark of whoever set a list as a whole, or was the last to work on it."""
+    if isinstance(whose, Worked) and (whose.steps or whose.begun):
+        return (whose.steps or whose.begun)[-1]
+    return max(begun(whose), default=0)
 
 
-def setters(told: ElementTold, at: Path, inside: Path = ()) -> Iterator[At]:
-    """Who said what lies *inside* an element, the first one first, and at which path he said it.
+def setters(whose: Origins, at: Path, inside: Path = ()) -> Iterator[At]:
+    """Who set what lies *inside* an element, the first one first, and at which path.
 
     at: the element's own path now
     """
     for step in inside:
-        told = origins_at(told, step)
-    return (one for _, one in places(told, (*at, *inside)))
+        whose = origins_at(whose, step)
+    return (one for _, one in places(whose, (*at, *inside)))
 
 
-def remarked(told: Any, number: Callable[[int], int]) -> Any:
+def remarked(whose: Any, number: Callable[[int], int]) -> Any:
     """The same with other marks."""
-    if isinstance(told, Worked):
-        elements = [renumbered(one, number) for one in told]
-        return Worked(elements, tuple(map(number, told.begun)), tuple(map(number, told.steps)))
-    return renumbered(told, number)
+    if isinstance(whose, Worked):
+        elements = [renumbered(one, number) for one in whose]
+        return Worked(elements, tuple(map(number, whose.begun)), tuple(map(number, whose.steps)))
+    return renumbered(whose, number)
 
 
 class OwnedMap(dict[Any, Any]):
@@ -129,7 +104,7 @@ class OwnedMap(dict[Any, Any]):
     __slots__ = ("origin", "origins", "shared")
 
     origin: int
-    origins: dict[Any, Told]
+    origins: dict[Any, Whose]
     shared: bool
 
     def __init__(self, entries: dict[Any, Any] | tuple[()] = (), origin: int = 0) -> None:
@@ -164,32 +139,32 @@ def replica(shared: OwnedMap) -> OwnedMap:
     return copy
 
 
-def said_in(tree: Any, told: Told, inside: Path, at: Path = ()) -> list[At]:
-    """Everyone who said what a tree has at *inside*: the nearest marks on the way there.
+def setters_in(tree: Any, whose: Whose, inside: Path, at: Path = ()) -> list[At]:
+    """Everyone who set what a tree has at *inside*: the nearest marks on the way there.
 
-    told: who said the tree itself
+    whose: who set the tree itself
     at:   where the tree stands, or stood, in its slot
     cost: the depth of the path
     """
     for depth, step in enumerate(inside):
-        if isinstance(told, list):
-            element = told[step] if type(step) is int and 0 <= step < len(told) else 0
+        if isinstance(whose, list):
+            element = whose[step] if type(step) is int and 0 <= step < len(whose) else 0
             return list(setters(element, (*at, *inside[: depth + 1]), inside[depth + 1 :]))
         if isinstance(tree, OwnedMap):
-            told = tree.origins.get(step, tree.origin)
+            whose = tree.origins.get(step, tree.origin)
         tree = dig(tree, (step,))
-    return [At(last_word(told), (*at, *inside))]
+    return [At(last_word(whose), (*at, *inside))]
 
 
-def told_at(tree: OwnedMap, path: Path) -> tuple[Told, Any]:
-    """Who said what a tree has at *path*, by the nearest mark on the way there, and what that is."""
+def whose_at(tree: OwnedMap, path: Path) -> tuple[Whose, Any]:
+    """Who set what a tree has at *path*, by the nearest mark on the way there, and what that is."""
     here: Any = tree
-    told: Told = tree.origin
+    whose: Whose = tree.origin
     for step in path:
         if isinstance(here, OwnedMap):
-            told = here.origins.get(step, here.origin)
+            whose = here.origins.get(step, here.origin)
         here = dig(here, (step,))
-    return told, here
+    return whose, here
 
 
 # --- several of them

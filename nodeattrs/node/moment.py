@@ -13,9 +13,7 @@ from typing import Any
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.node.history import Chronicle
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import OwnedMap, Told, last_word
-
-__all__ = ["as_of"]
+from nodeattrs.node.maps import OwnedMap, Whose, last_word
 
 
 def as_of(ledger: Ledger, mark: int, path: Path) -> Ledger:
@@ -50,25 +48,25 @@ class _Moment:
         before, _ = self.before(slot, (), tree, tree.origin)
         return OwnedMap() if before is ABSENT else before
 
-    def before(self, slot: int, at: Path, value: Any, told: Told) -> tuple[Any, Told]:
-        """What stood somewhere, and who had said so. value, told: what stands there, or stood later"""
-        if value is ABSENT or last_word(told) >= self.last:
-            value, told = self.overwritten(slot, at)
+    def before(self, slot: int, at: Path, value: Any, whose: Whose) -> tuple[Any, Whose]:
+        """What stood somewhere, and who had said so. value, whose: what stands there, or stood later"""
+        if value is ABSENT or last_word(whose) >= self.last:
+            value, whose = self.overwritten(slot, at)
         if not isinstance(value, OwnedMap):
-            return value, told
+            return value, whose
         same = value
         for key in self.keys(at, same):
             here, said = same.get(key, ABSENT), same.origins.get(key, same.origin)
             was, by = self.before(slot, (*at, key), here, said)
             if was is not here or by != said:
                 value = _with(value if value is not same else _copy(same), key, was, by)
-        return value, told
+        return value, whose
 
-    def overwritten(self, slot: int, at: Path) -> tuple[Any, Told]:
+    def overwritten(self, slot: int, at: Path) -> tuple[Any, Whose]:
         """What somebody has overwritten or erased since; ABSENT where that was nothing."""
         chronicle = self.known.get(at, {}).get((slot, False))
         events = chronicle.events() if chronicle is not None else ()
-        found = ((one.value, one.told) for one in events if last_word(one.told) < self.last <= one.by)
+        found = ((one.value, one.whose) for one in events if last_word(one.whose) < self.last <= one.by)
         return next(found, (ABSENT, 0))
 
     def keys(self, at: Path, value: OwnedMap) -> tuple[Any, ...]:
@@ -85,7 +83,7 @@ class _Moment:
 
     def chronicle(self, of: Chronicle) -> Chronicle | None:
         """The events that were; None where there was none."""
-        events = [one for one in of.events() if max(one.by, last_word(one.told)) < self.last]
+        events = [one for one in of.events() if max(one.by, last_word(one.whose)) < self.last]
         return Chronicle.of(events, of.dropped) if events else None
 
 
@@ -95,9 +93,9 @@ def _copy(value: OwnedMap) -> OwnedMap:
     return copy
 
 
-def _with(value: OwnedMap, key: Any, entry: Any, told: Told) -> OwnedMap:
+def _with(value: OwnedMap, key: Any, entry: Any, whose: Whose) -> OwnedMap:
     if entry is ABSENT:
         value.pop(key, None)
     else:
-        value[key], value.origins[key] = entry, told
+        value[key], value.origins[key] = entry, whose
     return value

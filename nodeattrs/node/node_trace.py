@@ -1,6 +1,6 @@
 """Why a path of a node is what it is: the steps of fifteen slots walked again, and the history.
 
-The walk and the rules are the core's; this module adds who said it, elements of united
+The walk and the rules are the core's; this module adds who set it, elements of united
 lists, lists that several worked on, and what is in no tree any more.
 """
 
@@ -15,7 +15,7 @@ from nodeattrs.core.claim import Cause, Claim, Origin, Verb
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.next_in_line import outwards
-from nodeattrs.core.origins import At
+from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.part import Part
 from nodeattrs.core.trace import Earlier, Element, Outcome, Trace, TraceClaim, traced
 from nodeattrs.core.tracing import walk
@@ -26,24 +26,21 @@ from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import (
     AssignedMap,
     Branch,
-    ElementTold,
-    Told,
+    Whose,
     Worked,
     begun,
     each,
     last_word,
-    said_in,
     setters,
+    setters_in,
     steps,
-    told_at,
+    whose_at,
 )
 from nodeattrs.node.moment import as_of
 from nodeattrs.node.setters import Mark
 from nodeattrs.node.slots import COMPONENTS, PAIR, PLAN, SLOTS
 from nodeattrs.node.values import Deferred
 from nodeattrs.node.view import plain
-
-__all__ = ["Continued", "causes_of", "continued", "trace_of"]
 
 _TITLES = {slot.number: slot.title for slot in SLOTS}
 _LOWER = {one.recipe: one.file for one in COMPONENTS}
@@ -68,18 +65,18 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset()) ->
     def claim(setting: Setting) -> Claim:
         if setting.source in unknown:
             slot, layer = unknown[setting.source]
-            said = Claim(path, layer.value, slot, layer.origin.at(()))
-            owns[id(said)] = said, ()
-            return said
+            made = Claim(path, layer.value, slot, layer.origin.at(()))
+            owns[id(made)] = made, ()
+            return made
         tree = ledger.trees[setting.source]
-        by = said_in(tree, tree.origin, setting.own)[0]
+        by = setters_in(tree, tree.origin, setting.own)[0]
         origin, mark = ledger.marks.place(by)
         verb = _verb(mark, setting.own, dig(ledger.trees[setting.source], setting.own))
         why = partial(causes_of, ledger, by, setting.value, seen)
         then = partial(_trace_then, ledger, by, setting.value, seen)
-        said = Claim(setting.path, _shown(setting.value), setting.source, origin, verb, why, then)
-        owns[id(said)] = said, setting.own  # the claim is held, so that no other one gets its identity
-        return said
+        made = Claim(setting.path, _shown(setting.value), setting.source, origin, verb, why, then)
+        owns[id(made)] = made, setting.own  # the claim is held, so that no other one gets its identity
+        return made
 
     value = _read(walked.value)
     trace = traced(walked, path, value, claim, _TITLES, once=False)
@@ -90,6 +87,9 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset()) ->
 
 def causes_of(ledger: Ledger, by: At, value: Any, seen: frozenset[Path]) -> tuple[Cause, ...]:
     """Where a value comes from. by: who set it at which path of the slot; seen: the attributes on the way here"""
+    then = getattr(ledger.marks[by.source].locator, "causes_then", None)
+    if then is not None:
+        return tuple(then.get(by.path, ()))
     from nodeattrs.node.causes import causes_at  # it reads sources, for which most traces have no use
 
     def trace(of: Path) -> Trace | None:
@@ -137,12 +137,14 @@ def _each_setter(ledger: Ledger, stated: TraceClaim, own: Path) -> Iterator[Trac
     """A row for each who set an element of a list that was united in its slot, the first one first."""
     claim = stated.claim
     tree = ledger.trees[claim.rank]
-    said = said_in(tree, tree.origin, own) if int in map(type, own) and stated.outcome is not Outcome.UNKNOWN else ()
-    if len(said) < 2:
+    several = (
+        setters_in(tree, tree.origin, own) if int in map(type, own) and stated.outcome is not Outcome.UNKNOWN else ()
+    )
+    if len(several) < 2:
         yield stated
         return
     outcome, why = (stated.outcome, stated.why) if stated.outcome is Outcome.LOSES else (Outcome.JOINS, "joined")
-    for origin, mark in map(ledger.marks.place, said):
+    for origin, mark in map(ledger.marks.place, several):
         yield replace(stated, claim=replace(claim, origin=origin, verb=mark.verb), outcome=outcome, why=why)
 
 
@@ -206,18 +208,18 @@ def _element(ledger: Ledger, path: Path, entry: Any, found: tuple[At, ...]) -> E
             origin, mark = ledger.origin(slot, path)
             claims.append(Claim(path, entry, slot, origin, mark.verb))
         else:
-            for origin, mark in map(ledger.marks.place, said_in(tree, tree.origin, own)):
+            for origin, mark in map(ledger.marks.place, setters_in(tree, tree.origin, own)):
                 claims.append(Claim(own, entry, slot, origin, mark.verb))
     return Element(entry, tuple(dict.fromkeys(slot for slot, _ in found)), tuple(claims))
 
 
 @dataclass(frozen=True, slots=True)
 class Continued:
-    """A list that was worked on in place, or a part of one: what somebody had said there lives on in it.
+    """A list that was worked on in place, or a part of one: what somebody had set there lives on in it.
 
     slot:   the weaker slot whose word was gone on with, as it stands there now: a recipe works on the attribute
             file's list. None where there is none
-    begun:  who said it first, and what it was then; several, where lists had united. The value is ABSENT where
+    begun:  who set it first, and what it was then; several, where lists had united. The value is ABSENT where
             nobody keeps it
     steps:  those who worked on the list since, each line once, the last one last
     events: what is no more than that in the history: such steps, and what they began with
@@ -232,7 +234,7 @@ class Continued:
 def continued(ledger: Ledger, slot: int, path: Path) -> Continued | None:
     """Who began, and who went on with, the list that a slot has at *path*, or with the one that *path* leads into.
 
-    None where nobody worked on one in place, or nobody since that part was said.
+    None where nobody worked on one in place, or nobody since that part was set.
     cost: the depth of the path, and the history of the list
     """
     work = _work(ledger, slot, path)
@@ -241,9 +243,9 @@ def continued(ledger: Ledger, slot: int, path: Path) -> Continued | None:
 
 def _work(ledger: Ledger, slot: int, path: Path) -> _Work | None:
     for depth in range(len(path) + 1):
-        told, value = told_at(ledger.trees[slot], path[:depth])
-        if isinstance(told, list) and isinstance(value, list):
-            return _Work(ledger, slot, path, depth, told)
+        whose, value = whose_at(ledger.trees[slot], path[:depth])
+        if isinstance(whose, list) and isinstance(value, list):
+            return _Work(ledger, slot, path, depth, whose)
     return None
 
 
@@ -252,14 +254,14 @@ class _Work:
     """A list that a slot has and that was united or worked on in place, and what of it a path leads to.
 
     depth: where on the path the list stands
-    now:   who said its elements, and who worked on it
+    now:   who set its elements, and who worked on it
     """
 
     ledger: Ledger
     slot: int
     path: Path
     depth: int
-    now: list[ElementTold]
+    now: list[Origins]
 
     @property
     def at(self) -> Path:
@@ -276,12 +278,12 @@ class _Work:
         """What the weaker slot has, or had, that this one went on with."""
         if not isinstance(self.now, Worked):
             return None
-        found = (one for one in self.states if begun(one.told) == self.now.begun)
+        found = (one for one in self.states if begun(one.whose) == self.now.begun)
         return next((one for one in found if _goes_on(one, self.now, self.slot)), None)
 
     @cached_property
     def continued(self) -> Continued | None:
-        """Who began and who went on; None where nobody did since a part was said."""
+        """Who began and who went on; None where nobody did since a part was set."""
         if not isinstance(self.now, Worked):
             return None
         return self._list(self.now) if self.depth == len(self.path) else self._part(self.now)
@@ -292,8 +294,8 @@ class _Work:
 
         An empty list lives on until somebody begins anew: nothing was taken out of it.
         """
-        early = steps(self.taken.told) if self.taken is not None else ()
-        is_left = not {said.source for said in self._left}.isdisjoint((*begun(self.now), *early))
+        early = steps(self.taken.whose) if self.taken is not None else ()
+        is_left = not {setter.source for setter in self._left}.isdisjoint((*begun(self.now), *early))
         return is_left or self.depth < len(self.path) or self._first().value == []
 
     @cached_property
@@ -308,39 +310,39 @@ class _Work:
             return False
         rest = own[self.depth :]
         is_part = claim.path == path and bool(rest)
-        return self._has(said_in(taken.value, taken.told, rest, self.at), rest) if is_part else self.lives
+        return self._has(setters_in(taken.value, taken.whose, rest, self.at), rest) if is_part else self.lives
 
     @cached_property
     def _left(self) -> set[At]:
-        return {said for one in self.now for said in setters(one, ())}
+        return {setter for one in self.now for setter in setters(one, ())}
 
     def _first(self) -> _State:
-        found = (one for one in self.states if begun(one.told) == begun(self.now))
-        return next((one for one in found if not steps(one.told)), _State(self.slot, self.now, ABSENT, None))
+        found = (one for one in self.states if begun(one.whose) == begun(self.now))
+        return next((one for one in found if not steps(one.whose)), _State(self.slot, self.now, ABSENT, None))
 
     def _lives_on(self, state: _State) -> bool:
         rest = self.path[self.depth :]
         if not isinstance(state.value, list):
             return False
-        said = {said for one in each(state.told, self.at, len(state.value)) for said in setters(one, ())}
-        if said and said <= self._left:
+        those = {setter for one in each(state.whose, self.at, len(state.value)) for setter in setters(one, ())}
+        if those and those <= self._left:
             return True
         is_step = state is self.taken or (state.event is not None and state.event.by in steps(self.now))
-        if not is_step or begun(state.told) != begun(self.now):
-            return bool(rest) and said_in(state.value, state.told, rest, self.at) == self._said
+        if not is_step or begun(state.whose) != begun(self.now):
+            return bool(rest) and setters_in(state.value, state.whose, rest, self.at) == self._setters
         if not rest:
-            return self.lives or last_word(state.told) in {one.source for one in self._left}
+            return self.lives or last_word(state.whose) in {one.source for one in self._left}
         is_there = dig(state.value, rest) is not ABSENT
-        return not is_there or self._has(said_in(state.value, state.told, rest, self.at), rest)
+        return not is_there or self._has(setters_in(state.value, state.whose, rest, self.at), rest)
 
     @cached_property
-    def _said(self) -> list[At]:
+    def _setters(self) -> list[At]:
         tree = self.ledger.trees[self.slot]
-        return said_in(tree, tree.origin, self.path)
+        return setters_in(tree, tree.origin, self.path)
 
-    def _has(self, said: list[At], rest: Path) -> bool:
-        """Whether the list has what those said, there or at another index."""
-        return _said_so(self.ledger.trees[self.slot], self.at, rest[1:], said)
+    def _has(self, those: list[At], rest: Path) -> bool:
+        """Whether the list has what those set, there or at another index."""
+        return _set_so(self.ledger.trees[self.slot], self.at, rest[1:], those)
 
     def _list(self, now: Worked) -> Continued:
         taken, first = self.taken, self._first()
@@ -349,36 +351,36 @@ class _Work:
         return Continued(slot, tuple(claims), self._workers(now, 0), self.events)
 
     def _part(self, now: Worked) -> Continued | None:
-        since = max((now.steps.index(one.source) + 1 for one in self._said if one.source in now.steps), default=0)
+        since = max((now.steps.index(one.source) + 1 for one in self._setters if one.source in now.steps), default=0)
         if since == len(now.steps):
             return None
         lower, rest = _LOWER.get(self.slot, self.slot), self.path[self.depth + 1 :]
-        is_lower = lower != self.slot and _said_so(self.ledger.trees[lower], self.at, rest, self._said)
+        is_lower = lower != self.slot and _set_so(self.ledger.trees[lower], self.at, rest, self._setters)
         value, slot = dig(self.ledger.trees[self.slot], self.path), lower if is_lower else self.slot
-        claims = (_claim(self.ledger, slot, one, self.path, value) for one in self._said)
+        claims = (_claim(self.ledger, slot, one, self.path, value) for one in self._setters)
         return Continued(lower if is_lower else None, tuple(claims), self._workers(now, since), self.events)
 
     def _workers(self, now: Worked, since: int) -> tuple[Claim, ...]:
         """Those who worked on the list, each in his slot: the first of them in the one it was taken over from."""
-        early, lower = (0, 0) if self.taken is None else (len(steps(self.taken.told)), self.taken.slot)
+        early, lower = (0, 0) if self.taken is None else (len(steps(self.taken.whose)), self.taken.slot)
         return tuple(
             _claim(self.ledger, lower if index < early else self.slot, At(number, self.at), self.at)
             for index, number in enumerate(now.steps[since:], since)
         )
 
 
-def _said_so(tree: Any, at: Path, rest: Path, said: list[At]) -> bool:
-    """Whether an element of the list at *at* has what those said, *rest* of the way inside of it."""
+def _set_so(tree: Any, at: Path, rest: Path, those: list[At]) -> bool:
+    """Whether an element of the list at *at* has what those set, *rest* of the way inside of it."""
     elements = dig(tree, at)
     count = len(elements) if isinstance(elements, list) else 0
-    return any(said_in(tree, tree.origin, (*at, index, *rest)) == said for index in range(count))
+    return any(setters_in(tree, tree.origin, (*at, index, *rest)) == those for index in range(count))
 
 
 class _State(NamedTuple):
-    """A list that a slot has, or had: who said it, and the event that ended it."""
+    """A list that a slot has, or had: who set it, and the event that ended it."""
 
     slot: int
-    told: Told
+    whose: Whose
     value: Any
     event: Event | None
 
@@ -386,28 +388,28 @@ class _State(NamedTuple):
 def _states(ledger: Ledger, slot: int, path: Path) -> Iterator[_State]:
     """What stands and stood at a path in a slot, and before it in the one that it goes on with; the newest first."""
     for one in dict.fromkeys((_LOWER.get(slot, slot), slot)):
-        told, value = told_at(ledger.trees[one], path)
+        whose, value = whose_at(ledger.trees[one], path)
         if isinstance(value, list):
-            yield _State(one, told, value, None)
+            yield _State(one, whose, value, None)
         chronicle = ledger.history.get(path, {}).get((one, False))
         for event in reversed(chronicle.events()) if chronicle is not None else ():
             if event.what == "overwritten":
-                yield _State(one, event.told, event.value, event)
+                yield _State(one, event.whose, event.value, event)
 
 
 def _goes_on(state: _State, now: Worked, slot: int) -> bool:
     """Whether the work on a list went on with that one of the weaker slot, with all the work on it there."""
-    early = steps(state.told)
+    early = steps(state.whose)
     return state.slot != slot and early == now.steps[: len(early)]
 
 
-def _claim(ledger: Ledger, slot: int, said: At, path: Path, value: Any = ABSENT) -> Claim:
-    origin, mark = ledger.marks.place(said)
+def _claim(ledger: Ledger, slot: int, setter: At, path: Path, value: Any = ABSENT) -> Claim:
+    origin, mark = ledger.marks.place(setter)
     return Claim(path, value if value is ABSENT else _shown(value), slot, origin, mark.verb)
 
 
 def _past(ledger: Ledger, path: Path, but: Collection[int], owns: Mapping[int, Path]) -> Iterator[Earlier]:
-    """What was said before.
+    """What was set before.
 
     but:  events that a row of the trace has already, by their identity
     owns: slot -> where it has what stands at the path, if that is an element
@@ -441,10 +443,10 @@ def _chronicled(
     for slot, silent in sorted(chronicles, key=lambda key: (-key[0], key[1])):
         chronicle = chronicles[slot, silent]
         own = owns.get(slot, (*at, *rest))[len(at) :]
-        told = [
+        shown = [
             None if id(event) in but else _event(ledger, slot, at, event, rest, own) for event in chronicle.events()
         ]
-        first, *later = told
+        first, *later = shown
         dropped = Earlier(Claim(at, ABSENT, slot, Origin("forgotten")), "forgotten", None, chronicle.dropped)
         for past in (*reversed(later), dropped if chronicle.dropped and not rest else None, first):
             if past is not None:
@@ -457,7 +459,7 @@ def _event(ledger: Ledger, slot: int, at: Path, event: Event, rest: Path, own: P
     path, own, value = (*at, *rest)[: len(at) + depth], own[:depth], dig(event.value, own[:depth])
     if depth < len(rest) and isinstance(value, dict):
         return None
-    origin, mark = ledger.marks.place(said_in(event.value, event.told, own, at)[0])
+    origin, mark = ledger.marks.place(setters_in(event.value, event.whose, own, at)[0])
     by = None
     if event.by:
         doer = ledger.marks[event.by]
@@ -472,7 +474,7 @@ def _reach(value: Any, path: Path) -> int:
 
 
 def _verb(mark: Mark, path: Path, value: Any) -> Verb:
-    """How a value at *path* was said: what lies inside of something that was assigned was only set along."""
+    """How a value at *path* was set: what lies inside of something that was assigned was only set along."""
     if mark.verb not in (Verb.REPLACE, Verb.FULL) or len(path) == mark.depth:
         return mark.verb
     return Verb.REPLACE if isinstance(value, AssignedMap) else Verb.SET

@@ -29,16 +29,6 @@ if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule
     from nodeattrs.node.causes import Asked
 
-__all__ = [
-    "Named",
-    "SavedSpeaker",
-    "chef_levels",
-    "named_in_chef",
-    "named_in_snapshot",
-    "restore_ledger",
-    "rules_in",
-]
-
 
 class Named(NamedTuple):
     """Who a document is about."""
@@ -149,7 +139,8 @@ def _unpacked_chronicle(dropped: int, events: list[list[Any]], guard: Callable[[
     if guard is not None:
         values = [guard(value) for value in values]
     first, *later = [
-        Event(what, value, _unpacked_told(told), by) for (what, _, told, by), value in zip(events, values, strict=True)
+        Event(what, value, _unpacked_whose(whose), by)
+        for (what, _, whose, by), value in zip(events, values, strict=True)
     ]
     chronicle = Chronicle(first)
     chronicle.last.extend(later)
@@ -166,7 +157,7 @@ def _of_type(packed: Mapping[str, Any], field: str, kind: type) -> Any:
 
 def _unpacked_mark(packed: Mapping[str, Any]) -> Mark:
     lines, causes = _unpacked_lines(packed.get("lines", [])), read_back(packed.get("causes", []))
-    locator = SavedSpeaker(_unpacked_origin(packed), lines, causes)
+    locator = SavedLocator(_unpacked_origin(packed), lines, causes)
     return Mark(locator, Verb(packed.get("verb", "set")), int(packed.get("depth", 0)), bool(packed.get("bulk")))
 
 
@@ -177,7 +168,7 @@ def _unpacked_origin(packed: Mapping[str, Any]) -> Origin:
 
 
 def _failed(how: str) -> NoReturn:
-    raise ValueWithheld("this deferred value could not be computed when it was saved", said=[how])
+    raise ValueWithheld("this deferred value could not be computed when it was saved", details=[how])
 
 
 def _unpacked(packed: Any) -> Any:
@@ -207,25 +198,25 @@ def _unpacked(packed: Any) -> Any:
     if "o" not in packed:
         return entries
     owned = (AssignedMap if packed.get("a") else OwnedMap)(entries, packed["o"])
-    owned.origins = {pair[0]: _unpacked_told(pair[2]) for pair in pairs if len(pair) > 2}
+    owned.origins = {pair[0]: _unpacked_whose(pair[2]) for pair in pairs if len(pair) > 2}
     return owned
 
 
-def _unpacked_told(told: Any) -> Any:
-    if isinstance(told, list):
-        return [_unpacked_told(one) for one in told]
-    if not isinstance(told, dict):
-        return int(told)
-    if "of" in told:
-        begun, steps = (tuple(map(int, told[which])) for which in ("begun", "steps"))
-        return Worked(map(_unpacked_told, told["of"]), begun, steps)
-    if "at" in told:
-        number, path = told["at"]
+def _unpacked_whose(whose: Any) -> Any:
+    if isinstance(whose, list):
+        return [_unpacked_whose(one) for one in whose]
+    if not isinstance(whose, dict):
+        return int(whose)
+    if "of" in whose:
+        begun, steps = (tuple(map(int, whose[which])) for which in ("begun", "steps"))
+        return Worked(map(_unpacked_whose, whose["of"]), begun, steps)
+    if "at" in whose:
+        number, path = whose["at"]
         return At(int(number), _unpacked_path(path))
-    if "all" in told:
-        return tuple(_unpacked_told(one) for one in told["all"])
-    base, path, inner = told["in"]
-    return Patched(_unpacked_told(base), _unpacked_path(path), _unpacked_told(inner))
+    if "all" in whose:
+        return tuple(_unpacked_whose(one) for one in whose["all"])
+    base, path, inner = whose["in"]
+    return Patched(_unpacked_whose(base), _unpacked_path(path), _unpacked_whose(inner))
 
 
 def _unpacked_path(path: list[Any]) -> Path:
@@ -234,25 +225,25 @@ def _unpacked_path(path: list[Any]) -> Path:
     return tuple(path)
 
 
-class SavedSpeaker:
+class SavedLocator:
     """A locator read back from a snapshot, with the lines it knew when it was saved.
 
-    lines: nested maps step -> [line, column, deeper]; deeper lines are known where the original said so
-    found: path in the slot -> where the value there comes from
+    lines: nested maps step -> [line, column, deeper]; deeper lines are known where the original had them
+    found: path in the slot -> where the value there comes from; kept as `causes_then`
     """
 
-    __slots__ = ("found", "lines", "origin")
+    __slots__ = ("causes_then", "lines", "origin")
 
     def __init__(
         self, origin: Origin, lines: dict[Any, Any] | None = None, found: dict[Path, tuple[Cause, ...]] | None = None
     ) -> None:
         self.origin = origin
         self.lines = lines or {}
-        self.found = found or {}
+        self.causes_then = found or {}
 
     def causes(self, _: Path, __: Any, asked: Asked) -> tuple[Cause, ...]:
         """What was found then."""
-        return self.found.get(asked.path, ())
+        return self.causes_then.get(asked.path, ())
 
     def at(self, path: Path) -> Origin:
         """The place that was known for *path*, or for the nearest step above it."""

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from nodeattrs.errors import InvalidRunListItem
 
-__all__ = ["RunListItem", "cookbook_of", "normalised", "qualified"]
-
 _PINNED = r"(?:@([0-9]+(?:\.[0-9]+){1,2}))"
 _RECIPE = re.compile(rf"recipe\[([^\]@\n]+){_PINNED}?\]")
 _ROLE = re.compile(r"role\[([^\]\n]+)\]")

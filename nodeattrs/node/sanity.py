@@ -12,8 +12,6 @@ from nodeattrs.node.maps import AssignedMap, Joined, OwnedMap, Worked, setters
 from nodeattrs.node.slots import PLAN, SLOTS
 from nodeattrs.node.view import MapView, plain
 
-__all__ = ["contradictions"]
-
 
 def contradictions(ledger: Ledger) -> Iterator[str]:
     """What is wrong, in words; nothing where all is sane. cost: everything is looked at"""
@@ -25,8 +23,8 @@ def contradictions(ledger: Ledger) -> Iterator[str]:
             if len(chronicle.events()) > HISTORY_BOUND:
                 yield f"too much history at {path} in slot {slot}"
             for event in chronicle.events():
-                known = _is_mark(ledger, event.by) and _are_marks(ledger, event.told, path)
-                if not (known and _fits(event.value, event.told)):
+                known = _is_mark(ledger, event.by) and _are_marks(ledger, event.whose, path)
+                if not (known and _fits(event.value, event.whose)):
                     yield f"an unknown mark in the history of {path} in slot {slot}"
                 yield from _Slot(ledger, slot).faults(event.value, path)
 
@@ -35,16 +33,16 @@ def _is_mark(ledger: Ledger, number: Any) -> bool:
     return type(number) is int and 0 <= number < len(ledger.marks)
 
 
-def _are_marks(ledger: Ledger, told: Any, path: Path) -> bool:
-    elements = told if isinstance(told, list) else [told]
-    numbers = [said.source for one in elements for said in setters(one, path)]
-    if isinstance(told, Worked):
-        numbers += [*told.begun, *told.steps]
+def _are_marks(ledger: Ledger, whose: Any, path: Path) -> bool:
+    elements = whose if isinstance(whose, list) else [whose]
+    numbers = [setter.source for one in elements for setter in setters(one, path)]
+    if isinstance(whose, Worked):
+        numbers += [*whose.begun, *whose.steps]
     return all(_is_mark(ledger, number) for number in numbers)
 
 
-def _fits(value: Any, told: Any) -> bool:
-    return not isinstance(told, list) or (isinstance(value, list) and len(value) == len(told))
+def _fits(value: Any, whose: Any) -> bool:
+    return not isinstance(whose, list) or (isinstance(value, list) and len(value) == len(whose))
 
 
 class _Slot:
@@ -73,10 +71,10 @@ class _Slot:
         self._seen.add(id(tree))
         if not tree.origins.keys() <= tree.keys():
             yield f"marks without entries {where}"
-        tolds = tree.origins.values()
-        if not _is_mark(self._ledger, tree.origin) or not all(_are_marks(self._ledger, told, path) for told in tolds):
+        every = tree.origins.values()
+        if not _is_mark(self._ledger, tree.origin) or not all(_are_marks(self._ledger, whose, path) for whose in every):
             yield f"an unknown mark {where}"
-        if not all(_fits(tree.get(key), told) for key, told in tree.origins.items()):
+        if not all(_fits(tree.get(key), whose) for key, whose in tree.origins.items()):
             yield f"marks for elements that are not there {where}"
         if isinstance(tree, AssignedMap) and SLOTS[self._slot - 1].source != "recipe":
             yield f"slot {self._slot} is no recipe's, and {path} is marked assigned"

@@ -14,8 +14,6 @@ from nodeattrs.core.tree import Path, as_path, parse
 from nodeattrs.errors import wrong_argument
 from nodeattrs.node.values import Sensitive, Withheld
 
-__all__ = ["Secrets"]
-
 
 class Secrets:
     """The sensitive paths of a node.
@@ -50,10 +48,6 @@ class Secrets:
 
 _parsed = lru_cache(maxsize=1024)(parse)
 """All nodes of a repository have the same sensitive paths."""
-
-
-def _steps(path: str | Path) -> Path:
-    return _parsed(path) if isinstance(path, str) else as_path(path)
 
 
 def _fits(pattern: Path, path: Path) -> bool:

@@ -1,7 +1,7 @@
-"""Who is speaking, and the marks that remember it.
+"""Who sets values, and the marks that remember it.
 
 A setter is a source with a name: "recipe apache2::default". A mark is what the
-trees keep, as a small number, for everything that is said: the locator, the verb,
+trees keep, as a small number, for everything that is set: the locator, the verb,
 and how deep in the tree he began to count. A line of code is noted as the code
 object and an offset; file and line are looked up when somebody asks.
 
@@ -23,8 +23,6 @@ from nodeattrs.core.claim import UNKNOWN, Locator, Origin, Verb
 from nodeattrs.core.origins import At
 from nodeattrs.core.tree import Path
 from nodeattrs.texts.python import PythonText, Span
-
-__all__ = ["ATTRIBUTE_FILE", "CALLER", "RUN", "CodeLocator", "Mark", "Marks", "Setter", "span_of", "text_of"]
 
 ATTRIBUTE_FILE, RUN = "attribute file", "run"
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -67,7 +65,7 @@ class Mark(NamedTuple):
     bulk: bool = False
 
     @property
-    def tells(self) -> bool:
+    def is_kept(self) -> bool:
         """Whether a snapshot keeps where its values come from: of code that is part of a run, and of scripts."""
         locator = self.locator
         return locator.setter is not CALLER if type(locator) is CodeLocator else hasattr(locator, "causes")
@@ -93,7 +91,7 @@ class CodeLocator:
         self.text = partial(text_of, code.co_filename, known)
 
     def at(self, path: Path) -> Origin:
-        """Where the expression that spoke, or the literal in it, says *path*."""
+        """Where the expression that set it, or the literal in it, says *path*."""
         span = span_of(self.code, self.offset)
         place = (None, None) if span is None else self.text().place(span[0], path, span)
         return self.placed(self.code.co_filename, *place)
@@ -172,7 +170,7 @@ calls that led there."""
 
 
 def _calls_to(frame: Any, code: CodeType, entered: CodeType | None) -> Calls:
-    """The calls that led to a frame: out to the file that runs, or to the block in which the setter speaks."""
+    """The calls that led to a frame: out to the file that runs, or to the block in which the setter sets values."""
     calls: list[tuple[CodeType, int, Any]] = []
     left = 0 if entered is None or code is entered else _MOST_CALLS
     while left and (frame := frame.f_back) is not None and (code := frame.f_code) is not entered:
@@ -187,7 +185,7 @@ class Marks:
 
     root:  gives the folder to which files are relative
     table: the marks by number; one of a line of code is no more than what was seen there until somebody asks
-    entered: the code of the block in which the setter speaks; None where nobody has begun one
+    entered: the code of the block in which the setter sets values; None where nobody has begun one
     until: of a number that was used again, how many marks there were the last time
     reads: the documents that calls in cookbooks have read, by code object and offset: what each says, and its locator
     """
@@ -216,10 +214,10 @@ class Marks:
         """All of them, by number."""
         return [self[number] for number in range(len(self.table))]
 
-    def place(self, said: At) -> tuple[Origin, Mark]:
-        """Where something was said, and how."""
-        mark = self[said.source]
-        return mark.locator.at(said.path[mark.depth :]), mark
+    def place(self, one: At) -> tuple[Origin, Mark]:
+        """Where something was set, and how."""
+        mark = self[one.source]
+        return mark.locator.at(one.path[mark.depth :]), mark
 
     def is_part(self, part: int, of: int) -> bool:
         """Whether one expression that set something begins in the lines of another one."""

@@ -12,8 +12,6 @@ from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, Branch
 from nodeattrs.node.slots import PAIR, PLAN, SLOTS, Slot
 
-__all__ = ["SlotTree", "fold_of"]
-
 
 def fold_of(ledger: Ledger, branch: Branch = PLAN) -> Fold:
     """Some slots as a fold of the core, under the policies of docs/merging.md."""
@@ -70,7 +68,7 @@ class SlotTree:
 
     @property
     def unknown(self) -> tuple[Layer, ...]:
-        """The layers that speak in this slot and cannot be read; see `Node.unknown`."""
+        """The layers that stand in this slot and cannot be read; see `Node.unknown`."""
         return self._ledger.unknown.get(self.number, ())
 
     def to_dict(self, evaluate: bool = False) -> dict[Any, Any]:
@@ -78,21 +76,21 @@ class SlotTree:
         return self._ledger.folded(self._ledger.trees[self.number], evaluate)  # type: ignore[no-any-return]
 
     def origin(self, path: str | Path) -> Origin:
-        """Who said what this slot has at *path*."""
+        """Who set what this slot has at *path*."""
         with self._ledger.lock:
             return self._ledger.origin(self.number, as_path(path))[0]
 
     def layer(self) -> Layer:
         """The slot for the core's `fold`, its assigned maps marked."""
         tree = self._ledger.trees[self.number]
-        return Layer(tree, _SlotSpeaker(self), f"{self.number} {self.title}")
+        return Layer(tree, _SlotLocator(self), f"{self.number} {self.title}")
 
     def __repr__(self) -> str:
         marks = "".join(f"\n  replaces {spell(path)}" for path in self.assigned)
         return f"<slot {self.number} {self.title}: {self.to_dict()!r}{marks}>"
 
 
-class _SlotSpeaker:
+class _SlotLocator:
     __slots__ = ("_slot",)
 
     def __init__(self, slot: SlotTree) -> None:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nodeattrs.core.part import unite
-from nodeattrs.core.policy import ANY, LIST, MAP, MEET, SAID, TAKE, Kind, Line, Policy
+from nodeattrs.core.policy import ANY, LIST, MAP, MEET, PRESENT, TAKE, Kind, Line, Policy
 from nodeattrs.core.tree import near
 from nodeattrs.errors import UnknownName
 from nodeattrs.node.maps import AssignedMap, Branch, Joined, OwnedMap
@@ -93,7 +93,7 @@ _MAPS: dict[type, Kind] = {OwnedMap: MAP, AssignedMap: MAP, Joined: MAP}
 PAIR = Policy(
     "recipe over attribute file",
     Line(MAP, MAP, MEET, "two maps meet key by key"),
-    Line(ANY, SAID, TAKE, "a recipe overrides an attribute file"),
+    Line(ANY, PRESENT, TAKE, "a recipe overrides an attribute file"),
     kinds={**_MAPS, AssignedMap: _ASSIGNED},
 )
 """Rule 2: the recipe's word wins, a list or an assigned map as a whole."""
@@ -102,7 +102,7 @@ INSIDE = Policy(
     "inside the level",
     Line(MAP, MAP, MEET, "two maps meet key by key"),
     Line(LIST, LIST, unite, "two lists unite"),
-    Line(ANY, SAID, TAKE, "the later component replaces the earlier one"),
+    Line(ANY, PRESENT, TAKE, "the later component replaces the earlier one"),
     kinds=_MAPS,
 )
 """Rule 1: components of one group."""
@@ -110,7 +110,7 @@ INSIDE = Policy(
 ACROSS = Policy(
     "across levels",
     Line(MAP, MAP, MEET, "two maps meet key by key"),
-    Line(ANY, SAID, TAKE, "the stronger level replaces the weaker one"),
+    Line(ANY, PRESENT, TAKE, "the stronger level replaces the weaker one"),
     kinds=_MAPS,
 )
 """Rule 3: groups, each finished before they meet."""

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import MAX_DEPTH, SCALARS, Path, copied, parse, spell
-from nodeattrs.errors import BadArgument, BadKey, BadValue, DeferredCycle, ValueWithheld
+from nodeattrs.errors import BadArgument, BadKey, BadValue, DeferredCycle, NodeattrsError, ValueWithheld
 
 __all__ = [
     "MARKER",
@@ -72,17 +72,23 @@ class Deferred:
     def evaluate(self, path: Path = ()) -> Any:
         """The value of now, as plain data of the reader's own; deferred values in it are computed too.
 
-        path:   where it stands, for messages
+        path:   where it stands, for messages; what its function raises is said to come from there
         raises: DeferredCycle, where it needs itself; BadKey, BadValue, where it gives what no node can hold
         """
         chain: list[Deferred] = _running.__dict__.setdefault("chain", [])
         if any(one is self for one in chain):
-            said = [f"{one} needs" for one in chain] + [f"{self}, which needs itself"]
-            raise DeferredCycle("a deferred value needs itself", said=said, hint="break the circle in one of these")
+            details = [f"{one} needs" for one in chain] + [f"{self}, which needs itself"]
+            raise DeferredCycle(
+                "a deferred value needs itself", details=details, hint="break the circle in one of these"
+            )
         chain.append(self)
         try:
             value = self._compute()
             return value if type(value) in _SIMPLE else computed(stored(value, path), path)
+        except Exception as error:
+            if not isinstance(error, NodeattrsError):
+                error.add_note(f"in {self}, read at {spell(path)}")
+            raise
         finally:
             chain.pop()
 

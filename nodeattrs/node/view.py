@@ -20,22 +20,9 @@ from nodeattrs.core.borders import taking
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import KEEP, TAKE, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Path, near, spell
-from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement, TypeConflict
+from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement, TypeConflict, UnknownName
 from nodeattrs.node.maps import Branch, Joined, OwnedMap
 from nodeattrs.node.values import HELD, Deferred, Withheld, computed, refuse_spelled, steps_of
-
-__all__ = [
-    "ListView",
-    "MapView",
-    "entry",
-    "evaluated",
-    "joined",
-    "keys_of",
-    "own",
-    "plain",
-    "rooted",
-    "share",
-]
 
 _READY = HELD - {Deferred, Withheld}
 
@@ -138,7 +125,7 @@ def evaluated(data: Any, odd: Iterable[Any], path: Path = ()) -> Any:
 
 
 def own(part: Any, odd: dict[Any, None]) -> Any:
-    """As `plain`, deferred and withheld values left as they are; *odd* hears in which entries they stand."""
+    """As `plain`, deferred and withheld values left as they are; *odd* is given in which entries they stand."""
     if type(part) is not Joined:
         if not isinstance(part, dict):
             return _copy(part, odd, None)
@@ -278,6 +265,11 @@ class _View:
             else:
                 return ABSENT
         return here
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name[0] == "_":
+            raise AttributeError(name)
+        raise UnknownName(f"a view has nothing called {name!r}", hint=f"read an attribute with [{name!r}]")
 
     def __setitem__(self, step: Any, value: Any) -> NoReturn:
         self._refuse(step)

@@ -14,15 +14,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nodeattrs.core.borders import Listed, taking
-from nodeattrs.core.origins import At
+from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.tree import ABSENT, Path, near, spell, strict_key
 from nodeattrs.errors import BadArgument, NoSuchAttribute, TypeConflict, wrong_argument
 from nodeattrs.node.component_tree import ComponentTree, Place, below, thing_of
 from nodeattrs.node.lists import Pairs, in_order, remove_equal
-from nodeattrs.node.maps import ElementTold
 from nodeattrs.node.values import Withheld, key_of, refuse_spelled, steps_of, stored
-
-__all__ = ["Level", "ListWriter", "Writer"]
 
 
 class _Handle:
@@ -319,7 +316,7 @@ class ListWriter(_Handle):
     def _taken(self, values: Iterable[Any]) -> list[Any]:
         return [stored(value, self._path) for value in values]
 
-    def _said(self, taken: list[Any], mark: int, listed: bool) -> Pairs:
+    def _pairs_of(self, taken: list[Any], mark: int, listed: bool) -> Pairs:
         """New elements with who set them, as one list or each as a value of its own."""
         path = self._path
         return [(value, At(mark, (*path, index) if listed else path)) for index, value in enumerate(taken)]
@@ -360,7 +357,7 @@ class ListWriter(_Handle):
             if at < 0:
                 raise BadArgument(f"index {index} lies before the start of a list of {len(pairs)}", path=self._path)
             pairs.extend([(None, mark)] * (at - len(pairs)))
-            pairs[at:at] = self._said(taken, mark, listed)
+            pairs[at:at] = self._pairs_of(taken, mark, listed)
 
         self._work(change)
         return self
@@ -371,7 +368,7 @@ class ListWriter(_Handle):
         taken = self._taken(values)
 
         def change(pairs: Pairs, mark: int) -> None:
-            pairs[:] = self._said(taken, mark, listed=True)
+            pairs[:] = self._pairs_of(taken, mark, listed=True)
 
         self._work(change, anew=True)
         return self
@@ -421,7 +418,7 @@ class ListWriter(_Handle):
         """Drop later duplicates; self, or None where nothing changed."""
 
         def change(pairs: Pairs, mark: int) -> bool:
-            first: dict[Any, tuple[Any, ElementTold]] = {}
+            first: dict[Any, tuple[Any, Origins]] = {}
             for pair in pairs:
                 first.setdefault(strict_key(pair[0]), pair)
             changed = len(first) < len(pairs)

@@ -134,7 +134,7 @@ class _Reader:
             line=before.count("\n") + 1,
             column=at - (before.rfind("\n") + 1) + 1,
             hint=hint,
-            said=(f"in: {' '.join(self._text.split())}",),
+            details=(f"in: {' '.join(self._text.split())}",),
         )
 
     def operand(self) -> Operand:

@@ -19,15 +19,6 @@ from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.undecided import Undecided, data_of
 
-__all__ = [
-    "BindingGraph",
-    "ExplainedBinding",
-    "InjectedValue",
-    "ListedBindings",
-    "explained_binding",
-    "findings_of",
-]
-
 
 def findings_of(outcome: Injector | BindingError) -> Iterator[Finding]:
     """Everything that is wrong or doubtful about an injector, or why there is none."""
@@ -42,7 +33,7 @@ def explained_binding(explanation: Explanation, path: Path = (), with_causes: bo
     """The report about a key, or about a path of its value.
 
     with_causes: also the lines because of which those who set it are in effect
-    raises: NoSuchAttribute, for a path about which nobody says anything
+    raises: NoSuchAttribute, for a path that nobody sets
     """
     trace = explanation.trace(path)
     if path and not (trace.found or trace.claims):
@@ -114,7 +105,7 @@ class ExplainedBinding:
     def _beside(self, screen: Screen) -> Iterator[str]:
         asides = (
             ("tie below the winner: without it they would be a conflict", self._ties()),
-            ("set by", self._spoken()),
+            ("set by", self._set_by()),
             ("looks up", self._looked()),
         )
         for title, rows in asides:
@@ -128,9 +119,9 @@ class ExplainedBinding:
         groups = {tuple(sorted((rank, *others))) for rank, others in self.explanation.ties.items()}
         return (" and ".join(map(str, ranks)) for ranks in sorted(groups))
 
-    def _spoken(self) -> Iterator[str]:
+    def _set_by(self) -> Iterator[str]:
         """Name by name; the elements of a list are in the table."""
-        for one in self.explanation.spoken:
+        for one in self.explanation.set_by:
             if isinstance(one.step, str):
                 counts = "" if one.counts else "  (does not count)"
                 yield f"{one.step} = {shown(one.value, 40)}  {one.place}{counts}"

@@ -18,17 +18,6 @@ from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.runs.applying import counted, outcome_data
 from nodeattrs.runs.lookups import Reading
 
-__all__ = [
-    "AppliedCatalog",
-    "AppliedRuns",
-    "CatalogOrder",
-    "ImpactReport",
-    "ResourceExplained",
-    "WhyReport",
-    "findings_of",
-    "looked_at",
-]
-
 _SIGNS = {"failed": "!", "skipped": "-", "restarted": "↻", "changed": "~", "noop": "?"}
 
 
@@ -184,9 +173,9 @@ class ResourceExplained:
         origin = self.plan.resources[self.ref].origin
         place = f"  {origin.place}" if origin and origin.place else ""
         yield f"{screen.paint(printable(self.ref), 'strong')}{printable(place)}"
-        for before, after, reason, said in self._relations():
+        for before, after, reason, at in self._relations():
             other = f"after {before}" if after == self.ref else f"before {after}"
-            where = f"  {said.place}" if said and said.place else ""
+            where = f"  {at.place}" if at and at.place else ""
             yield f"  {printable(f'{other}: {reason}')}{screen.paint(printable(where), 'faint')}"
         for reading in self.readings:
             yield ""
@@ -245,20 +234,20 @@ class AppliedCatalog:
     def lines(self, screen: Screen) -> Iterator[str]:
         """What was not as it should be, with reasons; then one line of numbers."""
         for outcome in self.report.outcomes.values():
-            yield from self._told(outcome, screen)
+            yield from self._described(outcome, screen)
         counts = self.counts()
-        told = [f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count and name != "visited"]
+        parts = [f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count and name != "visited"]
         mode = " in no-op mode" if self.plan.catalog.noop else ""
         yield (
             f"{screen.paint(printable(self.name), 'strong')}: {counts['visited']} resources{mode}, "
-            f"{', '.join(told) or 'nothing to do'}, {self.report.seconds:.2f} s"
+            f"{', '.join(parts) or 'nothing to do'}, {self.report.seconds:.2f} s"
         )
         if self.report.interrupted:
             yield f"  interrupted: {len(self.report.left)} resources were not visited"
         if self.kept:
             yield f"  the report is kept in {printable(self.kept)}"
 
-    def _told(self, outcome: Outcome, screen: Screen) -> Iterator[str]:
+    def _described(self, outcome: Outcome, screen: Screen) -> Iterator[str]:
         status = outcome.status | ({"noop"} if outcome.would_refresh else set())
         shown = next((name for name in _SIGNS if name in status), None)
         if shown is None:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit import Change, Merged, PartReport
     from nodeattrs.core.claim import Origin
 
-__all__ = ["ExplainedConfig", "explained_config", "findings_of"]
-
 _MARKS = {"set": "+", "extended": "+", "replaced": "~", "deleted": "-", "dropped": "!"}
 _STYLES = {"set": "added", "extended": "added", "replaced": "changed", "deleted": "removed", "dropped": "warning"}
 
@@ -108,7 +106,7 @@ def explained_config(
 ) -> ExplainedConfig:
     """The report about some paths; with none of them, about every step.
 
-    raises: NoSuchAttribute, for a path about which no part says anything
+    raises: NoSuchAttribute, for a path that no part sets
     """
     for path in paths:
         trace = merged.trace(path)

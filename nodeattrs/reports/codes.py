@@ -1,4 +1,4 @@
-"""What codes mean: one told whole, several as a list, and all of them as the page docs/codes.md."""
+"""What codes mean: one as a whole, several as a list, and all of them as the page docs/codes.md."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from typing import Any
 from nodeattrs.codes import Code, codes
 from nodeattrs.reports.screen import Screen, in_columns
 from nodeattrs.runs.config import known_code
-
-__all__ = ["ToldCodes", "matching", "page"]
 
 _HEAD = """\
 # Codes
@@ -25,8 +23,8 @@ This page is made of `nodeattrs/codes.py`: `python -m nodeattrs.reports.codes > 
 
 
 @dataclass(frozen=True, slots=True)
-class ToldCodes:
-    """Some codes: one is told whole, several are listed."""
+class CodeList:
+    """Some codes: one is shown as a whole, several are listed."""
 
     entries: Sequence[Code]
 

@@ -12,8 +12,6 @@ from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.values import on_one_line
 from nodeattrs.runs.settings import without_password
 
-__all__ = ["ShownSettings"]
-
 
 @dataclass(frozen=True, slots=True)
 class ShownSettings:
@@ -54,5 +52,5 @@ def _who(claim: TraceClaim) -> str:
 
 def _claim(claim: TraceClaim) -> dict[str, Any]:
     origin = claim.origin
-    told = {name: getattr(origin, name) for name in origin.__slots__}
-    return {"value": _plain(claim.value), "outcome": claim.outcome.value, **told}
+    where = {name: getattr(origin, name) for name in origin.__slots__}
+    return {"value": _plain(claim.value), "outcome": claim.outcome.value, **where}

@@ -6,8 +6,6 @@ import math
 from datetime import date
 from typing import Any
 
-__all__ = ["json_tree", "yaml_text"]
-
 
 def json_tree(value: Any) -> Any:
     """A config as JSON can hold it: dates, keys and infinity as text, bytes as base64, sets and tuples as lists.
@@ -17,10 +15,10 @@ def json_tree(value: Any) -> Any:
     """
     # Loops and no comprehensions: those would take a second frame a level.
     if isinstance(value, dict):
-        told = {}
+        keyed = {}
         for key, entry in value.items():
-            told[_json_key(key)] = json_tree(entry)
-        return told
+            keyed[_json_key(key)] = json_tree(entry)
+        return keyed
     if isinstance(value, (list, tuple)):
         listed = []
         for entry in value:

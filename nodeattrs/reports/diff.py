@@ -20,8 +20,6 @@ from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.undecided import Undecided
 from nodeattrs.reports.values import data_of, on_one_line
 
-__all__ = ["Difference", "ElementChange", "Side", "SlotDifference"]
-
 _SIGNS = {"added": "+", "changed": "~", "removed": "-"}
 _ELEMENT_SIGNS = {"added": "+", "removed": "-"}
 
@@ -212,5 +210,5 @@ def _block(
 
 
 def _side(sign: str, value: Any, origins: tuple[Origin, ...], screen: Screen) -> Iterator[str]:
-    said = f"  ({printable(', '.join(map(str, origins)))})" if origins else ""
-    yield from screen.wrapped(f"{on_one_line(value)}{said}", " " * 8, f"      {sign} ", 4)
+    places = f"  ({printable(', '.join(map(str, origins)))})" if origins else ""
+    yield from screen.wrapped(f"{on_one_line(value)}{places}", " " * 8, f"      {sign} ", 4)

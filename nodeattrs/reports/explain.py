@@ -25,14 +25,12 @@ from nodeattrs.core.tree import Path, near, spell
 from nodeattrs.node.node import Node
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.values import claimed, on_one_line
-from nodeattrs.runs.lookups import Reading, readings
-from nodeattrs.runs.repository import Repository
 
 if TYPE_CHECKING:
     from nodeattrs.runs.absent import Elsewhere
     from nodeattrs.runs.blame import Change
-
-__all__ = ["Explanation", "because", "explained", "way_to"]
+    from nodeattrs.runs.lookups import Reading
+    from nodeattrs.runs.repository import Repository
 
 _HEAD_LINES = 4
 _VALUE_LINES = 3
@@ -52,7 +50,7 @@ class Explanation:
     revision:          which save of it, where that is known
     is_run:            whether it was run now, for this question
     causes:            the lines because of which those who set something were asked; where that was wanted
-    hint:              what may have been meant, where nobody said anything about the path
+    hint:              what may have been meant, where nobody has set the path
     changes:           who changed the lines last that are named; where that was wanted
     elsewhere:         who sets the path on other nodes, where nobody does here
     readings:          what the line that set it read, where it is a line of a cookbook
@@ -70,8 +68,8 @@ class Explanation:
     elsewhere: tuple[Elsewhere, ...] | None = None
 
     @property
-    def says_something(self) -> bool:
-        """Whether anybody ever spoke about the path."""
+    def has_claims(self) -> bool:
+        """Whether anybody has ever set the path."""
         return bool(self.trace.found or self.trace.claims or self.trace.history)
 
     @property
@@ -109,7 +107,7 @@ class Explanation:
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The head, the claims, the rules, the elements, and what was said before."""
+        """The head, the claims, the rules, the elements, and what was set before."""
         trace = self.trace
         yield from _head(trace, screen, printable(f"{self.title}: ") if self.node else "")
         if trace.claims:
@@ -161,6 +159,8 @@ def explained(
     hint = way_to(node.to_dict(False), path) if silent else None
     read: tuple[Reading, ...] = ()
     if repository is not None and trace.winner is not None:
+        from nodeattrs.runs.lookups import readings
+
         claim = trace.winner.claim
         read = tuple(readings(repository, node, claim.origin, claim.then))
     found = None if causes_of is None else tuple(causes_of(trace))
@@ -261,7 +261,7 @@ def _claim_dict(claim: Claim) -> dict[str, Any]:
 
 
 def _ways(ways: Iterable[str], screen: Screen) -> Iterator[str]:
-    """The lines that a value comes from; one that is too long is broken before a word that tells how."""
+    """The lines that a value comes from; one that is too long is broken before a word that says how."""
     yield "  where the value comes from"
     for way in ways:
         whole = (
@@ -322,10 +322,10 @@ def _claims(trace: Trace, screen: Screen) -> Iterator[str]:
 
 
 def _in_blocks(table: Sequence[Row], cells: list[list[str]], right: tuple[int, ...], screen: Screen) -> Iterator[str]:
-    heads = [_joined(one[:4]) for one in in_columns(cells, right)]
+    heads = [_joined(one[:-1]) for one in in_columns(cells, right)]
     beside = max(map(len, heads)) <= screen.width and max(len(value) for *_, value, _ in cells) <= _BESIDE
     if not beside:
-        heads = [_joined(one[:3]) for one in in_columns(cells, right)]
+        heads = [_joined(one[:-2]) for one in in_columns(cells, right)]
     for row, head in zip(table, heads, strict=True):
         place = _placed(row, False)
         if len(head) + 2 + len(place) <= screen.width:
@@ -358,14 +358,14 @@ def _painted(text: str, row: Row, screen: Screen) -> str:
 
 
 def _place(origin: Origin, named: bool) -> str:
-    """Where it was said; who said it is left out where the file's name says so already."""
+    """Where it was set; who set it is left out where the file's name says so already."""
     place = origin.place
     if place is None:
         return printable(origin.who)
-    return printable(str(origin) if named or not _file_tells(origin) else place)
+    return printable(str(origin) if named or not _file_is_enough(origin) else place)
 
 
-def _file_tells(origin: Origin) -> bool:
+def _file_is_enough(origin: Origin) -> bool:
     steps = (origin.file or "").replace(".", "/").split("/")
     return bool(origin.name) and all(part in steps for part in origin.name.replace("::", ".").split("."))
 
@@ -374,7 +374,7 @@ _EVENTS = {"silent": "by unless"}
 
 
 def _rules(trace: Trace, screen: Screen) -> Iterator[str]:
-    """What decided: who beats whom by which rule, one paragraph a rule; and what might decide besides."""
+    """What decided: who overrides whom by which rule, one paragraph a rule; and what might decide besides."""
     pairs: dict[str, list[str]] = {}
     for row in rows(trace):
         if row.by:
@@ -393,9 +393,9 @@ def _elements(elements: Sequence[Element], screen: Screen) -> Iterator[str]:
     yield "  elements, and who set them"
     rows = []
     for element in elements[:_MOST_ELEMENTS]:
-        said = [(str(claim.rank), _place(claim.origin, False)) for claim in reversed(element.claims)]
+        setters = [(str(claim.rank), _place(claim.origin, False)) for claim in reversed(element.claims)]
         value = cut(on_one_line(element.value), min(_SHORT, screen.width // 2))
-        for rank, place in said or [(" and ".join(map(str, element.ranks)), "")]:
+        for rank, place in setters or [(" and ".join(map(str, element.ranks)), "")]:
             rows.append([value, rank, place])
             value = ""
     for value, rank, place in in_columns(rows, right=(1,)):

@@ -1,4 +1,4 @@
-"""What went wrong, told: the error, and for cookbook code the lines of the cookbooks it went through."""
+"""What went wrong, as text: the error, and for cookbook code the lines of the cookbooks it went through."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from nodeattrs.errors import RecipeFailed
 from nodeattrs.reports.findings import Finding
 from nodeattrs.reports.screen import Screen, printable
-
-__all__ = ["failure_lines", "traceback_lines", "warning_lines"]
 
 
 def failure_lines(error: BaseException, screen: Screen, root: str | os.PathLike[str] | None = None) -> Iterator[str]:
@@ -24,13 +22,13 @@ def failure_lines(error: BaseException, screen: Screen, root: str | os.PathLike[
 
 
 def traceback_lines(error: BaseException) -> Iterator[str]:
-    """The whole way to an error, as Python tells it, for those who asked."""
+    """The whole way to an error, as Python prints it, for those who asked."""
     for text in traceback.format_exception(error):
         yield from map(printable, text.splitlines())
 
 
 def warning_lines(warning: Finding, screen: Screen) -> Iterator[str]:
-    """A warning, said as an error is."""
+    """A warning, printed as an error is."""
     yield from _marked(warning.severity, warning.text(), warning.code, screen)
 
 

@@ -16,8 +16,6 @@ from nodeattrs.codes import codes
 from nodeattrs.reports.findings import Finding, Findings
 from nodeattrs.reports.screen import printable
 
-__all__ = ["FORMS"]
-
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _GITHUB = {"error": "error", "warning": "warning", "note": "notice"}
 _GITLAB = {"error": "major", "warning": "minor", "note": "info"}
@@ -36,7 +34,7 @@ def sarif(findings: Findings, version: str) -> str:
 
 
 def _marked(findings: Findings) -> Iterator[tuple[Finding, str]]:
-    """Each with its fingerprint; the second of one fingerprint, on another line, is told apart."""
+    """Each with its fingerprint; the second of one fingerprint, on another line, is distinguished."""
     seen: Counter[str] = Counter()
     for one in findings.found:
         seen[one.fingerprint] += 1
@@ -45,8 +43,8 @@ def _marked(findings: Findings) -> Iterator[tuple[Finding, str]]:
 
 def _rule(code: str) -> dict[str, Any]:
     entry = codes()[code]
-    told = f"{entry.cause}\nFor example: {entry.example}\n{entry.way_out}"
-    return {"id": code, "name": entry.name, "shortDescription": {"text": entry.cause}, "help": {"text": told}}
+    body = f"{entry.cause}\nFor example: {entry.example}\n{entry.way_out}"
+    return {"id": code, "name": entry.name, "shortDescription": {"text": entry.cause}, "help": {"text": body}}
 
 
 def _result(one: Finding, mark: str, rule: int) -> dict[str, Any]:
@@ -73,8 +71,8 @@ def github(findings: Findings, version: str) -> str:
 def _annotation(one: Finding) -> str:
     given = {"file": one.file, "line": one.line, "col": one.column, "title": f"{one.code} {one.name}"}
     facts = ",".join(f"{name}={_escaped(str(value), ':,')}" for name, value in given.items() if value)
-    told = "\n".join(map(printable, [*one.message.splitlines(), *one.more()]))
-    return f"::{_GITHUB[one.severity]} {facts}::{_escaped(told)}"
+    body = "\n".join(map(printable, [*one.message.splitlines(), *one.more()]))
+    return f"::{_GITHUB[one.severity]} {facts}::{_escaped(body)}"
 
 
 def _escaped(text: str, also: str = "") -> str:
@@ -111,8 +109,8 @@ def _case(one: Finding) -> str:
         quoteattr(printable(text))
         for text in (one.message, f"{one.code} {one.name} {one.place}".strip(), one.file or "")
     )
-    told = escape("\n".join(map(printable, [f"{one.place}: {one.severity}", *one.more()])))
-    failure = f'<failure type="{one.severity}" message={message}>{told}</failure>'
+    body = escape("\n".join(map(printable, [f"{one.place}: {one.severity}", *one.more()])))
+    failure = f'<failure type="{one.severity}" message={message}>{body}</failure>'
     inner = f"<system-out>{escape(printable(one.message))}</system-out>" if one.severity == "note" else failure
     return f'  <testcase classname="nodeattrs" name={name} file={file}>{inner}</testcase>\n'
 

@@ -13,17 +13,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from nodeattrs.codes import codes
+from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.reports.screen import Screen, printable
 
-__all__ = ["Finding", "Findings", "Selection", "Severity", "baseline_data", "finding_of"]
-
 Severity = Literal["error", "warning", "note"]
-"""How bad it is: what cannot be right; what is probably not meant; what is only said."""
+"""How bad it is: what cannot be right; what is probably not meant; what is only worth knowing."""
 
 _STYLES = {"error": "error", "warning": "warning", "note": "faint"}
 _COMMENT = re.compile(r"(?:#|//)\s*nodeattrs:\s*ignore(-file)?(?:\[([^\]\n]{0,500})\])?", re.ASCII)
@@ -35,7 +34,7 @@ class Finding:
     """One thing that was found.
 
     file, line, column: where, as far as known; line and column count from 1
-    said:    further sentences: who else is involved, and where
+    details: further sentences: who else is involved, and where
     hint:    the way out
     """
 
@@ -45,7 +44,7 @@ class Finding:
     file: str | None = None
     line: int | None = None
     column: int | None = None
-    said: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
     hint: str | None = None
 
     @property
@@ -63,8 +62,8 @@ class Finding:
         """The same for the same finding when lines above it come or go."""
         import hashlib  # for baselines only
 
-        told = "\0".join((self.code, self.file or "", _MOVES.sub("", self.message)))
-        return hashlib.sha256(told.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+        same = "\0".join((self.code, self.file or "", _MOVES.sub("", self.message)))
+        return hashlib.sha256(same.encode("utf-8", "backslashreplace")).hexdigest()[:32]
 
     def to_dict(self) -> dict[str, Any]:
         """As data for JSON."""
@@ -76,7 +75,7 @@ class Finding:
             "file": self.file,
             "line": self.line,
             "column": self.column,
-            "said": list(self.said),
+            "details": list(self.details),
             "hint": self.hint,
             "page": codes()[self.code].page,
             "fingerprint": self.fingerprint,
@@ -92,7 +91,7 @@ class Finding:
 
     def more(self) -> Iterator[str]:
         """The further sentences, line by line."""
-        for text in (*self.said, self.hint):
+        for text in (*self.details, self.hint):
             yield from (text or "").splitlines()
 
     def lines(self, screen: Screen) -> Iterator[str]:
@@ -105,6 +104,7 @@ class Finding:
         yield from (f"  {printable(line)}" for line in self.more())
 
 
+@taking(severity=get_args(Severity), code=str)
 def finding_of(thing: object, severity: Severity = "error", code: str = "NA0001") -> Finding:
     """An error or a warning as a finding; the sentence without the place that it begins with.
 
@@ -118,16 +118,17 @@ def finding_of(thing: object, severity: Severity = "error", code: str = "NA0001"
         return thing
     if not isinstance(thing, NodeattrsError):
         first, *rest = str(thing).splitlines() or [""]
-        return Finding(code, severity, first, said=tuple(line.strip() for line in rest))
+        return Finding(code, severity, first, details=tuple(line.strip() for line in rest))
     at = next((one for one in thing.origins if isinstance(one, Origin) and one.file), Origin(""))
     file, line, column = (getattr(thing, name, None) or getattr(at, name) for name in ("file", "line", "column"))
-    # What is said of the place itself stands before the sentence.
-    said = tuple(one for one in thing.said if one not in (f"at {at}", f"written at {at}"))
-    found = Finding(thing.code, severity, "", file, line, column, said, thing.hint)
+    # What belongs to the place itself stands before the sentence.
+    details = tuple(one for one in thing.details if one not in (f"at {at}", f"written at {at}"))
+    found = Finding(thing.code, severity, "", file, line, column, details, thing.hint)
     message = getattr(thing, "reason", thing.message).removeprefix(f"{found.place}: ")
     return replace(found, message=message)
 
 
+@taking(select=Listed, ignore=Listed, known=Mapping, root=str)
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Which findings count.
@@ -238,12 +239,13 @@ class Findings:
         for one in self.found:
             yield from one.lines(screen)
         counts = Counter(one.severity for one in self.found)
-        told = [*self.looked.items(), ("error", counts["error"]), ("warning", counts["warning"])]
-        told += [("note", counts["note"])] if counts["note"] else []
+        counted = [*self.looked.items(), ("error", counts["error"]), ("warning", counts["warning"])]
+        counted += [("note", counts["note"])] if counts["note"] else []
         ignored = f", {self.ignored} ignored" if self.ignored else ""
-        yield ", ".join(f"{number} {word}{'' if number == 1 else 's'}" for word, number in told) + ignored
+        yield ", ".join(f"{number} {word}{'' if number == 1 else 's'}" for word, number in counted) + ignored
 
 
+@taking(found=Listed)
 def baseline_data(found: Iterable[Finding]) -> dict[str, Any]:
     """What is found now, as a file to compare later checks with."""
     counted = Counter((one.fingerprint, one.code, one.file, one.message) for one in found)

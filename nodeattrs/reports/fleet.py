@@ -9,8 +9,6 @@ from typing import Any
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.runs.fleet import Outcome
 
-__all__ = ["FleetReport"]
-
 
 @dataclass(frozen=True, slots=True)
 class FleetReport:

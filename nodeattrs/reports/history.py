@@ -9,8 +9,6 @@ from typing import Any
 from nodeattrs.keep import Revision
 from nodeattrs.reports.screen import Screen, in_columns, printable
 
-__all__ = ["ChangedNode", "History", "report_told", "revision_dict", "went"]
-
 
 def revision_dict(revision: Revision | None) -> dict[str, Any] | None:
     """A revision as data."""
@@ -29,31 +27,31 @@ def revision_dict(revision: Revision | None) -> dict[str, Any] | None:
     }
 
 
-def report_told(report: Any) -> str:
+def in_words(report: Any) -> str:
     """The report of a catalog, briefly; "" where nothing was to be done. Anybody may have written it.
 
-    >>> report_told({"counts": {"changed": 3, "failed": 1, "visited": 9}, "noop": False, "interrupted": True})
+    >>> in_words({"counts": {"changed": 3, "failed": 1, "visited": 9}, "noop": False, "interrupted": True})
     '3 changed, 1 failed, interrupted'
     """
     if not isinstance(report, dict):
         return ""
     counts = report.get("counts")
-    told = []
+    parts = []
     for name in ("changed", "refreshed", "failed", "skipped", "would_change"):
         count = counts.get(name) if isinstance(counts, dict) else None
         if isinstance(count, int) and count:
-            told.append(f"{count} {name.replace('_', ' ')}")
+            parts.append(f"{count} {name.replace('_', ' ')}")
     if report.get("interrupted"):
-        told.append("interrupted")
-    return ", ".join(told)
+        parts.append("interrupted")
+    return ", ".join(parts)
 
 
 def went(revision: Revision) -> str:
-    """How a run went: ok or failed, with the kind of the error, or with what its catalog came to."""
+    """How a run went: ok or failed, with the kind of the error, or with what its catalog did."""
     noted = revision.noted
     how = "ok" if noted.ok else f"failed: {printable(noted.error)}" if noted.error else "failed"
-    told = report_told(noted.report)
-    return f"{how} ({told})" if told else how
+    parts = in_words(noted.report)
+    return f"{how} ({parts})" if parts else how
 
 
 @dataclass(frozen=True, slots=True)

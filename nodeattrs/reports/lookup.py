@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.hiera import Explanation, UnknownLevel, Unused
     from nodeattrs.core.claim import Origin
 
-__all__ = ["Compared", "Explained", "LookedUp", "NobodyReads", "WhoHas", "plain"]
-
 _MOST_LEAVES = 12
 
 
@@ -182,7 +180,7 @@ def _knocked_blocks(one: Explanation) -> Iterator[Block]:
         yield "  knocked out"
     for each in knocked:
         value, marker = _shown(each.value, 40), _shown(each.marker, 40)
-        yield f"    {value} of {_places(each.said)} by {marker}, {_places(each.by)}"
+        yield f"    {value} of {_places(each.set_by)} by {marker}, {_places(each.by)}"
 
 
 def _other_blocks(one: Explanation) -> Iterator[Block]:

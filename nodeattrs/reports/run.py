@@ -14,8 +14,6 @@ from nodeattrs.reports.values import data_of, is_leaf, on_one_line
 from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.session import Session
 
-__all__ = ["Change", "RunReport", "RunReports", "changes"]
-
 _MOST_CHANGES = 10
 _HARD_SPACE = "\xa0"
 _SIGNS = {"added": "+", "changed": "~", "removed": "-"}
@@ -64,9 +62,9 @@ def _compare(before: Any, after: Any, path: Path, found: list[Change]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """A session with a node, told. Plain data: it can be made where the node ran, and shown elsewhere.
+    """A session with a node, as data. Plain data: it can be made where the node ran, and shown elsewhere.
 
-    roles, expanded_run_list: what the run-list came to
+    roles, expanded_run_list: what the run-list expands to
     warnings: each once
     leaves:   how many leaves each slot has
     changes:  what is kept now against what the last run had left; None where there was none
@@ -90,7 +88,7 @@ class RunReport:
 
     @classmethod
     def of(cls, session: Session) -> RunReport:
-        """What is told of a session. cost: a walk through all slots, and through what was kept before and is now"""
+        """What is shown of a session. cost: a walk through all slots, and through what was kept before and is now"""
         run, before = session.run, session.before
         return cls(
             run.node.name,
@@ -162,11 +160,11 @@ class RunReport:
             yield from _listed("changes", ["this is the first run"], screen)
             return
         counts = {kind: sum(change.kind == kind for change in differing) for kind in _SIGNS}
-        told = [f"{count} {kind}" for kind, count in counts.items() if count]
-        yield from _listed("changes", told or ["none"], screen)
+        parts = [f"{count} {kind}" for kind, count in counts.items() if count]
+        yield from _listed("changes", parts or ["none"], screen)
         for change in differing[:_MOST_CHANGES]:
             sign = screen.paint(_SIGNS[change.kind], change.kind)
-            first, *rest = screen.wrapped(_told(change), " " * 8, " " * 6, 3)
+            first, *rest = screen.wrapped(_described(change), " " * 8, " " * 6, 3)
             yield f"    {sign}{first[5:]}"
             yield from rest
         if len(differing) > _MOST_CHANGES:
@@ -193,7 +191,7 @@ class RunReports:
             yield from report.lines(screen)
 
 
-def _told(change: Change) -> str:
+def _described(change: Change) -> str:
     path = printable(spell(change.path))
     if change.kind == "changed":
         return f"{path}: {on_one_line(change.before)} -> {on_one_line(change.after)}"

@@ -10,8 +10,6 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Screen", "cut", "in_columns", "printable"]
-
 _STYLES = {
     "wins": "1;32",
     "joins": "32",

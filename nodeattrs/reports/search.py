@@ -14,8 +14,6 @@ from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.undecided import Undecided, data_of
 from nodeattrs.reports.values import on_one_line
 
-__all__ = ["Finding", "Findings", "finding", "in_order"]
-
 _WIDEST = 60
 _ORDER = {bool: 0, int: 1, float: 1, str: 2}
 

@@ -1,4 +1,4 @@
-"""A tree as text that people can read and YAML can parse, with who said each leaf beside it."""
+"""A tree as text that people can read and YAML can parse, with who set each leaf beside it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.undecided import Undecided
 from nodeattrs.reports.values import computed, data_of, is_leaf, scalar_text
 
-__all__ = ["OriginOf", "ShownFacts", "ShownNode", "ShownSlots", "part_of", "tree_lines", "winner_of"]
-
 OriginOf = Callable[[Path], Origin | None]
 
 _FARTHEST = 44
@@ -34,7 +32,7 @@ class ShownNode:
     """What is read on a node at a path.
 
     value:   the merged tree, deferred values not computed yet
-    origins: tells who said the leaf at a path, or None to leave that out
+    origins: gives who set the leaf at a path, or None to leave that out
     unknown: the layers that cannot be read and might override something of it
     """
 
@@ -120,15 +118,15 @@ class ShownSlots:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownFacts:
-    """What is known of a machine, at a path."""
+class ShownDocument:
+    """What a document has at a path: facts, a role, an environment."""
 
     path: Path
     value: Any
     origins: OriginOf | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The facts as data."""
+        """It as data."""
         return {
             "version": 1,
             "path": spell(self.path),
@@ -137,7 +135,7 @@ class ShownFacts:
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The facts as a tree."""
+        """It as a tree."""
         yield from tree_lines(self.value, screen, self.origins, self.path)
 
 
@@ -153,7 +151,7 @@ def part_of(tree: Any, path: Path) -> Any:
 
 
 def winner_of(node: Node) -> OriginOf:
-    """Tells who said what is read on a node: the strongest claim."""
+    """Gives who set what is read on a node: the strongest claim."""
 
     def origin(path: Path) -> Origin | None:
         winner = node.trace(path).winner
@@ -217,11 +215,11 @@ def _origins_dict(value: Any, path: Path, origins: OriginOf | None) -> dict[str,
         return {}
     leaves: list[Path] = []
     _leaves(value, path, leaves)
-    said = []
+    listed = []
     for leaf in leaves:
         origin = origins(leaf)
         if origin is not None:
-            said.append(
+            listed.append(
                 {
                     "path": spell(leaf),
                     "kind": origin.kind,
@@ -231,7 +229,7 @@ def _origins_dict(value: Any, path: Path, origins: OriginOf | None) -> dict[str,
                     "column": origin.column,
                 }
             )
-    return {"origins": said}
+    return {"origins": listed}
 
 
 def _leaves(value: Any, path: Path, out: list[Path]) -> None:

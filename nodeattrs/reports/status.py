@@ -11,8 +11,6 @@ from nodeattrs.keep import Revision
 from nodeattrs.reports.history import revision_dict, went
 from nodeattrs.reports.screen import Screen, in_columns, printable
 
-__all__ = ["NodeStatus", "Status", "age"]
-
 _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 
 

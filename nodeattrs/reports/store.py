@@ -8,8 +8,6 @@ from typing import Any
 
 from nodeattrs.reports.screen import Screen, printable
 
-__all__ = ["TendedStore"]
-
 
 @dataclass(frozen=True, slots=True)
 class TendedStore:
@@ -32,15 +30,15 @@ class TendedStore:
     @classmethod
     def imported(cls, store: str, names: Sequence[str], revisions: int) -> TendedStore:
         """After these nodes were saved there, with so many revisions in all."""
-        told = _counted(len(names), revisions)
-        return cls(store, {"saved": list(names), "revisions": revisions}, [f"{told} saved in {store}"])
+        counted = _counted(len(names), revisions)
+        return cls(store, {"saved": list(names), "revisions": revisions}, [f"{counted} saved in {store}"])
 
     @classmethod
     def moved(cls, store: str, target: str, nodes: int, revisions: int) -> TendedStore:
         """After all that is in it was kept in another one as well."""
-        told = _counted(nodes, revisions)
+        counted = _counted(nodes, revisions)
         data = {"to": target, "nodes": nodes, "revisions": revisions}
-        return cls(store, data, [f"{told} of {store} kept in {target}", f"{store} is as it was"])
+        return cls(store, data, [f"{counted} of {store} kept in {target}", f"{store} is as it was"])
 
     def to_dict(self) -> dict[str, Any]:
         """As data."""
@@ -52,8 +50,8 @@ class TendedStore:
 
 
 def _counted(nodes: int, revisions: int) -> str:
-    told = _count(nodes, "node")
-    return told if revisions == nodes else f"{told} with {_count(revisions, 'revision')}"
+    counted = _count(nodes, "node")
+    return counted if revisions == nodes else f"{counted} with {_count(revisions, 'revision')}"
 
 
 def _count(number: int, what: str) -> str:

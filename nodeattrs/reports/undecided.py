@@ -11,8 +11,6 @@ from nodeattrs.core.tree import Path
 from nodeattrs.node.node import Node
 from nodeattrs.node.slot_tree import SlotTree
 
-__all__ = ["Undecided", "data_of", "words_of"]
-
 
 class Undecided(NamedTuple):
     """A layer that cannot be read, why, and where it is named."""

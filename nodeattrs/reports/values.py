@@ -17,8 +17,6 @@ from nodeattrs.node.documents import json_ready
 from nodeattrs.node.values import Deferred
 from nodeattrs.reports.screen import printable
 
-__all__ = ["claimed", "computed", "data_of", "is_leaf", "on_one_line", "scalar_text"]
-
 
 def computed(value: Any, path: Path = ()) -> Any:
     """*value*, or what it comes to where it is deferred. raises: DeferredCycle"""

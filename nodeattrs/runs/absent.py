@@ -12,12 +12,10 @@ from nodeattrs.errors import NodeattrsError
 from nodeattrs.keep import Store
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import cookbook_of
+from nodeattrs.runs.remembered import remembered
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT
-from nodeattrs.runs.session import remembered
 from nodeattrs.texts.writes import writes_of
-
-__all__ = ["Elsewhere", "setters_in", "setters_on"]
 
 _MOST_NODES, _MOST = 200, 6
 
@@ -28,7 +26,7 @@ class Elsewhere:
 
     origin: who, and where
     lacks:  why not on the node that was asked about, in words
-    nodes:  on which saved nodes; none where only the repository tells
+    nodes:  on which saved nodes; none where only the repository shows it
     """
 
     origin: Origin

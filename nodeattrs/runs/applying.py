@@ -25,18 +25,6 @@ from nodeattrs.core.tree import checked_name
 from nodeattrs.disk import Entry, folder_below, open_unfollowed, write_all
 from nodeattrs.errors import DocumentError, StoreError
 
-__all__ = [
-    "DEFAULT_REPORTS",
-    "Journal",
-    "Kept",
-    "apply_catalog",
-    "counted",
-    "noted_report",
-    "outcome_data",
-    "read_journal",
-    "report_place",
-]
-
 VERSION = 1
 
 
@@ -71,12 +59,12 @@ def apply_catalog(
         return plan, apply_plan(plan, site, on_outcome=on_outcome, on_log=on_log)
     with Journal(journal, node, catalog.noop) as kept:
 
-        def tell(outcome: Outcome) -> None:
+        def note(outcome: Outcome) -> None:
             kept.note(outcome)
             if on_outcome is not None:
                 on_outcome(outcome)
 
-        report = apply_plan(plan, site, on_outcome=tell, on_log=on_log)
+        report = apply_plan(plan, site, on_outcome=note, on_log=on_log)
         kept.end(report)
     return plan, report
 
@@ -115,7 +103,7 @@ def noted_report(report: Report, *, noop: bool = False) -> dict[str, Any]:
         noted["noop"] = True
     if report.interrupted:
         noted |= {"interrupted": True, "not_visited": len(report.left)}
-    told = [
+    changed = [
         {
             "resource": _in_utf8(str(one.ref)),
             "status": sorted(one.status),
@@ -124,7 +112,7 @@ def noted_report(report: Report, *, noop: bool = False) -> dict[str, Any]:
         for one in report.outcomes.values()
         if one.status
     ]
-    return noted | ({"resources": told} if told else {})
+    return noted | ({"resources": changed} if changed else {})
 
 
 def _in_utf8(name: str) -> str:
@@ -184,7 +172,7 @@ def _line(data: dict[str, Any]) -> str:
 
 
 def _begun(file: Path, head: bytes) -> int:
-    """A new report in the place of the old one, for its owner only: it may tell what a command printed.
+    """A new report in the place of the old one, for its owner only: it may hold what a command printed.
 
     A link is not followed, whoever put it there, nor is another name of the old file written to. What is no
     file, such as a pipe, is written to as it is.

@@ -17,8 +17,6 @@ from nodeattrs.core.trace import Trace
 from nodeattrs.errors import NotFound
 from nodeattrs.runs.repository import Repository
 
-__all__ = ["Change", "blame", "of_trace"]
-
 _COMMAND = ("git", "-c", "core.fsmonitor=false", "blame", "--porcelain", "--no-textconv")
 """Nothing that a repository has configured is started."""
 
@@ -86,11 +84,13 @@ def _blamed(root: pathlib.Path, file: str, lines: list[int]) -> dict[int, Change
     return _read(file, done.stdout.decode(errors="replace"))
 
 
-def _why(root: pathlib.Path, said: str) -> str:
+def _why(root: pathlib.Path, error_text: str) -> str:
     """What git's refusal means for a file. raises: NotFound, where it means that git knows nothing here"""
-    if "not a git repository" in said or "ownership" in said:
-        raise NotFound(f"git knows no repository at {root}", hint="leave --git out", said=said.strip().splitlines()[:1])
-    if "has only" in said:
+    if "not a git repository" in error_text or "ownership" in error_text:
+        raise NotFound(
+            f"git knows no repository at {root}", hint="leave --git out", details=error_text.strip().splitlines()[:1]
+        )
+    if "has only" in error_text:
         return "the file is shorter now"
     return "not committed"
 

@@ -15,8 +15,6 @@ from nodeattrs.node.run_list import RunListItem, cookbook_of, qualified
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run
 
-__all__ = ["causes", "of_trace"]
-
 
 def causes(repository: Repository, run: Run, origins: Iterable[Origin]) -> list[Cause]:
     """The lines because of which those who set something were asked, each once, from the setting outwards.
@@ -74,12 +72,15 @@ class _Causes:
             yield from self.of("role", role)
 
     def _run_list(self, kind: str, name: str) -> Origin:
-        """Where the node's own file names an item; the command line, or an earlier run, has no line."""
-        described = self.repository.node_document(self.run.node.name)
-        for index, item in enumerate(described.run_list if described is not None else ()):
+        """Where the policy, else the node's own file, names an item; command lines and earlier runs have none."""
+        policy, described = self.run.policy, self.repository.node_document(self.run.node.name)
+        own = (("run_list",), described.run_list if described is not None else ())
+        under, items = own if policy is None else policy.items(self.repository.asked.named_run_list)
+        says = policy or described
+        for index, item in enumerate(items):
             parsed = RunListItem.parse(item)
-            if described is not None and (parsed.type, _full(parsed)) == (kind, name):
-                return described.locator.at(("run_list", index))
+            if says is not None and (parsed.type, _full(parsed)) == (kind, name):
+                return says.locator.at((*under, index))
         return Origin("run list", "of the node")
 
     def _cookbook(self, cookbook: str) -> Iterator[Cause]:
@@ -91,7 +92,7 @@ class _Causes:
         for other in dict.fromkeys(file.partition("/")[0] for file in self.run.attribute_files):
             if other != cookbook and cookbook in self._depends(other):
                 yield Cause(
-                    f"cookbook {other} depends on {cookbook}", self.repository.cookbook(other).said_of(cookbook)
+                    f"cookbook {other} depends on {cookbook}", self.repository.cookbook(other).named_at(cookbook)
                 )
                 yield from self.of("attribute file", other)
                 return

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nodeattrs.core.borders import taking
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.runs.config import FILE
+from nodeattrs.runs.defaults import FILE
 from nodeattrs.runs.repository import Repository
-
-__all__ = ["Checked", "checked"]
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a look at a repository came to.
+    """What a look at a repository found.
 
     faults:   what cannot be right
     warnings: what is probably not meant; of kind "not-run": what was not looked at
@@ -33,6 +32,7 @@ class Checked:
         return all(getattr(fault, "file", None) != FILE for fault in self.faults)
 
 
+@taking(repository=Repository, run_code=bool)
 def checked(repository: Repository, run_code: bool = False) -> Checked:
     """Read everything, the Hiera tree too.
 
@@ -51,6 +51,6 @@ def checked(repository: Repository, run_code: bool = False) -> Checked:
             looked["data file"], wrong = hiera.check()
             faults += wrong
             warnings += hiera.warnings
-    except NodeattrsError as error:  # of the settings it is said already
+    except NodeattrsError as error:  # of the settings it is reported already
         faults.append(error)
     return Checked(faults, warnings, looked)

@@ -14,6 +14,9 @@
     ignore = ["NA0305", "unknown-type"]
     baseline = "nodeattrs-baseline.json"
 
+    [facts]
+    fauxhai = "../fauxhai"
+
     [merge]
     "apache2.modules" = "replace"
     "users.*.keys" = "append"
@@ -21,6 +24,10 @@
 
     [limits]
     values = 2000000
+
+    [chef]
+    cookbook_paths = ["cookbooks", "~/.berkshelf/cookbooks"]
+    missing_cookbooks = "warn"
 
 Chef's own settings work at the top level too: `allowed_automatic_attributes`,
 `blocked_…`, and the older `automatic_attribute_whitelist`, `…_blacklist`. Where
@@ -32,7 +39,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -41,31 +48,10 @@ from nodeattrs.core.budget import NAMES, Limits
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, near, parse
 from nodeattrs.errors import BadArgument, DocumentError
-from nodeattrs.node.slot_names import DEFAULT_ENVIRONMENT
+from nodeattrs.runs.defaults import FILE, SETTINGS
 from nodeattrs.runs.fields import Fields
 from nodeattrs.runs.node_files import LEVELS
 from nodeattrs.texts.documents import Document
-from nodeattrs.texts.nearest import SETTINGS_FILE
-
-__all__ = ["FILE", "SETTINGS", "Config", "judged", "known_code", "read_config"]
-
-FILE = SETTINGS_FILE
-
-SETTINGS: Mapping[str, Any] = {
-    "repo": ".",
-    "store": os.path.join(".nodeattrs", "nodes.db"),
-    "environment": DEFAULT_ENVIRONMENT,
-    "hiera": None,
-    "bindings": None,
-    "sensitive": [],
-    "allowed": {},
-    "blocked": {},
-    "merge": {},
-    "limits": {},
-    "check": {},
-}
-"""Every setting and its default; the repository itself is none of its file. Nodes are kept below the current
-directory: a repository is not written to unless its own settings ask for it."""
 
 Entry = str | list[str]
 """One line of an allow or block list: a text with slashes, or the keys one by one."""
@@ -85,6 +71,27 @@ _KNOWN = [name for name in SETTINGS if name != "repo"]
 
 
 @dataclass(frozen=True)
+class ChefConfig:
+    """What a repository that was made for Chef needs: the table [chef].
+
+    cookbook_paths:    folders with cookbooks, the first first; none: the usual ones
+    missing_cookbooks: "error", or "warn": an unknown layer stands for each
+    policy, policy_group: what nodes follow that say nothing else, or ""
+    secret_file:       with the secret of encrypted data bags, or ""; a relative path counts from the repository
+    config:            Chef's own configuration, or "": `.chef/config.rb`, `.chef/knife.rb`
+    node_name:         who is meant where nobody is named, or ""
+    """
+
+    cookbook_paths: tuple[str, ...] = ()
+    missing_cookbooks: str = "error"
+    policy: str = ""
+    policy_group: str = ""
+    secret_file: str = ""
+    config: str = ""
+    node_name: str = ""
+
+
+@dataclass(frozen=True)
 class Config:
     """The settings of a repository.
 
@@ -98,7 +105,9 @@ class Config:
     merge:       rules for paths: what happens there instead of what Chef does
     limits:      what one document, lookup, merge or query may take: see `core.budget.Limits`
     check_select, check_ignore: codes of findings, or names: only these count, these do not
+    fauxhai:     a folder of platforms in fauxhai's shape, for --platform, or None
     check_baseline: the file of findings that are known, or None; a relative path counts from the repository
+    chef:        of repositories that were made for Chef
     """
 
     allowed: Mapping[str, list[Entry]] = field(default_factory=dict)
@@ -113,6 +122,8 @@ class Config:
     check_select: tuple[str, ...] = ()
     check_ignore: tuple[str, ...] = ()
     check_baseline: str | None = None
+    fauxhai: str | None = None
+    chef: ChefConfig = ChefConfig()
 
 
 def judged(document: Document) -> tuple[Config, list[DocumentError]]:
@@ -128,6 +139,7 @@ def read_config(fields: Fields) -> Config:
     """
     fields.only(_KNOWN, ignore=_CHEFS)
     fields.only(("select", "ignore", "baseline"), "check", above=_KNOWN)
+    fields.only(("fauxhai",), "facts", above=_KNOWN)
     config = Config(
         _lists(fields, "allowed"),
         _lists(fields, "blocked"),
@@ -141,6 +153,8 @@ def read_config(fields: Fields) -> Config:
         tuple(_codes(fields, "select")),
         tuple(_codes(fields, "ignore")),
         fields.text("check", "baseline") or None,
+        fields.text("facts", "fauxhai") or None,
+        _chef(fields),
     )
     fields.finish()
     return config
@@ -167,25 +181,71 @@ def _codes(fields: Fields, name: str) -> Iterator[str]:
 
 
 def _merge_rules(fields: Fields) -> Iterator[PathRule]:
-    for key, said in fields.map("merge").items():
+    for key, given in fields.map("merge").items():
         place = fields.locator.at(("merge", key)).place or FILE
-        if fields.parsed(("merge", key), said, partial(_rule, key)):
-            yield from read_rules({key: said}, lambda _, place=place: place)  # type: ignore[misc]
+        if fields.parsed(("merge", key), given, partial(_rule, key)):
+            yield from read_rules({key: given}, lambda _, place=place: place)  # type: ignore[misc]
 
 
 def _limits(fields: Fields) -> dict[str, float]:
     fields.only(NAMES, "limits", above=_KNOWN)
-    said = {name: most for name, most in fields.map("limits").items() if name in NAMES}
+    given = {name: most for name, most in fields.map("limits").items() if name in NAMES}
     return {
         name: most
-        for name, most in said.items()
+        for name, most in given.items()
         if fields.parsed(("limits", name), most, lambda most, name=name: Limits().but(**{name: most}))  # type: ignore[misc]
     }
 
 
-def _rule(key: str, said: Any) -> None:
+def _chef(fields: Fields) -> ChefConfig:
+    fields.only(ChefConfig.__dataclass_fields__, "chef", above=_KNOWN)
+    paths = [
+        fields.text("chef", "cookbook_paths", index) for index in range(len(fields.items("chef", "cookbook_paths")))
+    ]
+    missing = fields.text("chef", "missing_cookbooks") or "error"
+    if missing not in ("error", "warn"):
+        fields.wrong(("chef", "missing_cookbooks"), f"missing_cookbooks is no {missing!r}", 'write "error" or "warn"')
+    others = (fields.text("chef", name) for name in list(ChefConfig.__dataclass_fields__)[2:])
+    return ChefConfig(tuple(paths), missing, *others)
+
+
+def with_chefs(config: Config, fields: Fields) -> Config:
+    """The settings, and what Chef's own configuration says besides. raises: DocumentError"""
+    paths: list[Path] = [("cookbook_path",)]
+    if isinstance(fields.tree.get("cookbook_path"), list):
+        paths = [("cookbook_path", index) for index in range(len(fields.items("cookbook_path")))]
+    given: dict[str, Any] = {
+        "cookbook_paths": tuple(path for path in (_inside(fields, one) for one in paths) if path),
+        "policy": fields.text("policy_name"),
+        "policy_group": fields.text("policy_group"),
+        "secret_file": _inside(fields, ("encrypted_data_bag_secret",)),
+        "node_name": fields.text("node_name"),
+    }
+    allowed, blocked, environment = _lists(fields, "allowed"), _lists(fields, "blocked"), fields.text("environment")
+    fields.finish()
+    return replace(
+        config,
+        allowed={**allowed, **config.allowed},
+        blocked={**blocked, **config.blocked},
+        environment=config.environment or environment or None,
+        chef=replace(config.chef, **{name: value for name, value in given.items() if not getattr(config.chef, name)}),
+    )
+
+
+def _inside(fields: Fields, path: Path) -> str:
+    """A path in the repository; one that leads out of it is a warning."""
+    text = fields.text(*path)
+    named = os.path.normpath(text) if text else ""
+    if os.path.isabs(named) or named.startswith((os.pardir, "~")):
+        hint = "name it in nodeattrs.toml, under [chef], if it is meant"
+        fields.warn(path, f"{text} leads out of the repository, and is not followed", hint, "outside")
+        return ""
+    return named
+
+
+def _rule(key: str, given: Any) -> None:
     try:
-        read_rules({key: said})
+        read_rules({key: given})
     except BadArgument as error:
         if key in _KNOWN:
             error.hint = f"if the setting {key} is meant, write it above the first [table]"
@@ -204,7 +264,7 @@ def _lists(fields: Fields, table: str) -> dict[str, list[Entry]]:
         first, *others = spellings
         for path in others:
             fields.warn(
-                path, f"is ignored, because {'.'.join(first)} says the same thing", "keep one of them", "said-twice"
+                path, f"is ignored, because {'.'.join(first)} says the same thing", "keep one of them", "set-twice"
             )
         if level != "automatic":
             fields.warn(

@@ -1,4 +1,4 @@
-"""Cookbooks, and the order in which their attribute files load.
+"""Cookbooks, and the order in which their attribute files load, in Python and in Ruby side by side.
 
 The order is worked out on names alone and running a file is a callable that is
 handed in, so the same code serves cookbooks on disk and cookbooks in a test. It
@@ -15,21 +15,20 @@ from functools import cached_property
 
 from nodeattrs.core.borders import NAMED, Listed, taking
 from nodeattrs.core.claim import Locator, Origin
-from nodeattrs.errors import AttributeFileNotFound, CookbookNotFound, CookbookVersionConflict, RecipeNotFound
+from nodeattrs.errors import (
+    AttributeFileNotFound,
+    CookbookNotFound,
+    CookbookVersionConflict,
+    DocumentError,
+    RecipeNotFound,
+)
 from nodeattrs.node.run_list import cookbook_of, qualified
 from nodeattrs.runs.fields import Fields, known_or_near
 from nodeattrs.runs.role_scripts import Program
 from nodeattrs.runs.versions import Constraint, Version
 
-__all__ = [
-    "AttributeFileOrder",
-    "Cookbook",
-    "Cookbooks",
-    "attribute_files",
-    "check_versions",
-    "cookbook_order",
-    "read_metadata",
-]
+RUBY = ".rb"
+_SUFFIXES = (".py", RUBY)
 
 _FIELDS = (
     *("name", "version", "description", "long_description", "maintainer", "maintainer_email", "license"),
@@ -50,6 +49,7 @@ class Cookbook:
     root:    where it lies on disk, or None
     folder:  what messages call that place, relative to the repository
     locator: knows the places of the metadata
+    unread:  why its metadata, or all of it, is not known, in words; "" where it is
     """
 
     name: str
@@ -61,6 +61,12 @@ class Cookbook:
     folder: str = ""
     locator: Locator = field(default=Origin("cookbook"), compare=False, repr=False)
     depends_field: str = field(default="depends", compare=False, repr=False)
+    unread: str = ""
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether it only stands for a cookbook that is not there."""
+        return bool(self.unread) and self.root is None
 
     @cached_property
     def _programs(self) -> dict[str, Program]:
@@ -77,17 +83,29 @@ class Cookbook:
 
     @cached_property
     def attribute_files(self) -> dict[str, str]:
-        """Name -> path of the attribute files, in the order in which they load."""
-        return attribute_files(self.files)
+        """Name -> path of the attribute files, in the order in which they load. raises: DocumentError, for a clash"""
+        self._refuse_twins("attributes/", "attributes.")
+        return attribute_files(self.files, _SUFFIXES)
 
     @cached_property
     def recipes(self) -> dict[str, str]:
-        """Name -> path of the recipes. A file `recipe.py` beside the metadata stands for the default one."""
-        inside = (path.removeprefix("recipes/") for path in self.files if path.startswith("recipes/"))
-        found = {
-            path.removesuffix(".py"): f"recipes/{path}" for path in inside if path.endswith(".py") and "/" not in path
-        }
-        return {**found, "default": "recipe.py"} if "recipe.py" in self.files else found
+        """Name -> path of the recipes. A file `recipe.py` beside the metadata stands for the default one.
+
+        raises: DocumentError, for a clash
+        """
+        self._refuse_twins("recipes/", "recipe.")
+        inside = {path.removeprefix("recipes/"): path for path in self.files if path.startswith("recipes/")}
+        found = {_stem(name): path for name, path in inside.items() if name.endswith(_SUFFIXES) and "/" not in name}
+        alone = [path for path in self.files if path in ("recipe.py", "recipe.rb")]
+        return {**found, "default": alone[0]} if alone else found
+
+    def _refuse_twins(self, *begins: str) -> None:
+        """One name in Python and in Ruby: it cannot be known which counts. raises: DocumentError"""
+        inside = [path for path in self.files if path.startswith(begins)]
+        for path in inside:
+            if path.endswith(".py") and (twin := _stem(path) + RUBY) in inside:
+                message = f"{self.shown(path)} and {self.shown(twin)} are one file in two languages"
+                raise DocumentError(message, file=self.shown(path), hint="keep one", kind="two-languages")
 
     def recipe_file(self, recipe: str) -> str:
         """The path of a recipe of this cookbook, named `cookbook` or `cookbook::part`.
@@ -108,9 +126,9 @@ class Cookbook:
     def pins(self) -> Iterator[tuple[str, str, Origin]]:
         """Cookbook, constraint and who asks, for every dependency."""
         for name, constraint in self.depends.items():
-            yield name, constraint, self.said_of(name)
+            yield name, constraint, self.named_at(name)
 
-    def said_of(self, dependency: str) -> Origin:
+    def named_at(self, dependency: str) -> Origin:
         """Where this cookbook says that it depends on another."""
         return self.locator.at((self.depends_field, dependency))
 
@@ -134,7 +152,7 @@ def read_metadata(name: str, fields: Fields, files: Iterable[str], root: pathlib
     cookbook = Cookbook(
         name,
         fields.version("version"),
-        fields.constraints(key),
+        fields.constraints(key, lenient=key == "dependencies"),
         tuple(files),
         fields.text("description"),
         root,
@@ -173,8 +191,8 @@ def cookbook_order(recipes: Iterable[str], cookbooks: Cookbooks) -> list[str]:
                 try:
                     cookbook = _found(cookbooks, name)
                 except CookbookNotFound as error:
-                    by = asker.said_of(name) if asker else f"the run list, with recipe {recipe}"
-                    error.said = (f"it is asked for by {by}",)
+                    by = asker.named_at(name) if asker else f"the run list, with recipe {recipe}"
+                    error.details = (f"it is asked for by {by}",)
                     raise
                 to_do.append((name, asker, False))
                 to_do += [(needed, cookbook, True) for needed in sorted(cookbook.depends, reverse=True)]
@@ -189,32 +207,37 @@ def _found(cookbooks: Cookbooks, name: str) -> Cookbook:
     return cookbook
 
 
-def attribute_files(files: Iterable[str], suffix: str = ".py") -> dict[str, str]:
+def attribute_files(files: Iterable[str], suffix: str | tuple[str, ...] = ".py") -> dict[str, str]:
     """Name -> path of a cookbook's attribute files, in the order in which they load.
 
     The default file first, then the others by path; sorting is by code point, which is also
-    the order of the UTF-8 bytes. A name is a file's own name without directory and suffix,
-    and each name loads once: of two files the one directly under attributes/ counts, else
+    the order of the UTF-8 bytes, and as if all were Ruby. A name is a file's own name without directory and
+    suffix, and each name loads once: of two files the one directly under attributes/ counts, else
     the first by path. `attributes.py` beside the metadata stands for the default file.
 
     files:  paths inside the cookbook
-    suffix: what attribute files end in; ours are Python, Chef's own end in ".rb"
+    suffix: what attribute files end in; a cookbook's are Python, and Ruby
 
     >>> attribute_files(["attributes/b.py", "attributes/default.py", "attributes/a/b.py", "README.md"])
     {'default': 'attributes/default.py', 'b': 'attributes/b.py'}
     """
-    paths = sorted(files)
+    paths = sorted((path for path in files if path.endswith(suffix)), key=lambda path: _stem(path) + RUBY)
     found: dict[str, str] = {}
     for path in paths:
         folder, _, file = path.rpartition("/")
-        if file.endswith(suffix) and f"{folder}/".startswith("attributes/"):
-            name = file.removesuffix(suffix)
+        if f"{folder}/".startswith("attributes/"):
+            name = _stem(file)
             if name not in found or folder == "attributes":
                 found[name] = path
-    if f"attributes{suffix}" in paths:
-        found["default"] = f"attributes{suffix}"
-    first = {"default": found.pop("default")} if "default" in found else {}
-    return {**first, **found}
+        elif _stem(path) == "attributes":
+            found.setdefault("attributes.", path)
+    alone, default = found.pop("attributes.", None), found.pop("default", None)
+    first = alone or default
+    return {"default": first, **found} if first is not None else found
+
+
+def _stem(path: str) -> str:
+    return path.rpartition(".")[0]
 
 
 class AttributeFileOrder:
@@ -223,10 +246,12 @@ class AttributeFileOrder:
     loaded: "cookbook/path" of every file that began to load, in order
 
     run:    called with a cookbook and a path in it; it may call `include` in turn
-    suffix: see `attribute_files`
+    suffix: see `attribute_files`; both languages unless given
     """
 
-    def __init__(self, cookbooks: Cookbooks, run: Callable[[Cookbook, str], None], *, suffix: str = ".py") -> None:
+    def __init__(
+        self, cookbooks: Cookbooks, run: Callable[[Cookbook, str], None], *, suffix: str | None = None
+    ) -> None:
         self.loaded: list[str] = []
         self._cookbooks = cookbooks
         self._run = run
@@ -256,7 +281,7 @@ class AttributeFileOrder:
             cookbook = _found(self._cookbooks, cookbook_name or here)
             self._file_of(cookbook, file)
         except (CookbookNotFound, AttributeFileNotFound) as error:
-            error.said = (f"it is included by {by()}",) if by else ()
+            error.details = (f"it is included by {by()}",) if by else ()
             raise
         self._load(cookbook, file)
 
@@ -276,22 +301,21 @@ class AttributeFileOrder:
 
     def _files_of(self, cookbook: Cookbook) -> dict[str, str]:
         if cookbook.name not in self._files:
-            ours = self._suffix == ".py"
-            files = cookbook.attribute_files if ours else attribute_files(cookbook.files, self._suffix)
-            self._files[cookbook.name] = files
+            one = self._suffix
+            self._files[cookbook.name] = attribute_files(cookbook.files, one) if one else cookbook.attribute_files
         return self._files[cookbook.name]
 
 
 def check_versions(order: Iterable[str], cookbooks: Cookbooks, pins: Iterable[tuple[str, str, Origin]] = ()) -> None:
     """Refuse cookbooks whose version is not what somebody asks for.
 
-    order: the cookbooks in use; what is asked of others does not matter
+    order: the cookbooks in use; what is asked of others, or of one that is not known, does not matter
     pins:  what environments and run lists ask for, besides the cookbooks themselves
     raises: CookbookVersionConflict, which says all that is wrong
     """
-    used = [_found(cookbooks, name) for name in order]
+    used = [one for one in (_found(cookbooks, name) for name in order) if not one.unread]
     asked = [*pins, *(pin for cookbook in used for pin in cookbook.pins())]
-    said: list[str] = []
+    details: list[str] = []
     origins: list[Origin] = []
     for cookbook in used:
         version = Version.parse(cookbook.version)
@@ -299,7 +323,7 @@ def check_versions(order: Iterable[str], cookbooks: Cookbooks, pins: Iterable[tu
             if name == cookbook.name and not Constraint.parse(constraint).allows(version):
                 origins.append(origin)
                 at = cookbook.locator.at(("version",)).place or "which is all there is"
-                said.append(f"cookbook {name} is at {version} ({at}), and {constraint} is asked for by {origin}")
-    if said:
-        count = "a cookbook's version is" if len(said) == 1 else "the versions of cookbooks are"
-        raise CookbookVersionConflict(f"{count} not what was asked for", origins=origins, said=said)
+                details.append(f"cookbook {name} is at {version} ({at}), and {constraint} is asked for by {origin}")
+    if details:
+        count = "a cookbook's version is" if len(details) == 1 else "the versions of cookbooks are"
+        raise CookbookVersionConflict(f"{count} not what was asked for", origins=origins, details=details)

@@ -23,8 +23,6 @@ from nodeattrs.runs.run_list import Expansion, expand_run_list
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule
 
-__all__ = ["Layers", "expand_node", "layers_of", "note_expansion", "take_layers"]
-
 Roles = Mapping[str, Role] | Callable[[str], Role | None]
 Environments = Mapping[str, Environment] | Callable[[str], Environment | None]
 
@@ -50,25 +48,28 @@ def layers_of(
     environment: str,
     sensitive: Sequence[str | Path] = (),
     rules: tuple[PathRule, ...] = (),
+    policy: Role | None = None,
 ) -> Layers:
     """Expand a run-list and fold its roles and the environment, for any number of nodes.
 
     sensitive, rules: those of the nodes
+    policy:    what a policy says, where roles would
     raises:    as `expand_node`
     """
     node = Node(environment=environment, sensitive=sensitive, rules=rules)
     node.run_list = run_list
     expansion = expand_run_list(node.run_list, roles, environment)
     expansion.require_roles()
+    expansion.role_layers += [policy] if policy is not None else []
     found = _environment(environment, environments)
-    _hear(node, expansion, found)
+    _take(node, expansion, found)
     return Layers(expansion, found, Intake(node).layers())
 
 
 def take_layers(node: Node, layers: Layers) -> None:
-    """Replace what environment and roles say on a node, at no cost where nothing was said on it before."""
+    """Replace what environment and roles say on a node, at no cost where nothing was set on it before."""
     if not Intake(node).begin_with(layers.prepared):
-        _hear(node, layers.expansion, layers.environment)
+        _take(node, layers.expansion, layers.environment)
 
 
 @taking(node=Node, roles=NAMED, environments=NAMED)
@@ -93,22 +94,25 @@ def expand_node(
     expansion = expand_run_list(node.run_list, roles, node.environment)
     expansion.require_roles()
     note_expansion(node, expansion)
-    _hear(node, expansion, _environment(node.environment, environments))
+    _take(node, expansion, _environment(node.environment, environments))
     Intake(node).note({"chef_environment": node.environment})
     return expansion
 
 
-def _hear(node: Node, expansion: Expansion, environment: Environment) -> None:
+def _take(node: Node, expansion: Expansion, environment: Environment) -> None:
     layers, intake = expansion.role_layers, Intake(node)
     intake.environment(environment)
     intake.roles(
         [(role.default_attributes, role.default_locator) for role in layers],
         [(role.override_attributes, role.override_locator) for role in layers],
     )
+    for kind, one in (("env", environment), *(("role", role) for role in layers)):
+        for level in ("default", "override") if one.unread else ():
+            node.unknown(f"{kind}_{level}", one.name, one.locator, one.unread)
 
 
 def note_expansion(node: Node, expansion: Expansion) -> None:
-    """Note among the automatic attributes what the run-list came to."""
+    """Note among the automatic attributes what the run-list expands to."""
     intake = Intake(node)
     intake.begin_tags()
     intake.note(

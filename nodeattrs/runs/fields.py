@@ -17,8 +17,6 @@ from nodeattrs.errors import BadArgument, DocumentError, InvalidRunListItem, Unk
 from nodeattrs.node.run_list import RunListItem
 from nodeattrs.runs.versions import Constraint, Version
 
-__all__ = ["Fields", "fault", "known_or_near"]
-
 
 def fault(
     locator: Locator,
@@ -87,7 +85,10 @@ class Fields:
             line=first.line,
             column=first.column,
             path=first.path,
-            said=[*([first.hint] if first.hint else []), *(f"and {other}".replace("\n", "\n  ") for other in others)],
+            details=[
+                *([first.hint] if first.hint else []),
+                *(f"and {other}".replace("\n", "\n  ") for other in others),
+            ],
         )
 
     def only(self, known: Iterable[str], *under: Any, ignore: Iterable[str] = (), above: Iterable[str] = ()) -> None:
@@ -99,7 +100,7 @@ class Fields:
         names = list(known)
         for key in self.map(*under):
             if key not in names and key not in ignore:
-                message = f"unknown field {_said((*under, key))} in {self.what}; it is ignored"
+                message = f"unknown field {_spelled((*under, key))} in {self.what}; it is ignored"
                 hint = f"write {key} above the first [table]" if key in above else known_or_near(key, names)
                 self.warnings.append(fault(self.locator, (*under, key), message, hint=hint, of=UnknownField))
 
@@ -110,8 +111,8 @@ class Fields:
 
     def named(self, name: str, key: str = "name") -> None:
         """The name inside the document, which ought to be *name*, the one it is filed under."""
-        if (said := self.text(key) or name) != name:
-            message = f"{key} says {said!r}, but this is {self.what}"
+        if (inside := self.text(key) or name) != name:
+            message = f"{key} says {inside!r}, but this is {self.what}"
             self.warn((key,), message, f"the file's own name counts: write {name!r}", "other-name")
 
     def text(self, *path: Any) -> str:
@@ -133,17 +134,36 @@ class Fields:
         text = self.text(key) or "0.0.0"
         return text if self.parsed((key,), text, Version.parse) else "0.0.0"
 
-    def constraints(self, key: str) -> dict[str, str]:
-        """A map of cookbook names to version constraints; a plain list of names asks for any version."""
+    def constraints(self, key: str, lenient: bool = False) -> dict[str, str]:
+        """A map of cookbook names to version constraints; a plain list of names asks for any version.
+
+        lenient: what is no constraint asks for any version, with a warning, and a list of none or several for any, too
+        """
         if isinstance(self.tree.get(key), list):
             return {self.text(key, index): "" for index in range(len(self.items(key)))}
         found: dict[str, str] = {}
         for name, asked in self.map(key).items():
             # Older tools wrote a list of one constraint.
             path = (key, name, 0) if isinstance(asked, list) and len(asked) == 1 else (key, name)
+            if lenient and isinstance(asked, list) and len(asked) != 1:
+                if asked:
+                    hint = "write one constraint; several count as none, as in Chef"
+                    self.warn(path, f"several constraints for {name}", hint, "no-constraint")
+                found[str(name)] = ""
+                continue
             text = self.text(*path)
-            found[str(name)] = text if self.parsed(path, text, Constraint.parse) else ""
+            found[str(name)] = text if self._is_constraint(path, text, lenient) else ""
         return found
+
+    def _is_constraint(self, path: Path, text: str, lenient: bool) -> bool:
+        if not lenient:
+            return self.parsed(path, text, Constraint.parse)
+        try:
+            Constraint.parse(text)
+        except BadArgument as error:
+            self.warn(path, f"{error.message}; it counts as none", error.hint, "no-constraint")
+            return False
+        return True
 
     def run_list(self, *path: Any) -> list[str]:
         """A list of run-list items."""
@@ -164,12 +184,12 @@ class Fields:
         if value is ABSENT or value is None:
             return default
         if not isinstance(value, kind):
-            self.wrong(path, f"{_said(path)} of {self.what} must be {words}, not {_kind(value)}")
+            self.wrong(path, f"{_spelled(path)} of {self.what} must be {words}, not {_kind(value)}")
             return default
         return value
 
 
-def _said(path: Path) -> str:
+def _spelled(path: Path) -> str:
     first, *rest = path
     return str(first) + "".join(f"[{step!r}]" for step in rest)
 

@@ -34,18 +34,18 @@ from nodeattrs.errors import BadArgument, NodeattrsError
 from nodeattrs.keep import Store, open_store
 from nodeattrs.keep.maintenance import last_runs
 from nodeattrs.runs.facts import Facts, load_facts
+from nodeattrs.runs.policies import NOTHING_ASKED, Asked
 from nodeattrs.runs.recipes import LogLine
+from nodeattrs.runs.remembered import remembered
 from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.session import Session, perform, remembered, shown_in
+from nodeattrs.runs.session import Session, perform
 from nodeattrs.texts.documents import Document, read
-
-__all__ = ["Apply", "Collect", "Fleet", "Outcome", "jobs_for", "processors", "resolve", "still_to_do"]
 
 BATCH = 8
 """Nodes that a worker is given at once."""
 
 BATCHES = 64
-"""Handfuls that are under way at once, whatever the executor."""
+"""Batches that are under way at once, whatever the executor."""
 
 _PAUSE = 0.2
 """Seconds after which somebody who waits looks whether it is to stop."""
@@ -75,7 +75,9 @@ class Fleet:
     force:       see `perform`
     new:         whether a node that nobody knows is made
     run_list:    of all nodes from now on; None leaves each its own
+    override_run_list: what they run instead of it, this once
     json_attributes: of all nodes: a file, or what was read from it
+    asked:       of the repository
     last_facts:  whether a node that *facts* has nothing of, and every node where it is None, has the facts
                  of its last run
     """
@@ -90,6 +92,8 @@ class Fleet:
     json_attributes: str | Document | None = None
     last_facts: bool = True
     new: bool = True
+    override_run_list: tuple[str, ...] | None = None
+    asked: Asked = NOTHING_ASKED
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +153,7 @@ def resolve(
     raises:   NodeattrsError, where a worker died
     """
     work = _Work(fleet, collect, apply)
-    stopping = stopping or _never
+    stopping = stopping or (lambda: False)
     if executor is not None:
         yield from _sent(work, names, executor.submit, BATCH, in_order, stopping)
         return
@@ -165,8 +169,8 @@ def resolve(
                     return
                 yield _one(work, name)
         finally:
-            with suppress(NodeattrsError):  # said for each node
-                _desk(work).store.close()
+            with suppress(NodeattrsError):  # reported for each node
+                _worker(work).store.close()
         return
     batch = min(BATCH, math.ceil(len(first) / jobs)) or 1
     with _pool(jobs, stopping) as (submit, asked):
@@ -255,10 +259,6 @@ def _not_interrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _never() -> bool:
-    return False
-
-
 # --- in a worker --------------------------------------------------------------------
 
 
@@ -338,15 +338,16 @@ def _one(work: _Work, name: str) -> Outcome:
     code = ""
     log: list[LogLine] = []
     try:
-        desk = _desk(work)
+        worker = _worker(work)
         session = perform(
-            desk.repository,
-            desk.store,
+            worker.repository,
+            worker.store,
             name,
-            facts=desk.facts_of(name),
+            facts=worker.facts_of(name),
             run_list=fleet.run_list,
+            override_run_list=fleet.override_run_list,
             environment=fleet.environment,
-            json_attributes=desk.json_attributes,
+            json_attributes=worker.json_attributes,
             save=fleet.save,
             force=fleet.force,
             new=fleet.new,
@@ -361,19 +362,19 @@ def _one(work: _Work, name: str) -> Outcome:
     return Outcome(name, error, code, revision, time.perf_counter() - began, collected)
 
 
-class _Desk:
+class _Worker:
     """What one process has open for a fleet."""
 
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
-        self.repository = Repository(fleet.repository)
+        self.repository = Repository(fleet.repository, asked=fleet.asked)
         self.store = open_store(fleet.store)
 
     @cached_property
     def json_attributes(self) -> Document | None:
         """Those of all nodes."""
         given = self._fleet.json_attributes
-        return read(Path(given), shown_in(self.repository, Path(given))) if isinstance(given, str) else given
+        return read(Path(given), self.repository.shown(Path(given))) if isinstance(given, str) else given
 
     def facts_of(self, name: str) -> Facts:
         """Those of a node. raises: as `load_facts`; BadArgument, where there are none"""
@@ -386,13 +387,13 @@ class _Desk:
                 return self._shared
             file /= f"{checked_name(name, 'node')}.json"
             if file.exists() or not self._fleet.last_facts:
-                return load_facts(file, shown_in(self.repository, file), settled=True)
+                return load_facts(file, self.repository.shown(file), settled=True)
         return self._last_facts(name)
 
     @cached_property
     def _shared(self) -> Facts:
         file = Path(str(self._fleet.facts))
-        return load_facts(file, shown_in(self.repository, file), settled=True)
+        return load_facts(file, self.repository.shown(file), settled=True)
 
     def _last_facts(self, name: str) -> Facts:
         last = remembered(self.store, name, self.repository.config.sensitive)
@@ -405,5 +406,5 @@ class _Desk:
 
 
 @lru_cache(maxsize=4)
-def _desk(work: _Work) -> _Desk:
-    return _Desk(work.fleet)
+def _worker(work: _Work) -> _Worker:
+    return _Worker(work.fleet)

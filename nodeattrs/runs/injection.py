@@ -19,8 +19,6 @@ from nodeattrs.runs.repository import Repository
 if TYPE_CHECKING:
     from nodeattrs.adapters.bindings import Injector
 
-__all__ = ["Injection"]
-
 
 class Injection:
     """The injector of one run, built when somebody first needs it.

@@ -23,8 +23,6 @@ from nodeattrs.runs.repository import Repository
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera import Explanation, Scope
 
-__all__ = ["Reading", "lookup_word", "readings", "scope_of"]
-
 
 def scope_of(repository: Repository, node: Node) -> Scope:
     """The node as Hiera sees it: its automatic attributes are the facts.

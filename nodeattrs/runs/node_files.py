@@ -13,8 +13,6 @@ from typing import Any
 from nodeattrs.core.claim import Below, Locator, Origin
 from nodeattrs.runs.fields import Fields
 
-__all__ = ["LEVELS", "NodeFile", "read_node"]
-
 LEVELS = ("automatic", "default", "normal", "override")
 """What Chef's documents call the groups of attributes."""
 
@@ -28,6 +26,7 @@ class NodeFile:
     environment: its name, or None where the document does not say
     run_list:    items as text
     automatic, default, normal, override: attributes
+    policy_name, policy_group: the policy that it follows, or ""
     """
 
     name: str
@@ -38,6 +37,8 @@ class NodeFile:
     normal: Mapping[Any, Any] = field(default_factory=dict)
     override: Mapping[Any, Any] = field(default_factory=dict)
     locator: Locator = field(default=Origin("node file"), compare=False, repr=False)
+    policy_name: str = ""
+    policy_group: str = ""
 
     def locator_of(self, level: str) -> Locator:
         """Who says the attributes of one level, its paths counted from their root."""
@@ -59,6 +60,8 @@ def read_node(name: str, fields: Fields) -> NodeFile:
         tuple(fields.run_list("run_list")),
         **{level: fields.map(level) for level in LEVELS},
         locator=fields.locator,
+        policy_name=fields.text("policy_name"),
+        policy_group=fields.text("policy_group"),
     )
     fields.finish()
     return node

@@ -18,8 +18,6 @@ from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import cookbook_of
 from nodeattrs.runs.repository import Repository
 
-__all__ = ["READERS", "reader_words"]
-
 READERS = {"read_json": (".json",), "read_yaml": (".yaml", ".yml"), "read_toml": (".toml",)}
 """The words that read a file, and what its name ends in."""
 
@@ -30,11 +28,11 @@ def reader_words(repository: Repository, node: Node) -> dict[str, Callable[..., 
     Each gives plain data that belongs to the caller.
     """
 
-    def data_bag_item(bag: str, item: str) -> dict[str, Any]:
-        """One item of a data bag. raises: BadName, DataBagItemNotFound, DocumentError"""
-        tree, locator = repository.bag_item(bag, item)
+    def data_bag_item(bag: str, item: str, secret: str | None = None) -> dict[str, Any]:
+        """One item of a data bag; see `Repository.data_bag_item`."""
+        tree, locator = repository.bag_item(bag, item, secret)
         node.note_read(tree, locator)
-        return copied(tree)  # type: ignore[no-any-return]
+        return repository.data_bag_item(bag, item, secret)
 
     def read(word: str, file: str | os.PathLike[str]) -> Any:
         """What a file of the repository says; a relative name counts from the cookbook whose file runs.

@@ -1,6 +1,6 @@
 """Which attributes and lookups a line of a recipe read, from its source.
 
-Follows the names that the line uses to where they were assigned, in the same file. It runs
+Follows the names that the line uses to where they were bound, in the same file. It runs
 nothing: a step that is computed ends the path, so what is named was certainly read, and what was
 read in other files is not named.
 """
@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 
 from nodeattrs.core.tree import Path, spell
-
-__all__ = ["reads_of"]
+from nodeattrs.texts.scopes import EACH, Scopes
 
 _READERS = ("read", "read_strict", "dig", "walk", "exist")
 _LOOKUPS = ("lookup", "inject", "data_bag_item", "search")
@@ -25,42 +25,43 @@ def reads_of(text: str, line: int) -> tuple[str, ...]:
     >>> reads_of("web = node['apache2']\\nfile('/x', content=web['dir'] + lookup('motd'))\\n", 2)
     ('apache2.dir', 'lookup(motd)')
     """
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
+    statements, scopes = _parsed(text)
+    covering = [node for node in statements if node.lineno <= line <= (node.end_lineno or node.lineno)]
+    if not covering:
         return ()
-    reader = _Reader(tree)
-    statement = _statement(tree, line)
-    if statement is None:
-        return ()
-    reader.read(statement)
+    reader = _Reader(scopes)
+    reader.read(max(covering, key=lambda node: (node.lineno, -(node.end_lineno or 0))))
     return tuple(dict.fromkeys(reader.found))
 
 
-def _statement(tree: ast.Module, line: int) -> ast.stmt | None:
-    covering = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
-    ]
-    return max(covering, key=lambda node: (node.lineno, -(node.end_lineno or 0)), default=None)
+@lru_cache(maxsize=32)
+def _parsed(text: str) -> tuple[list[ast.stmt], Scopes]:
+    """The statements of a source, and what its names mean; a recipe is asked about for each of its resources."""
+    try:
+        tree = ast.parse(text)
+        return [node for node in ast.walk(tree) if isinstance(node, ast.stmt)], Scopes(tree)
+    except (SyntaxError, ValueError, RecursionError):
+        return [], Scopes(ast.Module([], []))
 
 
 class _Reader:
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, scopes: Scopes) -> None:
         self.found: list[str] = []
-        self._meaning: dict[str, list[ast.AST]] = {}
+        self._scopes = scopes
         self._been: set[int] = set()
-        for node in ast.walk(tree):
-            for name, value in _assigned(node):
-                self._meaning.setdefault(name, []).append(value)
+
+    def _meant(self, node: ast.Name) -> list[tuple[ast.AST, bool]]:
+        """What a name was bound to, and whether it is that as a whole: of what a loop runs over it is an element."""
+        scope = self._scopes.of(node).holding(node.id)
+        bound = scope.names[node.id] if scope is not None else ()
+        return [(value, not steps) for value, steps in bound if steps[:1] in ((), (EACH,))]
 
     def read(self, node: ast.AST) -> None:
         """Note what an expression, or a statement, reads."""
         if id(node) in self._been or len(self._been) > _MOST_NODES:
             return
         self._been.add(id(node))
-        path = self._path(node)
+        path, _ = self._steps(node, 0)
         if path:
             # As far as it goes: the expressions inside of it are steps on the way.
             self.found.append(spell(path))
@@ -74,25 +75,23 @@ class _Reader:
             targets = [str(one.value) for one in node.args if isinstance(one, ast.Constant)]
             self.found += [f"parameters({target}::{one.arg})" for target in targets for one in node.keywords if one.arg]
         if isinstance(node, ast.Name):
-            for meaning in self._meaning.get(node.id, ()):
+            for meaning, _ in self._meant(node):
                 self.read(meaning)
         for inner in ast.iter_child_nodes(node):
             self.read(inner)
 
-    def _path(self, node: ast.AST) -> Path | None:
-        """The path an expression reads, as far as it is written out; None where it is no attribute."""
-        steps, _ = self._steps(node, 0)
-        return steps
-
     def _steps(self, node: ast.AST, depth: int) -> tuple[Path | None, bool]:
-        """The path, and whether it goes on: a step that is computed ends it."""
+        """The path that an expression reads, None where it is no attribute, and whether it goes on.
+
+        A step that is computed ends it.
+        """
         if depth > _MOST:
             return None, False
         if isinstance(node, ast.Name):
             if node.id == "node":
                 return (), True
-            meanings = self._meaning.get(node.id, ())
-            return self._steps(meanings[0], depth + 1) if len(meanings) == 1 else (None, False)
+            meaning, *others = self._meant(node) or [(node, False)]
+            return self._steps(meaning[0], depth + 1) if meaning[1] and not others else (None, False)
         if isinstance(node, ast.Subscript):
             return self._further(node.value, [node.slice], depth)
         if _is_reader(node) and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -123,25 +122,3 @@ def _computed_steps(node: ast.AST) -> Iterator[ast.AST]:
         else:
             yield from node.args
             node = node.func.value if isinstance(node.func, ast.Attribute) else node.func
-
-
-def _assigned(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    if isinstance(node, ast.Assign):
-        for target in node.targets:
-            if isinstance(target, ast.Name):
-                yield target.id, node.value
-    elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and isinstance(node.target, ast.Name) and node.value:
-        yield node.target.id, node.value
-    elif isinstance(node, (ast.For, ast.comprehension)):
-        for name in ast.walk(node.target):
-            if isinstance(name, ast.Name):
-                yield name.id, _Elements(node.iter)
-    elif isinstance(node, ast.FunctionDef):
-        yield node.name, node
-
-
-class _Elements(ast.Starred):
-    """What a loop runs over: read, and no path of its own."""
-
-    def __init__(self, value: ast.expr) -> None:
-        super().__init__(value=value, ctx=ast.Load())

@@ -1,12 +1,14 @@
 """Attribute files and recipes: ordinary Python files, run in order, each with its words.
 
-Whoever speaks is set here: while a file runs, the node notes its cookbook with every
+Who sets values is set here: while a file runs, the node notes its cookbook with every
 line that writes. It knows the repository's cookbooks and one node, and neither facts nor
 stores; what a file may call is handed in as callables.
 """
 
 from __future__ import annotations
 
+import contextlib
+import pathlib
 import traceback
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
@@ -18,6 +20,7 @@ from nodeattrs.errors import (
     CookbookNotFound,
     DocumentError,
     NodeattrsError,
+    NotFound,
     RecipeFailed,
     RecipeNotFound,
     UnknownName,
@@ -26,10 +29,11 @@ from nodeattrs.node.attributes import noted_here, words_of
 from nodeattrs.node.node import WORDS, Node
 from nodeattrs.node.run_list import cookbook_of, qualified
 from nodeattrs.node.values import Sensitive, Symbol, lazy
-from nodeattrs.runs.cookbooks import AttributeFileOrder, Cookbook
+from nodeattrs.runs.cookbooks import RUBY, AttributeFileOrder, Cookbook
+from nodeattrs.runs.platform_words import PLATFORM_WORDS, platform_words
 from nodeattrs.runs.resources import RESOURCE_WORDS
-
-__all__ = ["ATTRIBUTE_FILE", "FILES_ONLY", "RECIPE", "RECIPES_ONLY", "LogLine", "RecipeRunner", "words_now"]
+from nodeattrs.runs.unread import NOT_RUN, included, not_run, note_unread
+from nodeattrs.texts.documents import content_of
 
 ATTRIBUTE_FILE, RECIPE = "attribute file", "recipe"
 
@@ -44,7 +48,7 @@ def words_now() -> Mapping[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """What a cookbook file said with `log`: the message, a level, and where it stands."""
+    """What a cookbook file wrote with `log`: the message, a level, and where it stands."""
 
     message: str
     level: str
@@ -74,21 +78,14 @@ class _Gone:
 FILES_ONLY = WORDS
 """Words that attribute files have and recipes do not."""
 RECIPES_ONLY = (
-    *(
-        "data_bag",
-        "data_bag_item",
-        "include_recipe",
-        "inject",
-        "lookup",
-        "parameters",
-        "search",
-        "tag",
-        "tagged",
-        "untag",
-    ),
+    *("include_recipe", "inject", "lookup", "parameters", "tag", "untag"),
     *RESOURCE_WORDS,
 )
 """Words that recipes have and attribute files do not."""
+
+BOTH = ("data_bag", "data_bag_item", "search", "tagged", "has_recipe", "has_role", "run_state", *PLATFORM_WORDS)
+"""Words of both that ask: what the node runs, what machine it is, what others keep. Each question of
+`platform_words` is one, too."""
 
 _ELSEWHERE: dict[str, dict[str, Any]] = {
     RECIPE: {name: _Gone(name, f"node.{name} in a recipe") for name in FILES_ONLY},
@@ -106,9 +103,9 @@ _GONE = {
 class RecipeRunner:
     """Runs the attribute files and recipes of one node.
 
-    node:      hears them
+    node:      takes them in
     cookbook:  gives a cookbook by its name, or raises CookbookNotFound
-    words:     more names for recipes, such as `data_bag_item`
+    words:     more names for recipes, such as `include_recipe`; those in `BOTH` are of attribute files, too
     on_log:    called with each line a file logs
     on_recipe: called with the full name of each recipe before it runs
     shared:    more names for recipes and attribute files, such as `read_json`
@@ -131,12 +128,15 @@ class RecipeRunner:
         self._cookbook = cookbook
         self._order = AttributeFileOrder(cookbook, self._run_attribute_file)
         shared = {
-            **{"node": node, "lazy": lazy, "Sensitive": Sensitive, "Symbol": Symbol, "log": self._say},
+            **platform_words(node),
+            **{"node": node, "lazy": lazy, "Sensitive": Sensitive, "Symbol": Symbol, "log": self._log},
+            **{"tagged": self._tagged, "has_recipe": self._has_recipe, "has_role": self._has_role, "run_state": {}},
+            **{name: words[name] for name in BOTH if name in words},
             **(shared or {}),
         }
         self._words = {
             ATTRIBUTE_FILE: {**shared, **words_of(node), **_GONE},
-            RECIPE: {**shared, **words, "tag": node.tag, "untag": node.untag, "tagged": self._tagged},
+            RECIPE: {**shared, **words, "tag": node.tag, "untag": node.untag},
         }
         self._on_log = on_log
         self._on_recipe = on_recipe
@@ -144,10 +144,13 @@ class RecipeRunner:
     @property
     def attribute_files(self) -> list[str]:
         """ "cookbook/path" of those that ran, in order."""
-        return self._order.loaded
+        return [file for file in self._order.loaded if not file.endswith(RUBY)]
 
     def load_attribute_files(self, order: list[str]) -> None:
         """Run the attribute files of the cookbooks named. raises: RecipeFailed, NotFound"""
+        for name in order:
+            if (cookbook := self._cookbook(name)).unread:
+                self._note_unread(Origin(ATTRIBUTE_FILE, name, cookbook.locator.at(()).file), cookbook.unread)
         self._order.load(order)
 
     def run_recipe(self, name: str, here: str = "", by: Callable[[], Origin] | None = None) -> bool:
@@ -164,24 +167,46 @@ class RecipeRunner:
             return False
         try:
             cookbook = self._cookbook(cookbook_of(full))
-            file = cookbook.recipe_file(full)
+            file = "" if cookbook.is_missing else cookbook.recipe_file(full)
         except (CookbookNotFound, RecipeNotFound) as error:
-            error.said = (f"it is included by {by()}",) if by else ("it is on the run-list",)
+            error.details = (f"it is included by {by()}",) if by else ("it is on the run-list",)
             raise
         self.recipes.append(full)
         if by is not None:
             self.included[full] = noted_here(self.node)
+        if cookbook.is_missing:
+            self._note_unread(Origin(RECIPE, full), cookbook.unread)
+            return True
         if self._on_recipe is not None:
             self._on_recipe(full)
         self._run(cookbook, file, RECIPE, full)
         return True
 
     def _run_attribute_file(self, cookbook: Cookbook, file: str) -> None:
-        part = file.removeprefix("attributes/").removesuffix(".py")
+        part = file.removeprefix("attributes/").rpartition(".")[0]
         name = f"{cookbook.name}::{'default' if part == 'attributes' else part}"
         self._run(cookbook, file, ATTRIBUTE_FILE, name)
 
+    def _pass_over(self, cookbook: Cookbook, file: str, kind: str, name: str) -> None:
+        """Note what a file in Ruby might set, and of a recipe what those in Ruby might set that it includes."""
+        shown = cookbook.shown(file)
+        self.warnings.append(not_run(shown))
+        text = content_of(pathlib.Path(cookbook.root or "", file), shown).decode("utf-8", "replace")
+        self._note_unread(Origin(kind, name, shown), NOT_RUN, text)
+        for other in included(text) if kind == RECIPE else ():
+            with contextlib.suppress(NotFound):
+                full = qualified(other)
+                if self._cookbook(cookbook_of(full)).recipe_file(full).endswith(RUBY):
+                    self.run_recipe(full)
+
+    def _note_unread(self, origin: Origin, reason: str, text: str | None = None) -> None:
+        with self.node.setting_as(origin.kind, origin.name):
+            note_unread(self.node, origin, reason, text)
+
     def _run(self, cookbook: Cookbook, file: str, kind: str, name: str) -> None:
+        if file.endswith(RUBY):
+            self._pass_over(cookbook, file, kind, name)
+            return
         program = cookbook.program(file)
         self.warnings += program.warnings
         words = {**self._words[kind], "include_attribute": self._include_attribute(cookbook.name)}
@@ -210,7 +235,7 @@ class RecipeRunner:
             f"{origin.place}: {kind} {name} failed: {sort}{first}",
             path=getattr(error, "path", None) if isinstance(error, NodeattrsError) else None,
             origins=[origin],
-            said=[text.strip() for text in rest],
+            details=[text.strip() for text in rest],
             hint=_WAY_OUT if in_the_way else None,
         )
 
@@ -218,6 +243,14 @@ class RecipeRunner:
 
     def _tagged(self, *names: str) -> bool:
         return all(name in self.node.tags for name in names)
+
+    def _has_recipe(self, name: str) -> bool:
+        """Whether the node runs a recipe: it is on the run-list, as it was expanded, or was included."""
+        return qualified(name) in {*self.recipes, *map(qualified, self.node.read("recipes") or ())}
+
+    def _has_role(self, name: str) -> bool:
+        """Whether the node has a role, its own or one inside another."""
+        return name in (self.node.read("roles") or ())
 
     def _include_attribute(self, here: str) -> Callable[..., None]:
         def include_attribute(*names: str) -> None:
@@ -233,7 +266,7 @@ class RecipeRunner:
 
         return include_recipe
 
-    def _say(self, message: object, level: str = "info") -> None:
+    def _log(self, message: object, level: str = "info") -> None:
         line = LogLine(str(message), level, self._caller())
         self.log.append(line)
         if self._on_log is not None:

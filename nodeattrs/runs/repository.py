@@ -1,7 +1,7 @@
 """A repository on disk: cookbooks, roles, environments, nodes, data bags, settings.
 
-    cookbooks/NAME/{metadata.json|metadata.yaml, attributes/*.py, recipes/*.py}
-    roles/NAME.{json,yaml,yml,py}         environments/NAME.{json,yaml,yml,py}
+    cookbooks/NAME/{metadata.{json,yaml,rb}, attributes/*.{py,rb}, recipes/*.{py,rb}}
+    roles/NAME.{json,yaml,yml,py,rb}      environments/NAME.{json,yaml,yml,py,rb}
     nodes/NAME.{json,yaml,yml}            data_bags/BAG/ITEM.{json,yaml,yml}
     nodeattrs.toml
 
@@ -13,40 +13,50 @@ node_files and config.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from nodeattrs.adapters import chef
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.claim import Below, Locator, Origin
-from nodeattrs.core.tree import checked_name, copied
+from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.core.tree import SCALARS, checked_name, copied, dig
 from nodeattrs.errors import (
+    CannotDecrypt,
     CookbookNotFound,
     DataBagItemNotFound,
     DocumentError,
     EnvironmentNotFound,
+    MissingExtra,
     NodeattrsError,
     NotFound,
+    PolicyNotFound,
     RoleNotFound,
 )
 from nodeattrs.node.run_list import RunListItem, cookbook_of
-from nodeattrs.runs.config import FILE, Config, judged
-from nodeattrs.runs.cookbooks import Cookbook, check_versions, read_metadata
+from nodeattrs.runs.config import ChefConfig, Config, judged, with_chefs
+from nodeattrs.runs.cookbook_paths import FOLDERS, CookbookPaths, Lock, entries, files_below
+from nodeattrs.runs.cookbooks import RUBY, Cookbook, check_versions, read_metadata
+from nodeattrs.runs.defaults import FILE
 from nodeattrs.runs.fields import Fields, fault, known_or_near
 from nodeattrs.runs.node_files import NodeFile, read_node
+from nodeattrs.runs.policies import NOTHING_ASKED, Asked, Policy, read_policy
 from nodeattrs.runs.role_scripts import Script
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Environment, Role, read_environment, read_role
+from nodeattrs.runs.unread import NOT_RUN, not_run
 from nodeattrs.texts import documents
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera import Hiera
 
-__all__ = ["Repository"]
-
 _DATA = (".json", ".yaml", ".yml")
-_SCRIPTED = (*_DATA, ".py")
+_READ = (*_DATA, RUBY)
+_SCRIPTED = (*_READ, ".py")
 
 _Thing = TypeVar("_Thing")
 
@@ -56,14 +66,16 @@ class Repository:
 
     root:     the directory
     warnings: what was read so far and is probably not meant
+    asked:    what a call asks besides
     plans:    what runs have worked out of it for the nodes to come; it lives as long as this does
 
     raises: NotFound, where there is no such directory
     """
 
     @taking(root=A_PATH)
-    def __init__(self, root: str | os.PathLike[str]) -> None:
+    def __init__(self, root: str | os.PathLike[str], *, asked: Asked = NOTHING_ASKED) -> None:
         self.root = pathlib.Path(root).absolute()
+        self.asked = asked
         self.warnings: list[DocumentError] = []
         self.plans: dict[tuple[str, ...], object] = {}
         self._read: dict[tuple[str, ...], Any] = {}
@@ -82,10 +94,25 @@ class Repository:
 
         raises: DocumentError
         """
-        if self.settings is None:
-            return Config()
-        config, warnings = judged(self.settings)
-        self.warnings += warnings
+        config = Config()
+        if self.settings is not None:
+            config, warnings = judged(self.settings)
+            self.warnings += warnings
+        return self._with_chefs(config)
+
+    def _with_chefs(self, config: Config) -> Config:
+        """With what Chef's own configuration says; one that cannot be read is a warning."""
+        names = [config.chef.config] if config.chef.config else [".chef/config.rb", ".chef/knife.rb"]
+        path = next((path for path in map(self.root.joinpath, names) if path.is_file()), None)
+        if path is None:
+            return config
+        try:
+            kind = "knife" if path.name == "knife.rb" else "settings"
+            return self._from(path, kind, "", partial(with_chefs, config))
+        except MissingExtra as error:
+            self.warnings.append(not_run(self.shown(path), error.hint))
+        except DocumentError as error:
+            self.warnings.append(error)
         return config
 
     @cached_property
@@ -101,12 +128,18 @@ class Repository:
 
         return Hiera(self.root / (named or "hiera.yaml"), root=self.root)
 
+    @property
+    def platforms(self) -> pathlib.Path | None:
+        """The folder of platforms that the settings name; None where they name none."""
+        named = self.config.fauxhai
+        return None if named is None else self.root / named
+
     def role(self, name: str) -> Role:
         """The role of that name.
 
         raises: BadName, RoleNotFound, DocumentError
         """
-        return self._described("role", name, _SCRIPTED, RoleNotFound, lambda fields: read_role(name, fields))
+        return self._described("role", name, RoleNotFound, read_role, Role)
 
     def roles(self) -> list[str]:
         """The names of all roles."""
@@ -119,9 +152,7 @@ class Repository:
         """
         if name == DEFAULT_ENVIRONMENT and not self._files("environments", name, _SCRIPTED):
             return Environment(name)
-        return self._described(
-            "environment", name, _SCRIPTED, EnvironmentNotFound, lambda fields: read_environment(name, fields)
-        )
+        return self._described("environment", name, EnvironmentNotFound, read_environment, Environment)
 
     def environments(self) -> list[str]:
         """The names of all environments on disk."""
@@ -132,7 +163,13 @@ class Repository:
 
         raises: BadName, DocumentError
         """
-        return self._if_described("node", name, _DATA, lambda fields: read_node(name, fields))
+        key = ("node", checked_name(name, "node"))
+        if key not in self._read:
+            path = self._file("nodes", name, _DATA, f"node {name}")
+            if path is None:
+                return None
+            self._read[key] = self._from(path, "node", name, partial(read_node, name))
+        return cast(NodeFile, self._read[key])
 
     def nodes(self) -> list[str]:
         """The names of all nodes that nodes/ describes."""
@@ -151,20 +188,46 @@ class Repository:
     def _data_bag(self, bag: str) -> list[str]:
         folder = f"data_bags/{bag}"
         if not os.path.isdir(self.root / folder):
-            raise DataBagItemNotFound(
-                f"there is no data bag {bag}", hint=known_or_near(bag, self._folders("data_bags"))
-            )
+            raise DataBagItemNotFound(f"there is no data bag {bag}", hint=known_or_near(bag, self.data_bags()))
         return self._names(folder, _DATA)
 
-    def data_bag_item(self, bag: str, item: str) -> dict[str, Any]:
-        """One item of a data bag, as a copy that belongs to the caller.
+    def data_bags(self) -> list[str]:
+        """The names of all data bags."""
+        return self._folders("data_bags")
 
-        raises: BadName, DataBagItemNotFound, DocumentError
+    def data_bag_item(self, bag: str, item: str, secret: str | None = None) -> dict[str, Any]:
+        """One item of a data bag, as a copy that belongs to the caller; the values of an encrypted one are secrets.
+
+        secret: that it was encrypted with; else that of the file that call or settings name
+        raises: BadName, DataBagItemNotFound, DocumentError, CannotDecrypt, MissingExtra
         """
-        return cast("dict[str, Any]", copied(self.bag_item(bag, item)[0]))
+        return cast("dict[str, Any]", copied(self.bag_item(bag, item, secret)[0], SCALARS | {Sensitive}))
 
-    def bag_item(self, bag: str, item: str) -> tuple[dict[str, Any], Locator]:
+    def bag_item(self, bag: str, item: str, secret: str | None = None) -> tuple[dict[str, Any], Locator]:
         """The same, not to be changed, and what knows its lines."""
+        tree, locator = self._bag_item(bag, item)
+        if not chef.is_encrypted(tree):
+            return tree, locator
+        key, what = ("decrypted", bag, item), f"item {item} of data bag {bag}"
+        if f"{item}_keys" in self.data_bag(bag):
+            hint = f"{item}_keys has its key, encrypted for each client and admin; that is not read here"
+            raise CannotDecrypt(f"{what} is an item of chef-vault", origins=(locator.at(()),), hint=hint)
+        if secret is not None:
+            return chef.decrypted(tree, secret.encode(), what), locator
+        if key not in self._read:
+            self._read[key] = chef.decrypted(tree, self._secret(what), what)
+        return cast("dict[str, Any]", self._read[key]), locator
+
+    def _secret(self, what: str) -> bytes:
+        """What encrypted items need. raises: CannotDecrypt, where no file is named; DocumentError"""
+        named = os.path.abspath(self.asked.secret_file) if self.asked.secret_file else self._chef.secret_file
+        if not named:
+            hint = "name the file with its secret: --secret-file, or [chef] secret_file in nodeattrs.toml"
+            raise CannotDecrypt(f"{what} is encrypted", hint=hint)
+        path = self.root / os.path.expanduser(named)
+        return documents.content_of(path, self.shown(path)).strip(b"\0\t\n\v\f\r ")
+
+    def _bag_item(self, bag: str, item: str) -> tuple[dict[str, Any], Locator]:
         items = self.data_bag(bag)
         checked_name(item, "data bag item")
 
@@ -181,10 +244,44 @@ class Repository:
             path = self._file(f"data_bags/{bag}", item, _DATA, f"item {item} of data bag {bag}")
             if path is None:
                 raise DataBagItemNotFound(f"data bag {bag} has no item {item}", hint=known_or_near(item, items))
-            document = documents.read(path, self._shown(path))
+            document = documents.read(path, self.shown(path))
             locator = document.locator("data bag", bag)
             self._read[key] = self._understood(document, locator, f"item {item} of data bag {bag}", content)
         return cast("tuple[dict[str, Any], Locator]", self._read[key])
+
+    def policy(self, name: str, group: str = "") -> Policy:
+        """A policy by its name, or by the file in the repository that locks it.
+
+        group: as `policy_groups/GROUP.json` has it, where `chef export` wrote one
+        raises: BadName, PolicyNotFound, DocumentError
+        """
+        key = ("policy", name, group)
+        if key not in self._read:
+            self._read[key] = replace(self._locked(name, group), group=group)
+        return cast(Policy, self._read[key])
+
+    def _locked(self, name: str, group: str) -> Policy:
+        files = [name] if name.endswith(".json") else list(self._locks_of(name, group))
+        for file in files:
+            path = pathlib.Path(os.path.realpath(self.root / file))
+            if path.is_relative_to(os.path.realpath(self.root)) and path.is_file():
+                policy = self._from(path, "policy", name, partial(read_policy, name))
+                if name in (file, policy.name):
+                    return policy
+        hint = f"it is looked for in {', '.join(files[-4:])}; or name the file"
+        raise PolicyNotFound(f"there is no policy {name}", hint=hint)
+
+    def _locks_of(self, name: str, group: str) -> Iterator[str]:
+        """Where a policy may lie: as `chef export` writes it, and as people keep locks."""
+        checked_name(name, "policy")
+        if group:
+            path = self._file("policy_groups", checked_name(group, "policy group"), (".json",), f"group {group}")
+            tree = documents.read(path, self.shown(path)).tree if path is not None else None
+            revision = dig(tree, ("policies", name, "revision_id"))
+            if isinstance(revision, str):
+                yield f"policies/{checked_name(f'{name}-{revision}', 'policy')}.json"
+        yield from (f"policies/{name}.lock.json", f"policyfiles/{name}.lock.json", f"{name}.lock.json")
+        yield "Policyfile.lock.json"
 
     def document(self, path: pathlib.Path) -> documents.Document:
         """A data file in the repository, read once. raises: DocumentError"""
@@ -195,24 +292,45 @@ class Repository:
             )
         return cast(documents.Document, self._read[key])
 
-    def cookbook(self, name: str) -> Cookbook:
+    def cookbook(self, name: str, lock: Lock | None = None) -> Cookbook:
         """The cookbook of that name. Without metadata it has version 0.0.0 and needs nothing.
 
-        raises: BadName, CookbookNotFound, DocumentError
+        lock:   only such a one; else the newest where there are several
+        raises: BadName, DocumentError; CookbookNotFound, unless the settings or `--roles-only` make it a warning
         """
-        key = ("cookbook", name)
+        key = ("cookbook", name, *(lock or ()))
         if key not in self._read:
             checked_name(name, "cookbook")
-            root = self.root / "cookbooks" / name
-            if not os.path.isdir(root):
-                raise CookbookNotFound(f"there is no cookbook {name}", hint=known_or_near(name, self.cookbooks()))
-            self._read[key] = self._cookbook(name, root)
+            root = None if self.asked.roles_only else self.cookbook_paths.find(name, lock)
+            self._read[key] = self._missing(name, lock) if root is None else self._cookbook(name, root)
         return cast(Cookbook, self._read[key])
+
+    @cached_property
+    def cookbook_paths(self) -> CookbookPaths:
+        """Where the cookbooks lie."""
+        return CookbookPaths(self.root, self._chef.cookbook_paths or FOLDERS)
+
+    @cached_property
+    def _chef(self) -> ChefConfig:
+        with contextlib.suppress(DocumentError):  # whoever reads the settings says it
+            return self.config.chef
+        return ChefConfig()
 
     def cookbooks(self) -> list[str]:
         """The names of all cookbooks."""
-        return self._folders("cookbooks")
+        return self.cookbook_paths.names()
 
+    def _missing(self, name: str, lock: Lock | None) -> Cookbook:
+        """What stands for a cookbook that is not there. raises: CookbookNotFound"""
+        what = f"cookbook {name}" if lock is None else f"cookbook {name} {lock.version}"
+        if not self.asked.roles_only and self._chef.missing_cookbooks == "error":
+            hint = f"{known_or_near(name, self.cookbooks())}; --roles-only asks without cookbooks"
+            raise CookbookNotFound(f"there is no {what}", hint=hint)
+        unread = "was not read: --roles-only" if self.asked.roles_only else "is not there"
+        self.warnings.append(DocumentError(f"{what} {unread}", kind="missing-cookbook"))
+        return Cookbook(name, locator=Origin("cookbook", name), unread=unread)
+
+    @taking(run_code=bool)
     def check(self, run_code: bool = True) -> list[NodeattrsError]:
         """Read everything, and give every fault there is; warnings are in `warnings`.
 
@@ -225,13 +343,15 @@ class Repository:
         _tried(faults, lambda: self.config)
         cookbooks = _all(faults, self.cookbooks(), self.cookbook)
         for one in cookbooks:
-            files = [*one.attribute_files.values(), *one.recipes.values()]
-            self.warnings += [warning for program in _all(faults, files, one.program) for warning in program.warnings]
+            files = _tried(faults, partial(_code_of, one)) or []
+            self.warnings += [not_run(one.shown(file)) for file in files if file.endswith(RUBY)]
+            programs = _all(faults, (file for file in files if not file.endswith(RUBY)), one.program)
+            self.warnings += [warning for program in programs for warning in program.warnings]
         roles = _all(faults, self._as_data("roles", run_code), self.role)
         environments = _all(faults, self._as_data("environments", run_code), self.environment)
         nodes = _all(faults, self.nodes(), self.node_document)
-        for bag in self._folders("data_bags"):
-            _all(faults, _tried(faults, partial(self.data_bag, bag)) or [], partial(self.data_bag_item, bag))
+        for bag in self.data_bags():
+            _all(faults, _tried(faults, partial(self.data_bag, bag)) or [], partial(self._bag_item, bag))
 
         for role in roles:
             for path, texts in _lists_of(role):
@@ -278,7 +398,7 @@ class Repository:
                 else:
                     self.cookbook(cookbook_of(item.name)).recipe_file(item.name)
             except DocumentError:
-                pass  # said already, by reading it
+                pass  # reported already, by reading it
             except NodeattrsError as error:
                 yield fault(locator, (*under, index), error.message, hint=error.hint)
 
@@ -286,32 +406,45 @@ class Repository:
         self,
         kind: str,
         name: str,
-        suffixes: tuple[str, ...],
         missing: type[NotFound],
-        read: Callable[[Fields], _Thing],
+        read: Callable[[str, Fields], _Thing],
+        unread: Callable[..., _Thing],
     ) -> _Thing:
-        thing = self._if_described(kind, name, suffixes, read)
-        if thing is None:
-            raise missing(f"there is no {kind} {name}", hint=self._way_out(f"{kind}s", name, suffixes))
-        return thing
-
-    def _if_described(
-        self, kind: str, name: str, suffixes: tuple[str, ...], read: Callable[[Fields], _Thing]
-    ) -> _Thing | None:
         key = (kind, checked_name(name, kind))
         if key not in self._read:
-            path = self._file(f"{kind}s", name, suffixes, f"{kind} {name}")
+            path = self._file(f"{kind}s", name, _SCRIPTED, f"{kind} {name}")
             if path is None:
-                return None
-            self._read[key] = self._from(path, kind, name, f"{kind} {name}", read)
+                hint = known_or_near(name, self._names(f"{kind}s", _SCRIPTED))
+                raise missing(f"there is no {kind} {name}", hint=hint)
+            self._read[key] = self._from(path, kind, name, partial(read, name), partial(unread, name))
         return cast(_Thing, self._read[key])
 
-    def _from(self, path: pathlib.Path, kind: str, name: str, what: str, read: Callable[[Fields], _Thing]) -> _Thing:
-        file = self._shown(path)
+    def _from(
+        self,
+        path: pathlib.Path,
+        kind: str,
+        name: str,
+        read: Callable[[Fields], _Thing],
+        unread: Callable[..., _Thing] | None = None,
+    ) -> _Thing:
+        """What a file describes.
+
+        unread: makes what stands for it where it is Ruby and the extra that reads it is not there
+        """
+        file, what = self.shown(path), f"{kind} {name}"
         if path.suffix == ".py":
             script = Script(path, file, kind, name)
             return self._understood(script, script, what, read)
-        document = documents.read(path, file)
+        if path.suffix != RUBY:
+            document = documents.read(path, file)
+        else:
+            try:
+                document = chef.ruby_document(path, file, kind)
+            except MissingExtra as error:
+                if unread is None:
+                    raise
+                self.warnings.append(not_run(file, error.hint))
+                return unread(locator=Origin(kind, name, file), unread=NOT_RUN)
         return self._understood(document, document.locator(kind, name), what, read)
 
     def _understood(
@@ -327,30 +460,26 @@ class Repository:
         return thing
 
     def _cookbook(self, name: str, root: pathlib.Path) -> Cookbook:
-        folder = self._shown(root)
-        files = _files_below(root)
-        path = self._file(folder, "metadata", _DATA, f"cookbook {name}")
-        if path is not None:
-            return self._from(
-                path,
-                "cookbook",
-                name,
-                f"cookbook {name}",
-                lambda fields: read_metadata(name, fields, files, root, folder),
-            )
-        if "metadata.rb" in files:
-            hint = "write its name, version and depends to metadata.json or metadata.yaml"
-            file = f"{folder}/metadata.rb"
-            self.warnings.append(DocumentError("Ruby is not read here", file=file, hint=hint, kind="ruby"))
-        return Cookbook(name, files=files, root=root, folder=folder, locator=Origin("cookbook", name, folder))
+        folder = self.shown(root)
+        files = files_below(root)
+        path = self._file(str(root), "metadata", _READ, f"cookbook {name}")
+        if path is None:
+            return Cookbook(name, files=files, root=root, folder=folder, locator=Origin("cookbook", name, folder))
+        return self._from(
+            path,
+            "cookbook",
+            name,
+            lambda fields: read_metadata(name, fields, files, root, folder),
+            partial(Cookbook, name, files=files, root=root, folder=folder),
+        )
 
     def _folders(self, folder: str) -> list[str]:
         return [
-            path.name for path in _entries(self.root / folder) if os.path.isdir(path) and not path.name.startswith(".")
+            path.name for path in entries(self.root / folder) if os.path.isdir(path) and not path.name.startswith(".")
         ]
 
     def _names(self, folder: str, suffixes: tuple[str, ...]) -> list[str]:
-        files = [path for path in _entries(self.root / folder) if path.suffix in suffixes]
+        files = [path for path in entries(self.root / folder) if path.suffix in suffixes]
         return sorted({path.stem for path in files if not path.name.startswith(".")})
 
     def _files(self, folder: str, name: str, suffixes: tuple[str, ...]) -> list[pathlib.Path]:
@@ -360,42 +489,24 @@ class Repository:
 
     def _file(self, folder: str, name: str, suffixes: tuple[str, ...], what: str) -> pathlib.Path | None:
         files = self._files(folder, name, suffixes)
+        if [path.suffix for path in files] == [".json", RUBY]:
+            ruby = files.pop()  # as Chef prefers; metadata.json is made of the other one
+            if name != "metadata":
+                message, hint = f"is not read: {self.shown(files[0])} counts, as in Chef", "keep one"
+                self.warnings.append(DocumentError(message, file=self.shown(ruby), hint=hint, kind="json-counts"))
         if len(files) > 1:
-            names = " and ".join(self._shown(path) for path in files)
-            raise DocumentError(f"{what} is described twice, by {names}", file=self._shown(files[0]), hint="keep one")
+            names = " and ".join(self.shown(path) for path in files)
+            raise DocumentError(f"{what} is described twice, by {names}", file=self.shown(files[0]), hint="keep one")
         return files[0] if files else None
 
-    def _way_out(self, folder: str, name: str, suffixes: tuple[str, ...]) -> str:
-        if (self.root / folder / f"{name}.rb").exists():
-            return (
-                f"{folder}/{name}.rb is Ruby, which is not read here; write it as {name}{suffixes[-1]} or {name}.json"
-            )
-        return known_or_near(name, self._names(folder, suffixes))
-
-    def _shown(self, path: pathlib.Path) -> str:
-        return path.relative_to(self.root).as_posix()
+    def shown(self, path: pathlib.Path) -> str:
+        """What messages and origins call a file: seen from here where it lies below, else as it was given."""
+        inside = os.path.relpath(path, self.root)
+        return (str(path) if inside.startswith(os.pardir) else inside).replace(os.sep, "/")
 
 
-def _entries(folder: pathlib.Path) -> list[pathlib.Path]:
-    try:
-        return sorted(folder.iterdir())
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        _cannot_list(error)
-
-
-def _cannot_list(error: OSError) -> NoReturn:
-    name = pathlib.Path(str(error.filename)).name
-    raise DocumentError(f"cannot be listed: {error.strerror}", file=name) from error
-
-
-def _files_below(root: pathlib.Path) -> tuple[str, ...]:
-    found = []
-    # Links to directories are not followed: one may lead back.
-    for folder, _, names in os.walk(root, onerror=_cannot_list):
-        found += [(pathlib.Path(folder) / name).relative_to(root).as_posix() for name in names]
-    return tuple(sorted(found))
+def _code_of(cookbook: Cookbook) -> list[str]:
+    return [*cookbook.attribute_files.values(), *cookbook.recipes.values()]
 
 
 def _lists_of(role: Role) -> Iterator[tuple[tuple[Any, ...], Iterable[str]]]:

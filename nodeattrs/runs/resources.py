@@ -25,8 +25,6 @@ from nodeattrs.puppet.references import capitalised
 from nodeattrs.runs.cookbooks import Cookbook
 from nodeattrs.runs.reads import reads_of
 
-__all__ = ["RESOURCE_WORDS", "Defined", "Resources", "finder"]
-
 _RELATIONS = ("before", "require", "notify", "subscribe")
 _CHEFS = {"notifies": "notify", "subscribes": "subscribe"}
 _COMMON = ("virtual", "noop", "tags")
@@ -72,7 +70,7 @@ class Resources:
     def words(self) -> dict[str, Any]:
         """The names that recipes see."""
         makers = {name: RefMaker(name, self._on_link) for name in OURS}
-        recipe = RefMaker("Recipe", self._on_link, _recipe_title)
+        recipe = RefMaker("Recipe", self._on_link, qualified)
         return {
             **makers,
             **{word: self._declaring(name) for word, name in _TYPE_WORDS.items()},
@@ -111,12 +109,12 @@ class Resources:
         seen = {key: value for key, value in own.items() if key not in hidden}
         return self._added(
             Resource(
-                self._heard(f"{name}[{titles}]"),
+                self._linked(f"{name}[{titles}]"),
                 parameters={**seen, **{key: common[key] for key in _RELATIONS if key in common}},
                 auto=subject.automatic(),
                 manages=subject.manages,
                 subject=subject,
-                **self._said(common, name, titles, origin),
+                **self._common(common, name, titles, origin),
             )
         )
 
@@ -185,8 +183,8 @@ class Resources:
         """Declare an instance of a defined type; its body runs later."""
         origin = self._node.origin_here()
         own, common = self._sorted_out(parameters, origin)
-        ref = self._heard(f"{kind}[{title}]")
-        resource = Resource(ref, "define", parameters=own, **self._said(common, kind, title, origin))
+        ref = self._linked(f"{kind}[{title}]")
+        resource = Resource(ref, "define", parameters=own, **self._common(common, kind, title, origin))
         self._waiting.append((ref, origin, body))
         return self._added(resource)
 
@@ -194,7 +192,7 @@ class Resources:
         self.catalog.add(resource)
         return resource.ref
 
-    def _said(self, common: Mapping[str, Any], kind: str, title: str, origin: Origin) -> dict[str, Any]:
+    def _common(self, common: Mapping[str, Any], kind: str, title: str, origin: Origin) -> dict[str, Any]:
         container = self._container(origin)
         tags = {kind.lower(), *_tag_words(container), *(str(tag).lower() for tag in common.get("tags", ()))}
         return {
@@ -263,7 +261,7 @@ class Resources:
                 RefreshComesLater(
                     f"{word} with {timing!r}: a refresh happens once, when the turn of "
                     f"{targets[0] if word == 'notifies' else 'the subscriber'} comes, after all who notify it",
-                    said=[f"written at {origin}"],
+                    details=[f"written at {origin}"],
                     origins=[origin],
                     hint="leave the timing out",
                 )
@@ -289,13 +287,13 @@ class Resources:
     def _on_link(self, link: Link) -> None:
         self.catalog.relate(link, self._node.origin_here())
 
-    def _heard(self, text: str) -> Ref:
+    def _linked(self, text: str) -> Ref:
         ref = Ref(text)
         ref.on_link = self._on_link
         return ref
 
     def _refs(self, *given: Any) -> Refs:
-        return Refs(self._heard(ref) for ref in refs(*given))
+        return Refs(self._linked(ref) for ref in refs(*given))
 
 
 class Defined:
@@ -342,10 +340,6 @@ def finder(cookbook: Callable[[str], Cookbook]) -> Callable[[str, str, str], str
         raise BadArgument(f"cookbook {name} has no {folder}/{file}")
 
     return find
-
-
-def _recipe_title(name: str) -> str:
-    return qualified(name)
 
 
 def _tag_words(ref: str) -> Iterable[str]:

@@ -2,7 +2,7 @@
 
 A script is ordinary Python that calls `name(...)`, `run_list(...)`,
 `default_attributes({...})` and so on. Running it gives what reading a data file
-gives, a tree of fields and a locator that knows where each was said, so nothing
+gives, a tree of fields and a locator that knows where each was set, so nothing
 after this module need know the difference. Whether the fields make sense is not
 judged here.
 """
@@ -24,8 +24,6 @@ from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import BadKey, BadValue, DocumentError
 from nodeattrs.node.values import taken_in
 from nodeattrs.texts.python import PythonText
-
-__all__ = ["Program", "Script", "compiled", "line_in", "ruby_left", "source_of"]
 
 _SHARED_WORDS = ("name", "description", "default_attributes", "override_attributes", "normal_attributes")
 _WORDS = {"role": (*_SHARED_WORDS, "env_run_lists"), "environment": (*_SHARED_WORDS, "cookbook_versions")}
@@ -62,7 +60,7 @@ class Program:
 class Script:
     """A role or an environment that was written in Python, and has run.
 
-    tree: the fields it gave; a repeated call replaces what the first one said
+    tree: the fields it gave; a repeated call replaces what the first one gave
 
     path: the file, absolute, so that tracebacks show its lines
     file: its name in messages, relative to the repository
@@ -85,8 +83,8 @@ class Script:
         self.warnings = ruby_left(source, file)
 
     def at(self, path: Path) -> Origin:
-        """Where *path* was said: the line inside the call, as far as it is written out there."""
-        line, rest = self._said(path)
+        """Where *path* was set: the line inside the call, as far as it is written out there."""
+        line, rest = self._set_at(path)
         return self.placed(self.file, *((1, None) if line is None else self._text.place(line, rest)))
 
     def placed(self, file: str, line: int, column: int | None = None) -> Origin:
@@ -94,14 +92,14 @@ class Script:
         return Origin(self.kind, self.name, file, line, column)
 
     def causes(self, path: Path, value: Any, asked: Any) -> tuple[Cause, ...]:
-        """Where a value that is said at *path* comes from."""
+        """Where a value that is set at *path* comes from."""
         from nodeattrs.node.causes import of_text  # it reads sources, for which most runs have no use
 
-        line, rest = self._said(path)
+        line, rest = self._set_at(path)
         return () if line is None else of_text(self, self._text, line, rest, value, asked)
 
-    def _said(self, path: Path) -> tuple[int | None, Path]:
-        """The line of the call that said *path* or what holds it, None for none; and the rest of the path."""
+    def _set_at(self, path: Path) -> tuple[int | None, Path]:
+        """The line of the call that set *path* or what holds it, None for none; and the rest of the path."""
         known = (length for length in range(len(path), 0, -1) if path[:length] in self._lines)
         length = next(known, 0)
         return self._lines.get(path[:length]), path[length:]
@@ -123,23 +121,23 @@ class Script:
         return {**words, **({"run_list": self._run_list} if self.kind == "role" else {"cookbook": self._cookbook})}
 
     def _word(self, word: str) -> Callable[[Any], None]:
-        def say(value: Any, /) -> None:
+        def put(value: Any, /) -> None:
             # A replaced map takes the lines of single entries along.
             self._lines = {path: line for path, line in self._lines.items() if path[0] != word}
-            self._say((word,), value)
+            self._put((word,), value)
 
-        say.__name__ = say.__qualname__ = word
-        return say
+        put.__name__ = put.__qualname__ = word
+        return put
 
     def _run_list(self, *items: Any) -> None:
-        self._say(("run_list",), items[0] if len(items) == 1 and isinstance(items[0], (list, tuple)) else items)
+        self._put(("run_list",), items[0] if len(items) == 1 and isinstance(items[0], (list, tuple)) else items)
 
     def _cookbook(self, name: str, constraint: str = "") -> None:
         if not isinstance(self.tree.setdefault("cookbook_versions", {}), dict):
             self.tree["cookbook_versions"] = {}
-        self._say(("cookbook_versions", name), constraint)
+        self._put(("cookbook_versions", name), constraint)
 
-    def _say(self, path: Path, value: Any) -> None:
+    def _put(self, path: Path, value: Any) -> None:
         self._lines[path] = self._line()
         *above, last = path
         place = self.tree
@@ -191,8 +189,8 @@ def compiled(source: str, path: str, file: str) -> Any:
         return compile(source, path, "exec", dont_inherit=True)
     except SyntaxError as error:
         column = error.offset or None
-        said, text = _with_caret(error), f"Python syntax error: {error.msg}"
-        raise DocumentError(text, file=file, line=error.lineno, column=column, said=said) from error
+        details, text = _with_caret(error), f"Python syntax error: {error.msg}"
+        raise DocumentError(text, file=file, line=error.lineno, column=column, details=details) from error
     except (ValueError, RecursionError, MemoryError) as error:
         # Null characters in the source; nesting that the compiler gives up on.
         raise DocumentError(f"Python syntax error: {error or 'it is nested too deeply'}", file=file) from error

@@ -1,7 +1,7 @@
 """Roles and environments: attributes and run lists that many nodes share.
 
 Two plain values, and how each is read from the fields of its document. Whether
-that was JSON, YAML or Python makes no difference here, nor where it lay.
+that was JSON, YAML, Python or Ruby makes no difference here, nor where it lay.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Below, Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.runs.fields import Fields
-
-__all__ = ["DEFAULT_ENVIRONMENT", "Environment", "Role", "read_environment", "read_role"]
 
 DEFAULT_ENVIRONMENT = "_default"
 """The environment of a node that names none. It is always there, and always empty."""
@@ -30,7 +28,9 @@ _ENVIRONMENT_FIELDS = ("name", "description", "cookbook_versions", *_ATTRIBUTE_F
 class _SaysAttributes:
     """Default and override attributes, and who says each."""
 
+    name: str
     locator: Locator
+    unread: str
 
     @property
     def default_locator(self) -> Locator:
@@ -53,6 +53,7 @@ class Role(_SaysAttributes):
     default_attributes:  below a node's normal attributes
     override_attributes: above them
     locator:             knows where all this is set, its paths counted from the document's root
+    unread:              why nothing else of it is known, in words; "" where it is
     """
 
     name: str
@@ -62,6 +63,7 @@ class Role(_SaysAttributes):
     env_run_lists: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
     description: str = ""
     locator: Locator = field(default=Origin("role"), compare=False, repr=False)
+    unread: str = ""
 
     def __post_init__(self) -> None:
         if self.locator == Origin("role"):
@@ -88,6 +90,7 @@ class Environment(_SaysAttributes):
     override_attributes: above those of roles
     cookbook_versions:   cookbook -> the constraint its version has to meet
     locator:             knows where all this is set, its paths counted from the document's root
+    unread:              why nothing else of it is known, in words; "" where it is
     """
 
     name: str
@@ -96,6 +99,7 @@ class Environment(_SaysAttributes):
     cookbook_versions: Mapping[str, str] = field(default_factory=dict)
     description: str = ""
     locator: Locator = field(default=Origin("environment"), compare=False, repr=False)
+    unread: str = ""
 
     def __post_init__(self) -> None:
         if self.locator == Origin("environment"):

@@ -8,28 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NoReturn, cast
 
 from nodeattrs.catalog import Catalog
 from nodeattrs.core.claim import Locator, Origin
-from nodeattrs.errors import DocumentError, NodeattrsError, NotFound, RecipeNotFound
-from nodeattrs.node.intake import Intake, told_of_node
+from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NotFound, RecipeNotFound
+from nodeattrs.node.intake import Intake, split_of_node
 from nodeattrs.node.json_keys import double_keys
 from nodeattrs.node.node import Node
-from nodeattrs.runs.cookbooks import check_versions, cookbook_order
+from nodeattrs.node.run_list import normalised
+from nodeattrs.runs.cookbooks import Cookbook, check_versions, cookbook_order
 from nodeattrs.runs.expansion import Layers, layers_of, note_expansion, take_layers
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.injection import Injection
 from nodeattrs.runs.lookups import lookup_word
 from nodeattrs.runs.node_files import NodeFile
+from nodeattrs.runs.policies import Policy
 from nodeattrs.runs.readers import reader_words
 from nodeattrs.runs.recipes import LogLine, RecipeRunner
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.resources import Resources, finder
+from nodeattrs.runs.roles import Environment
 from nodeattrs.runs.run_list import Expansion
 from nodeattrs.texts.documents import Document
-
-__all__ = ["Run", "run_node"]
 
 
 @dataclass
@@ -37,12 +39,13 @@ class Run:
     """What a run did.
 
     node:            as it is after the last recipe
-    expansion:       what the run-list came to
+    expansion:       what the run-list expands to
     attribute_files: "cookbook/path" in the order in which they ran
     recipes:         "cookbook::recipe" in the order in which they began
     log:             what cookbook files logged
     warnings:        what is probably not meant, once each
     included:        recipe -> who included it, asked when somebody wants to know
+    policy:          the one that the node follows, or None
     catalog:         the resources that recipes declared; nothing has been applied
     """
 
@@ -54,6 +57,7 @@ class Run:
     warnings: list[NodeattrsError] = field(default_factory=list)
     catalog: Catalog = field(default_factory=Catalog)
     included: Mapping[str, Callable[[], Origin]] = field(default_factory=dict)
+    policy: Policy | None = None
 
 
 def run_node(
@@ -62,6 +66,7 @@ def run_node(
     *,
     facts: Facts,
     run_list: Iterable[object] | None = None,
+    override_run_list: Iterable[object] | None = None,
     environment: str | None = None,
     json_attributes: Document | None = None,
     saved: Node | None = None,
@@ -75,6 +80,7 @@ def run_node(
     attributes, else the node file, else the last run, else (the environment only) the configuration.
 
     facts:           become the whole of automatic
+    override_run_list: what is run instead of the node's run-list, which it keeps
     json_attributes: as `chef-client -j`
     saved:           the node of the last run, not changed
     log:             called with each line that a cookbook file logs
@@ -90,15 +96,21 @@ def run_node(
     if json_attributes is not None:
         given, locator = _map(json_attributes), json_attributes.locator("JSON attributes", "")
     _identify(node, config.environment, saved, described)
-    told = told_of_node(given, locator)
-    for items, named in ((told.run_list, told.environment), (run_list, environment)):
+    of_node = split_of_node(given, locator)
+    policy = _policy(repository, given, described)
+    if policy is not None:
+        node.run_list = policy.items(repository.asked.named_run_list)[1]
+    for items, named in ((of_node.run_list, of_node.environment), (run_list, environment)):
         if named is not None:
             node.environment = named
         if items is not None:
             node.run_list = items
+    if policy is not None:
+        _follow(node, policy, environment)
     # Before anything else is set, since a node that has nothing yet takes them at no cost. Only what
     # bindings include has to wait for the facts.
-    plan = None if config.bindings else _plan(repository, tuple(node.run_list), node.environment)
+    wanted = node.run_list if override_run_list is None else [*map(str, normalised(override_run_list))]
+    plan = None if config.bindings else _plan(repository, tuple(wanted), node.environment, policy)
     if plan is not None:
         take_layers(node, plan.layers)
     intake = Intake(node)
@@ -106,17 +118,17 @@ def run_node(
         intake.saved(saved)
     if described is not None:
         intake.normal(described.normal, described.locator_of("normal"))
-    intake.json_attributes(told.attributes, locator)
+    intake.json_attributes(of_node.attributes, locator)
     intake.facts(facts.tree, facts.locator, settled=facts.settled)
     lookup = lookup_word(repository, node)
     injection = Injection(repository, node, lookup if repository.hiera is not None else None)
     if plan is None:
-        plan = _plan(repository, tuple(injection.run_list(node.run_list)), node.environment)
+        plan = _plan(repository, tuple(injection.run_list(wanted)), node.environment, policy)
         take_layers(node, plan.layers)
     expansion = plan.layers.expansion
     note_expansion(node, expansion)
-    intake.note({"chef_environment": node.environment})
-    resources = Resources(node, root=repository.root, find=finder(repository.cookbook))
+    intake.note({"chef_environment": node.environment} | ({} if policy is None else policy.noted(expansion.qualified)))
+    resources = Resources(node, root=repository.root, find=finder(plan.cookbook))
     known = {
         "search": _no_store,
         "data_bag": repository.data_bag,
@@ -128,7 +140,7 @@ def run_node(
     }
     readers = reader_words(repository, node)
     known["data_bag_item"] = readers.pop("data_bag_item")
-    runner = RecipeRunner(node, repository.cookbook, known, log, resources.enter, readers)
+    runner = RecipeRunner(node, plan.cookbook, known, log, resources.enter, readers)
     resources.include = runner.run_recipe
     runner.load_attribute_files(plan.cookbooks)
     for recipe in expansion.recipes:
@@ -139,7 +151,9 @@ def run_node(
     if json_attributes is not None:
         warnings.extend(json_attributes.warnings)
     warnings += [*runner.warnings, *double_keys(node)]
-    return Run(node, expansion, runner.attribute_files, runner.recipes, runner.log, warnings, catalog, runner.included)
+    return Run(
+        node, expansion, runner.attribute_files, runner.recipes, runner.log, warnings, catalog, runner.included, policy
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,32 +161,67 @@ class _Plan:
     """What is worked out once for all nodes with one run-list in one environment; not to be changed.
 
     cookbooks: those in use, in the order in which their attribute files load; their versions are as asked
+    cookbook:  gives one by its name
     """
 
     layers: Layers
     cookbooks: list[str]
+    cookbook: Callable[[str], Cookbook]
 
 
 _MOST_PLANS = 256
 
 
-def _plan(repository: Repository, run_list: tuple[str, ...], environment: str) -> _Plan:
-    key, plans = (environment, *run_list), repository.plans
+def _plan(repository: Repository, run_list: tuple[str, ...], environment: str, policy: Policy | None) -> _Plan:
+    followed = () if policy is None else (policy.name, policy.revision, policy.group)
+    key, plans = (*followed, "", environment, *run_list), repository.plans
     if key not in plans:
         if len(plans) >= _MOST_PLANS:  # a fleet in which each node has a run-list of its own
             plans.clear()
-        plans[key] = _planned(repository, run_list, environment)
+        plans[key] = _planned(repository, run_list, environment, policy)
     return cast(_Plan, plans[key])
 
 
-def _planned(repository: Repository, run_list: tuple[str, ...], environment: str) -> _Plan:
-    config = repository.config
-    layers = layers_of(run_list, repository.role, repository.environment, environment, config.sensitive, config.merge)
+def _planned(repository: Repository, run_list: tuple[str, ...], environment: str, policy: Policy | None) -> _Plan:
+    config, roles = repository.config, repository.role
+    environments: Callable[[str], Environment] = repository.environment
+    cookbook: Callable[[str], Cookbook] = repository.cookbook
+    layer = None
+    if policy is not None:
+        policy.require_recipes(run_list)
+        environments, cookbook, layer = Environment, partial(_locked, repository, policy), policy.layer()
+    layers = layers_of(run_list, roles, environments, environment, config.sensitive, config.merge, layer)
     expansion = layers.expansion
-    cookbooks = cookbook_order(expansion.recipes, repository.cookbook)
-    check_versions(cookbooks, repository.cookbook, [*expansion.pins(), *repository.environment(environment).pins()])
-    _check_recipes(repository, expansion)
-    return _Plan(layers, cookbooks)
+    cookbooks = cookbook_order(expansion.recipes, cookbook)
+    check_versions(cookbooks, cookbook, [*expansion.pins(), *environments(environment).pins()])
+    _check_recipes(cookbook, expansion)
+    return _Plan(layers, cookbooks, cookbook)
+
+
+def _locked(repository: Repository, policy: Policy, name: str) -> Cookbook:
+    return repository.cookbook(name, policy.lock(name))
+
+
+def _follow(node: Node, policy: Policy, environment: str | None) -> None:
+    if environment is not None:
+        raise BadArgument("a node that follows a policy has no environment", hint="name a group: --policy-group")
+    node.environment = policy.group or node.environment
+
+
+def _policy(repository: Repository, given: Mapping[Any, Any], described: NodeFile | None) -> Policy | None:
+    """The policy that a node follows: as it is asked, as the JSON attributes say, the settings, the node's file.
+
+    raises: BadName, PolicyNotFound, DocumentError
+    """
+    asked, settings = repository.asked, repository.config.chef
+    named = [
+        next((one for one in (first, given.get(key), setting, getattr(described, key, "")) if one), "")
+        for key, first, setting in (
+            ("policy_name", asked.policy, settings.policy),
+            ("policy_group", asked.policy_group, settings.policy_group),
+        )
+    ]
+    return repository.policy(str(named[0]), str(named[1])) if named[0] else None
 
 
 def _identify(node: Node, environment: str | None, saved: Node | None, described: NodeFile | None) -> None:
@@ -195,11 +244,13 @@ def _no_store(*_: Any, **__: Any) -> NoReturn:
     raise NotFound("there is no store to search in", hint="a run with a store has one: nodeattrs run --store PLACE")
 
 
-def _check_recipes(repository: Repository, expansion: Expansion) -> None:
+def _check_recipes(cookbook_named: Callable[[str], Cookbook], expansion: Expansion) -> None:
     """A recipe that is not there is found before the first attribute file runs."""
     for recipe in expansion.recipes:
         try:
-            repository.cookbook(recipe.partition("::")[0]).recipe_file(recipe)
+            cookbook = cookbook_named(recipe.partition("::")[0])
+            if not cookbook.is_missing:
+                cookbook.recipe_file(recipe)
         except RecipeNotFound as error:
-            error.said = ("it is on the run-list",)
+            error.details = ("it is on the run-list",)
             raise

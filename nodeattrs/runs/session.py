@@ -7,53 +7,27 @@ the run itself to `runs.run` and the files to the store. It prints nothing.
 from __future__ import annotations
 
 import contextlib
-import os
 import pathlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import cached_property
 from typing import Any
 
 from nodeattrs.catalog import Catalog, Report
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.tree import ABSENT, Path, copied, dig, near, parse
-from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NodeNotFound
+from nodeattrs.core.tree import ABSENT, copied, dig, near, parse
+from nodeattrs.errors import BadArgument, NodeattrsError, NodeNotFound
 from nodeattrs.keep import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
-from nodeattrs.keep.maintenance import node_of, withheld_of
 from nodeattrs.keep.search import parse_query, read_tree
 from nodeattrs.node.node import Node
 from nodeattrs.runs.applying import noted_report
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.recipes import LogLine
+from nodeattrs.runs.remembered import Remembered, remembered
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run, run_node
 from nodeattrs.texts.documents import Document
-
-__all__ = [
-    "Remembered",
-    "Session",
-    "name_in",
-    "perform",
-    "remembered",
-    "required",
-    "search_word",
-    "shown_in",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Remembered:
-    """A node as the last run left it.
-
-    note:  what a reader should be told: that its origins are not known; empty where all is well
-    saved: as the store gave it
-    """
-
-    node: Node
-    note: str
-    saved: Saved
 
 
 @dataclass(frozen=True)
@@ -89,12 +63,6 @@ class Session:
         return Node.restore(self.snapshot).to_dict(evaluate=False)
 
 
-def shown_in(repository: Repository, path: pathlib.Path) -> str:
-    """What messages and origins call a file: seen from the repository where it lies in it, else as it was given."""
-    inside = os.path.relpath(path, repository.root)
-    return (str(path) if inside.startswith(os.pardir) else inside).replace(os.sep, "/")
-
-
 _NAMES = ("fqdn", "machinename", "hostname")
 
 
@@ -126,45 +94,6 @@ def _nobody_knows(name: str, repository: Repository, store: Store) -> NodeNotFou
     )
 
 
-def remembered(
-    store: Store, name: str, sensitive: Iterable[Path] = (), at: int | datetime | None = None
-) -> Remembered | None:
-    """The node as the last run left it: from its snapshot, else from Chef's document; None where there is none.
-
-    at:     a revision by its number, or the latest one at a time
-    raises: BadName, DocumentError, StoreError
-    """
-    saved = store.load(name, at)
-    if saved is None:
-        return None
-    try:
-        if at is not None:
-            # It may be older than the list: what is withheld today was in clear then.
-            sensitive = (*sensitive, *withheld_of(store, name))
-        return Remembered(node_of(saved, sensitive), saved.note, saved)
-    except DocumentError as error:
-        error.said = (*error.said, f"it was read from the node {name!r} in {store.describe()}")
-        raise
-
-
-def required(store: Store, name: str, sensitive: Iterable[Path] = (), at: int | datetime | None = None) -> Remembered:
-    """As `remembered`. raises: NodeNotFound, with near misses"""
-    found = remembered(store, name, sensitive, at)
-    if found is None and at is not None and (kept := store.history(name)):
-        oldest, latest = kept[-1], kept[0]
-        raise NodeNotFound(
-            f"there is no revision {at} of the node {name} in {store.describe()}",
-            hint=f"kept are {oldest.number} to {latest.number}, since {oldest.at:%Y-%m-%dT%H:%M:%SZ}",
-        )
-    if found is None:
-        close = near(name, store.names())
-        raise NodeNotFound(
-            f"there is no saved node {name} in {store.describe()}",
-            hint=f"did you mean {' or '.join(close)}?" if close else f"run it first: nodeattrs run --node {name}",
-        )
-    return found
-
-
 def perform(
     repository: Repository,
     store: Store,
@@ -172,6 +101,7 @@ def perform(
     *,
     facts: Facts,
     run_list: Iterable[str] | None = None,
+    override_run_list: Iterable[str] | None = None,
     environment: str | None = None,
     json_attributes: Document | None = None,
     save: bool = True,
@@ -180,7 +110,7 @@ def perform(
     apply: Callable[[Catalog], Report] | None = None,
     log: Callable[[LogLine], None] | None = None,
 ) -> Session:
-    """Run a node, starting from what the last run saved, and save what it came to.
+    """Run a node, starting from what the last run saved, and save the result.
 
     A run that fails leaves a revision too: the node as it was, and what sort of error it was, and where. So does a
     first one, where nodes/ describes the node or a run-list was given: then nothing is known of the node
@@ -207,6 +137,7 @@ def perform(
             name,
             facts=facts,
             run_list=run_list,
+            override_run_list=override_run_list,
             environment=environment,
             json_attributes=json_attributes,
             saved=last.node if last else None,
@@ -245,7 +176,7 @@ def _unrun(
     environment: str | None,
     json_attributes: Document | None,
 ) -> Saved | None:
-    """A node whose first run failed: what it was to run, where that can be told, and no attribute.
+    """A node whose first run failed: what it was to run, where that is known, and no attribute.
 
     None where nodes/ does not describe it and no run-list was given: a slip in a name makes no node.
     """
@@ -290,7 +221,7 @@ def _sort_of(error: NodeattrsError) -> str:
 
 
 def _commit_of(root: pathlib.Path) -> str:
-    """The commit that a repository kept in git is at; "" where that cannot be told. Starts no program."""
+    """The commit that a repository kept in git is at; "" where that is not known. Starts no program."""
     for folder in (root, *root.parents):
         git = folder / ".git"
         if git.is_dir():

@@ -12,19 +12,20 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError, UnknownField
-from nodeattrs.runs.config import FILE, SETTINGS
-from nodeattrs.runs.repository import Repository
+from nodeattrs.runs.defaults import FILE, SETTINGS
 from nodeattrs.texts.nearest import is_ours, nearest
 
-__all__ = ["VARIABLES", "Settings", "without_password"]
+if TYPE_CHECKING:
+    from nodeattrs.runs.repository import Repository
 
 VARIABLES = {"repo": "NODEATTRS_REPO", "store": "NODEATTRS_STORE"}
 """Settings of a call and the variables of the environment that have them; each is an option of that name, too."""
@@ -40,6 +41,7 @@ class _Each:
         return self.origins[path[0]] if path else next(iter(self.origins.values()))
 
 
+@taking(options=Mapping, environ=Mapping, start=A_PATH)
 class Settings:
     """What counts for one call.
 
@@ -52,15 +54,19 @@ class Settings:
     """
 
     def __init__(self, options: Mapping[str, Any], environ: Mapping[str, str], start: str = os.curdir) -> None:
-        self._said = [
+        self._given = [
             ({name: environ[variable] for name, variable in VARIABLES.items() if environ.get(variable)}, "variable"),
             ({name: options[name] for name in VARIABLES if options.get(name) is not None}, "option"),
         ]
         self._own_warnings: list[DocumentError] = []
-        named = next((said["repo"] for said, _ in reversed(self._said) if "repo" in said), None)
+        named = next((given["repo"] for given, _ in reversed(self._given) if "repo" in given), None)
         self._found = None if named is not None else self._upwards(pathlib.Path(start).absolute())
         place = self._found if named is None else named
-        self.repository = None if place is None else Repository(place)
+        self.repository: Repository | None = None
+        if place is not None:
+            from nodeattrs.runs.repository import Repository
+
+            self.repository = Repository(place)
 
     def _upwards(self, start: pathlib.Path) -> str | None:
         folder = nearest(FILE, start)
@@ -86,10 +92,10 @@ class Settings:
         if self.repository is not None and (document := self.repository.settings) is not None:
             self.repository.config  # noqa: B018  whatever is wrong in it is found
             layers.append(Layer(document.tree, document.locator("settings", ""), FILE))
-        for said, kind in self._said:
-            names = VARIABLES if kind == "variable" else {name: f"--{name}" for name in said}
-            origins = {name: Origin(kind, names[name]) for name in said}
-            layers += [Layer(said, _Each(origins), kind)] if said else []
+        for given, kind in self._given:
+            names = VARIABLES if kind == "variable" else {name: f"--{name}" for name in given}
+            origins = {name: Origin(kind, names[name]) for name in given}
+            layers += [Layer(given, _Each(origins), kind)] if given else []
         return fold(layers, ACROSS)
 
     @property

@@ -10,10 +10,8 @@ from typing import Any
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator
-from nodeattrs.node.intake import FACTS, JSON, ROLES, EnvironmentLike, Intake, told_of_node
+from nodeattrs.node.intake import FACTS, JSON, ROLES, EnvironmentLike, Intake, split_of_node
 from nodeattrs.node.node import Node
-
-__all__ = ["apply_expansion", "consume_external", "consume_facts", "reset_defaults_and_overrides"]
 
 
 @taking(node=Node)
@@ -60,13 +58,13 @@ def consume_external(
     raises:          AmbiguousRunList, BadArgument where the facts have no platform
     source:          Chef's `Node#consume_external_attrs`
     """
-    told = told_of_node(json_attributes or {}, json_locator)
-    if told.run_list is not None:
-        node.run_list = told.run_list
-    if told.environment is not None:
-        node.environment = told.environment
+    of_node = split_of_node(json_attributes or {}, json_locator)
+    if of_node.run_list is not None:
+        node.run_list = of_node.run_list
+    if of_node.environment is not None:
+        node.environment = of_node.environment
     intake = Intake(node)
-    intake.json_attributes(told.attributes, json_locator)
+    intake.json_attributes(of_node.attributes, json_locator)
     intake.facts(facts, facts_locator, guid=guid)
 
 

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 
 from nodeattrs.errors import BadArgument
 
-__all__ = ["Constraint", "Version"]
-
 _VERSION = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})(?:\.([0-9]{1,9}))?")
 _CONSTRAINT = re.compile(r"(<=|>=|~>|<|>|=)?\s*([0-9][0-9.]*)")
 

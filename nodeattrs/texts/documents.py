@@ -31,8 +31,6 @@ from nodeattrs.core.tree import Path
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text
 
-__all__ = ["MAX_BYTES", "Document", "Syntax", "content_of", "decoded", "parse", "read", "text_of"]
-
 MAX_BYTES = Limits().bytes
 """The size of the largest document that is read where nobody says otherwise."""
 
@@ -78,7 +76,7 @@ class Document:
 
     def locator(self, kind: str, name: str, under: Path = ()) -> Locator:
         """This document as a locator, its paths counted from *under*."""
-        return _DocumentSpeaker(self, kind, name, tuple(under))
+        return _DocumentLocator(self, kind, name, tuple(under))
 
     def error(
         self,
@@ -86,7 +84,7 @@ class Document:
         path: Path = (),
         *,
         hint: str | None = None,
-        said: Iterable[str] = (),
+        details: Iterable[str] = (),
         kind: type[_Error] | type[DocumentError] = DocumentError,
     ) -> DocumentError:
         """The error for what stands at *path*: for those who know what the document should say.
@@ -95,14 +93,14 @@ class Document:
         c.yaml:2:1: b must be a number
         """
         line, column = self.place(path)
-        return kind(message, file=self.file, line=line, column=column, path=tuple(path), hint=hint, said=said)
+        return kind(message, file=self.file, line=line, column=column, path=tuple(path), hint=hint, details=details)
 
     def __repr__(self) -> str:
         return f"<Document {self.file}>"
 
 
 @dataclass(frozen=True, slots=True)
-class _DocumentSpeaker:
+class _DocumentLocator:
     document: Document
     kind: str
     name: str
@@ -113,17 +111,19 @@ class _DocumentSpeaker:
         return Origin(self.kind, self.name, self.document.file, line, column)
 
 
-def read(path: pathlib.Path, file: str | None = None) -> Document:
+def read(path: pathlib.Path, file: str | None = None, budget: Budget | None = None) -> Document:
     """Read the data file at *path*; its suffix says which syntax.
 
     file:   its name in messages; *path* itself unless given
-    raises: DocumentError, also where there is no such file
+    budget: what is drawn on; one of its own unless given
+    raises: DocumentError, also where there is no such file; TooMuch
     """
     name = path.as_posix() if file is None else file
     syntax = _SYNTAX_OF.get(path.suffix.lower())
     if syntax is None:
-        raise DocumentError("cannot tell what this file holds", file=name, hint=f"known are {', '.join(_SYNTAX_OF)}")
-    return parse(text_of(path, name), name, syntax)
+        raise DocumentError("this kind of file is not known", file=name, hint=f"known are {', '.join(_SYNTAX_OF)}")
+    budget = budget or Budget(name)
+    return _parsed(decoded(content_of(path, name, budget), name), name, syntax, budget)
 
 
 def text_of(path: pathlib.Path, file: str) -> str:
@@ -131,12 +131,13 @@ def text_of(path: pathlib.Path, file: str) -> str:
     return decoded(content_of(path, file), file)
 
 
-def content_of(path: pathlib.Path, file: str) -> bytes:
+def content_of(path: pathlib.Path, file: str, budget: Budget | None = None) -> bytes:
     """What a regular file holds, which may grow meanwhile.
 
+    budget: what is drawn on; one of its own unless given
     raises: DocumentError, which comes from a FileNotFoundError where there is none; TooMuch
     """
-    budget = Budget(file)
+    budget = budget or Budget(file)
     most = budget.left("bytes")
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
@@ -165,33 +166,39 @@ def decoded(content: bytes, file: str) -> str:
         raise Text(file, before).error("this byte is not UTF-8 text", len(before), hint=hint) from error
 
 
-def parse(text: str, file: str, syntax: Syntax) -> Document:
+def parse(text: str, file: str, syntax: Syntax, budget: Budget | None = None) -> Document:
     """Read a document from *text*.
 
     file:   its name in messages
-    raises: DocumentError
+    budget: what is drawn on; one of its own unless given
+    raises: DocumentError; TooMuch
     """
-    Budget(file).bytes(len(text))
+    budget = budget or Budget(file)
+    budget.bytes(len(text))
+    return _parsed(text, file, syntax, budget)
+
+
+def _parsed(text: str, file: str, syntax: Syntax, budget: Budget) -> Document:
     source = Text(file, text.removeprefix("\ufeff"))
     half = None if text.isascii() else HALF_PAIR.search(source.text)
     if half:
         raise source.error("half of a surrogate pair, which no file can hold", half.start())
-    return Document(source, _reading(source, syntax))
+    return Document(source, _reading(source, syntax, budget))
 
 
-def _reading(source: Text, syntax: Syntax) -> Reading:
+def _reading(source: Text, syntax: Syntax, budget: Budget) -> Reading:
     # Each reader is imported when its first document comes: YAML alone costs more than all the rest.
     match syntax:
         case "json":
             from nodeattrs.texts import json_text
 
-            return json_text.read(source)
+            return json_text.read(source, budget)
         case "yaml":
             from nodeattrs.texts import yaml_text
 
-            return yaml_text.read(source)
+            return yaml_text.read(source, budget)
         case "toml":
             from nodeattrs.texts import toml_text
 
-            return toml_text.read(source)
+            return toml_text.read(source, budget)
     raise BadArgument(f"no such syntax: {syntax!r}", hint="write json, yaml or toml")

@@ -12,8 +12,6 @@ from collections.abc import Iterable
 from nodeattrs.texts.flow import Code
 from nodeattrs.texts.scopes import name_of
 
-__all__ = ["file_of"]
-
 _MOST = 30
 _MODULES = ("os", "path", "pathlib", "json", "yaml", "tomllib", "io", "tomli", "toml")
 

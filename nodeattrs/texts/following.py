@@ -22,8 +22,6 @@ from nodeattrs.texts.scopes import (
     step_of,
 )
 
-__all__ = ["MOST_DEPTH", "MOST_FRAMES", "Code", "Context", "Following", "Found", "Frame"]
-
 MOST_FRAMES, MOST_DEPTH = 30, 2
 _MOST_VISITS, _MOST_FOUND, _MOST_KEYS, _MOST_STEPS = 4_000, 40, 12, 24
 

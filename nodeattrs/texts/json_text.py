@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from nodeattrs.core.budget import MAX_DIGITS
+from nodeattrs.core.budget import MAX_DIGITS, Budget
 from nodeattrs.core.tree import MAX_DEPTH, Path
 from nodeattrs.errors import DocumentError
 from nodeattrs.texts.numbers import NoNumber, finite
@@ -45,11 +45,11 @@ _HINTS = {
 }
 
 
-def read(text: Text) -> Reading:
+def read(text: Text, budget: Budget) -> Reading:
     """What *text* says. A key written twice: the last one counts, as in Chef, with a warning.
 
     cost:   the library's parser, and one look at each map and list
-    raises: DocumentError
+    raises: DocumentError; TooMuch
     """
     try:
         tree = _DECODER.decode(text.text)
@@ -68,8 +68,9 @@ def read(text: Text) -> Reading:
     levels, strings = _size(tree)
     if levels > MAX_DEPTH:
         raise _too_deep(text)
+    budget.depth(levels)
     _refuse_half_pairs(text)
-    # The library keeps quiet about keys said twice; but what is lost of one shows by its quotes.
+    # The library keeps quiet about keys written twice; but what is lost of one shows by its quotes.
     repeated = tuple(_repeated(text)) if _quotes(text.text) > 2 * strings else ()
     return Reading(tree, lambda: _marked(text.text)[0], repeated, levels, len(text.text) - len(text.text.lstrip()))
 

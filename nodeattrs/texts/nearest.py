@@ -8,8 +8,6 @@ from __future__ import annotations
 import os
 import pathlib
 
-__all__ = ["SETTINGS_FILE", "is_ours", "nearest"]
-
 SETTINGS_FILE = "nodeattrs.toml"
 
 _ROOTS = (".git", "cookbooks", "roles")

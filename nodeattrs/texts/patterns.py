@@ -20,8 +20,6 @@ from typing import Any, NamedTuple, Protocol
 from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.errors import BadArgument
 
-__all__ = ["BadPattern", "Expression", "expression", "has_regex"]
-
 _HINT = "pip install 'nodeattrs[regex]' searches with a limit of time, and knows more of Ruby's expressions"
 
 
@@ -167,7 +165,7 @@ _IGNORES_CASE = re.compile(r"\(\?[a-zA-Z]*i")
 
 def _judged(source: str, flags: int) -> Tries:
     """How much a search may take. raises: _Ambiguous, where no power is enough"""
-    tree = re._parser.parse(source, flags)  # the one place where Python tells a shape
+    tree = re._parser.parse(source, flags)  # the one place where Python shows a shape
     shape = _Shape(bool(flags & re.IGNORECASE or _IGNORES_CASE.search(source)))
     tries = shape.tries(tree)
     if tries.power + tries.times > 2 and shape.has_one_way(tree):

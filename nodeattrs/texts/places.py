@@ -26,12 +26,12 @@ _NEAR = 1_000
 
 @dataclass(eq=False, slots=True)
 class Mark:
-    """The offset at which something is said, and the marks of what it holds.
+    """The offset at which something is set, and the marks of what it holds.
 
     offset: of the key that says it (of the value, where that is a scalar on a later line),
             of the element in a list, of the value at the root
     parts:  key or index -> Mark; shared between the places that repeat one text
-    again:  what the same map said under the same key before, each with its mark, the oldest first
+    again:  what the same map has under the same key before, each with its mark, the oldest first
     """
 
     offset: int
@@ -80,13 +80,13 @@ class Text:
         *,
         path: Path | None = None,
         hint: str | None = None,
-        said: Iterable[str] = (),
+        details: Iterable[str] = (),
         kind: str = "",
     ) -> DocumentError:
         """The error for what stands at *offset*; to be raised, or kept as a warning."""
         line, column = (None, None) if offset is None else self.place(offset)
         return DocumentError(
-            message, file=self.file, line=line, column=column, path=path, hint=hint, said=said, kind=kind
+            message, file=self.file, line=line, column=column, path=path, hint=hint, details=details, kind=kind
         )
 
     def repeated(self, path: Path, first: int, again: int) -> DocumentError:

@@ -36,8 +36,8 @@ class _Part(NamedTuple):
     value: ast.expr
 
 
-class _Saying(NamedTuple):
-    """An expression that runs where code speaks: a target, a call, an assignment in place.
+class _Setting(NamedTuple):
+    """An expression that runs where code sets values: a target, a call, an assignment in place.
 
     value: what it says, where that is written; for a call the call itself
     """
@@ -61,25 +61,25 @@ class PythonText:
     def place(self, line: int, path: Path, span: Span | None = None) -> tuple[int, int | None]:
         """The line and column where the statement that covers *line* says *path*.
 
-        span: of the very expression that speaks, which several on one line do not share; none if nobody knows
+        span: of the very expression that sets it, which several on one line do not share; none if nobody knows
 
         The path counts from the statement's value: what is assigned, or the last
         positional argument of a call, its keyword arguments laid over it. A scalar
         has the place of its key, or its own where that is on a later line. What the
         literal does not say has the place of the deepest parent that it says; where
         there is none, or the text does not parse, *line* itself: with the column of the
-        value, or else of the expression, where the span tells which that is.
+        value, or else of the expression, where the span shows which that is.
 
         cost: the first time the parser's, then one step a level
         """
         if span is None or span[2] is None or line > len(self._lines):
             return self._by_line(line, path)
-        saying = self._sayings.get(span)
-        node = None if saying is None else _search(saying, path)[1]
+        setting = self._settings.get(span)
+        node = None if setting is None else _search(setting, path)[1]
         if node is not None:
             return node.lineno, self.column(node.lineno, node.col_offset)
-        said = None if saying is None else _own_value(saying)
-        return line, self.column(line, said.col_offset if said is not None and said.lineno == line else span[2])
+        own = None if setting is None else _own_value(setting)
+        return line, self.column(line, own.col_offset if own is not None and own.lineno == line else span[2])
 
     def setting(self, line: int, span: Span | None = None) -> tuple[ast.AST, ast.AST | None] | None:
         """The expression that runs there and sets something, and what it sets; None where nobody knows.
@@ -87,13 +87,13 @@ class PythonText:
         line, span: see `place`; without a span the last statement that covers the line
         """
         if span is not None:
-            return self._sayings.get(span)
+            return self._settings.get(span)
         return next(reversed(self._statements.get(line, ())), None)
 
     def _by_line(self, line: int, path: Path) -> tuple[int, int | None]:
         deepest, found = -1, None
-        for saying in self._statements.get(line, ()):
-            depth, node = _search(saying, path)
+        for setting in self._statements.get(line, ()):
+            depth, node = _search(setting, path)
             if node is not None and depth > deepest:
                 deepest, found = depth, node
         return (line, None) if found is None else (found.lineno, self.column(found.lineno, found.col_offset))
@@ -115,19 +115,19 @@ class PythonText:
         return list(ast.walk(self.tree))
 
     @cached_property
-    def _statements(self) -> dict[int, list[_Saying]]:
+    def _statements(self) -> dict[int, list[_Setting]]:
         """The statements that may say a value, by each line that they cover. They never hold one another."""
-        statements: dict[int, list[_Saying]] = defaultdict(list)
+        statements: dict[int, list[_Setting]] = defaultdict(list)
         for node in self._nodes:
             if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)):
                 for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
-                    statements[line].append(_Saying(node, _value(node)))
+                    statements[line].append(_Setting(node, _value(node)))
         return statements
 
     @cached_property
-    def _sayings(self) -> dict[Span, _Saying]:
+    def _settings(self) -> dict[Span, _Setting]:
         """The expressions that may say a value, by their spans; none of two spans is the same."""
-        return {span: saying for node in self._nodes for saying in _sayings(node) for span in _spans(saying.node)}
+        return {span: setting for node in self._nodes for setting in _settings(node) for span in _spans(setting.node)}
 
     def column(self, line: int, offset: int) -> int:
         """A column as people count: from 1, in characters."""
@@ -136,23 +136,23 @@ class PythonText:
         return len(before.decode("utf-8", "replace")) + 1
 
 
-def _sayings(node: ast.AST) -> Iterator[_Saying]:
+def _settings(node: ast.AST) -> Iterator[_Setting]:
     if isinstance(node, ast.Call):
-        yield _Saying(node, node)
+        yield _Setting(node, node)
     elif isinstance(node, ast.Assign):
         for target in node.targets:
             yield from _assigned(target, node.value)
     elif isinstance(node, ast.AnnAssign):
-        yield _Saying(node.target, node.value)
+        yield _Setting(node.target, node.value)
     elif isinstance(node, ast.AugAssign):
-        yield _Saying(node.target, node.value)
-        yield _Saying(node, node.value)
+        yield _Setting(node.target, node.value)
+        yield _Setting(node, node.value)
 
 
-def _assigned(target: ast.expr, value: ast.expr | None) -> Iterator[_Saying]:
-    """Each target with its value: those of `a, b = 1, {...}` are told apart, those of `a, b = f()` have none."""
+def _assigned(target: ast.expr, value: ast.expr | None) -> Iterator[_Setting]:
+    """Each target with its value: those of `a, b = 1, {...}` are kept apart, those of `a, b = f()` have none."""
     if not isinstance(target, (ast.Tuple, ast.List)):
-        yield _Saying(target, value)
+        yield _Setting(target, value)
         return
     values: Sequence[ast.expr | None] = [None] * len(target.elts)
     if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts):
@@ -171,14 +171,14 @@ def _spans(node: ast.stmt | ast.expr) -> Iterator[Span]:
         yield named.end_lineno or named.lineno, node.end_lineno, start, node.end_col_offset
 
 
-def _own_value(saying: _Saying) -> ast.expr | None:
-    return _last_argument(saying.node) if isinstance(saying.node, ast.Call) else saying.value
+def _own_value(setting: _Setting) -> ast.expr | None:
+    return _last_argument(setting.node) if isinstance(setting.node, ast.Call) else setting.value
 
 
-def _search(saying: _Saying, path: Path) -> tuple[int, ast.expr | ast.keyword | None]:
+def _search(setting: _Setting, path: Path) -> tuple[int, ast.expr | ast.keyword | None]:
     """How many steps of *path* the statement says, and the node that stands for the last of them."""
-    node, value = saying
-    speaks = isinstance(node, (ast.Expr, ast.Call))  # what other calls make of their argument is not known
+    node, value = setting
+    is_call = isinstance(node, (ast.Expr, ast.Call))  # what other calls make of their argument is not known
     if value is None:
         return 0, None
     if not path:
@@ -187,7 +187,7 @@ def _search(saying: _Saying, path: Path) -> tuple[int, ast.expr | ast.keyword | 
         return 0, last if later else None
     found: ast.expr | ast.keyword | None = None
     for depth, step in enumerate(path):
-        part = _part(value, step, any_call=speaks and not depth)
+        part = _part(value, step, any_call=is_call and not depth)
         if part is None:
             return depth, found
         value = part.value
@@ -252,7 +252,7 @@ def _entry(entries: Sequence[tuple[ast.expr | ast.keyword | None, ast.expr]], st
     for name, value in reversed(entries):
         if name is None:
             part = _part(value, step)
-            if part is not None or not _says_all(value):
+            if part is not None or not _sets_all(value):
                 return part
         elif isinstance(name, ast.keyword):
             if name.arg == step:
@@ -262,5 +262,5 @@ def _entry(entries: Sequence[tuple[ast.expr | ast.keyword | None, ast.expr]], st
     return None
 
 
-def _says_all(value: ast.expr) -> bool:
+def _sets_all(value: ast.expr) -> bool:
     return isinstance(value, ast.Dict) and all(isinstance(key, ast.Constant) for key in value.keys)

@@ -11,22 +11,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-__all__ = [
-    "EACH",
-    "REST",
-    "SOME",
-    "Addition",
-    "Binding",
-    "Function",
-    "Scope",
-    "Scopes",
-    "anywhere",
-    "fits",
-    "joined",
-    "name_of",
-    "step_of",
-]
-
 
 class _Any:
     """A step that is not known: an element of what a loop runs over, or an entry at a computed key."""

@@ -29,12 +29,12 @@ _LONG_NUMBER = re.compile(r"0[xob][0-9a-fA-F_]{3500}")
 _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
-def read(text: Text) -> Reading:
+def read(text: Text, budget: Budget) -> Reading:
     """What *text* says. TOML refuses a key written twice by itself.
 
-    raises: DocumentError
+    raises: DocumentError; TooMuch
     """
-    _look_at_keys(text)
+    _look_at_keys(text, budget)
     try:
         tree = copied(tomllib.loads(text.text, parse_float=finite), convert=_plain)
     except tomllib.TOMLDecodeError as error:
@@ -50,11 +50,10 @@ def read(text: Text) -> Reading:
     return Reading(tree, lambda: _marked(text.text))
 
 
-def _look_at_keys(text: Text) -> None:
+def _look_at_keys(text: Text, budget: Budget) -> None:
     """Draw for dotted keys, which the library takes the square of their steps to read. raises: TooMuch"""
     if text.text.count(".") <= _FEW_STEPS or max(map(_dots, text.text.splitlines())) <= _FEW_STEPS:
         return
-    budget = Budget(text.file)
     bare = _TOKEN.sub(lambda found: "s" if found[0][0] in "\"'" else found[0][0].replace("#", ""), text.text)
     for key in re.split(r"[=,\[\]{}\n]", bare):
         budget.depth(_dots(key))

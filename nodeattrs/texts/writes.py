@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 from nodeattrs.core.tree import Path
 from nodeattrs.texts.scopes import SOME, fits, name_of, step_of
 
-__all__ = ["Write", "writes_of"]
-
 _LEVELS = ("default", "force_default", "normal", "override", "force_override")
 _WORDS = frozenset(f"{level}{form}" for level in _LEVELS for form in ("", "_unless", "_full"))
 _DECIDE = (ast.If, ast.For, ast.While, ast.Try, ast.Match, ast.FunctionDef, ast.IfExp)
@@ -44,7 +42,7 @@ def _in(node: ast.AST, path: Path, under: int | None) -> Iterator[Write]:
         inside = getattr(child, "lineno", under) if isinstance(child, _DECIDE) else under
         for target, value in _stored(child):
             steps = _steps(target)
-            if steps and all(map(fits, steps, path)) and _says(value, path[len(steps) :], len(steps) <= len(path)):
+            if steps and all(map(fits, steps, path)) and _sets(value, path[len(steps) :], len(steps) <= len(path)):
                 yield Write(target.lineno, under)
         yield from _in(child, path, inside)
 
@@ -69,7 +67,7 @@ def _steps(target: ast.expr) -> tuple[Any, ...]:
     return steps if name_of(target) in _WORDS else ()
 
 
-def _says(value: ast.expr, rest: Path, reaches: bool) -> bool:
+def _sets(value: ast.expr, rest: Path, reaches: bool) -> bool:
     """Whether a value that is written has the rest of the path; a computed one may."""
     for step in rest:
         if not isinstance(value, ast.Dict):

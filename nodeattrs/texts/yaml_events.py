@@ -32,8 +32,6 @@ from nodeattrs.errors import DocumentError, TooMuch
 from nodeattrs.texts.numbers import NoNumber
 from nodeattrs.texts.places import HALF_PAIR, Mark, Text
 
-__all__ = ["DROPPED", "MERGE", "YAML", "Builder", "Frame", "tag_of"]
-
 YAML = "tag:yaml.org,2002:"
 """What the names of YAML's own tags begin with."""
 
@@ -118,7 +116,8 @@ class Builder:
         self.open: list[Frame] = []
         self._marks = marks
         self._budget = budget or Budget(text.file)
-        self._left = self._budget.limits.values
+        self._left = self._before = self._budget.left("values")
+        self._deepest = self._budget.limits.depth
         self._named: dict[str, _Named | None] = {}
 
     # --- what a dialect says ------------------------------------------------------------
@@ -169,6 +168,7 @@ class Builder:
             raise
         except (ValueError, OverflowError) as error:
             raise self.fault("an escape that stands for no character", None) from error
+        self._budget.values(self._before - self._left)
         return self.tree
 
     def parser(self) -> Any:
@@ -178,40 +178,46 @@ class Builder:
     def _run(self) -> None:
         # Scalars first: loading is most of what a whole lookup costs.
         escapes = "\\u" in self.text.text or "\\U" in self.text.text  # libyaml refuses half a pair itself
-        scalar, place, documents = self.scalar, self._place, 0
+        scalar, place, documents, left = self.scalar, self._place, 0, self._left
         for event in _events(self.parser()):
             kind = type(event)
             if kind is ScalarEvent:
                 if escapes and HALF_PAIR.search(event.value):
                     raise self.error("half of a surrogate pair, which no file can hold", event)
-                self._left -= 1
-                if self._left < 0:
+                left -= 1
+                if left < 0:
                     raise self._passed("values", event)
                 value = scalar(event)
                 if event.anchor:
                     self._name(event, _Named(value, _NO_PARTS, 0, 1))
                 place(value, event, _NO_PARTS)
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
+                self._left = left
                 self._begin(event, kind is MappingStartEvent)
+                left -= 1
             elif kind is MappingEndEvent or kind is SequenceEndEvent:
+                self._left = left
                 self._end()
             elif kind is AliasEvent:
+                self._left = left
                 self._alias(event)
+                left = self._left
             elif kind is DocumentStartEvent:
                 documents += 1
                 if documents > 1:
                     raise self.error("a second document begins here", event, hint="one file holds one document")
             elif kind is DocumentEndEvent and self.only_first:
-                return
+                break
+        self._left = left
 
     def _passed(self, limit: str, event: Any) -> TooMuch:
         self._budget.where = lambda: self.text.place(_offset(event))
         error = self._budget.passed(limit)
-        error.said = ("aliases are counted as often as they are used",) if limit == "values" else ()
+        error.details = ("aliases are counted as often as they are used",) if limit == "values" else ()
         return error
 
     def _draw(self, values: int, height: int, event: Any) -> None:
-        if len(self.open) + height > self._budget.limits.depth:
+        if len(self.open) + height > self._deepest:
             raise self._passed("depth", event)
         self._left -= values
         if self._left < 0:
@@ -223,10 +229,11 @@ class Builder:
         self._named[event.anchor] = named
 
     def _begin(self, event: Any, is_map: bool) -> None:
-        self._draw(1, 1, event)
+        if self._left < 1 or len(self.open) >= self._deepest:
+            self._draw(1, 1, event)
         if event.anchor:
             self._name(event, None)
-        self.open.append(Frame(event, is_map, self._left + 1))
+        self.open.append(Frame(event, is_map, self._left))
 
     def _end(self) -> None:
         frame = self.open.pop()
@@ -315,10 +322,10 @@ class Builder:
             problem = "a tab ('\\t') where only spaces may stand"
         hint = next((hint for part, hint in _HINTS if part in problem), None)
         context, beginning = getattr(error, "context", None), getattr(error, "context_mark", None)
-        said = []
+        details = []
         if context and beginning and mark and beginning.line != mark.line:
-            said = [f"{context} that begins in line {beginning.line + 1}"]
-        return self.fault(problem, offset, said=said, hint=hint)
+            details = [f"{context} that begins in line {beginning.line + 1}"]
+        return self.fault(problem, offset, details=details, hint=hint)
 
     # --- scalars as PyYAML reads them: `yes` is true, `0644` is octal -------------------
 

@@ -9,8 +9,6 @@ import yaml
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import BadValue
 
-__all__ = ["written"]
-
 
 class _Spread(yaml.SafeDumper):
     """Writes what occurs twice twice."""

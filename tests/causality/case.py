@@ -16,7 +16,7 @@ from tests.causality.words import Row
 
 __all__ = ["Case"]
 
-SAID = re.compile(r"""[{\[(]|"[^"]*"|'[^']*'|\w+|\S""")
+PRESENT = re.compile(r"""[{\[(]|"[^"]*"|'[^']*'|\w+|\S""")
 """What begins at a column: a bracket, a text, a word."""
 
 MOST_UP = 6
@@ -189,7 +189,7 @@ class Case:
         now = _line(files, row.file or "", row.line or 0)
         if not self.touches(row, files) or row.column is None or now.strip() in ("", "pass"):
             return self.touches(row, files) and now.strip() in ("", "pass")
-        said = SAID.match(self.line(row), row.column - 1)
+        said = PRESENT.match(self.line(row), row.column - 1)
         return said is not None and not now.startswith(said[0], row.column - 1)
 
     def is_removed_by_value(self, one: Setting) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import pkgutil
 import random
 import tempfile
 from collections import Counter
@@ -10,21 +11,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path as Folder
 
-from tests.causality import causes
+from tests.causality import causes, systems
 from tests.causality.judge import Failure, Findings, examine
 from tests.causality.shrinking import shrunk
 from tests.causality.system import Input, Refused, System
-from tests.causality.systems.bindings import BindingSites
-from tests.causality.systems.cloudinit import CloudInit
-from tests.causality.systems.hiera import HieraTrees
-from tests.causality.systems.node import NodeRuns
-from tests.causality.systems.plain import PlainFolds
 
 __all__ = ["SYSTEMS", "Report", "main", "run"]
 
 SYSTEMS: dict[str, Callable[[], System]] = {
-    one.name: one for one in (NodeRuns, PlainFolds, HieraTrees, CloudInit, BindingSites)
+    one.name: one
+    for module in pkgutil.iter_modules(systems.__path__, f"{systems.__name__}.")
+    for one in vars(pkgutil.resolve_name(module.name)).values()
+    if isinstance(one, type) and one.__module__ == module.name and hasattr(one, "decides")
 }
+"""Every class of `systems/` that can be asked."""
 MOST_ASIDE = 0.02
 """The share of settings of which something may be left unasked."""
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Fold, Folded, Layer, fold
-from nodeattrs.core.part import Part, concat, made
-from nodeattrs.core.policy import ACROSS, ANY, INSIDE, LIST, MAP, MEET, SAID, TAKE, TEXT, Line, Policy
+from nodeattrs.core.folding import concat
+from nodeattrs.core.part import Part, made
+from nodeattrs.core.policy import ACROSS, ANY, INSIDE, LIST, MAP, MEET, PRESENT, TAKE, TEXT, Line, Policy
 from nodeattrs.testing import trees
 
 NOTHING: Any = type("Nothing", (), {"__repr__": lambda self: "NOTHING"})()
@@ -67,7 +68,7 @@ JOINING = Policy(
     Line(MAP, MAP, MEET, "two maps meet key by key"),
     Line(LIST, LIST, concat, "the lists follow each other"),
     Line(TEXT, TEXT, _joined, "the texts follow each other"),
-    Line(ANY, SAID, TAKE, "the later one replaces the earlier one"),
+    Line(ANY, PRESENT, TAKE, "the later one replaces the earlier one"),
 )
 """Texts and lists are put together: both have spoken. Not one of Chef's."""
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodeattrs import ACROSS, INSIDE, Fold, Layer, Policy
-from nodeattrs.core.policy import ANY, SAID, TAKE, Line
+from nodeattrs.core.policy import ANY, PRESENT, TAKE, Line
 from tests.laws import JOINING, exact, fold, said
 
 POLICIES = pytest.mark.parametrize("policy", [INSIDE, ACROSS, JOINING], ids=repr)
@@ -100,6 +100,6 @@ class TestTheLawWeDoNotHave:
 @given(said, said, said)
 def test_where_nothing_meets_brackets_may_move(one: Any, two: Any, three: Any):
     """What breaks the law is meeting, not replacing."""
-    newest = Policy("newest", Line(ANY, SAID, TAKE))
+    newest = Policy("newest", Line(ANY, PRESENT, TAKE))
 
     assert exact(over(newest, over(newest, one, two), three)) == exact(over(newest, one, over(newest, two, three)))

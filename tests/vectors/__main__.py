@@ -7,13 +7,19 @@ Exit code 0 if none failed, 1 if some did, 2 if the question could not be asked.
 from __future__ import annotations
 
 import argparse
+import pkgutil
 import sys
 from pathlib import Path
 
-from tests.vectors import bindings, chef, cloudinit, hiera, ordering, search
-from tests.vectors.cases import run
+from tests.vectors.cases import HERE, Judge, run
 
-KINDS = {**bindings.KINDS, **chef.KINDS, **cloudinit.KINDS, **hiera.KINDS, **ordering.KINDS, **search.KINDS}
+KINDS: dict[str, dict[str, Judge]] = {
+    kind: judges
+    for module in pkgutil.iter_modules([str(HERE)])
+    if module.name != "__main__"
+    for kind, judges in getattr(pkgutil.resolve_name(f"tests.vectors.{module.name}"), "KINDS", {}).items()
+}
+"""Of every module here that has kinds."""
 
 
 def main(arguments: list[str] | None = None) -> int:

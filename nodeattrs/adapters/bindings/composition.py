@@ -165,11 +165,11 @@ class Composition:
         bound["environment"] = name
         self.state = State(categories, bound, mode=self._mode, listed_at=described.listed_at)
         request = Request(self.node, name, self.state.categories, self.facts)
-        said = DEFAULT_LAYERS if described.layers is None else described.layers
-        layers = [one.to_dict() for one in said] if self._layers is None else self._layers
+        wanted = DEFAULT_LAYERS if described.layers is None else described.layers
+        layers = [one.to_dict() for one in wanted] if self._layers is None else self._layers
         self._read_layers(layers, classified, request)
         if self._layers is None:
-            self.layers = tuple(replace(one, origin=its.origin) for one, its in zip(self.layers, said, strict=True))
+            self.layers = tuple(replace(one, origin=its.origin) for one, its in zip(self.layers, wanted, strict=True))
 
     def _inside(self, path: str) -> pathlib.Path:
         inner = self.root / path.lstrip("/")
@@ -223,7 +223,7 @@ class Composition:
                 called = "::".join((*((module,) if module else ()), *segments))
                 if called in files:
                     message = f"the set {called} has two files: {files[called].name} and {name}"
-                    self._note(BindingError("two-files", message, origins=(self._origin(path),)))
+                    self._note(BindingError("two-files", message, origins=(Origin("bindings", "", self._shown(path)),)))
                 files.setdefault(called, path)
         return files
 
@@ -239,7 +239,7 @@ class Composition:
                     yield one
                 else:
                     message = f"the set {one.name} is in the file of {name}: nobody would find it there"
-                    self._note(BindingError("set-name", message, origins=(one.origin,), said=(f"at {one.origin}",)))
+                    self._note(BindingError("set-name", message, origins=(one.origin,), details=(f"at {one.origin}",)))
 
     def _provided(self, scheme: str, provider: Provider, references: list[str], request: Request) -> list[BindingSet]:
         try:
@@ -307,9 +307,6 @@ class Composition:
     def _shown(self, path: pathlib.Path) -> str:
         return pathlib.Path(os.path.relpath(path, self._shown_from)).as_posix()
 
-    def _origin(self, path: pathlib.Path) -> Origin:
-        return Origin("bindings", "", self._shown(path))
-
 
 def _read_site(path: pathlib.Path, name: str) -> Site:
     if path.suffix in _TEXTS:
@@ -328,7 +325,7 @@ def _directories(path: pathlib.Path) -> list[str]:
 
 def _of_document(error: DocumentError) -> BindingError:
     origin = Origin("bindings", "", error.file, error.line, error.column)
-    return BindingError("format", error.message, origins=(origin,), said=error.said, hint=error.hint)
+    return BindingError("format", error.message, origins=(origin,), details=error.details, hint=error.hint)
 
 
 def _asked_command(command: list[str], node: str) -> Document:
@@ -346,19 +343,19 @@ def _asked_command(command: list[str], node: str) -> Document:
 
 
 class _Classified:
-    """What a classifier said about the node: classes with their parameters, and top scope variables."""
+    """What a classifier gives for the node: classes with their parameters, and top scope variables."""
 
     def __init__(self, data: Any, document: Document | None) -> None:
         self._document = document
         if not isinstance(data, dict):
-            raise BindingError("classifier-failed", "what the classifier said is no map")
+            raise BindingError("classifier-failed", "what the classifier gave is no map")
         self._classes = data.get("classes") or {}
         # What a classifier calls parameters are top scope variables; those of classes stand below the classes.
-        self._said: dict[str, dict[Any, Any]] = {word: data.get(word) or {} for word in ("parameters", "variables")}
-        for word, said in self._said.items():
-            if not isinstance(said, dict):
+        self._given: dict[str, dict[Any, Any]] = {word: data.get(word) or {} for word in ("parameters", "variables")}
+        for word, given in self._given.items():
+            if not isinstance(given, dict):
                 raise BindingError("classifier-failed", f"the {word} of the classifier are no map")
-        self._variables = {**self._said["parameters"], **self._said["variables"]}
+        self._variables = {**self._given["parameters"], **self._given["variables"]}
         self.environment = data.get("environment")
         if not isinstance(self._classes, (dict, list)):
             raise BindingError("classifier-failed", "the classes of the classifier are neither a list nor a map")
@@ -387,8 +384,8 @@ class _Classified:
         return [BindingSet("enc", (when,), self._at())]
 
     def _constants(self) -> Iterator[tuple[str, Constant]]:
-        for word, said in self._said.items():
-            for name, value in said.items():
+        for word, given in self._given.items():
+            for name, value in given.items():
                 yield str(name), Constant(value, places=self._locator(word, name))
 
     def _at(self, *path: str) -> Origin:

@@ -16,7 +16,7 @@ from nodeattrs.adapters.bindings.model.types import CLASSES, Asked, spelled_key
 from nodeattrs.adapters.bindings.production.maker import ValueMaker, decided
 from nodeattrs.adapters.bindings.resolution.applying import why_above
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration, Position, UnknownSet
-from nodeattrs.adapters.bindings.tracing import Account, Spoken, account_of, label_of, plain, title_of
+from nodeattrs.adapters.bindings.tracing import Account, SetBy, account_of, label_of, plain, title_of
 from nodeattrs.core.claim import Cause, Claim, Origin, Words
 from nodeattrs.core.trace import Element, Outcome, Trace, TraceClaim
 from nodeattrs.core.tree import ABSENT, Path, as_path, dig
@@ -48,12 +48,12 @@ class Inclusion:
 
 @dataclass(frozen=True, slots=True)
 class Inclusions:
-    """Every include and exclude that applies, in the order in which they are said; the strongest has the best rank.
+    """Every include and exclude that applies, in the order in which they are written; the strongest has the best rank.
 
     unknown: the sets that cannot be read: they may hold further ones
     """
 
-    said: tuple[Inclusion, ...]
+    inclusions: tuple[Inclusion, ...]
     unknown: tuple[UnknownSet, ...] = ()
     ties: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
@@ -64,15 +64,15 @@ class Inclusions:
 
     def trace(self, path: Path, value: object) -> Trace:
         """Who includes the classes, or the one at a path; and who is overridden."""
-        titles = {one.rank: one.title for one in self.said}
+        titles = {one.rank: one.title for one in self.inclusions}
         titles |= {self.rank_of(one): one.place.layer for one in self.unknown}
-        about = [one for one in self.said if not path or one.name == value]
+        about = [one for one in self.inclusions if not path or one.name == value]
         order = sorted(about, key=lambda one: (one.counts, one.rank), reverse=True)
         outcome = Outcome.WINS if sum(one.counts for one in about) == 1 else Outcome.JOINS
         claims = tuple(
             TraceClaim(one.claim(path), outcome)
             if one.counts
-            else TraceClaim(one.claim(path), Outcome.LOSES, *self._beaten(one))
+            else TraceClaim(one.claim(path), Outcome.LOSES, *self._overridden(one))
             for one in order
         )
         elements = tuple(self._elements(value)) if isinstance(value, list) else ()
@@ -80,45 +80,49 @@ class Inclusions:
 
     def rank_of(self, unknown: UnknownSet) -> int:
         """The number of a set that cannot be read: behind all others."""
-        return len(self.said) + 1 + self.unknown.index(unknown)
+        return len(self.inclusions) + 1 + self.unknown.index(unknown)
 
     def causes_of(self, rank: int) -> tuple[Cause, ...]:
         """The lines because of which an include or exclude is in effect."""
-        places = {one.rank: one.at.place for one in self.said} | {self.rank_of(one): one.place for one in self.unknown}
+        places = {one.rank: one.at.place for one in self.inclusions} | {
+            self.rank_of(one): one.place for one in self.unknown
+        }
         return places[rank].causes
 
     def _elements(self, names: list[object]) -> Iterator[Element]:
         for index, name in enumerate(names):
-            by = [one for one in self.said if one.counts and one.name == name]
+            by = [one for one in self.inclusions if one.counts and one.name == name]
             yield Element(name, tuple(one.rank for one in by), tuple(one.claim((index,)) for one in by))
 
-    def _beaten(self, one: Inclusion) -> tuple[str, tuple[int, ...]]:
+    def _overridden(self, one: Inclusion) -> tuple[str, tuple[int, ...]]:
         """Why it does not count, and who decides instead."""
-        by = [other for other in self.said if other.name == one.name and other.counts]
+        by = [other for other in self.inclusions if other.name == one.name and other.counts]
         if not by:
             return "nothing includes the class (bindings)", ()
         same = by[0].at.position == one.at.position
         why = "an exclude at the same position wins" if same else why_above(by[0].at, one.at).value
         return f"{why} (bindings)", tuple(sorted((other.rank for other in by), reverse=True))
 
-    def spoken(self) -> Iterator[Spoken]:
+    def set_by(self) -> Iterator[SetBy]:
         """What each says, and whether it counts."""
-        for one in self.said:
-            yield Spoken(one.words, f"{one.at.origin}; layer {one.title}", one.counts)
+        for one in self.inclusions:
+            yield SetBy(one.words, f"{one.at.origin}; layer {one.title}", one.counts)
 
 
 def inclusions_of(maker: ValueMaker) -> Inclusions:
     """The account of the key `/classes`. raises: as a fragment's producer"""
-    said = list(maker.inclusions())
-    deciding: Mapping[str, tuple[bool, Position]] = decided(said)
-    order = sorted(range(len(said)), key=lambda index: (said[index][2].position, said[index][0], -index))
+    inclusions = list(maker.inclusions())
+    deciding: Mapping[str, tuple[bool, Position]] = decided(inclusions)
+    order = sorted(
+        range(len(inclusions)), key=lambda index: (inclusions[index][2].position, inclusions[index][0], -index)
+    )
     ranks = {index: rank for rank, index in enumerate(order, 1)}
     return Inclusions(
         tuple(
             Inclusion(
                 ranks[index], excluded, name, at, deciding.get(name) == (excluded, at.position), title_of(maker, at)
             )
-            for index, (excluded, name, at) in enumerate(said)
+            for index, (excluded, name, at) in enumerate(inclusions)
         ),
         tuple(maker.resolution.unknown),
     )
@@ -202,12 +206,12 @@ class Explanation:
         return TraceClaim(claim, Outcome.UNKNOWN, one.content.reason)
 
     @property
-    def spoken(self) -> tuple[Spoken, ...]:
+    def set_by(self) -> tuple[SetBy, ...]:
         """What fragments say, by element or name, then those that do not count; of classes who includes what."""
         if isinstance(self.account, Inclusions):
-            return tuple(self.account.spoken())
+            return tuple(self.account.set_by())
         innermost = None if self.account is None else self.account.innermost
-        return tuple(_spoken(innermost, self.value)) if innermost is not None and innermost.is_collection else ()
+        return tuple(_set_by(innermost, self.value)) if innermost is not None and innermost.is_collection else ()
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as data for JSON; a value that is no plain data is shown as text."""
@@ -221,9 +225,9 @@ class Explanation:
                 {**claim, "ties_with": list(self.ties.get(claim["rank"], ()))} for claim in trace["claims"]
             ],
             "elements": trace["elements"],
-            "spoken": [
+            "set_by": [
                 {"value": _data(one.value), "place": one.place, "counts": one.counts, "step": _data(one.step)}
-                for one in self.spoken
+                for one in self.set_by
             ],
             "looked_up": [{"depth": one.depth, "asked": one.asked, "by": one.by} for one in self.looked],
         }
@@ -286,22 +290,22 @@ def _needed(maker: ValueMaker, wanted: Asked) -> Iterator[Asked]:
 # --- what the fragments say ----------------------------------------------------------------------
 
 
-def _spoken(account: Account, value: Any) -> Iterator[Spoken]:
+def _set_by(account: Account, value: Any) -> Iterator[SetBy]:
     """An entry for each element or name that is read, then the fragments of which nothing is."""
     whole, counted = account.trace((), value), set()
     for step, entry, claims in account.contributed():
         counted |= {claim.rank for claim in claims}
-        yield Spoken(entry, ", ".join(_place(claim, whole) for claim in claims), True, step)
+        yield SetBy(entry, ", ".join(_place(claim, whole) for claim in claims), True, step)
     for stated in whole.claims:
         if stated.rank not in counted:
             yield _silent(stated.claim, whole)
 
 
-def _silent(claim: Claim, trace: Trace) -> Spoken:
-    name, said = None, claim.value
-    if isinstance(said, dict) and isinstance(trace.value, dict) and len(said) == 1:
-        ((name, said),) = said.items()
-    return Spoken(said, _place(claim, trace), False, name)
+def _silent(claim: Claim, trace: Trace) -> SetBy:
+    name, own = None, claim.value
+    if isinstance(own, dict) and isinstance(trace.value, dict) and len(own) == 1:
+        ((name, own),) = own.items()
+    return SetBy(own, _place(claim, trace), False, name)
 
 
 def _place(claim: Claim, trace: Trace) -> str:

@@ -299,7 +299,7 @@ class Injector(ValueMaker):
         return graph(self)
 
     def check(self) -> list[BindingError]:
-        """What would fail when keys are injected, as far as it can be told without producing anything."""
+        """What would fail when keys are injected, as far as it can be known without producing anything."""
         found: list[BindingError] = []
         for key, winner in sorted(self.resolution.winners.items()):
             if winner.is_multibind:
@@ -388,7 +388,7 @@ def fill_parameters(
         value = injector.get(asked)
         declared = injector.declaration(asked)
         if value is not None and declared is not None:
-            filled[name] = Filled(name, value, "bindings", injector.resolution.said(declared))
+            filled[name] = Filled(name, value, "bindings", injector.resolution.described(declared))
             continue
         found = _NOTHING if lookup is None else lookup(f"{prefix}::{name}", _NOTHING)
         if found is not _NOTHING:

@@ -24,7 +24,7 @@ from nodeattrs.core.claim import Cause, Claim, Origin, Words
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import wholes
 from nodeattrs.core.part import Part, made
-from nodeattrs.core.policy import ANY, KEEP, SAID, TAKE, Line, Policy
+from nodeattrs.core.policy import ANY, KEEP, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.trace import Outcome, Trace, TraceClaim, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, copied
@@ -33,7 +33,7 @@ from nodeattrs.errors import BadKey, BadValue
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class SetBy:
     """A fragment, or an include or exclude of a class: what it says, where, and whether it counts.
 
     step: the index or the name that it is about
@@ -50,7 +50,7 @@ def _conflicting(lower: Part, upper: Part) -> Part:
 
 
 def _rule(rule: Any, why: str) -> Policy:
-    return Policy("bindings", Line(ANY, SAID, rule, why))
+    return Policy("bindings", Line(ANY, PRESENT, rule, why))
 
 
 _ABOVE = {why: _rule(TAKE, why.value) for why in Why}
@@ -72,7 +72,7 @@ class Source:
     words: Words | None = None
     named: bool = False
 
-    def said(self, setting: Setting) -> Any:
+    def shown(self, setting: Setting) -> Any:
         """What it sets there."""
         if isinstance(self.of, UnknownSet):
             return self.of.content
@@ -160,7 +160,7 @@ class Account:
     def _claim(self, setting: Setting) -> Claim:
         source = self.sources[setting.source]
         place = source.at(setting.own)
-        return Claim((self.label, *setting.path), source.said(setting), setting.source, place)
+        return Claim((self.label, *setting.path), source.shown(setting), setting.source, place)
 
 
 def _with_inner(own: Trace, below: Trace, at_root: bool) -> Iterator[TraceClaim]:
@@ -183,7 +183,7 @@ _READ = (Outcome.WINS, Outcome.JOINS)
 
 
 def plain(value: Any) -> Any:
-    """A value as data; what is none is told by its own text."""
+    """A value as data; what is none is shown by its own text."""
     if value is ABSENT:
         return ABSENT
     try:
@@ -213,7 +213,7 @@ def account_of(maker: ValueMaker, wanted: Asked, value: Any) -> Account | None:
         return None
     giver = maker.giver(wanted)
     if all(one is not giver for one in several):
-        giver = maker.declaration(wanted)  # an alias speaks for what lies below its source
+        giver = maker.declaration(wanted)  # an alias decides what lies below its source
     asking = _Asking(maker, value, maker.giver(wanted))
     return _declared(asking, wanted.key, several, giver, maker.resolution.unknown)
 

@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.borders import taking
+from nodeattrs.core.budget import Budget
 from nodeattrs.lazily import imported
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ __all__ = [
 
 
 _TAKING: dict[str, dict[str, Any]] = {
-    "load_config": {"text": str},
+    "load_config": {"text": str, "budget": Budget | None},
     "parse_definition": {"text": str},
     "take_definition": {"config": Mapping},
     "word_or_definition": {"text": str},

@@ -1,7 +1,7 @@
 """What can be wrong with user-data: one error, with a kind that programs can ask for.
 
 The kinds of a part that is *rejected* (cloud-init notes it in the merged file) and of one
-that *failed* (cloud-init only logs it) are told apart in `REJECTED`.
+that *failed* (cloud-init only logs it) are kept apart in `REJECTED`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class CloudConfigError(DocumentError):
         self.kind = kind
 
     def located(self, file: str | None, line: int | None = None, column: int | None = None) -> CloudConfigError:
-        """The same error, said of a place; a place it already has stays."""
+        """The same error, with a place; a place it already has stays."""
         if self.file is not None:
             return self
         where = line if self.line is None else self.line, column if self.column is None else self.column

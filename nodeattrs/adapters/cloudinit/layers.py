@@ -25,7 +25,7 @@ from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import sources as numbers_in
 from nodeattrs.core.part import Part, kept
-from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, MAP, MEET, SAID, TAKE, Line, Meet, Policy
+from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, MAP, MEET, PRESENT, TAKE, Line, Meet, Policy
 from nodeattrs.core.unknown import Unknown
 
 Source = str | Mapping[Any, Any] | Merged | CloudPart | Layer
@@ -33,18 +33,18 @@ Source = str | Mapping[Any, Any] | Merged | CloudPart | Layer
 
 _UNMERGED = Policy(
     "keys that are not there yet",
-    Line(ABSENT_KIND, SAID, TAKE, "nothing was there"),
-    Line(ANY, SAID, KEEP, "documented: user-data overwrites conf.d without merging"),
+    Line(ABSENT_KIND, PRESENT, TAKE, "nothing was there"),
+    Line(ANY, PRESENT, KEEP, "documented: user-data overwrites conf.d without merging"),
 )
 _BELOW_USER_DATA = Policy(
     "user-data over conf.d",
     Line(MAP, MAP, Meet(_UNMERGED), "key by key, at the top only"),
-    Line(ANY, SAID, KEEP, "user-data stays"),
+    Line(ANY, PRESENT, KEEP, "user-data stays"),
 )
 _ANY_DEFINITION = Policy(
     "a definition that is not known",
     Line(MAP, MAP, MEET, "two mappings may meet key by key"),
-    Line(ANY, SAID, TAKE, "it may ask for any mergers"),
+    Line(ANY, PRESENT, TAKE, "it may ask for any mergers"),
 )
 """How an unknown layer joins: with a definition of its own, as likely as not."""
 
@@ -133,25 +133,25 @@ class _Fold:
                 raise error.located(name) from error
             if last is not None and index == len(rows) - 1:
                 policy = last
-            said = kept(source.part, rest) if rest is not None else source.part
+            laid = kept(source.part, rest) if rest is not None else source.part
             if source.row is not None and rest is not None and len(rest) < len(source.part.value):
                 source.row.folding.change(partial(_kept, rest))
                 again = replace(source.row.joinings[-1], steps=1)
                 self.rows[self.rows.index(source.row)] = Row(source.row.folding, (*source.row.joinings, again))
-            lay(folding, said if source.row is None else source.row.folding, policy)
+            lay(folding, laid if source.row is None else source.row.folding, policy)
             if number and rest is not None:
                 report = self.reports[number - 1]
                 why = f"body {key}" if definition else "default"
                 self.reports[number - 1] = PartReport(number, report.part, report.filename, "merged", used, why)
             part = self.reports[number - 1].part if number else CloudPart("", filename=name, type="", line=None)
-            joinings.append(Joining(number, part, name, policy, said if rest is not None else None, folded=True))
+            joinings.append(Joining(number, part, name, policy, laid if rest is not None else None, folded=True))
         row = Row(folding, tuple(joinings))
         if joinings:
             self.rows.append(row)
         return _Read(folding.result, row if joinings else None, any(source.unknown for source in rows))
 
     def _who(self, source: _Read) -> tuple[int, str]:
-        """The number and name of a plain source; 0 where several have spoken."""
+        """The number and name of a plain source; 0 where several have set it."""
         if source.row is None:
             (number,) = numbers_in(source.part.origins)
             return number, self.reports[number - 1].filename
@@ -178,7 +178,7 @@ def merge_confd(
 
     main:   the text of the main file; None where there is none
     files:  name -> text of everything in the folder; None where there is no folder. Only names
-            ending in `.cfg` count, the last name is the strongest, and all beat the main file
+            ending in `.cfg` count, the last name is the strongest, and all override the main file
     raises: CloudConfigError, for a malformed definition in one file
     source: docs/cloudinit.md, "conf.d"
 
@@ -218,11 +218,11 @@ def confd_texts(main: Path) -> tuple[CloudPart | None, dict[str, str | CloudPart
         return None, _folder(main)
     top = _file(main)
     try:
-        said = load_config(top.text).get("conf_d", ...)
+        named = load_config(top.text).get("conf_d", ...)
     except CloudConfigError:
-        said = ...
+        named = ...
     folder = (
-        Path(f"{main}.d") if said is ... else main.parent / said.strip() if isinstance(said, str) and said else None
+        Path(f"{main}.d") if named is ... else main.parent / named.strip() if isinstance(named, str) and named else None
     )
     return top, _folder(folder) if folder is not None and folder.is_dir() else None
 

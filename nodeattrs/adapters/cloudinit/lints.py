@@ -84,19 +84,19 @@ class Warned:
 
 def warnings_of(reports: Sequence[PartReport], rows: Sequence[Row]) -> Iterator[Warned]:
     """All warnings, in the order of the parts. cost: that of the merge; no result between two parts is kept"""
-    joins = {one.number: one for row in rows for one in row.joinings if one.said is not None}
+    joins = {one.number: one for row in rows for one in row.joinings if one.laid is not None}
     defined: dict[int, str] = {}  # a part -> the nearest one before it that has a definition
     last = ""
     for report in reports:
         defined[report.number] = last
         joining = joins.get(report.number)
-        says = report.definition is not None and report.source not in ("default", "asked")
-        if says and joining is not None and joining.policy is not None:
+        is_explicit = report.definition is not None and report.source not in ("default", "asked")
+        if is_explicit and joining is not None and joining.policy is not None:
             last = report.title
     met: dict[int, list[Warned]] = {}
     lists = _Lists()
     for step in steps_of(rows):
-        if step.number and step.said is not None and step.policy is not None:
+        if step.number and step.laid is not None and step.policy is not None:
             report = reports[step.number - 1]
             about = _about_meetings(report, step, defined[step.number], lists)
             met[step.number] = [*_about_body(report, step), *about]
@@ -215,8 +215,8 @@ def _about_options(definition: Definition, warned: Callable[[str, str, str], _Fa
 
 
 def _about_body(report: PartReport, step: Step) -> Iterator[Warned]:
-    assert step.said is not None
-    if isinstance(step.said.value, dict) and "merge_type" in step.said.value:
+    assert step.laid is not None
+    if isinstance(step.laid.value, dict) and "merge_type" in step.laid.value:
         yield Warned(
             "both-keys",
             "has merge_how and merge_type: merge_type was not read and stays in the config",
@@ -228,7 +228,7 @@ def _about_body(report: PartReport, step: Step) -> Iterator[Warned]:
 
 
 def _about_meetings(report: PartReport, step: Step, defined: str, lists: _Lists) -> Iterator[Warned]:
-    assert step.said is not None
+    assert step.laid is not None
     assert step.policy is not None
     default = report.source == "default"
     early = False
@@ -236,7 +236,7 @@ def _about_meetings(report: PartReport, step: Step, defined: str, lists: _Lists)
     def warned(name: str, message: str, path: Path, hint: str) -> Warned:
         return Warned(name, message, report.number, report.title, path, hint)
 
-    for verb, below, above, path in _meetings(step.policy, step.before, step.said):
+    for verb, below, above, path in _meetings(step.policy, step.before, step.laid):
         where = spell(path)
         if verb == "take" and default and not step.folded and (gone := _gone(below, above)):
             kind = "list" if isinstance(below, list) else "mapping"

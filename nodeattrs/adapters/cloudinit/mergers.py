@@ -22,8 +22,8 @@ from typing import Any, Literal
 from nodeattrs.adapters.cloudinit import custom
 from nodeattrs.adapters.cloudinit.custom import BUILT_IN
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
-from nodeattrs.core.folding import Folding, meet, note
-from nodeattrs.core.part import Part, concat, kept, listed, made, recast, sliced
+from nodeattrs.core.folding import Folding, concat, meet, note
+from nodeattrs.core.part import Part, kept, listed, made, recast, sliced
 from nodeattrs.core.policy import (
     ABSENT_KIND,
     ANY,
@@ -32,7 +32,7 @@ from nodeattrs.core.policy import (
     LIST,
     MAP,
     NULL,
-    SAID,
+    PRESENT,
     TAKE,
     TEXT,
     Line,
@@ -46,7 +46,6 @@ Mode = Literal["current", "documented"]
 
 _LISTS = (LIST, "tuple")
 _KINDS: dict[type, str] = {tuple: "tuple"}
-
 _PIECE = re.compile(r"([a-z_][a-z0-9_]*)\((.*)\)")
 _KEYS = ("merge_how", "merge_type")
 
@@ -288,8 +287,8 @@ class _Builder:
             elif name not in built:
                 built[name] = merger
                 lines += getattr(self, f"_{name}_lines")(merger)
-        lines.append(Line(SAID, SAID, KEEP, "no merger for the old value's type: it stays"))
-        lines.append(Line(ABSENT_KIND, SAID, TAKE, "nothing was there"))
+        lines.append(Line(PRESENT, PRESENT, KEEP, "no merger for the old value's type: it stays"))
+        lines.append(Line(ABSENT_KIND, PRESENT, TAKE, "nothing was there"))
         self.root = Policy(self.name, *lines, kinds=kinds)
         if "dict" in built:
             self.in_map = self._map_table(built["dict"])
@@ -305,33 +304,33 @@ class _Builder:
             meeting = _named(self._met_and_pruned, "allow_delete")
         return [
             Line(MAP, MAP, meeting, "two mappings meet key by key"),
-            Line(MAP, SAID, KEEP, "dict: what is no mapping does not replace one"),
+            Line(MAP, PRESENT, KEEP, "dict: what is no mapping does not replace one"),
         ]
 
     def _map_table(self, options: _Options) -> Policy:
         mode = options.first(("replace", "no_replace"), "no_replace")
-        lines = [Line(ABSENT_KIND, SAID, TAKE, "a new key")]
+        lines = [Line(ABSENT_KIND, PRESENT, TAKE, "a new key")]
         if options.has("allow_delete") and not self.documented:
-            lines.append(Line(SAID, NULL, DROP, "dict(allow_delete): a null deletes the key"))
+            lines.append(Line(PRESENT, NULL, DROP, "dict(allow_delete): a null deletes the key"))
         if self.documented or mode != "replace":
             lines += self._handed_on(options, maps=True, why="dict")
         verb, why = (TAKE, "the new value replaces the old one") if mode == "replace" else (KEEP, "the old value stays")
-        lines.append(Line(SAID, SAID, verb, f"dict({mode}): {why}"))
+        lines.append(Line(PRESENT, PRESENT, verb, f"dict({mode}): {why}"))
         return Policy(self.name, *lines, kinds=self.kinds)
 
     def _handed_on(self, options: _Options, *, maps: bool, why: str) -> list[Line]:
         """The lines that ask the root table again; in the documented dialect for two of a kind only."""
-        told = f"{why}: handed to the merger of the old value's type"
+        handed = f"{why}: handed to the merger of the old value's type"
         kinds: list[tuple[Any, bool]] = [
             (MAP, maps or options.has("recurse_dict")),
             (_LISTS, options.has("recurse_array", "recurse_list")),
             (TEXT, options.has("recurse_str")),
         ]
-        return [Line(kind if self.documented else SAID, kind, self.root, told) for kind, asked in kinds if asked]
+        return [Line(kind if self.documented else PRESENT, kind, self.root, handed) for kind, asked in kinds if asked]
 
     def _met_and_pruned(self, lower: Part, upper: Part) -> Part:
         assert self.in_map is not None
-        keep = Policy("meet", Line(MAP, MAP, Meet(self.in_map)), Line(ANY, SAID, TAKE))
+        keep = Policy("meet", Line(MAP, MAP, Meet(self.in_map)), Line(ANY, PRESENT, TAKE))
         return kept(meet(keep, lower, upper), upper.value, lower, upper)
 
     # --- list -----------------------------------------------------------------------
@@ -341,22 +340,22 @@ class _Builder:
         mode = options.first(("append", "prepend", "replace", "no_replace"), default)
         if mode in ("append", "prepend"):
             join = _named(partial(_joined, mode, self.documented), mode)
-            return [Line(_LISTS, SAID, join, f"list({mode}): the old items and the new ones")]
+            return [Line(_LISTS, PRESENT, join, f"list({mode}): the old items and the new ones")]
         by_position = _named(self._by_position, "position")
         by_position.inner = lambda: self.in_list
         if mode == "replace":
             return [
                 Line(_LISTS, _LISTS, by_position, "list(replace): position by position, the old list's length stays"),
-                Line(_LISTS, SAID, TAKE, "list(replace): what is no list replaces the list"),
+                Line(_LISTS, PRESENT, TAKE, "list(replace): what is no list replaces the list"),
             ]
         if self.documented:
             return [
                 Line(_LISTS, _LISTS, by_position, "list(no_replace): the old items stay"),
-                Line(_LISTS, SAID, KEEP, "list(no_replace): the old items stay"),
+                Line(_LISTS, PRESENT, KEEP, "list(no_replace): the old items stay"),
             ]
         return [
             Line(_LISTS, _LISTS, KEEP, "list(no_replace): the old items stay"),
-            Line(_LISTS, SAID, _named(_old_items, "no_replace"), "list(no_replace): the old items stay"),
+            Line(_LISTS, PRESENT, _named(_old_items, "no_replace"), "list(no_replace): the old items stay"),
         ]
 
     def _list_table(self, options: _Options) -> Policy:
@@ -364,8 +363,8 @@ class _Builder:
         mode = options.first(("append", "prepend", "replace", "no_replace"), default)
         lines = self._handed_on(options, maps=self.documented, why="list")
         if self.documented and mode == "no_replace":
-            lines.append(Line(SAID, SAID, KEEP, "list(no_replace): the old item stays"))
-        lines.append(Line(ANY, SAID, TAKE, "list(replace): the new item replaces the old one at its position"))
+            lines.append(Line(PRESENT, PRESENT, KEEP, "list(no_replace): the old item stays"))
+        lines.append(Line(ANY, PRESENT, TAKE, "list(replace): the new item replaces the old one at its position"))
         return Policy(f"{self.name}, in a list", *lines, kinds=self.kinds)
 
     def _by_position(self, lower: Part, upper: Part) -> Part:
@@ -395,8 +394,9 @@ class _Builder:
 
     def _str_lines(self, options: _Options) -> list[Line]:
         if not options.has("append"):
-            return [Line(TEXT, SAID, TAKE, "str: the new value replaces the text")]
-        return [Line(TEXT, SAID, _named(partial(_lengthened), "append"), "str(append): the old text and the new one")]
+            return [Line(TEXT, PRESENT, TAKE, "str: the new value replaces the text")]
+        join = _named(partial(_lengthened), "append")
+        return [Line(TEXT, PRESENT, join, "str(append): the old text and the new one")]
 
 
 def _named(handler: Any, verb: str) -> Any:
@@ -485,7 +485,7 @@ def _known(spec: MergerSpec) -> str:
 def _custom_lines(name: str, merger: Any) -> Iterator[Line]:
     kinds = {**custom.OPEN_KINDS, dict: MAP, list: LIST, str: TEXT, type(None): NULL}
     for python, handler in custom.methods_of(name, merger):
-        yield Line(kinds[python], SAID, _named(handler, name), f"{name}: decided by a custom merger")
+        yield Line(kinds[python], PRESENT, _named(handler, name), f"{name}: decided by a custom merger")
 
 
 def lay(folding: Folding, part: Part | Folding, policy: Policy) -> Part:
@@ -496,5 +496,5 @@ def lay(folding: Folding, part: Part | Folding, policy: Policy) -> Part:
         path = tuple(one.path or ())
         if not path:
             raise
-        said = f"{one.message} at {spell(path)}"
-        raise MergeConflict(said, path=path, origins=one.origins, said=one.said, hint=one.hint) from one
+        words = f"{one.message} at {spell(path)}"
+        raise MergeConflict(words, path=path, origins=one.origins, details=one.details, hint=one.hint) from one

@@ -20,6 +20,7 @@ from typing import Any
 import yaml
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, FaultKind, past_a_limit
+from nodeattrs.core.budget import Budget, Limits
 from nodeattrs.core.tree import MAX_DEPTH
 from nodeattrs.errors import BadValue, DocumentError, TooDeep, TooMuch
 from nodeattrs.texts.places import Mark, Text
@@ -52,7 +53,7 @@ _LONGEST_FIRST = sorted(_FIRST_LINES, key=len, reverse=True)
 
 
 def type_of_text(text: str | bytes, default: str | None = None) -> str | None:
-    """The type that the beginning of a text tells, in any case and after leading white space.
+    """The type that the beginning of a text shows, in any case and after leading white space.
 
     >>> type_of_text("#Cloud-Config-JSONP")
     'text/cloud-config-jsonp'
@@ -99,8 +100,8 @@ class CloudPart:
 
 # --- what a text says -------------------------------------------------------------------
 
-MAX_BYTES = 10_000_000
-"""The size of the largest text that is read, and of all that one call unpacks."""
+MAX_BYTES = Limits().bytes
+"""The size of the largest text that is read, and of all that one call unpacks, unless other limits are in force."""
 
 # Tabs, byte order marks, "?" and "x:," in flow collections, lone tags, directives.
 _READ_DIFFERENTLY = re.compile(r"[\t\ufeff?]|:[,\[\]{}]|(?:^|[\s,\[{])!(?=[\s,\[\]{}]|$)|^%", re.MULTILINE)
@@ -164,16 +165,17 @@ class _CloudInit(Builder):
         return self.error(f"a tag {what}", event)
 
 
-def load_yaml(text: str) -> Any:
+def load_yaml(text: str, budget: Budget | None = None) -> Any:
     """What a text says; what an alias repeats is one object.
 
+    budget: what is drawn on; one of its own unless given
     raises: CloudConfigError of kind "empty" for broken YAML, with its line; "too-large" or
             "too-deep" past the limits
     """
-    if len(text) > MAX_BYTES:
-        raise too_large("the text")
     try:
-        return _CloudInit(Text("", text), marks=False).run()
+        budget = budget or Budget("")
+        budget.bytes(len(text))
+        return _CloudInit(Text("", text), marks=False, budget=budget).run()
     except TooMuch as error:
         raise past_a_limit(error, "the text") from None
 
@@ -185,12 +187,13 @@ def marked(text: str) -> Mark:
     return builder.mark
 
 
-def load_config(text: str) -> dict[Any, Any]:
+def load_config(text: str, budget: Budget | None = None) -> dict[Any, Any]:
     """The mapping that a cloud-config says.
 
+    budget: what is drawn on; one of its own unless given
     raises: CloudConfigError, of kind "empty" too where the text says nothing or no mapping
     """
-    tree = load_yaml(text)
+    tree = load_yaml(text, budget)
     if isinstance(tree, dict):
         return tree
     if tree is None:
@@ -200,13 +203,6 @@ def load_config(text: str) -> dict[Any, Any]:
         "empty",
         f"a cloud-config is a mapping, and this is {kinds.get(type(tree), f'a {type(tree).__name__}')}",
         hint="write key: value",
-    )
-
-
-def too_large(what: str) -> CloudConfigError:
-    """The error for what is past `MAX_BYTES`."""
-    return CloudConfigError(
-        "too-large", f"{what} is larger than {MAX_BYTES // 1_000_000} MB", hint="split it into several"
     )
 
 

@@ -18,7 +18,7 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part, entries, listed, remade, without
-from nodeattrs.core.policy import ANY, SAID, TAKE, Line, Policy
+from nodeattrs.core.policy import ANY, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import NodeattrsError, TooDeep, TooMuch, missing_extra
 
@@ -49,16 +49,16 @@ class Operation:
         """What it does to what was there, in words."""
         kind, path = self.written["op"], self.written["path"]
         where = f"{self.written['from']} to {path}" if kind in ("move", "copy") else path
-        return Policy(f"JSON patch: {kind} {where}", Line(ANY, SAID, TAKE, _DONE.get(kind, _REPLACED)))
+        return Policy(f"JSON patch: {kind} {where}", Line(ANY, PRESENT, TAKE, _DONE.get(kind, _REPLACED)))
 
-    def __call__(self, before: Part, said: Part) -> Part:
+    def __call__(self, before: Part, given: Part) -> Part:
         """
-        said:   the values of the patch, as `said_in` gives them; nothing is done without that of this operation
+        given:  the values of the patch, as `given_in` gives them; nothing is done without that of this operation
         raises: CloudConfigError of kind "patch-conflict", "patch-invalid", "too-deep" or "too-large"
         """
-        if "value" in self.written and self.name not in said.value:
+        if "value" in self.written and self.name not in given.value:
             return before
-        own = said.at(self.name)
+        own = given.at(self.name)
         operation = self.written if own.value is ABSENT else {**self.written, "value": own.value}
         if self.name == "0":
             self.effort.begin()
@@ -83,7 +83,7 @@ class _Effort:
 
     def begin(self) -> None:
         self.budget = self._next
-        self._next = Budget(self.budget.file, self.budget.limits)
+        self._next = self.budget.whole()
 
     def opened(self, tree: Any, pointers: Iterable[str]) -> Any:
         """A tree that may be changed at some pointers; the one it is made of stays. raises: TooMuch"""
@@ -140,7 +140,7 @@ def changes_in(operations: list[Any], budget: Budget) -> Iterator[Operation]:
     return (Operation(str(index), operation, effort, index == last) for index, operation in enumerate(operations))
 
 
-def said_in(operations: list[Any], number: int) -> Part:
+def given_in(operations: list[Any], number: int) -> Part:
     """What a patch sets, as the part of that number has it: each value under the index of its operation, as text."""
     values = {str(index): one["value"] for index, one in enumerate(operations) if "value" in one}
     return Part(values, At(number, ()))

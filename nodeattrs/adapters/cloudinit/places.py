@@ -15,7 +15,7 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.folding import Folding, Step, meet
 from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part, listed
-from nodeattrs.core.policy import ANY, ANY_KEY, LIST, MAP, MEET, SAID, TAKE, Line, Policy
+from nodeattrs.core.policy import ANY, ANY_KEY, LIST, MAP, MEET, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import DocumentError
 from nodeattrs.texts.places import Mark, Text
@@ -80,41 +80,41 @@ class YamlLocator:
         return found
 
 
-_AGAIN = Policy("one text", Line(ANY, SAID, TAKE, "a later line of the same text sets the key again"))
-_REST = Policy("one text", Line(ANY, SAID, TAKE))
+_AGAIN = Policy("one text", Line(ANY, PRESENT, TAKE, "a later line of the same text sets the key again"))
+_REST = Policy("one text", Line(ANY, PRESENT, TAKE))
 
 
-def told_twice(folding: Folding, path: Path, locator: Callable[[int], Locator]) -> Folding:
+def with_earlier(folding: Folding, path: Path, locator: Callable[[int], Locator]) -> Folding:
     """The same folding, for a walk along a path: with all that the parts say on the way.
 
     locator: the number of a part -> what knows its lines
     cost:    one look at each part; a reading of the texts that say something there
     """
-    steps = [step._replace(part=_told(step, path, locator)) for step in folding.steps]
+    steps = [step._replace(part=_earlier(step, path, locator)) for step in folding.steps]
     if all(new.part is old.part for new, old in zip(steps, folding.steps, strict=True)):
         return folding
-    told = Folding(from_top=folding.from_top, opening=folding.opening, start=folding.start)
-    told.steps, told.result = steps, folding.result
-    return told
+    more = Folding(from_top=folding.from_top, opening=folding.opening, start=folding.start)
+    more.steps, more.result = steps, folding.result
+    return more
 
 
-def _told(step: Step, path: Path, locator: Callable[[int], Locator]) -> Part | Folding:
+def _earlier(step: Step, path: Path, locator: Callable[[int], Locator]) -> Part | Folding:
     part = step.part
     if isinstance(part, Folding):
-        return told_twice(part, path, locator)
+        return with_earlier(part, path, locator)
     if type(part.origins) is not int or not part.origins or dig(part.value, path[:1]) is ABSENT:
         return part
     who = locator(part.origins)
-    said = who.earlier(path) if isinstance(who, YamlLocator) else []
-    if not said:
+    found = who.earlier(path) if isinstance(who, YamlLocator) else []
+    if not found:
         return part
-    told, over = Folding(), _AGAIN
-    for place, value in said:
+    both, over = Folding(), _AGAIN
+    for place, value in found:
         above = path[: place.depth + 1]
-        told.lay(Part(_under(above, value), At(part.origins, (place,))), over)
+        both.lay(Part(_under(above, value), At(part.origins, (place,))), over)
         over = _over(above)
-    told.lay(part, over)
-    return told
+    both.lay(part, over)
+    return both
 
 
 def _under(path: Path, value: Any) -> Any:
@@ -131,8 +131,8 @@ def _over(path: Path) -> Policy:
     step, *rest = path
     inner = _over(tuple(rest))
     if type(step) is int:
-        return Policy("one text", Line(LIST, LIST, partial(_at_index, step, inner)), Line(ANY, SAID, TAKE))
-    policy = Policy("one text", Line(MAP, MAP, MEET), Line(ANY, SAID, TAKE))
+        return Policy("one text", Line(LIST, LIST, partial(_at_index, step, inner)), Line(ANY, PRESENT, TAKE))
+    policy = Policy("one text", Line(MAP, MAP, MEET), Line(ANY, PRESENT, TAKE))
     policy.by_key = {step: inner, ANY_KEY: _REST}
     return policy
 

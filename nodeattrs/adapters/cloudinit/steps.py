@@ -99,7 +99,7 @@ class Joining:
 
     number: of the part; 0 where several sources join at once
     policy: what happens where they meet; None for a JSON patch
-    said:   what the part says, its definition taken out; None for a JSON patch
+    laid:   what the part says, its definition taken out; None for a JSON patch
     folded: whether this is a fold of conf.d files or layers, the strongest first
     steps:  how many steps of the folding it takes
     """
@@ -108,7 +108,7 @@ class Joining:
     part: CloudPart
     filename: str
     policy: Policy | None
-    said: Part | None
+    laid: Part | None
     folded: bool = False
     steps: int = 1
 
@@ -156,7 +156,7 @@ def moved(rows: Iterable[Row], offset: int) -> list[Row]:
 
 
 def _joining(one: Joining, number: Callable[[int], int]) -> Joining:
-    return replace(one, number=number(one.number), said=None if one.said is None else _part(one.said, number))
+    return replace(one, number=number(one.number), laid=None if one.laid is None else _part(one.laid, number))
 
 
 def _part(part: Part, number: Callable[[int], int]) -> Part:
@@ -182,7 +182,7 @@ class Change:
     """One path that a part changed, or wanted to.
 
     old, new: what stood there before and what stands there now; ABSENT where nothing does.
-              Of what was dropped, *new* is what the part said
+              Of what was dropped, *new* is what the part set
     """
 
     path: Path
@@ -192,13 +192,13 @@ class Change:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        told: dict[str, Any] = {"path": spell(self.path), "steps": list(self.path), "action": self.action}
-        return told | {name: value for name, value in (("old", self.old), ("new", self.new)) if value is not ABSENT}
+        shown: dict[str, Any] = {"path": spell(self.path), "steps": list(self.path), "action": self.action}
+        return shown | {name: value for name, value in (("old", self.old), ("new", self.new)) if value is not ABSENT}
 
 
 @dataclass(frozen=True, slots=True)
 class PartChanges:
-    """All that one part changed, in the order of the result; what it said in vain comes last."""
+    """All that one part changed, in the order of the result; what it set in vain comes last."""
 
     number: int
     filename: str
@@ -211,8 +211,8 @@ def changes_of(steps: Iterable[Step]) -> Iterator[PartChanges]:
     for step in steps:
         before, after = step.before.value, step.after.value
         found = list(_differences(before, after, ()))
-        if step.said is not None:
-            found += _dropped(step.said.value, before, after, ())
+        if step.laid is not None:
+            found += _dropped(step.laid.value, before, after, ())
         for change in found:
             budget.values(sum(len(one) for one in (change.old, change.new) if isinstance(one, (dict, list))))
         yield PartChanges(step.number, step.filename, tuple(found))
@@ -244,17 +244,17 @@ def _holds(after: Any, before: Any) -> bool:
     return False
 
 
-def _dropped(said: Any, before: Any, after: Any, path: Path) -> Iterator[Change]:
-    """What a part said and the result does not have, while the old value stands."""
-    if isinstance(said, dict) and isinstance(after, dict):
-        for key, entry in said.items():
+def _dropped(given: Any, before: Any, after: Any, path: Path) -> Iterator[Change]:
+    """What a part set and the result does not have, while the old value stands."""
+    if isinstance(given, dict) and isinstance(after, dict):
+        for key, entry in given.items():
             if key not in after:
                 if key in (before if isinstance(before, dict) else ()) and entry is None:
                     continue  # a null that deleted its key
                 yield Change((*path, key), "dropped", ABSENT, entry)
             else:
                 yield from _dropped(entry, dig(before, (key,)), after[key], (*path, key))
-    elif not same(said, after) and same(before, after):
-        yield Change(path, "dropped", before, said)
-    elif isinstance(said, list) and isinstance(after, list) and len(said) > len(after):
-        yield Change(path, "dropped", before, said[len(after) :])
+    elif not same(given, after) and same(before, after):
+        yield Change(path, "dropped", before, given)
+    elif isinstance(given, list) and isinstance(after, list) and len(given) > len(after):
+        yield Change(path, "dropped", before, given[len(after) :])

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.adapters.cloudinit.parts import ARCHIVE, CLOUD_CONFIG, INCLUDES, CloudPart, load_yaml, type_of_text
+from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import BadArgument, DocumentError, TooMuch, wrong_argument
 
@@ -85,6 +86,7 @@ def read_bytes(path: Path) -> bytes:
         raise CloudConfigError("empty", error.reason, file=error.file) from error
 
 
+@taking(launch_index=int | None, include_root=A_PATH | None, budget=Budget | None)
 def unpack(
     sources: Iterable[Any],
     *,
@@ -146,7 +148,7 @@ class _Unpacking:
     def _unpacked(self, content: str | bytes) -> bytes:
         """The bytes of a blob, one layer of gzip removed."""
         data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
-        Budget("user-data", self.budget.limits).bytes(len(data))
+        self.budget.whole().bytes(len(data))
         if data[:2] == b"\x1f\x8b":
             self.plain = ""
             return self._gunzipped(data, data)
@@ -244,7 +246,7 @@ class _Unpacking:
         if not part.get_filename():
             _set_filename(part, f"part-{self.attached:03d}")
         if self.launch_index is not None:
-            _add_launch_index(part)
+            _add_launch_index(part, self.budget)
         for leaf in _selected(part, self.launch_index):
             yield self._part(leaf, packed, lost)
 
@@ -290,7 +292,7 @@ class _Unpacking:
 
     def _archived(self, text: str) -> Iterator[CloudPart]:
         try:
-            entries = load_yaml(text)
+            entries = load_yaml(text, self.budget.whole())
         except CloudConfigError as error:
             if error.kind != "empty":
                 raise
@@ -423,13 +425,13 @@ def _text_or_bytes(content: Any) -> str | bytes:
     return content
 
 
-def _add_launch_index(part: Message) -> None:
+def _add_launch_index(part: Message, budget: Budget) -> None:
     """The index that the header says, or else the body."""
     index: Any = part.get("Launch-Index")
     if index is None and part.get_content_type() == CLOUD_CONFIG:
         content = part.get_payload(decode=True)
         try:
-            config = load_yaml(content.decode("utf-8")) if isinstance(content, bytes) else None
+            config = load_yaml(content.decode("utf-8"), budget.whole()) if isinstance(content, bytes) else None
         except (CloudConfigError, UnicodeDecodeError):
             return
         index = config.get("launch-index") if isinstance(config, dict) else None

@@ -2,7 +2,7 @@
 
 `merge` is the handler of cloud-init for a whole user-data; nothing is run, fetched or
 written. A part that cannot be merged leaves the result as it was. The folding keeps its steps,
-so that what each part did, and who has set what, can be told.
+so that what each part did, and who has set what, can be shown.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from nodeattrs.adapters.cloudinit.parts import (
     load_config,
     measured,
 )
-from nodeattrs.adapters.cloudinit.patching import changes_in, operations_of, said_in
 from nodeattrs.adapters.cloudinit.steps import Joining, PartReport, Row, Step, status_of, steps_of
 from nodeattrs.adapters.cloudinit.unpacking import unpack
+from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Cause, Claim, Locator, Origin
 from nodeattrs.core.folding import Folding
@@ -63,6 +63,7 @@ HEADERS = ("Merge-Type", "X-Merge-Type")
 _WRITTEN = re.compile(r"^(merge_how|merge_type)\s*:", re.MULTILINE)
 
 
+@taking(launch_index=int | None, include_root=A_PATH | None, budget=Budget | None)
 def merge(
     parts: Iterable[Any],
     *,
@@ -122,7 +123,7 @@ class _Effort:
         self._read += len(text)
 
     def read(self, text: str, config: Any) -> None:
-        """What a text said; only where it has aliases this may be more than it wrote. raises: TooMuch, TooDeep"""
+        """What a text says; only where it has aliases this may be more than it wrote. raises: TooMuch, TooDeep"""
         if "*" in text:
             size = measured(config)
             self.budget.values(size)
@@ -153,24 +154,26 @@ class _Run:
 
     def _handled(self, number: int, part: CloudPart, name: str) -> PartReport:
         if self.folding is None:
-            self.folding = Folding(start=Part({}, 0))
+            self.folding = Folding(start=Part({}, 0), growing=True)
         elif self.folding.result.value is None:
             self._begin_anew(self.folding)
         try:
             self.effort.next(part.text)
             if part.type == JSONP:
+                from nodeattrs.adapters.cloudinit.patching import changes_in, given_in, operations_of
+
                 operations = operations_of(part.text)
-                self.folding.change(*changes_in(operations, self.effort.budget), of=said_in(operations, number))
+                self.folding.change(*changes_in(operations, self.effort.budget), of=given_in(operations, number))
                 self.joinings.append(Joining(number, part, name, None, None, steps=len(operations)))
                 return PartReport(number, part, name, "merged")
-            config = load_config(part.text)
+            config = load_config(part.text, self.effort.budget.whole())
             self.effort.read(part.text, config)
             own, rest, source = _own_definition(config, part)
             used, source = self._used(own, source)
             policy = policy_of(used, self.mode)
-            said = Part(rest, number)
-            lay(self.folding, said, policy)
-            self.joinings.append(Joining(number, part, name, policy, said))
+            laid = Part(rest, number)
+            lay(self.folding, laid, policy)
+            self.joinings.append(Joining(number, part, name, policy, laid))
             if own:
                 self.stack.append((own, f"part {number}"))
             return PartReport(number, part, name, "merged", used, source)
@@ -195,9 +198,9 @@ class _Run:
 
             path = tuple(error.path or ())
             origin = YamlLocator(part.text, Origin("part", "", shown), first).at(path)
-            said = [f"what was there is set by {old}" for old in self._said_before(path)]
+            details = [f"what was there is set by {old}" for old in self._setters_before(path)]
             return MergeConflict(
-                f"{origin.place}: {error.message}", path=path, origins=(origin,), said=said, hint=error.hint
+                f"{origin.place}: {error.message}", path=path, origins=(origin,), details=details, hint=error.hint
             )
         if not isinstance(error, CloudConfigError):
             return error
@@ -208,12 +211,12 @@ class _Run:
         line = None if line is None else line + first - 1
         return CloudConfigError(error.kind, error.reason, file=shown, line=line, column=error.column, hint=error.hint)
 
-    def _said_before(self, path: TreePath) -> list[str]:
+    def _setters_before(self, path: TreePath) -> list[str]:
         """The titles of the parts whose word stands at a path so far."""
-        told = self.folding.result.origins if self.folding is not None else ()
+        origins = self.folding.result.origins if self.folding is not None else ()
         for step in path:
-            told = origins_at(told, step)
-        return [self.reports[number - 1].title for number in sources(told) if number]
+            origins = origins_at(origins, step)
+        return [self.reports[number - 1].title for number in sources(origins) if number]
 
     def _used(self, own: Definition, source: str) -> tuple[Definition, str]:
         if self.how is not None:
@@ -225,8 +228,8 @@ class _Run:
 
     def _begin_anew(self, folding: Folding) -> None:
         """A patch has put null in place of the whole config: cloud-init goes on with nothing."""
-        folding.change(lambda before, said: Part({}, 0))
-        self.joinings.append(replace(self.joinings[-1], policy=None, said=None, steps=1))
+        folding.change(lambda before, laid: Part({}, 0))
+        self.joinings.append(replace(self.joinings[-1], policy=None, laid=None, steps=1))
 
     def merged(self) -> Merged:
         if self.folding is None:
@@ -340,17 +343,17 @@ class Merged:
         return tuple(dict.fromkeys(self._claim(setting).origin for setting in self._walk(steps).standing))
 
     def _walk(self, steps: TreePath) -> Walk:
-        from nodeattrs.adapters.cloudinit.places import told_twice
+        from nodeattrs.adapters.cloudinit.places import with_earlier
         from nodeattrs.core.folding import Folding
         from nodeattrs.core.tracing import walk
 
         self._can_be_walked()
-        folding = told_twice(self.rows[-1].folding if self.rows else Folding(), steps, self._locator)
-        found, told = walk(folding, steps), folding
+        folding = with_earlier(self.rows[-1].folding if self.rows else Folding(), steps, self._locator)
+        found, last = walk(folding, steps), folding
         for one in found.standing:  # a patch may have moved what was written under another key
             if [step for step in one.own if type(step) is str] != [step for step in steps if type(step) is str]:
-                told = told_twice(told, one.own, self._locator)
-        return found if told is folding else walk(told, steps)
+                last = with_earlier(last, one.own, self._locator)
+        return found if last is folding else walk(last, steps)
 
     def _can_be_walked(self) -> None:
         """Each operation of a patch is looked at with all that it leaves. raises: TooMuch"""
@@ -409,7 +412,7 @@ class Merged:
         return Origin(kind, name, part.file, part.line)
 
     def trace(self, path: str | TreePath) -> Trace:
-        """Every part that spoke about *path*, the winner first, with the rule that beat each loser.
+        """Every part that set *path*, the winner first, with the rule that overrode each other one.
 
         cost: the depth of the path times the number of parts
         """
@@ -422,7 +425,7 @@ class Merged:
         return traced(self._walk(steps), steps, dig(self.value, steps), self._claim, titles, once=named)
 
     def causes(self, path: str | TreePath) -> tuple[Cause, ...]:
-        """The lines that decide how those who speak about *path* are merged: headers, merge_how, merge_type."""
+        """The lines that decide how those who set *path* are merged: headers, merge_how, merge_type."""
         numbers = dict.fromkeys(stated.rank for stated in self.trace(path).claims)
         reports = [(self.parts[number - 1], self.definition_origin(number)) for number in numbers]
         return tuple(Cause(f"{one.title} joins by {one.definition}", at) for one, at in reports if at is not None)

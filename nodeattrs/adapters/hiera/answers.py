@@ -218,7 +218,7 @@ class Answers:
             return strategy_of(merge, documented=self.tree.documented)
         except BadLookup as error:
             if entry is not None:
-                error.said = (*error.said, f"merge for {entry[0]!r} in {NAME}")
+                error.details = (*error.details, f"merge for {entry[0]!r} in {NAME}")
             raise
 
     def _first(self, root: str, module: str | None, asking: Asking) -> Any:
@@ -350,7 +350,7 @@ class Answers:
                 plan = planned(dict(entry.options)) if entry.options else None
                 options = plan(speech) if plan is not None else entry.options
             except HieraError as error:
-                error.said = (*error.said, f"in the entry {entry.name!r}, {config.file}:{entry.line}")
+                error.details = (*error.details, f"in the entry {entry.name!r}, {config.file}:{entry.line}")
                 raise
             if locations is None:
                 source = self.tree.source(entry, None, options, config.file)

@@ -1,6 +1,6 @@
 """hiera.yaml, version 5: what it says, checked, each fault with its line.
 
-It knows which files a hierarchy speaks of only as templates; filling them in is the
+It knows which files a hierarchy names only as templates; filling them in is the
 business of `locations`, reading them that of `data`.
 """
 

@@ -52,7 +52,7 @@ def read_document(path: pathlib.Path, name: str, syntax: Literal["yaml", "json"]
 
 def _bad(kind: str, error: DocumentError) -> BadData:
     place = {"file": error.file, "line": error.line, "column": error.column}
-    return BadData(error.reason, kind=kind, hint=error.hint, said=error.said, **place)
+    return BadData(error.reason, kind=kind, hint=error.hint, details=error.details, **place)
 
 
 def _parsed(text: Text, syntax: Literal["yaml", "json"]) -> ReadDocument:
@@ -95,14 +95,14 @@ class Overwritten:
         return self.tree
 
     def locator(self, key: str, entry: str) -> Locator:
-        return _OverwrittenSpeaker(self, entry)
+        return _OverwrittenLocator(self, entry)
 
     def overwritten(self, key: str) -> Sequence[Source]:
         return ()
 
 
 @dataclass(frozen=True, slots=True)
-class _OverwrittenSpeaker:
+class _OverwrittenLocator:
     source: Overwritten
     entry: str
 
@@ -168,8 +168,8 @@ class DataFile:
                 value = plan(speech)
             except HieraError as error:
                 place = f"needed by {key!r} in {self.file}:{self.document.place((key,))[0]}"
-                if place not in error.said:
-                    error.said = (*error.said, place)
+                if place not in error.details:
+                    error.details = (*error.details, place)
                 raise
         return value if self._decrypt is None else _decrypted(value, self._decrypt)
 
@@ -208,7 +208,7 @@ def file_source(
 ) -> DataFile | None:
     """The file at *path*; None where there is none.
 
-    A YAML file whose root is no map has no keys, and *warn* is told; JSON has to be an object.
+    A YAML file whose root is no map has no keys, and *warn* is called; JSON has to be an object.
     raises: BadData
     """
     try:

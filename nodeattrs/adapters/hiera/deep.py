@@ -14,7 +14,21 @@ from typing import Any
 from nodeattrs.adapters.hiera.errors import CannotMerge
 from nodeattrs.core.folding import meet, note
 from nodeattrs.core.part import Part, by_field, by_position, entries, listed, made, unite, without
-from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, LIST, MAP, NULL, SAID, SCALAR, TAKE, TEXT, Line, Meet, Policy
+from nodeattrs.core.policy import (
+    ABSENT_KIND,
+    ANY,
+    KEEP,
+    LIST,
+    MAP,
+    NULL,
+    PRESENT,
+    SCALAR,
+    TAKE,
+    TEXT,
+    Line,
+    Meet,
+    Policy,
+)
 from nodeattrs.core.tree import ABSENT, strict_key
 from nodeattrs.puppet.regex import translated
 from nodeattrs.texts.patterns import BadPattern, Expression
@@ -22,7 +36,7 @@ from nodeattrs.texts.patterns import BadPattern, Expression
 BOOL = "bool"
 _KINDS: dict[type, str] = {bool: BOOL}
 
-KNOCKED_OUT = Policy("knock-out", Line(ANY, SAID, TAKE, "a marker removes what it names"))
+KNOCKED_OUT = Policy("knock-out", Line(ANY, PRESENT, TAKE, "a marker removes what it names"))
 """Noted of each knock-out: the marker lies over what it has removed."""
 
 
@@ -41,7 +55,7 @@ class Deep:
         self._field: str | None = options.get("merge_hash_arrays_by")
         self._is_plain = not (self._markers.prefix or self._sorts or self._by_position or self._field)
         self.below = Policy("deep", *self._lines_below(), kinds=_KINDS)
-        self._both_maps = Policy("deep", Line(MAP, MAP, Meet(self.below)), Line(ANY, SAID, TAKE), kinds=_KINDS)
+        self._both_maps = Policy("deep", Line(MAP, MAP, Meet(self.below)), Line(ANY, PRESENT, TAKE), kinds=_KINDS)
         self.root = _NO_PREFIX if self._markers.prefix == "" else self._root()
         self.last = self._last() if self._markers.through else None
 
@@ -52,14 +66,14 @@ class Deep:
         yield Line(BOOL, (NULL, MAP, LIST), self._over_bool_below, "false counts as absent")
         yield Line((ABSENT_KIND, NULL), (MAP, LIST), self._alone, "what meets nothing meets itself")
         yield Line((ABSENT_KIND, NULL), NULL, TAKE, "null, where nothing lies below")
-        yield Line(SAID, NULL, KEEP, "null yields")
+        yield Line(PRESENT, NULL, KEEP, "null yields")
         yield from self._containers()
 
     def _root(self) -> Policy:
         lines = [
-            Line(SAID, NULL, KEEP, "null yields"),
-            Line(NULL, SAID, TAKE, "null yields"),
-            Line(BOOL, SAID, self._over_bool_root, "false counts as absent"),
+            Line(PRESENT, NULL, KEEP, "null yields"),
+            Line(NULL, PRESENT, TAKE, "null yields"),
+            Line(BOOL, PRESENT, self._over_bool_root, "false counts as absent"),
             *self._scalars(),
             *self._containers(),
         ]
@@ -67,7 +81,7 @@ class Deep:
 
     def _last(self) -> Policy:
         drop = Line(ANY, (LIST, MAP), self._unmarked, "markers that reached through every source are dropped")
-        return Policy("deep, at the end", drop, Line(ANY, SAID, TAKE), kinds=_KINDS)
+        return Policy("deep, at the end", drop, Line(ANY, PRESENT, TAKE), kinds=_KINDS)
 
     def _scalars(self) -> Iterator[Line]:
         if self._markers:
@@ -79,9 +93,9 @@ class Deep:
         yield Line(MAP, MAP, self._maps if keys else Meet(lambda: self.below), "two maps meet key by key")
         yield Line(LIST, LIST, unite if self._is_plain else self._lists, "two lists unite, the weaker elements first")
         if self._markers:
-            yield Line(SAID, LIST, self._list_over, "a list replaces what is none")
-        yield Line(SAID, MAP, self._map_over, "a map replaces what is none, unless it is empty")
-        yield Line(ANY, SAID, TAKE, "nothing lies below")
+            yield Line(PRESENT, LIST, self._list_over, "a list replaces what is none")
+        yield Line(PRESENT, MAP, self._map_over, "a map replaces what is none, unless it is empty")
+        yield Line(ANY, PRESENT, TAKE, "nothing lies below")
 
     # --- what meets nothing, or false
 
@@ -236,7 +250,7 @@ class _Markers:
         below = listed(self._left(lower, bare, marked, lower.value is not upper.value), lower)
         return [*bare, *marked], below, listed((part for part in above if id(part) not in spent), upper)
 
-    def _left(self, lower: Part, bare: list[Part], marked: list[Part], tells: bool) -> Iterator[Part]:
+    def _left(self, lower: Part, bare: list[Part], marked: list[Part], noted: bool) -> Iterator[Part]:
         """What markers leave of a list: what one names goes, and so does the marker's own text."""
         by: dict[str, Part] = {}
         for marker in marked:
@@ -246,7 +260,7 @@ class _Markers:
             if not bare and not (type(part.value) is str and part.value in by):
                 yield part
                 continue
-            if tells:
+            if noted:
                 note(KNOCKED_OUT, part, bare[0] if bare else by[part.value])
 
 
@@ -254,7 +268,7 @@ def _refuse_empty_prefix(lower: Part, upper: Part) -> Part:
     raise CannotMerge("the knock-out prefix is empty", kind="empty_knockout_prefix", hint="leave it out, or write '--'")
 
 
-_NO_PREFIX = Policy("deep", Line(ANY, SAID, _refuse_empty_prefix, "an empty prefix is refused"))
+_NO_PREFIX = Policy("deep", Line(ANY, PRESENT, _refuse_empty_prefix, "an empty prefix is refused"))
 
 
 def _is_settled(value: Any) -> bool:

@@ -33,7 +33,7 @@ class Knocked:
     """A value that a marker removed, and who set each."""
 
     value: Any
-    said: tuple[Origin, ...]
+    set_by: tuple[Origin, ...]
     marker: Any
     by: tuple[Origin, ...]
 
@@ -371,7 +371,7 @@ def _leaf(leaf: tuple[Path, Any, tuple[Origin, ...]]) -> dict[str, Any]:
 def _knocked(one: Knocked) -> dict[str, Any]:
     return {
         "value": _plain(one.value),
-        "set_by": _origins(one.said),
+        "set_by": _origins(one.set_by),
         "marker": _plain(one.marker),
         "by": _origins(one.by),
     }

@@ -175,7 +175,7 @@ def _steps(name: str, text: str) -> Path:
     try:
         return split_key(name)
     except BadLookup as error:
-        raise BadLookup(error.message, kind=error.kind, said=[f"in {text!r}"], hint=error.hint) from None
+        raise BadLookup(error.message, kind=error.kind, details=[f"in {text!r}"], hint=error.hint) from None
 
 
 class _Piece:
@@ -260,7 +260,7 @@ class _Wrong(_Piece):
         self.subject = subject
 
     def text(self, speech: Speech) -> str:
-        raise BadLookup(self.message, kind=self.kind, said=[f"in {self.subject!r}"], hint=_WAYS_OUT.get(self.kind))
+        raise BadLookup(self.message, kind=self.kind, details=[f"in {self.subject!r}"], hint=_WAYS_OUT.get(self.kind))
 
 
 _WAYS_OUT = {

@@ -130,7 +130,7 @@ def checked(value: Any, module: str | None) -> dict[str, Any] | None:
 
 def _outside(what: str, name: object, start: str) -> BadLookup:
     return BadLookup(
-        f"{NAME} of a module may speak of its own keys only, not of {name!r}",
+        f"{NAME} of a module may name its own keys only, not of {name!r}",
         kind=f"lookup_options_{what}_outside_module",
         hint=f"begin it with {start!r}, or move it to the environment",
     )

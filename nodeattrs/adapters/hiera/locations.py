@@ -21,7 +21,7 @@ from nodeattrs.core.claim import Origin
 
 
 class Location(NamedTuple):
-    """A file that a hierarchy speaks of, whether it is there or not.
+    """A file that a hierarchy names, whether it is there or not.
 
     declared: the template, as hiera.yaml has it
     path:     the file
@@ -193,15 +193,15 @@ def _matching(start: str, steps: list[str], budget: Budget, been: set[tuple[str,
         yield from _matching(f"{start}{step}/", rest, budget, been)
         return
     names = _names(start)
-    budget.steps(_PER_FILE * (1 + len(names)))
-    if step == "**" and rest:
+    is_deep = step == "**" and bool(rest)
+    budget.steps(_PER_FILE * (1 + len(names) + (0 if is_deep else len(step))))
+    if is_deep:
         yield from _matching(start, rest, budget, been)
         for name in names:
             path = start + name
             if not name.startswith(".") and os.path.isdir(path) and not os.path.islink(path):
                 yield from _matching(path + "/", steps, budget, been)
         return
-    budget.steps(_PER_FILE * len(step))
     match = re.compile(_segment(step), re.DOTALL).fullmatch
     for name in names:
         if match(name) and (not name.startswith(".") or step.startswith(".")):

@@ -16,11 +16,11 @@ from nodeattrs.adapters.hiera.strategies import FIRST, Strategy
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.part import Part
-from nodeattrs.core.policy import ANY, SAID, TAKE, Line, Policy
+from nodeattrs.core.policy import ANY, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.core.unknown import Unknown
 
-ONE_FILE = Policy("in one file", Line(ANY, SAID, TAKE, "a key that is written twice counts where it stands last"))
+ONE_FILE = Policy("in one file", Line(ANY, PRESENT, TAKE, "a key that is written twice counts where it stands last"))
 _NOBODY: Any = None
 """Who asks for what is overwritten: nothing of it is filled in."""
 

@@ -212,7 +212,7 @@ class Scope(Answers):
         hint = f"did you mean {close[0]}?" if close else "give it a default_value, or write it into a data file"
         return KeyNotFound(
             f"nothing has the key {shown}" if len(names) == 1 else f"nothing has any of {shown}",
-            said=[f"{level.key} may be in {level}" for level in unknown],
+            details=[f"{level.key} may be in {level}" for level in unknown],
             hint=hint,
         )
 
@@ -223,7 +223,7 @@ class Scope(Answers):
             return []
 
     def _with_origins(self, error: CannotMerge, name: Any, merge: Merge, override: Any, defaults: Any) -> NoReturn:
-        """The same error, now with the files that said both sides: found by asking once more, with origins kept."""
+        """The same error, now with the files that set both sides: found by asking once more, with origins kept."""
         names = [name] if isinstance(name, str) else name
         for one in names:
             if override is not None and one in override:
@@ -232,7 +232,7 @@ class Scope(Answers):
             try:
                 self.search(one, merge, Asking(self, override, defaults, (one,)), recorder)
             except CannotMerge:
-                error.said = (*error.said, *recorder.sentences(error.path or ()))
+                error.details = (*error.details, *recorder.sentences(error.path or ()))
                 break
             except HieraError:
                 break

@@ -22,7 +22,7 @@ from nodeattrs.adapters.hiera.errors import BadLookup, CannotMerge, KeyNotFound
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.part import Part, listed, unite
-from nodeattrs.core.policy import ANY, LIST, MAP, NULL, SAID, TAKE, Handler, Line, Meet, Policy
+from nodeattrs.core.policy import ANY, LIST, MAP, NULL, PRESENT, TAKE, Handler, Line, Meet, Policy
 from nodeattrs.core.tree import ABSENT, copied, meant, near
 from nodeattrs.errors import TooDeep
 
@@ -106,7 +106,7 @@ class Strategy:
         return f"{self.name} ({given})" if given else self.name
 
 
-FIRST = Strategy("first", Policy("first", Line(ANY, SAID, TAKE, "the first found value counts")))
+FIRST = Strategy("first", Policy("first", Line(ANY, PRESENT, TAKE, "the first found value counts")))
 
 
 def _refuse(kind: str, message: str, hint: str) -> Handler:
@@ -189,23 +189,23 @@ def _united_by_the_letter(lower: Part, upper: Part) -> Part:
 def _unique(joined: Handler) -> Policy:
     return Policy(
         "unique",
-        Line(MAP, SAID, _refuse_map, "maps are refused"),
-        Line(NULL, SAID, _refuse_null, "null is refused"),
-        Line(SAID, SAID, joined, "lists unite, the stronger elements first"),
-        Line(ANY, SAID, TAKE, "nothing lies below"),
+        Line(MAP, PRESENT, _refuse_map, "maps are refused"),
+        Line(NULL, PRESENT, _refuse_null, "null is refused"),
+        Line(PRESENT, PRESENT, joined, "lists unite, the stronger elements first"),
+        Line(ANY, PRESENT, TAKE, "nothing lies below"),
     )
 
 
 UNIQUE = Strategy(
     "unique",
     _unique(_united),
-    alone=Policy("unique, one source", Line(ANY, LIST, _settled, "a list has nothing twice"), Line(ANY, SAID, TAKE)),
-    opening=Policy("unique, first found", Line(ANY, SAID, _flattened, "the first value becomes a flat list")),
+    alone=Policy("unique, one source", Line(ANY, LIST, _settled, "a list has nothing twice"), Line(ANY, PRESENT, TAKE)),
+    opening=Policy("unique, first found", Line(ANY, PRESENT, _flattened, "the first value becomes a flat list")),
 )
 _ONE_BY_THE_LETTER = Policy(
     "unique, first found",
     Line(ANY, MAP, _refuse_map, "maps are refused"),
-    Line(ANY, SAID, _flattened_by_the_letter, "the first value becomes a flat list, and has nothing twice"),
+    Line(ANY, PRESENT, _flattened_by_the_letter, "the first value becomes a flat list, and has nothing twice"),
 )
 UNIQUE_BY_THE_LETTER = Strategy(
     "unique", _unique(_united_by_the_letter), alone=_ONE_BY_THE_LETTER, opening=_ONE_BY_THE_LETTER
@@ -215,17 +215,19 @@ UNIQUE_BY_THE_LETTER = Strategy(
 
 # --- hash ---------------------------------------------------------------------------
 
-_SHALLOW = Policy("hash, below the top", Line(ANY, SAID, TAKE, "the stronger source has the key"))
+_SHALLOW = Policy("hash, below the top", Line(ANY, PRESENT, TAKE, "the stronger source has the key"))
 _ONLY_MAPS = "a hash merge joins maps; for lists there are unique and deep"
 _refuse_other = _refuse("not_a_hash", "hash can only merge maps", _ONLY_MAPS)
 
 HASH_TABLE = Policy(
     "hash",
     Line(MAP, MAP, Meet(_SHALLOW), "two maps meet key by key, one level deep"),
-    Line(SAID, SAID, _refuse_other, "only maps are merged"),
-    Line(ANY, SAID, TAKE, "nothing lies below"),
+    Line(PRESENT, PRESENT, _refuse_other, "only maps are merged"),
+    Line(ANY, PRESENT, TAKE, "nothing lies below"),
 )
-_MAPS_ONLY = Policy("hash, first found", Line(ANY, MAP, TAKE), Line(ANY, SAID, _refuse_other, "only maps are merged"))
+_MAPS_ONLY = Policy(
+    "hash, first found", Line(ANY, MAP, TAKE), Line(ANY, PRESENT, _refuse_other, "only maps are merged")
+)
 
 
 class _Hash(Strategy):

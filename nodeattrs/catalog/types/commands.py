@@ -100,9 +100,9 @@ class Execute(ResourceType):
         code, output = self._ended(self.command, site)
         expected = (self.returns,) if isinstance(self.returns, int) else tuple(self.returns)
         if code not in expected:
-            said = "" if self.sensitive else output.strip()[-_MOST_SHOWN:]
+            shown = "" if self.sensitive else output.strip()[-_MOST_SHOWN:]
             what = "the command" if self.sensitive else _shown(self.command)
-            raise ResourceFailed(f"{what} ended with {code}{': ' + ' / '.join(said.splitlines()) if said else ''}")
+            raise ResourceFailed(f"{what} ended with {code}{': ' + ' / '.join(shown.splitlines()) if shown else ''}")
 
     def _ended(self, command: Any, site: Site) -> tuple[int, str]:
         command = revealed(command)
@@ -196,7 +196,7 @@ def _shown(command: Command) -> str:
 class Log(ResourceType):
     """A message; saying it counts as a change, so it can notify.
 
-    message: what is said; the title unless given
+    message: what is reported; the title unless given
     """
 
     title: str
@@ -208,4 +208,4 @@ class Log(ResourceType):
         return [Change("message", "(withheld)" if is_secret(message) else str(message))]
 
     def apply(self, change: Change, site: Site) -> None:
-        """Said by being reported."""
+        """Shown by being reported."""

@@ -107,7 +107,7 @@ class File(_Placed):
 
     content:   its text or bytes, or
     source:    a file to copy, or
-    template:  a Jinja2 template, with `variables`
+    template:  a Jinja2 template, with `variables`; it runs in Jinja2's sandbox, and reaches nothing else
     sensitive: what it holds is never shown; assumed where a secret is in content or variables
     backup:    the content that is replaced is kept, where the run keeps backups
     """
@@ -194,10 +194,11 @@ class File(_Placed):
     def _rendered(self, template: Path) -> str:
         try:
             import jinja2
+            import jinja2.sandbox
         except ImportError as error:
             raise missing_extra("jinja2", "templates", "a template") from error
         text = template.read_text(encoding="utf-8")
-        environment = jinja2.Environment(
+        environment = jinja2.sandbox.SandboxedEnvironment(
             undefined=jinja2.StrictUndefined, keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True
         )
         try:

@@ -15,8 +15,6 @@ from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.search.terms import All, And, Asked, Not, Or, Pattern, Range, Term
 from nodeattrs.keep.search.terms import Own as OwnTerm
 
-__all__ = ["Index", "answer"]
-
 Found = tuple[int, int, str, str]
 """An entry: its number, the number of its path, its kind, its text."""
 Shown = Mapping[int, tuple[Steps, Collection[int]]]

@@ -18,8 +18,6 @@ from nodeattrs.keep.search.terms import And, Asked, Not, Or, Own, Pattern, Term
 if TYPE_CHECKING:
     from nodeattrs.keep.revisions import Store
 
-__all__ = ["doubts", "no_such_path"]
-
 _LOOKED_AT = 50
 """Documents that are looked into for near misses."""
 
@@ -44,7 +42,7 @@ def doubts(store: Store, query: Query, found: bool, at: datetime | None = None) 
 def no_such_path(path: Path, documents: Iterable[dict[str, Any]]) -> NotFound:
     """The error for a path that none of some nodes has."""
     fields, paths = _known(documents)
-    return _no_path(tuple(map(str, path)), paths, fields)
+    return _no_path(path, paths, fields)
 
 
 def _inside(asked: Asked) -> Iterator[Asked]:
@@ -79,12 +77,12 @@ def _no_field(term: Term, fields: set[str]) -> NotFound:
     return NotFound(f"no node has the field {term.field.plain}", hint=hint)
 
 
-def _no_path(path: tuple[str, ...], paths: set[Path], fields: set[str]) -> NotFound:
+def _no_path(path: Path, paths: set[Path], fields: set[str]) -> NotFound:
     import difflib  # for messages only
 
     spelled = spell(path)
     close = difflib.get_close_matches(spelled, map(spell, paths), 3, 0.7)
     hint = f"did you mean {' or '.join(close)}?" if close else "a path is spelled from the root: nginx.port"
-    if len(path) == 1 and path[0] in fields:
+    if len(path) == 1 and str(path[0]) in fields:
         hint = f"{spelled} is a field of Chef's language: write {spelled}:value"
     return NotFound(f"no node has a value at {spelled}", hint=hint)

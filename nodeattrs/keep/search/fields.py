@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.part import Part, unite
-from nodeattrs.core.policy import ANY, KEEP, LIST, MAP, MEET, NULL, SAID, TAKE, Line, Policy
+from nodeattrs.core.policy import ANY, KEEP, LIST, MAP, MEET, NULL, PRESENT, TAKE, Line, Policy
 from nodeattrs.errors import DocumentError, wrong_argument
 from nodeattrs.node.documents import CHEF_RULES
 from nodeattrs.node.restoring import rules_in
@@ -28,26 +28,10 @@ from nodeattrs.node.slots import ACROSS
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule
 
-__all__ = [
-    "BOTH",
-    "CHEF",
-    "NO_NUL",
-    "OWN",
-    "Entry",
-    "IndexPart",
-    "fields_of",
-    "index_parts",
-    "indexed",
-    "names_of",
-    "read_tree",
-    "scalar_text",
-    "within",
-]
-
 JsonMap = dict[str, Any]
 Steps = tuple[str, ...]
 
-CHEF, OWN, BOTH = 1, 2, 3
+CHEF, OWN = 1, 2
 """Which of the two trees says an entry."""
 
 
@@ -59,9 +43,9 @@ SEARCHED = Policy(
     "what Chef searches",
     Line(MAP, MAP, MEET, "two maps meet key by key"),
     Line(LIST, LIST, unite, "two lists unite"),
-    Line(SAID, NULL, KEEP, "null never replaces"),
-    Line(SAID, MAP, _map_over, "an empty map replaces nothing but null and false"),
-    Line(ANY, SAID, TAKE, "the stronger level replaces the weaker one"),
+    Line(PRESENT, NULL, KEEP, "null never replaces"),
+    Line(PRESENT, MAP, _map_over, "an empty map replaces nothing but null and false"),
+    Line(ANY, PRESENT, TAKE, "the stronger level replaces the weaker one"),
 )
 """Lists unite even across levels here, unlike on the node."""
 
@@ -91,7 +75,7 @@ class IndexPart:
     """A part of what can be found, the same for all nodes that say the same there.
 
     key:   the hash of its content
-    steps: where it stands; the two trees have what is said there
+    steps: where it stands; the two trees have what is set there
     """
 
     key: bytes
@@ -196,8 +180,8 @@ def _parts(steps: Steps, chef: JsonMap, own: JsonMap) -> Iterator[IndexPart]:
 def _is_big(tree: JsonMap) -> bool:
     if len(tree) < _FEW:
         # Far cheaper, and enough for most: in ASCII no sign takes more than twice its room.
-        told = repr(tree)
-        if 2 * len(told) <= _BIG and told.isascii():
+        shown = repr(tree)
+        if 2 * len(shown) <= _BIG and shown.isascii():
             return False
     return len(_encoded(tree)) > _BIG
 

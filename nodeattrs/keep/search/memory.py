@@ -14,8 +14,6 @@ from nodeattrs.keep.search.fields import Entry, JsonMap, Steps, index_parts, nam
 from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.search.terms import Range
 
-__all__ = ["MemoryIndex", "names_found"]
-
 AT_ONCE = 100
 """Documents in memory at a time."""
 

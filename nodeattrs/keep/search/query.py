@@ -28,8 +28,6 @@ from nodeattrs.keep.search.fields import NO_NUL, scalar_text
 from nodeattrs.keep.search.terms import All, And, Asked, Not, Or, Own, Pattern, Range, Term
 from nodeattrs.texts.patterns import BadPattern, expression
 
-__all__ = ["LONGEST_QUERY", "Query", "QueryNotSupported", "QueryNotUnderstood", "parse_query"]
-
 LONGEST_QUERY = 10_000
 """Characters of a query."""
 DEEPEST_QUERY = 100
@@ -236,7 +234,7 @@ class _Reader:
 
 
 def _refused(error: QueryNotSupported) -> _Built:
-    # Said once the whole query is read: if it breaks the rules elsewhere, that comes first.
+    # Raised once the whole query is read: if it breaks the rules elsewhere, that comes first.
     def about(field: Pattern) -> Asked:
         raise error
 

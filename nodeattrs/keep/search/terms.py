@@ -11,8 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-__all__ = ["All", "And", "Asked", "Not", "Or", "Own", "Pattern", "Range", "Term"]
-
 _WORD = r"[A-Za-z0-9@._':-]"  # Chef's own: letters, digits and @ . _ ' : -
 _NO_WORD = r"[^A-Za-z0-9@._':-]"
 

@@ -12,8 +12,6 @@ from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.errors import StoreError
 from nodeattrs.keep.revisions import Store
 
-__all__ = ["open_store"]
-
 
 @taking(place=A_PATH)
 def open_store(place: str | os.PathLike[str]) -> Store:

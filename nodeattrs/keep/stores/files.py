@@ -16,7 +16,7 @@ snapshot and no revision.
 
 "@" stands in no name that a node can have, so no node can be taken for a snapshot, and
 no name begins with ".". A name keeps its ":", as in Chef's own directories. Where the
-file system does not tell capitals apart, the second of two such names is refused.
+file system does not distinguish capitals, the second of two such names is refused.
 
 Writing takes an advisory lock (`flock` on the directory itself) for as long as the
 files are written. Reading takes none, unless a pair looks torn.
@@ -45,8 +45,6 @@ from nodeattrs.keep.stores.pieces import form_of, hashed, json_text, written
 from nodeattrs.keep.stores.turns import Turns, folder_turn
 from nodeattrs.texts import documents
 
-__all__ = ["FileStore"]
-
 _VERSION = 1
 _FORMAT = {"format": "nodeattrs-kept-snapshot", "version": _VERSION}
 
@@ -57,7 +55,7 @@ _SELDOM = 64
 head and the latest one are looked at each time."""
 
 _NO_SNAPSHOT = b"null"
-"""What stands in the place of a snapshot where a node was saved without one: its head still tells of the revision."""
+"""What stands in the place of a snapshot where a node was saved without one: its head still has the revision."""
 
 _NOT_SAVED = "no snapshot was saved with it"
 
@@ -136,38 +134,38 @@ class FileStore:
         document = content(f"{name}.json")
         file = "" if document is None else _snapshot_file(name, document)
         sealed = content(file) if file else None
-        told, snapshot, reason = None, None, "no snapshot stands beside it"
+        seal, snapshot, reason = None, None, "no snapshot stands beside it"
         try:
             if document is not None and sealed is not None:
-                told, snapshot = _unsealed(name, document, sealed)
+                seal, snapshot = _unsealed(name, document, sealed)
                 reason = _NOT_SAVED
         except _Unusable as error:
             reason = f"{file} {error}"
-        others = [] if told else self._others(name)
+        others = [] if seal else self._others(name)
         if others and sealed is None:
             reason = f"{name}.json was changed after it was saved"
         history = History(name, f"{self._folder.shown}/{_log(name)}", content(_log(name)) or b"")
-        for one in [told] if told else others:
+        for one in [seal] if seal else others:
             if one and one.head and one.logged:
                 history.promise(one.head.number)
-        heads = [one.head for one in ([told] if told else others) if one and one.head]
-        # A document that was edited has no snapshot; the one it had still tells of the last revision.
+        heads = [one.head for one in ([seal] if seal else others) if one and one.head]
+        # A document that was edited has no snapshot; the one it had still names the last revision.
         last = max(heads, key=lambda head: head.revision.number, default=None)
         head = history.settled(last) if last else None
         if head:
             history.last = max(history.last, head.revision.number)
-        return _Found(document, snapshot, reason, head if told else None, told.noted if told else Noted(), history)
+        return _Found(document, snapshot, reason, head if seal else None, seal.noted if seal else Noted(), history)
 
-    def _others(self, name: str) -> list[_Told | None]:
-        """What the snapshots of a node tell that belong to no document; None for what is none of ours."""
-        files = [file for file in self._folder.listing() if _is_snapshot(name, file)]
-        told: list[_Told | None] = []
+    def _others(self, name: str) -> list[_Seal | None]:
+        """What the snapshots of a node hold that belong to no document; None for what is none of ours."""
+        files = [file for file in self._folder.listing() if file.startswith(f"{name}@") and file.endswith(".snapshot")]
+        seals: list[_Seal | None] = []
         for file in files:
             try:
-                told.append(_told(name, (self._folder.content(file) or b"").partition(b"\n")[0]))
+                seals.append(_seal(name, (self._folder.content(file) or b"").partition(b"\n")[0]))
             except _Unusable:
-                told.append(None)
-        return told
+                seals.append(None)
+        return seals
 
     # --- saving ---------------------------------------------------------------------
 
@@ -309,7 +307,7 @@ class FileStore:
             raise BadName(
                 f"no node can be called {target.removesuffix('.json')!r} beside {', '.join(twins)} "
                 f"in {self._folder.shown}",
-                hint="the file system there does not tell capitals apart; choose another name",
+                hint="the file system there does not distinguish capitals; choose another name",
             )
 
     # --- revisions ------------------------------------------------------------------
@@ -332,7 +330,7 @@ class FileStore:
         for name in self.names():
             try:
                 found = self._look(name)
-            except StoreError:  # `check` says what is wrong; the others are told all the same
+            except StoreError:  # `check` says what is wrong; the others are reported all the same
                 yield name, None
                 continue
             if found.document is not None:
@@ -427,10 +425,12 @@ class FileStore:
             raise document.error("a node document is a map", hint="is this another file under a node's name?")
         if (kind := document.tree.get("chef_type")) not in (None, "node"):
             raise document.error(f"this is no node: it is a {kind}", ("chef_type",), hint="name the place of nodes")
-        told = document.tree.get("name")
-        if told != name:
+        inside = document.tree.get("name")
+        if inside != name:
             raise document.error(
-                f"this is the node {told!r}, in the place of {name!r}" if told else "the name of the node is missing",
+                f"this is the node {inside!r}, in the place of {name!r}"
+                if inside
+                else "the name of the node is missing",
                 ("name",),
                 hint=f'rename the file, or write "name": "{name}"',
             )
@@ -503,10 +503,6 @@ def _node_of(file: str) -> str | None:
         return None
 
 
-def _is_snapshot(name: str, file: str) -> bool:
-    return file.startswith(f"{name}@") and file.endswith(".snapshot")
-
-
 def _snapshot_file(name: str, document: bytes) -> str:
     # Half of the hash keeps the longest name within a file name's 255 characters; the head has all of it.
     return f"{name}@{named(document)[:32]}.snapshot"
@@ -524,8 +520,8 @@ class _Unusable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """What the first line of a snapshot tells: its document and itself by their hashes, and of the run.
+class _Seal:
+    """What the first line of a snapshot holds: its document and itself by their hashes, and of the run.
 
     logged: whoever wrote it had written the revision to the history
     """
@@ -545,7 +541,7 @@ class _Told:
 
 def _sealed(name: str, head: Head, body: bytes) -> bytes:
     """A snapshot as it is written: a line that says what it belongs to, then itself."""
-    told = {
+    seal = {
         **_FORMAT,
         "node": name,
         "document": head.texts[0],
@@ -555,21 +551,21 @@ def _sealed(name: str, head: Head, body: bytes) -> bytes:
         "noted": head.revision.noted.to_dict(),
         "history": True,
     }
-    return json.dumps(told, allow_nan=False).encode() + b"\n" + body + b"\n"
+    return json.dumps(seal, allow_nan=False).encode() + b"\n" + body + b"\n"
 
 
-def _unsealed(name: str, document: bytes, content: bytes) -> tuple[_Told, bytes]:
-    """What it tells, and the snapshot itself; `_snapshot_in` reads it."""
+def _unsealed(name: str, document: bytes, content: bytes) -> tuple[_Seal, bytes]:
+    """Its seal, and the snapshot itself; `_snapshot_in` reads it."""
     first, _, body = content.removesuffix(b"\n").partition(b"\n")
-    told = _told(name, first)
-    if told.snapshot != named(body):
+    seal = _seal(name, first)
+    if seal.snapshot != named(body):
         raise _Unusable("is damaged: its checksum does not fit")
-    if told.document != named(document):
+    if seal.document != named(document):
         raise _Unusable("belongs to another document")
-    return told, body
+    return seal, body
 
 
-def _told(name: str, line: bytes) -> _Told:
+def _seal(name: str, line: bytes) -> _Seal:
     try:
         head: Any = json.loads(line)
         if head["format"] == _FORMAT["format"] and type(head["version"]) is int and head["version"] > _VERSION:
@@ -585,7 +581,7 @@ def _told(name: str, line: bytes) -> _Told:
         # Earlier heads had no revisions.
         number = head.get("revision")
         revision = Revision(int(number), datetime.fromisoformat(head["at"]).astimezone(UTC), noted) if number else None
-        return _Told(head["document"], head["snapshot"], revision, noted, head.get("history") is True)
+        return _Seal(head["document"], head["snapshot"], revision, noted, head.get("history") is True)
     except (ValueError, LookupError, TypeError, OverflowError, AttributeError, RecursionError) as error:
         raise _Unusable("is damaged: it cannot be read") from error
 

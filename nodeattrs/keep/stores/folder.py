@@ -14,8 +14,6 @@ from collections.abc import Iterator
 from nodeattrs.disk import open_unfollowed, write_all
 from nodeattrs.errors import StoreError
 
-__all__ = ["Folder"]
-
 _WAYS_OUT = {
     errno.ENOSPC: "free some space there and try again",
     errno.EDQUOT: "free some space there and try again",
@@ -130,7 +128,7 @@ class Folder:
                 os.close(directory)
 
     @contextlib.contextmanager
-    def failing(self, task: str, *said: str) -> Iterator[None]:
+    def failing(self, task: str, *details: str) -> Iterator[None]:
         """Say what could not be done, and the way out."""
         try:
             yield
@@ -139,5 +137,5 @@ class Folder:
         except OSError as error:
             reason = error.strerror or str(error)
             raise StoreError(
-                f"cannot {task} in {self.shown}: {reason}", said=said, hint=_WAYS_OUT.get(error.errno or 0)
+                f"cannot {task} in {self.shown}: {reason}", details=details, hint=_WAYS_OUT.get(error.errno or 0)
             ) from error

@@ -12,8 +12,8 @@ where the part starts, and how long it is. So a revision in which nothing change
 Lines are added at the end; to change anything else, the file is written anew, but for the number of
 the last revision that was promised, which the first line has in a fixed width. An end that is no
 whole line was never promised to anybody; so was what follows that number. Where the lines end before
-it, or one says that it came after a revision that is not there, revisions are gone, and that is told.
-A line that cannot be read is passed over and told; only the revisions that need it are lost.
+it, or one says that it came after a revision that is not there, revisions are gone, and that is reported.
+A line that cannot be read is passed over and reported; only the revisions that need it are lost.
 
 It knows revisions and bytes; no node documents, no files, no locks.
 """
@@ -32,8 +32,6 @@ from itertools import accumulate, takewhile
 from nodeattrs.errors import DocumentError, StoreError
 from nodeattrs.keep.revisions import JsonMap, Noted, Revision
 from nodeattrs.keep.stores.pieces import hashed, packed, pieces_of, unpacked
-
-__all__ = ["Head", "History", "Kept", "Texts", "named"]
 
 _FORMAT, _VERSION = "nodeattrs-history", 1
 
@@ -93,7 +91,7 @@ class History:
     content:     of the file; empty where there is none
 
     end:      how many bytes of it are whole
-    last:     the greatest number that was ever given, as far as the file can tell
+    last:     the greatest number that was ever given, as far as the file shows
     promised: the number of the last revision that should be in it; 0 where that is not known
 
     cost:   a line is read when it is asked for, the last ones first
@@ -112,9 +110,9 @@ class History:
     def _opened(self, line: bytes) -> tuple[int, int]:
         """The last number when the file was written, and the last one promised; 0 for what cannot be read."""
         try:
-            told = json.loads(_said(line) or b"")
-            node, kind, version, last = told["node"], told["format"], int(told["version"]), int(told["last"])
-            promised = int(told.get("end", 0))
+            record = json.loads(_intact(line) or b"")
+            node, kind, version, last = record["node"], record["format"], int(record["version"]), int(record["last"])
+            promised = int(record.get("end", 0))
         except (LookupError, TypeError, ValueError, OverflowError, RecursionError):
             return 0, 0
         if kind != _FORMAT or version > _VERSION:
@@ -125,7 +123,7 @@ class History:
         if node != self._node:
             raise StoreError(
                 f"{self._where} is the history of the node {node!r}, not of {self._node!r}",
-                hint="move it away, or choose another name: the file system there may not tell capitals apart",
+                hint="move it away, or choose another name: the file system there may not distinguish capitals",
             )
         return last, promised
 
@@ -190,7 +188,7 @@ class History:
 
     @property
     def cut(self) -> str:
-        """What is said where the lines end before the last revision that was promised; else nothing.
+        """What is reported where the lines end before the last revision that was promised; else nothing.
 
         cost: one line is read
         """
@@ -274,7 +272,7 @@ class History:
     def unreadable(self) -> Iterator[str]:
         """Which lines cannot be read, and which revisions are gone, in words. cost: one look at each line"""
         for number, line in enumerate(self._lines, 1):
-            if (_said(line) if number == 1 else self._kept(line)) is None:
+            if (_intact(line) if number == 1 else self._kept(line)) is None:
                 yield f"the history of {self._node} is damaged: line {number} of {self._where} cannot be read"
         yield from map(self._gone, filter(None, [*self._gaps(), self._missing]))
 
@@ -371,11 +369,11 @@ class History:
         """
         line = self._first_line(number, self._first)
         old = self._lines[0] if self._lines else b""
-        return line if len(line) == len(old) and _said(old) else b""
+        return line if len(line) == len(old) and _intact(old) else b""
 
     def _first_line(self, promised: int, last: int) -> bytes:
-        told = {"format": _FORMAT, "version": _VERSION, "node": self._node, "last": last, "end": f"{promised:010}"}
-        return _checked(told)
+        record = {"format": _FORMAT, "version": _VERSION, "node": self._node, "last": last, "end": f"{promised:010}"}
+        return _checked(record)
 
     def _pieces(self, name: str) -> dict[bytes, _Span]:
         """The pieces of a text, and where they stand."""
@@ -479,41 +477,41 @@ def _as_one(spans: Iterable[_Span]) -> list[_Span]:
 
 
 def _line(head: Head, spans: _Spans, after: int | None, body: bytes) -> bytes:
-    told: JsonMap = {
+    record: JsonMap = {
         "at": head.revision.at.isoformat(),
         "noted": head.revision.noted.to_dict(),
         "form": head.form,
         "spans": spans,
     }
     if after is not None:
-        told["after"] = after
-    return _checked(told, f"{head.number} {' '.join(head.texts)} ") + b"\t" + body
+        record["after"] = after
+    return _checked(record, f"{head.number} {' '.join(head.texts)} ") + b"\t" + body
 
 
 def _kept(line: bytes) -> Kept | None:
     """What a line says; None where it cannot be read."""
     try:
-        number, document, snapshot, rest = (_said(line) or b"").split(b" ", 3)
-        told = json.loads(rest)
-        at = datetime.fromisoformat(told["at"]).astimezone(UTC)
-        revision = Revision(int(number), at, Noted.from_dict(told["noted"]))
-        spans = {name: [(int(a), int(b), int(c)) for a, b, c in its] for name, its in told["spans"].items()}
-        after = int(told["after"]) if "after" in told else None
-        return Kept(revision, (document.decode(), snapshot.decode()), told["form"], spans, after)
+        number, document, snapshot, rest = (_intact(line) or b"").split(b" ", 3)
+        record = json.loads(rest)
+        at = datetime.fromisoformat(record["at"]).astimezone(UTC)
+        revision = Revision(int(number), at, Noted.from_dict(record["noted"]))
+        spans = {name: [(int(a), int(b), int(c)) for a, b, c in its] for name, its in record["spans"].items()}
+        after = int(record["after"]) if "after" in record else None
+        return Kept(revision, (document.decode(), snapshot.decode()), record["form"], spans, after)
     except (LookupError, TypeError, ValueError, OverflowError, AttributeError, RecursionError):
         return None
 
 
-def _checked(told: JsonMap, begin: str = "") -> bytes:
+def _checked(record: JsonMap, begin: str = "") -> bytes:
     """The part of a line whose checksum stands before it."""
-    said = f"{begin}{json.dumps(told)}".encode()
-    return b"%08x %s" % (zlib.crc32(said), said)
+    content = f"{begin}{json.dumps(record)}".encode()
+    return b"%08x %s" % (zlib.crc32(content), content)
 
 
-def _said(line: bytes) -> bytes | None:
+def _intact(line: bytes) -> bytes | None:
     """The reverse; None where the checksum does not fit."""
-    mark, _, said = line.partition(b"\t")[0].partition(b" ")
-    return said if mark == b"%08x" % zlib.crc32(said) else None
+    mark, _, content = line.partition(b"\t")[0].partition(b" ")
+    return content if mark == b"%08x" % zlib.crc32(content) else None
 
 
 def _packed(fresh: bytes) -> bytes:

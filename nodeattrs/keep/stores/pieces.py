@@ -18,8 +18,6 @@ from typing import Any
 from nodeattrs.core.tree import is_json
 from nodeattrs.errors import BadValue
 
-__all__ = ["HASH", "hashed", "joined", "json_text", "packed", "pieces_of", "unpacked"]
-
 HASH = hashlib.sha256().digest_size
 """Bytes of a piece's name."""
 

@@ -14,15 +14,13 @@ import os
 import re
 import secrets
 import weakref
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from nodeattrs.errors import StoreError, missing_extra
 from nodeattrs.keep.revisions import OnNode
 from nodeattrs.keep.stores import turns
-from nodeattrs.keep.stores.sql import VERSION, SqlStore, Talk, only
-
-__all__ = ["PostgresqlStore"]
+from nodeattrs.keep.stores.sql import VERSION, Question, SqlStore, Talk, only
 
 _SCHEMA = "nodeattrs"
 _LOCK = 0x6E617474
@@ -30,9 +28,10 @@ _LOCK = 0x6E617474
 _TURNS = 0x6E617475
 """The first number of the locks of turns, of which each node has one; they are none of those above."""
 
-_OPTIONS = f"-c search_path={_SCHEMA} -c enable_seqscan=off -c jit=off"
+_OPTIONS = f"-c search_path={_SCHEMA} -c enable_seqscan=off -c jit=off -c plan_cache_mode=force_generic_plan"
 """Most values are one node's, a few are everybody's. The planner thinks of the mean, and would read whole tables, or
-compile a program, for a handful of rows that their indexes lead to."""
+compile a program, for a few rows that their indexes lead to. A plan is made once: to make one took longer than what
+was planned."""
 
 _VERSION = f"SELECT v.number, s.value FROM {_SCHEMA}.version v LEFT JOIN {_SCHEMA}.secret s ON true"
 """Both of the tables that have one row, at once."""
@@ -69,28 +68,28 @@ class PostgresqlStore(SqlStore):
             import psycopg_pool  # noqa: F401
         except ImportError as error:
             raise missing_extra("psycopg", "postgresql", "a PostgreSQL store") from error
-        # It warns of what is told as an error here. Who has set up logging hears of it all the same.
+        # It warns of what is an error here. Who has set up logging sees it all the same.
         logging.getLogger("psycopg").addHandler(logging.NullHandler())
         self._url = url
         self._psycopg = psycopg
         self._pools: dict[int, Any] = {}
-        self._is_made = False
+        self._key: bytes | None = None
         try:
-            told = psycopg.conninfo.conninfo_to_dict(url)
+            parts = psycopg.conninfo.conninfo_to_dict(url)
         except psycopg.Error:
             # What it says may quote the URL, and the password in it.
             raise StoreError(
                 "this is no URL of a PostgreSQL database", hint="write postgresql://user@host:5432/database"
             ) from None
-        if any("@" in str(told.get(name, "")) for name in ("host", "port", "dbname")):
+        if any("@" in str(parts.get(name, "")) for name in ("host", "port", "dbname")):
             # What stands before it is a part of the password, and would be shown as the name of something else.
             raise StoreError(
                 "this URL of a PostgreSQL database has a second @, or one in the wrong place",
                 hint="in a password write %40 for @ and %2F for /, or leave it to PGPASSWORD or a .pgpass file",
             )
-        where = ":".join(str(told[name]) for name in ("host", "port") if told.get(name))
-        user = f"{told['user']}@" if told.get("user") else ""
-        self._shown = f"postgresql://{user}{where}/{told.get('dbname', '')}"
+        where = ":".join(str(parts[name]) for name in ("host", "port") if parts.get(name))
+        user = f"{parts['user']}@" if parts.get("user") else ""
+        self._shown = f"postgresql://{user}{where}/{parts.get('dbname', '')}"
         weakref.finalize(self, _close, self._pools)
 
     def __repr__(self) -> str:
@@ -112,8 +111,7 @@ class PostgresqlStore(SqlStore):
         return statement.replace("BLOB", "BYTEA").replace(" TEXT", ' TEXT COLLATE "C"')
 
     def migrate(self, on_node: OnNode | None = None) -> str:
-        with self._failing("migrate"), self._connected() as connection:
-            talk = _PostgresqlTalk(connection)
+        with self._failing("migrate"), self._talking() as talk:
             self._alone(talk)
             version = self._version(talk)
             if version is None:
@@ -125,44 +123,34 @@ class PostgresqlStore(SqlStore):
 
     @contextlib.contextmanager
     def _reading(self, task: str) -> Iterator[Talk | None]:
-        with self._failing(task), self._connected(looking=True) as connection:
-            talk = _PostgresqlTalk(connection)
-            version = self._version(talk)
-            if version is None:
-                yield None
-                return
-            self._refuse_other_version(version)
-            yield talk
+        with self._failing(task), self._talking("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as talk:
+            yield talk if self._opened(talk) else None
 
     @contextlib.contextmanager
     def _writing(self, task: str, alone: bool = False) -> Iterator[Talk]:
-        with (
-            self._failing(task, "what was saved before is still there"),
-            self._connected() as connection,
-            _without_waiting(connection),
-        ):
-            talk = _PostgresqlTalk(connection)
-            if not self._is_made and self._version(talk) is None:
+        with self._failing(task, "what was saved before is still there"), self._talking() as talk:
+            if self._key is None and self._version(talk) is None:
                 self._alone(talk)
                 if self._version(talk) is None:
                     self._made(talk)
             elif alone:
                 self._alone(talk)
             else:
-                connection.execute("SELECT pg_advisory_xact_lock_shared(%s)", (_LOCK,))
-            version = self._version(talk)
-            assert version is not None
-            self._refuse_other_version(version)
+                talk.send("SELECT pg_advisory_xact_lock_shared(?)", _LOCK)
+            self._opened(talk)
             yield talk
 
     @contextlib.contextmanager
     def _turn(self, name: str) -> Iterator[None]:
         number = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=4).digest(), signed=True)
-        with self._failing(f"wait for the others who change the node {name!r}"), self._connected() as connection:
-            # Somebody who has it for long may hang: then it goes on without.
-            with contextlib.suppress(self._psycopg.errors.LockNotAvailable), _without_waiting(connection):
-                connection.execute(f"SET LOCAL lock_timeout = {int(turns.PATIENCE_SECONDS * 1000)}")
-                connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", (_TURNS, number))
+        with self._failing(f"wait for the others who change the node {name!r}"), self._talking() as talk:
+            patience = str(int(turns.PATIENCE_SECONDS * 1000))
+            try:
+                talk.all(
+                    "SELECT set_config('lock_timeout', ?, true), pg_advisory_xact_lock(?, ?)", patience, _TURNS, number
+                )
+            except self._psycopg.errors.LockNotAvailable:
+                talk.undo()  # somebody who has it for long may hang: it goes on without
             yield
 
     def _alone(self, talk: Talk) -> None:
@@ -174,31 +162,49 @@ class PostgresqlStore(SqlStore):
         talk.all("INSERT INTO version (number) VALUES (?)", VERSION)
         self._built(talk, 0, secrets.token_bytes(32))
 
+    def _opened(self, talk: _PostgresqlTalk) -> bool:
+        """Judge the store before anything else of it is believed; whether there is one.
+
+        Whoever asked once goes on without waiting for the answer. raises: StoreError, also where it is asked next
+        """
+        if self._key is not None:
+            talk.open(self._key, self._judged)
+            return True
+        version = self._version(talk)
+        if version is not None:
+            self._refuse_other_version(version)
+        return version is not None
+
     def _version(self, talk: Talk) -> int | None:
         # Not with to_regclass: it may know less than the transaction, after a wait for the lock, or more.
-        if not self._is_made and not talk.all(
+        if not talk.all(
             "SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
             "WHERE n.nspname = ? AND c.relname = 'version'",
             _SCHEMA,
         ):
             return None
-        # With the schema's name, so that who may not use the schema is told so.
-        rows = talk.all(_VERSION) if self._is_made else []
-        if len(rows) == 1 and rows[0][1] is not None:
-            version, talk.secret = int(rows[0][0]), bytes(rows[0][1])
-        else:
-            version = int(only(talk, "number", f"{_SCHEMA}.version"))
-        # Whoever asked once goes on without: who takes a store away that is in use is told by an error, once.
-        self._is_made = True
+        # With the schema's name, so that who may not use the schema is shown that.
+        version = int(only(talk, "number", f"{_SCHEMA}.version"))
+        if version == VERSION:
+            self._key = talk.secret = bytes(only(talk, "value", f"{_SCHEMA}.secret"))
         return version
 
+    def _judged(self, talk: Talk, rows: list[tuple[Any, ...]]) -> None:
+        if len(rows) != 1 or rows[0] != (VERSION, self._key):
+            # It was taken away, or migrated: who comes next asks from the start.
+            self._key = None
+            raise StoreError(f"the store in {self._shown} was changed meanwhile", hint="try again")
+
     @contextlib.contextmanager
-    def _connected(self, *, looking: bool = False) -> Iterator[Any]:
-        """A connection, inside of one transaction. looking: at one moment, without a change"""
+    def _talking(self, begin: str = "BEGIN") -> Iterator[_PostgresqlTalk]:
+        """A transaction. Only a statement that has an answer is waited for, as libpq 14 can."""
         with self._pool().connection() as connection:
-            connection.isolation_level = self._psycopg.IsolationLevel.REPEATABLE_READ if looking else None
-            connection.read_only = looking or None
-            yield connection
+            can = self._psycopg.Pipeline.is_supported()
+            with connection.pipeline() if can else contextlib.nullcontext():
+                talk = _PostgresqlTalk(connection)
+                talk.send(begin)
+                yield talk
+                talk.end()
 
     def _pool(self) -> Any:
         from psycopg_pool import ConnectionPool
@@ -213,7 +219,7 @@ class PostgresqlStore(SqlStore):
                     min_size=0,
                     max_size=POOL_SIZE,
                     timeout=PATIENCE_SECONDS,
-                    kwargs={"options": _OPTIONS},
+                    kwargs={"options": _OPTIONS, "autocommit": True},  # transactions begin where we say so
                     open=False,
                 )
                 self._reached()
@@ -226,7 +232,7 @@ class PostgresqlStore(SqlStore):
         self._psycopg.connect(self._url, connect_timeout=10).close()
 
     @contextlib.contextmanager
-    def _failing(self, task: str, *said: str) -> Iterator[None]:
+    def _failing(self, task: str, *details: str) -> Iterator[None]:
         from psycopg_pool import PoolTimeout
 
         try:
@@ -234,40 +240,79 @@ class PostgresqlStore(SqlStore):
         except StoreError:
             raise
         except (self._psycopg.Error, PoolTimeout) as error:
-            self._is_made = False
+            self._key = None
             if isinstance(error, self._psycopg.OperationalError) and (error.sqlstate or "08")[:2] in _LOST:
-                # Its other connections are lost too. The next who comes asks for the server, and is told at once.
+                # Its other connections are lost too. The next who comes asks the server, and gets its error at once.
                 self.close()
             # The first line says what, and has no password in it.
             reason = str(error).strip().partition("\n")[0] or type(error).__name__
             hint = next((way for sign, way in _WAYS_OUT if sign in reason), None)
-            raise StoreError(f"cannot {task} in {self._shown}: {reason}", said=said, hint=hint) from error
+            raise StoreError(f"cannot {task} in {self._shown}: {reason}", details=details, hint=hint) from error
 
 
 class _PostgresqlTalk(Talk):
     def __init__(self, connection: Any) -> None:
         self._connection = connection
+        self._opening: Callable[[], None] | None = None
+        self._is_over = False
+        self._rows: dict[str, list[Sequence[Any]]] = {}
+
+    def send(self, sql: str, *values: Any) -> Any:
+        """Send a statement whose answer nobody waits for."""
+        if self._rows:
+            rows, self._rows = self._rows, {}
+            columns = [list(column) for each in rows.values() for column in zip(*each, strict=True)]
+            self._connection.execute(_together(tuple(rows)), columns)
+        return self._connection.execute(sql.replace("?", "%s"), values)
+
+    def open(self, secret: bytes, judge: Callable[[Talk, list[tuple[Any, ...]]], None]) -> None:
+        """Ask for the version and the secret; the answer is judged before the next one is given."""
+        self.secret = secret
+        cursor = self.send(_VERSION)
+        self._opening = lambda: judge(self, [(number, key and bytes(key)) for number, key in cursor.fetchall()])
+
+    def end(self) -> None:
+        """End the transaction, unless that is done."""
+        if not self._is_over:
+            self._is_over = True
+            self.send("COMMIT")
+            self._open()
+
+    def undo(self) -> None:
+        self._is_over = True
+        self._connection.rollback()
+
+    def _open(self) -> None:
+        opening, self._opening = self._opening, None
+        if opening is not None:
+            opening()
 
     def all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        cursor = self._connection.execute(sql.replace("?", "%s"), values)
+        return self.answers((sql, *values))[0]
+
+    def answers(self, *questions: Question, last: bool = False) -> list[list[tuple[Any, ...]]]:
+        sent = [(self.send(*question), question[0]) for question in questions]
+        if last:
+            self._is_over = True
+            self.send("COMMIT")
+        self._open()
         # Asked whether there is an answer, it would wait for one.
-        return cursor.fetchall() if sql.startswith("SELECT") or " RETURNING " in sql else []
+        return [cursor.fetchall() if sql.startswith("SELECT") or " RETURNING " in sql else [] for cursor, sql in sent]
 
     def each(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        rows = list(rows)
-        if rows:
-            self._connection.execute(_in_one(sql), [list(column) for column in zip(*rows, strict=True)])
+        # What is written waits for what else is, and is one statement with it.
+        if rows := list(rows):
+            self._rows.setdefault(sql, []).extend(rows)
 
-    def found(self, sql: str, hashes: Collection[bytes]) -> list[tuple[Any, ...]]:
-        return self.all(sql.replace("= ?", "= ANY(?::bytea[])"), list(hashes)) if hashes else []
+    def found(self, sql: str, hashes: Collection[bytes], last: bool = False) -> list[tuple[Any, ...]]:
+        return self.answers((sql.replace("= ?", "= ANY(?::bytea[])"), list(hashes)), last=last)[0]
 
-    def raised(self, name: str) -> tuple[int, int]:
-        ((node, number),) = self.all(
+    def raised(self, name: str, *questions: Question) -> list[list[tuple[Any, ...]]]:
+        raising = (
             "INSERT INTO node (name, last) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET last = node.last + 1 "
-            "RETURNING id, last",
-            name,
+            "RETURNING id, last"
         )
-        return node, number
+        return self.answers((raising, name), *questions)
 
     def among(self, column: str, numbers: Collection[Any]) -> tuple[str, Any]:
         numbers = list(numbers)
@@ -275,16 +320,17 @@ class _PostgresqlTalk(Talk):
         return f"{column} = ANY(?::{kind}[])", numbers
 
 
-@contextlib.contextmanager
-def _without_waiting(connection: Any) -> Iterator[None]:
-    """Statements are sent one after the other, and only one that has an answer is waited for; as libpq 14 can."""
-    import psycopg
-
-    with connection.pipeline() if psycopg.Pipeline.is_supported() else contextlib.nullcontext():
-        yield
-
-
 @functools.cache
+def _together(statements: tuple[str, ...]) -> str:
+    """Several statements for one row each, as one for all rows of all of them; what they do is not seen by another.
+
+    >>> _together(("DELETE FROM part WHERE id = ?", "DELETE FROM node WHERE id = ?"))[:43]
+    'WITH done_0 AS (DELETE FROM part USING unne'
+    """
+    each = [f"done_{number} AS ({_in_one(sql)})" for number, sql in enumerate(statements)]
+    return _in_one(statements[0]) if len(each) == 1 else f"WITH {', '.join(each)} SELECT"
+
+
 def _in_one(sql: str) -> str:
     """A statement for one row, as one for all of them, which come as a list for each column: one way, there and back.
 
@@ -309,9 +355,9 @@ _INSERT = re.compile(r"INSERT INTO (\w+) \(([\w, ]+)\) VALUES \([?, ]+\)(| ON CO
 _DELETE = re.compile(r"DELETE FROM (\w+) WHERE (\w+ = \?(?: AND \w+ = \?)*)")
 
 _KINDS = {
-    **dict.fromkeys(("hash", "body", "pieces", "form"), "bytea"),
+    **dict.fromkeys(("hash", "body", "pieces", "form", "document", "snapshot"), "bytea"),
     **dict.fromkeys(("id", "path", "entry", "part", "node"), "bigint"),
-    **dict.fromkeys(("steps", "name", "kind", "text", "folded"), "text"),
+    **dict.fromkeys(("steps", "name", "kind", "text", "folded", "at", "noted"), "text"),
     **dict.fromkeys(("depth", "view", "number"), "integer"),
 }
 """The type of a column, by its name."""

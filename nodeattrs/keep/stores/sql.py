@@ -1,6 +1,6 @@
 """What the stores in databases have in common: revisions, pieces by content, the index for search.
 
-It speaks the SQL that SQLite and PostgreSQL share, with "?" for each value; no value and no
+It uses the SQL that SQLite and PostgreSQL share, with "?" for each value; no value and no
 query ever becomes SQL text. How to connect, to begin and to end is theirs.
 
     text      a whole document or snapshot: its hash, and the hashes of its pieces; and the hash of
@@ -34,7 +34,7 @@ from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, BadValue, DocumentError, StoreError
 from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, now, stale, taken
 from nodeattrs.keep.search.answer import Found, Index, Shown, answer
-from nodeattrs.keep.search.fields import Entry, IndexPart, Steps, index_parts, names_of
+from nodeattrs.keep.search.fields import IndexPart, Steps, index_parts, names_of
 from nodeattrs.keep.search.memory import names_found
 from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.search.terms import Range
@@ -50,8 +50,6 @@ from nodeattrs.keep.stores.pieces import (
     written,
 )
 from nodeattrs.keep.stores.turns import Turns
-
-__all__ = ["MIGRATIONS", "VERSION", "SqlStore", "Talk", "only"]
 
 NO_SNAPSHOT = "saved, origin unknown: no snapshot was saved with it"
 
@@ -95,7 +93,11 @@ _LOST = (
     ("entry", "path", "SELECT id FROM path", f"paths that search needs are gone; {_AGAIN}"),
     ("path", "id", "SELECT path FROM field", f"paths have lost the field that search needs; {_AGAIN}"),
 )
-"""Columns whose values are to be found elsewhere, where that is, and what is said where they are not."""
+"""Columns whose values are to be found elsewhere, where that is, and what is reported where they are not."""
+
+
+Question = tuple[Any, ...]
+"""A query, and its values."""
 
 
 class Talk(ABC):
@@ -108,6 +110,13 @@ class Talk(ABC):
     def all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """The rows of a query; none of a statement that gives none."""
 
+    def answers(self, *questions: Question, last: bool = False) -> list[list[tuple[Any, ...]]]:
+        """The rows of several queries; where the database is far away, they go there together.
+
+        last: nothing else is asked, so that a look may end with it
+        """
+        return [self.all(*question) for question in questions]
+
     @abstractmethod
     def each(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """One statement for each of the rows."""
@@ -116,17 +125,19 @@ class Talk(ABC):
     def among(self, column: str, numbers: Collection[Any]) -> tuple[str, Any]:
         """A condition that a column is one of these, and its value."""
 
-    def found(self, sql: str, hashes: Collection[bytes]) -> list[tuple[Any, ...]]:
-        """The rows of a query that ends in "hash = ?", for each of the hashes."""
+    def found(self, sql: str, hashes: Collection[bytes], last: bool = False) -> list[tuple[Any, ...]]:
+        """The rows of a query that ends in "hash = ?", for each of the hashes. last: as in `answers`"""
         return [row for one in hashes for row in self.all(sql, one)]
 
-    def raised(self, name: str) -> tuple[int, int]:
-        """A node, which is made unless it is there, and its next number. Of two who ask at once one waits."""
+    def raised(self, name: str, *questions: Question) -> list[list[tuple[Any, ...]]]:
+        """A node, which is made unless it is there, and its next number. Of two who ask at once one waits.
+
+        questions: what is asked then; their rows follow
+        """
         self.all("INSERT INTO node (name, last) VALUES (?, 0) ON CONFLICT DO NOTHING", name)
         # The row is locked by writing to it.
         self.all("UPDATE node SET last = last + 1 WHERE name = ?", name)
-        ((node, number),) = self.all("SELECT id, last FROM node WHERE name = ?", name)
-        return node, number
+        return self.answers(("SELECT id, last FROM node WHERE name = ?", name), *questions)
 
 
 class SqlStore(ABC):
@@ -182,22 +193,23 @@ class SqlStore(ABC):
     def load(self, name: str, at: int | datetime | None = None) -> Saved | None:
         checked_name(name, "node")
         with self._reading(f"read the node {name!r}") as talk:
-            return None if talk is None else self._load(talk, name, at)
+            return None if talk is None else self._load(talk, name, at, last=True)
 
-    def _load(self, talk: Talk, name: str, at: int | datetime | None) -> Saved | None:
+    def _load(self, talk: Talk, name: str, at: int | datetime | None, last: bool = False) -> Saved | None:
         condition, values = _when(at)
         rows = talk.all(
-            "SELECT r.number, r.at, r.noted, r.document, r.snapshot FROM revision r JOIN node n ON n.id = r.node "
-            f"WHERE n.name = ?{condition} ORDER BY r.number DESC LIMIT 1",
+            "SELECT r.number, r.at, r.noted, r.document, r.snapshot, d.pieces, s.pieces "
+            f"FROM (SELECT * FROM {_ITS_REVISIONS}{condition} ORDER BY number DESC LIMIT 1) r "
+            "LEFT JOIN text d ON d.hash = r.document LEFT JOIN text s ON s.hash = r.snapshot",
             name,
             *values,
         )
         if not rows:
             return None
-        *told, document, snapshot = rows[0]
-        revision = _revision(name, told)
+        *fields, document, snapshot, of_document, of_snapshot = rows[0]
+        revision = _revision(name, fields)
         document, snapshot = _blob(document), None if snapshot is None else _blob(snapshot)
-        texts = _Stored(talk, [text for text in (document, snapshot) if text is not None])
+        texts = _Stored(talk, [(document, of_document), (snapshot, of_snapshot)], last)
         tree = self._read(texts, document, name, "document")
         kept = None if snapshot is None else self._read(texts, snapshot, name, "snapshot")
         return Saved(name, tree, kept, NO_SNAPSHOT if kept is None else "", revision.noted, revision)
@@ -233,45 +245,39 @@ class SqlStore(ABC):
                 text.check()
                 text.pieces()
         with self._writing(f"save the node {name!r}") as talk:
-            node, following = talk.raised(name)
-            ((latest,),) = talk.all("SELECT max(number) FROM revision WHERE node = ?", node)
+            ((node, following),), ((latest,),) = talk.raised(name, (f"SELECT max(number) FROM {_ITS_REVISIONS}", name))
             for saved, each in zip(revisions, texts, strict=True):
                 revision = saved.revision
                 assert revision is not None
                 if revision.number <= (latest or 0):
                     raise taken(name, revision.number, self.describe())
-                _put(talk, node, name, revision, each)
+                _put(talk, node, revision, _noted(name, revision.noted), each)
                 latest = revision.number
             talk.all("UPDATE node SET last = ? WHERE id = ?", max(following - 1, latest), node)
-            _index(talk, node, parts)
+            _index(talk, node, name, parts)
 
     def _save(self, name: str, saved: Saved, after: int | None) -> Revision:
         texts = _texts_of(name, saved)
-        parts = _Parts(saved.document)
+        parts, noted = _Parts(saved.document), _noted(name, saved.noted)
         task = f"save the node {name!r}"
         # Most of the work is done before anybody is kept waiting; it is looked at again below.
         with self._reading(task) as talk:
-            known = {} if talk is None else _forms(talk, texts)
-            for text in texts:
-                if text.form is None or known.get(text.hash) != text.form:
-                    text.check()
-                text.is_new = text.hash not in known
-                if text.is_new:
-                    text.pieces()
-            if talk is not None and (texts[0].hash not in known or _document_of(talk, name) != texts[0].hash):
-                for part in _unknown_parts(talk, parts, _secret(talk)):
-                    parts.entries(part)
+            same = _prepared(talk, name, texts, parts)
         with self._writing(task) as talk:
-            node, number = talk.raised(name)
-            before = talk.all(
-                "SELECT number, at, noted, document FROM revision WHERE node = ? ORDER BY number DESC LIMIT 1", node
+            forms = [_form_question(text) for text in texts if not text.is_new]
+            index = [] if same else _index_questions(talk, name, parts)
+            ((node, number),), before, *rows = talk.raised(
+                name,
+                (f"SELECT number, at, noted, document FROM {_ITS_REVISIONS} ORDER BY number DESC LIMIT 1", name),
+                *forms,
+                *index,
             )
             if after is not None and after != (before[0][0] if before else 0):
                 raise stale(name, after, _revision(name, before[0][:3]) if before else None, self.describe())
             revision = Revision(number, now(), saved.noted)
-            _put(talk, node, name, revision, texts)
+            _put(talk, node, revision, noted, texts, rows[: len(forms)])
             if not before or _blob(before[0][3]) != texts[0].hash:
-                _index(talk, node, parts)
+                _index(talk, node, name, parts, rows[len(forms) :])
         return revision
 
     def delete(self, name: str) -> bool:
@@ -317,10 +323,10 @@ class SqlStore(ABC):
                     "AND r.number = (SELECT max(o.number) FROM revision o WHERE o.node = n.id) ORDER BY n.name"
                 )
             )
-        for name, *told in rows:
+        for name, *fields in rows:
             revision = None
-            with contextlib.suppress(DocumentError):  # `check` says what is wrong; the others are told all the same
-                revision = _revision(name, told)
+            with contextlib.suppress(DocumentError):  # `check` says what is wrong; the others are reported all the same
+                revision = _revision(name, fields)
             yield name, revision
 
     # --- search ---------------------------------------------------------------------
@@ -396,7 +402,7 @@ class SqlStore(ABC):
         latest = _document_of(talk, name)
         if latest is None or sound.get(latest):
             return
-        wanted = set(_Parts(json.loads(_text(talk, latest))).numbered(_secret(talk)))
+        wanted = _Parts(json.loads(_text(talk, latest))).numbered(_secret(talk)).keys()
         if wanted != {part for (part,) in talk.all("SELECT part FROM node_part WHERE node = ?", node)}:
             yield f"search does not know {name} as it is; {_AGAIN}"
 
@@ -432,7 +438,7 @@ class SqlStore(ABC):
             text = _document_of(talk, name)
             assert text is not None
             if not _fault_of(talk, text):
-                _index(talk, node, _Parts(json.loads(_text(talk, text))))
+                _index(talk, node, name, _Parts(json.loads(_text(talk, text))))
             if on_node is not None:
                 on_node(name)
 
@@ -469,8 +475,8 @@ def _when(at: int | datetime | None) -> tuple[str, list[Any]]:
     if at is None:
         return "", []
     if isinstance(at, datetime):
-        return " AND r.at <= ?", [_spelled(at)]
-    return " AND r.number = ?", [at]
+        return " AND at <= ?", [_spelled(at)]
+    return " AND number = ?", [at]
 
 
 def _revision(name: str, row: Sequence[Any]) -> Revision:
@@ -481,12 +487,12 @@ def _revision(name: str, row: Sequence[Any]) -> Revision:
         raise DocumentError(f"revision {number} of the node {name!r} has a damaged note: {error}") from None
 
 
+_ITS_REVISIONS = "revision WHERE node = (SELECT id FROM node WHERE name = ?)"
+_DOCUMENT = f"SELECT document FROM {_ITS_REVISIONS} ORDER BY number DESC LIMIT 1"
+
+
 def _document_of(talk: Talk, name: str) -> bytes | None:
-    rows = talk.all(
-        "SELECT r.document FROM revision r JOIN node n ON n.id = r.node WHERE n.name = ? "
-        "ORDER BY r.number DESC LIMIT 1",
-        name,
-    )
+    rows = talk.all(_DOCUMENT, name)
     return _blob(rows[0][0]) if rows else None
 
 
@@ -529,18 +535,48 @@ def _texts_of(name: str, saved: Saved) -> list[_Text]:
     return texts
 
 
-def _put(talk: Talk, node: int, name: str, revision: Revision, texts: Sequence[_Text]) -> None:
-    """Write a revision and its texts."""
-    _write(talk, texts)
-    talk.all(
+def _noted(name: str, noted: Noted) -> str:
+    return json_text(noted.to_dict(), f"what is noted of the node {name!r}")
+
+
+def _put(
+    talk: Talk,
+    node: int,
+    revision: Revision,
+    noted: str,
+    texts: Sequence[_Text],
+    forms: Sequence[list[tuple[Any, ...]]] | None = None,
+) -> None:
+    """Write a revision and its texts. forms: what those that are not new were found to be; else they are asked for"""
+    if forms is None:
+        forms = talk.answers(*[_form_question(text) for text in texts if not text.is_new])
+    _write(talk, texts, _forms(forms))
+    hashes = texts[0].hash, texts[1].hash if len(texts) > 1 else None
+    talk.each(
         "INSERT INTO revision (node, number, at, noted, document, snapshot) VALUES (?, ?, ?, ?, ?, ?)",
-        node,
-        revision.number,
-        _spelled(revision.at),
-        json_text(revision.noted.to_dict(), f"what is noted of the node {name!r}"),
-        texts[0].hash,
-        texts[1].hash if len(texts) > 1 else None,
+        [(node, revision.number, _spelled(revision.at), noted, *hashes)],
     )
+
+
+def _prepared(talk: Talk | None, name: str, texts: Sequence[_Text], parts: _Parts) -> bool:
+    """Make what a save is likely to write; whether the document is the node's as it is.
+
+    raises: BadValue
+    """
+    known, latest = {}, None
+    if talk is not None:
+        *forms, rows = talk.answers(*map(_form_question, texts), (_DOCUMENT, name))
+        known, latest = _forms(forms), _blob(rows[0][0]) if rows else None
+    for text in texts:
+        if text.form is None or known.get(text.hash) != text.form:
+            text.check()
+        text.is_new = text.hash not in known
+        if text.is_new:
+            text.pieces()
+    same = latest == texts[0].hash
+    if talk is not None and not same:
+        parts.prepare(_secret(talk), _unknown_parts(talk, parts))
+    return same
 
 
 def _blob(value: Any) -> bytes:
@@ -548,15 +584,17 @@ def _blob(value: Any) -> bytes:
     return bytes(value) if isinstance(value, bytes | bytearray | memoryview) else b""
 
 
-def _forms(talk: Talk, texts: Sequence[_Text]) -> dict[bytes, bytes | None]:
-    """Those of the texts that are there, and the hash of the value that each was made of, where that is known."""
-    rows = talk.found("SELECT hash, form FROM text WHERE hash = ?", [text.hash for text in texts])
-    return {_blob(name): None if form is None else _blob(form) for name, form in rows}
+def _form_question(text: _Text) -> Question:
+    return "SELECT hash, form FROM text WHERE hash = ?", text.hash
 
 
-def _write(talk: Talk, texts: Sequence[_Text]) -> None:
+def _forms(answers: Iterable[list[tuple[Any, ...]]]) -> dict[bytes, bytes | None]:
+    """The texts that are there, and the hash of the value that each was made of, where that is known."""
+    return {_blob(name): None if form is None else _blob(form) for rows in answers for name, form in rows}
+
+
+def _write(talk: Talk, texts: Sequence[_Text], known: Collection[bytes]) -> None:
     # One that was new a moment ago is written without asking, and does no harm if it is there now.
-    known = _forms(talk, [text for text in texts if not text.is_new])
     unknown = {text.hash: text for text in texts if text.hash not in known}
     # In one order for all who write, so that no two of them wait for each other.
     pieces = {name: body for text in unknown.values() for name, body in text.pieces().items()}
@@ -568,13 +606,13 @@ def _write(talk: Talk, texts: Sequence[_Text]) -> None:
 class _Stored:
     """Texts as they are stored, and their pieces, which are read together."""
 
-    def __init__(self, talk: Talk, names: Collection[bytes]) -> None:
-        rows = talk.found("SELECT hash, pieces FROM text WHERE hash = ?", set(names))
-        self._pieces = {_blob(name): _blob(pieces) for name, pieces in rows}
+    def __init__(self, talk: Talk, texts: Iterable[tuple[bytes | None, Any]], last: bool = False) -> None:
+        """texts: each with the names of its pieces, None where it is gone. last: as in `Talk.answers`"""
+        self._pieces = {name: _blob(pieces) for name, pieces in texts if name is not None and pieces is not None}
         wanted = {
             pieces[at : at + HASH] for pieces in self._pieces.values() for at in range(0, len(pieces), HASH)
         }  # a piece may stand there twice
-        bodies = talk.found("SELECT hash, body FROM piece WHERE hash = ?", wanted)
+        bodies = talk.found("SELECT hash, body FROM piece WHERE hash = ?", wanted, last)
         self._bodies = {_blob(name): _blob(body) for name, body in bodies}
 
     def text(self, name: bytes) -> bytes:
@@ -589,7 +627,8 @@ class _Stored:
 
 def _text(talk: Talk, name: bytes) -> bytes:
     """raises: LookupError, zlib.error, ValueError, where it is damaged"""
-    return _Stored(talk, [name]).text(name)
+    rows = talk.all("SELECT hash, pieces FROM text WHERE hash = ?", name)
+    return _Stored(talk, [(_blob(hash), pieces) for hash, pieces in rows]).text(name)
 
 
 def _fault_of(talk: Talk, name: bytes) -> str:
@@ -638,22 +677,39 @@ def _without(table: str, column: str, *others: str) -> str:
 
 
 class _Parts:
-    """The parts of a document, and their entries once they are asked for."""
+    """The parts of a document, and the rows of those that the index may lack, once they are prepared."""
 
     def __init__(self, document: JsonMap) -> None:
         self._document = document
-        self._parts: list[IndexPart] | None = None
-        self._entries: dict[bytes, dict[Entry, int]] = {}
+        self._numbered: dict[int, IndexPart] | None = None
+        self._prepared: set[int] = set()
+        self.entries: list[tuple[Any, ...]] = []
+        self.views: list[tuple[int, int, int]] = []
+        self.paths: dict[Steps, tuple[int, str]] = {}
 
     def numbered(self, secret: bytes) -> dict[int, IndexPart]:
-        if self._parts is None:
-            self._parts = list(index_parts(self._document))
-        return {_number(secret, b"part", part.key): part for part in self._parts}
+        if self._numbered is None:
+            self._numbered = {_number(secret, b"part", part.key): part for part in index_parts(self._document)}
+        return self._numbered
 
-    def entries(self, part: IndexPart) -> dict[Entry, int]:
-        if part.key not in self._entries:
-            self._entries[part.key] = part.entries()
-        return self._entries[part.key]
+    def prepare(self, secret: bytes, unknown: Iterable[int]) -> None:
+        """Make the rows of the parts with these numbers, unless that is done."""
+        for number in set(unknown) - self._prepared:
+            self._prepared.add(number)
+            for entry, view in self.numbered(secret)[number].entries().items():
+                known = self.paths.get(entry.steps)
+                if known is None:
+                    spelled = _path_text(entry.steps)
+                    known = self.paths[entry.steps] = _number(secret, b"path", spelled.encode()), spelled
+                path, spelled = known
+                its = _number(secret, b"entry", "\n".join((spelled, entry.kind, entry.text)).encode("utf-8"))
+                folded = entry.text.casefold()
+                self.entries.append((its, path, entry.kind, entry.text, None if folded == entry.text else folded))
+                self.views.append((its, number, view))
+
+    @property
+    def prepared(self) -> list[tuple[int]]:
+        return [(number,) for number in sorted(self._prepared)]
 
 
 def _secret(talk: Talk) -> bytes:
@@ -671,38 +727,40 @@ def _path_text(steps: Steps) -> str:
     return json.dumps(steps)
 
 
-def _unknown_parts(talk: Talk, parts: _Parts, secret: bytes) -> list[IndexPart]:
-    numbered = parts.numbered(secret)
-    condition, numbers = talk.among("id", list(numbered))
-    known = {part for (part,) in talk.all(f"SELECT id FROM part WHERE {condition}", numbers)}
-    return [part for number, part in numbered.items() if number not in known]
+def _unknown_parts(talk: Talk, parts: _Parts) -> set[int]:
+    """The parts of a document that the index lacks; the last that is asked of a look."""
+    numbered = parts.numbered(_secret(talk))
+    return numbered.keys() - _numbers(talk.answers(_among(talk, "part", numbered), last=True)[0])
 
 
-def _index(talk: Talk, node: int, parts: _Parts) -> None:
+def _among(talk: Talk, table: str, numbers: Collection[int]) -> Question:
+    condition, values = talk.among("id", numbers)
+    return f"SELECT id FROM {table} WHERE {condition}", values
+
+
+def _numbers(rows: Iterable[tuple[Any, ...]]) -> set[int]:
+    return {number for (number,) in rows}
+
+
+def _index_questions(talk: Talk, name: str, parts: _Parts) -> list[Question]:
+    """What `_index` asks of a node: which parts and paths are there, and which parts it has."""
+    paths = [path for path, _ in parts.paths.values()]
+    return [
+        _among(talk, "part", parts.numbered(_secret(talk))),
+        _among(talk, "path", paths),
+        ("SELECT part FROM node_part WHERE node = (SELECT id FROM node WHERE name = ?)", name),
+    ]
+
+
+def _index(talk: Talk, node: int, name: str, parts: _Parts, answers: Sequence[list[tuple[Any, ...]]] = ()) -> None:
     secret = _secret(talk)
-    unknown = _unknown_parts(talk, parts, secret)
-    entry_rows, part_rows, said_rows = [], [], []
-    paths: dict[Steps, tuple[int, str]] = {}
-    for part in unknown:
-        number = _number(secret, b"part", part.key)
-        part_rows.append((number,))
-        for entry, view in parts.entries(part).items():
-            known = paths.get(entry.steps)
-            if known is None:
-                spelled = _path_text(entry.steps)
-                known = paths[entry.steps] = _number(secret, b"path", spelled.encode()), spelled
-            path, spelled = known
-            content = "\n".join((spelled, entry.kind, entry.text)).encode("utf-8")
-            its = _number(secret, b"entry", content)
-            folded = entry.text.casefold()
-            entry_rows.append((its, path, entry.kind, entry.text, None if folded == entry.text else folded))
-            said_rows.append((its, number, view))
-    condition, numbers = talk.among("id", [path for path, _ in paths.values()])
-    old = {path for (path,) in talk.all(f"SELECT id FROM path WHERE {condition}", numbers)} if paths else set()
-    new = {steps: path for steps, (path, _) in paths.items() if path not in old}
-    path_rows = [(path, paths[steps][1]) for steps, path in new.items()]
+    there, old, kept = map(_numbers, answers or talk.answers(*_index_questions(talk, name, parts)))
+    wanted = parts.numbered(secret).keys()
+    parts.prepare(secret, wanted - there)
+    new = {steps: path for steps, (path, _) in parts.paths.items() if path not in old}
+    path_rows = [(path, parts.paths[steps][1]) for steps, path in new.items()]
     field_rows = [
-        (_field(secret, name), name, path, depth) for steps, path in new.items() for name, depth in names_of(steps)
+        (_field(secret, field), field, path, depth) for steps, path in new.items() for field, depth in names_of(steps)
     ]
     # In one order for all who write, so that no two of them wait for each other.
     talk.each("INSERT INTO path (id, steps) VALUES (?, ?) ON CONFLICT DO NOTHING", sorted(path_rows))
@@ -711,12 +769,10 @@ def _index(talk: Talk, node: int, parts: _Parts) -> None:
     )
     talk.each(
         "INSERT INTO entry (id, path, kind, text, folded) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        sorted(entry_rows, key=itemgetter(0)),
+        sorted(parts.entries, key=itemgetter(0)),
     )
-    talk.each("INSERT INTO part (id) VALUES (?) ON CONFLICT DO NOTHING", sorted(part_rows))
-    talk.each("INSERT INTO part_entry (entry, part, view) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", sorted(said_rows))
-    wanted = set(parts.numbered(secret))
-    kept = {part for (part,) in talk.all("SELECT part FROM node_part WHERE node = ?", node)}
+    talk.each("INSERT INTO part (id) VALUES (?) ON CONFLICT DO NOTHING", parts.prepared)
+    talk.each("INSERT INTO part_entry (entry, part, view) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", sorted(parts.views))
     talk.each("DELETE FROM node_part WHERE part = ? AND node = ?", [(part, node) for part in sorted(kept - wanted)])
     talk.each("INSERT INTO node_part (part, node) VALUES (?, ?)", [(part, node) for part in sorted(wanted - kept)])
 

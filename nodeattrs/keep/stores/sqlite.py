@@ -26,8 +26,6 @@ from nodeattrs.keep.revisions import OnNode
 from nodeattrs.keep.stores.sql import VERSION, SqlStore, Talk
 from nodeattrs.keep.stores.turns import folder_turn
 
-__all__ = ["SqliteStore"]
-
 _APPLICATION = 0x6E617474
 """What SQLite's header says of whose file it is."""
 
@@ -241,7 +239,7 @@ class SqliteStore(SqlStore):
         return connection
 
     @contextlib.contextmanager
-    def _failing(self, task: str, *said: str) -> Iterator[None]:
+    def _failing(self, task: str, *details: str) -> Iterator[None]:
         try:
             yield
         except StoreError:
@@ -249,12 +247,12 @@ class SqliteStore(SqlStore):
         except UnicodeDecodeError as error:
             # SQLite names what it cannot read, and the name itself is damaged.
             raise StoreError(
-                f"cannot {task} in {self._shown}: the file is damaged", said=said, hint="bring a copy of it back"
+                f"cannot {task} in {self._shown}: the file is damaged", details=details, hint="bring a copy of it back"
             ) from error
         except (sqlite3.Error, OSError) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
             hint = next((way for sign, way in _WAYS_OUT if sign in reason), None)
-            raise StoreError(f"cannot {task} in {self._shown}: {reason}", said=said, hint=hint) from error
+            raise StoreError(f"cannot {task} in {self._shown}: {reason}", details=details, hint=hint) from error
 
 
 class _SqliteTalk(Talk):

@@ -15,8 +15,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 
-__all__ = ["PATIENCE_SECONDS", "Turns", "folder_turn"]
-
 PATIENCE_SECONDS = 5.0
 """How long one waits for a turn; a change takes milliseconds."""
 

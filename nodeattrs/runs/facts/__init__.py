@@ -2,7 +2,7 @@
 
 Facts are gathered from this machine, by our own functions first and then by those
 that other packages offer under the entry point group `nodeattrs.facts`, or they are
-read from a file that Ohai or Facter wrote. Either way each of them knows who said it.
+read from a file that Ohai or Facter wrote. Either way each of them knows who set it.
 This module knows no node: a run hands the tree to one. `recipes` and `roles` are not
 here, since the run itself makes them.
 
@@ -23,6 +23,7 @@ from typing import Any
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.code import require_may_run
+from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import origins_at, sources
 from nodeattrs.core.part import Part
@@ -31,8 +32,6 @@ from nodeattrs.core.tree import Path, copied
 from nodeattrs.errors import BadValue, NodeattrsError, missing_extra
 from nodeattrs.node.values import ROOM, taken_in
 from nodeattrs.texts import documents
-
-__all__ = ["ENTRY_POINTS", "FactFunction", "Facts", "gather", "load_facts"]
 
 ENTRY_POINTS = "nodeattrs.facts"
 """The entry point group under which a package offers its fact functions."""
@@ -86,7 +85,7 @@ def gather(functions: Mapping[str, FactFunction] | None = None, now: float | Non
     """The facts of this machine.
 
     A function that fails costs its own facts only, and a warning says which one it was.
-    What this system cannot tell is absent.
+    What this system cannot know is absent.
 
     functions: name -> function, called in this order; those of the installed packages,
                by name, unless given
@@ -130,10 +129,10 @@ def _add(
 ) -> None:
     """Lay what *function* gives over the facts so far, whole or not at all."""
     try:
-        said = function(copied(folding.result.value))
-        if not isinstance(said, Mapping):
-            raise BadValue(f"facts are a map, not {type(said).__name__}")
-        more = taken_in(said)
+        given = function(copied(folding.result.value))
+        if not isinstance(given, Mapping):
+            raise BadValue(f"facts are a map, not {type(given).__name__}")
+        more = taken_in(given)
     except Exception as error:  # whatever a stranger's function does, the other facts are still facts
         warnings.append(_failed(f"{kind} {name} failed", error))
     else:
@@ -141,16 +140,32 @@ def _add(
 
 
 def _failed(message: str, cause: Exception) -> NodeattrsError:
-    warning = NodeattrsError(message, said=[f"{type(cause).__name__}: {cause}"])
+    warning = NodeattrsError(message, details=[f"{type(cause).__name__}: {cause}"])
     warning.kind = "fact-function-failed"
     warning.__cause__ = cause
     return warning
 
 
+def laid_over(facts: Facts, more: Mapping[str, Any], origin: Origin) -> Facts:
+    """Facts, and more of them from one origin: maps meet key by key, anything else replaces."""
+    folded = fold([Layer(facts.tree, facts.locator), Layer(more, origin)], ACROSS)
+    return Facts(folded.to_dict(), _First(folded), facts.warnings)
+
+
+@dataclass(frozen=True, slots=True)
+class _First:
+    """A locator: of each path the first of its origins."""
+
+    folded: Folded
+
+    def at(self, path: Path) -> Origin:
+        return self.folded.origins(path)[0]
+
+
 def load_facts(path: pathlib.Path, file: str | None = None, *, settled: bool = False) -> Facts:
     """The facts in a file that `ohai` or `facter --json` wrote.
 
-    Facter's facts are said again by Ohai's names; see `facts.facter`.
+    Facter's facts are set again by Ohai's names; see `facts.facter`.
 
     file:    its name in messages; *path* itself unless given
     settled: nobody is going to change them; see `Facts`
@@ -159,13 +174,13 @@ def load_facts(path: pathlib.Path, file: str | None = None, *, settled: bool = F
     document = documents.read(path, file)
     if not isinstance(document.tree, dict):
         raise document.error("facts are a map of names", hint=_WRITTEN)
-    if told := next((name for name in _OF_CHEF if name in document.tree), None):
-        raise document.error(f"these are no facts but a document of Chef: it has {told}", hint=_WRITTEN)
+    if of_chef := next((name for name in _OF_CHEF if name in document.tree), None):
+        raise document.error(f"these are no facts but a document of Chef: it has {of_chef}", hint=_WRITTEN)
     locator = document.locator("facts", path.name)
 
     from nodeattrs.runs.facts import facter
 
     if not facter.is_facter(document.tree):
         return Facts(document.tree, locator, document.warnings, settled and document.levels <= ROOM)
-    spoken = facter.translated(document)
-    return Facts(spoken.tree, facter.Translator(locator, spoken.sources), document.warnings)
+    renamed = facter.translated(document)
+    return Facts(renamed.tree, facter.Translator(locator, renamed.sources), document.warnings)

@@ -14,8 +14,6 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Route", "address_entry", "chosen", "default_route4", "default_route6", "named", "of_family"]
-
 _SCOPES = ("global", "site", "link", "host", "node")
 _ROUTE_UP, _ROUTE_REJECTS = 0x1, 0x200
 
@@ -136,26 +134,26 @@ class _Candidate:
 
     interface: str
     address: str
-    told: Mapping[str, Any]
+    entry: Mapping[str, Any]
 
     @property
     def network(self) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
-        prefixlen = self.told.get("prefixlen")
+        prefixlen = self.entry.get("prefixlen")
         return ipaddress.ip_network(f"{self.address}/{prefixlen}" if prefixlen else self.address, strict=False)
 
     @property
     def rank(self) -> tuple[int, int, int]:
-        scope = self.told["scope"].lower()
+        scope = self.entry["scope"].lower()
         wide = _SCOPES.index(scope) if scope in _SCOPES else len(_SCOPES)
         return wide, -self.network.prefixlen, int(ipaddress.ip_address(self.address))
 
     def reaches(self, gateway: str) -> bool:
         if gateway in ("0.0.0.0", "::") or gateway.startswith("fe80:"):
             return False  # every interface has that one
-        if "peer" in self.told:
-            return bool(self.told["peer"] == gateway)
+        if "peer" in self.entry:
+            return bool(self.entry["peer"] == gateway)
         return ipaddress.ip_address(gateway) in self.network
 
 
 def of_family(interface: Mapping[str, Any], family: str) -> list[str]:
-    return [address for address, told in interface.get("addresses", {}).items() if told["family"] == family]
+    return [address for address, entry in interface.get("addresses", {}).items() if entry["family"] == family]

@@ -1,4 +1,4 @@
-"""Facter's facts, said again by Ohai's names.
+"""Facter's facts, set again by Ohai's names.
 
 What Facter wrote stays under Facter's names, and Ohai's names are added, each
 remembering the fact it repeats, so that its line in the file is true. Where both use one
@@ -23,8 +23,6 @@ from nodeattrs.errors import DocumentError
 from nodeattrs.runs.facts import platforms
 from nodeattrs.runs.facts.addresses import address_entry, named
 from nodeattrs.texts.documents import Document
-
-__all__ = ["Translation", "Translator", "is_facter", "translated"]
 
 _PLATFORMS = {
     "archlinux": "arch",
@@ -76,8 +74,8 @@ class Translation:
         value = dig(self.document.tree, source)
         return None if value is ABSENT else value
 
-    def say(self, target: Path, source: Path, spoken: Callable[[Any], Any] = lambda value: value) -> None:
-        """Repeat the fact at *source*, if there is one, at *target*, as *spoken* of it.
+    def put(self, target: Path, source: Path, spelled: Callable[[Any], Any] = lambda value: value) -> None:
+        """Repeat the fact at *source*, if there is one, at *target*, as *spelled* makes it.
 
         raises: DocumentError, where the fact is not what Facter writes there
         """
@@ -85,7 +83,7 @@ class Translation:
         if value is None:
             return
         try:
-            value = spoken(value)
+            value = spelled(value)
         except (AttributeError, OverflowError, TypeError, ValueError) as error:
             raise self._odd(source, value) from error
         here = self.tree
@@ -139,48 +137,48 @@ def translated(document: Document) -> Translation:
     _memory(to)
     _mountpoints(to)
     _networking(to)
-    to.say(("uptime_seconds",), ("system_uptime", "seconds"), int)
+    to.put(("uptime_seconds",), ("system_uptime", "seconds"), int)
     return to
 
 
 def _platform(to: Translation) -> None:
-    to.say(("platform",), ("os", "name"), _named)
-    to.say(("platform_version",), ("os", "release", "full"), str)
-    to.say(("platform_version",), ("os", "macosx", "version", "full"), str)
+    to.put(("platform",), ("os", "name"), _named)
+    to.put(("platform_version",), ("os", "release", "full"), str)
+    to.put(("platform_version",), ("os", "macosx", "version", "full"), str)
     family = platforms.family_of(to.tree.get("platform", ""))
-    to.say(
-        ("platform_family",), ("os", "family"), lambda said: family or platforms.family_of(_named(said)) or _named(said)
+    to.put(
+        ("platform_family",), ("os", "family"), lambda name: family or platforms.family_of(_named(name)) or _named(name)
     )
 
 
-def _named(said: str) -> str:
-    return platforms.ohai_name(_PLATFORMS.get(said.lower(), said.lower()))
+def _named(name: str) -> str:
+    return platforms.ohai_name(_PLATFORMS.get(name.lower(), name.lower()))
 
 
 def _kernel(to: Translation) -> None:
     if to.text(("kernel",)) is None:
         return
-    to.say(("kernel", "name"), ("kernel",))
-    to.say(("kernel", "os"), ("kernel",), lambda name: "GNU/Linux" if name == "Linux" else name)
-    to.say(("kernel", "release"), ("kernelrelease",), str)
-    to.say(("kernel", "machine"), ("os", "hardware"))
+    to.put(("kernel", "name"), ("kernel",))
+    to.put(("kernel", "os"), ("kernel",), lambda name: "GNU/Linux" if name == "Linux" else name)
+    to.put(("kernel", "release"), ("kernelrelease",), str)
+    to.put(("kernel", "machine"), ("os", "hardware"))
 
 
 def _processors(to: Translation) -> None:
     here = ("processors",)
     to.sources["cpu",] = here
-    to.say(("cpu", "total"), (*here, "count"), int)
-    to.say(("cpu", "real"), (*here, "physicalcount"), int)
+    to.put(("cpu", "total"), (*here, "count"), int)
+    to.put(("cpu", "real"), (*here, "physicalcount"), int)
     sockets = to.found((*here, "physicalcount"))
-    to.say(("cpu", "cores"), (*here, "cores"), lambda cores: int(cores) * int(sockets or 1))
+    to.put(("cpu", "cores"), (*here, "cores"), lambda cores: int(cores) * int(sockets or 1))
     for index in to.entries((*here, "models")):
-        to.say(("cpu", str(index), "model_name"), (*here, "models", index))
+        to.put(("cpu", str(index), "model_name"), (*here, "models", index))
 
 
 def _memory(to: Translation) -> None:
     for target, source in (((), "system"), (("swap",), "swap")):
-        to.say(("memory", *target, "total"), ("memory", source, "total_bytes"), _kilobytes)
-        to.say(
+        to.put(("memory", *target, "total"), ("memory", source, "total_bytes"), _kilobytes)
+        to.put(
             ("memory", *target, "free" if target else "available"), ("memory", source, "available_bytes"), _kilobytes
         )
 
@@ -208,39 +206,39 @@ def _mountpoints(to: Translation) -> None:
         source = ("mountpoints", mount)
         device = to.text((*source, "device"))
         views: list[Path] = [("filesystem", "by_mountpoint", mount)]
-        to.say((*views[0], "devices"), (*source, "device"), lambda device: [device])
+        to.put((*views[0], "devices"), (*source, "device"), lambda device: [device])
         if device is not None:
             by_device, by_pair = ("filesystem", "by_device", device), ("filesystem", "by_pair", f"{device},{mount}")
             views += [by_device, by_pair]
             mounts = [*(dig(to.tree, (*by_device, "mounts")) or []), mount]
-            to.say((*by_device, "mounts"), source, _always(mounts))
+            to.put((*by_device, "mounts"), source, _always(mounts))
             to.sources[(*by_device, "mounts", len(mounts) - 1)] = source
-            to.say((*by_pair, "device"), (*source, "device"))
-            to.say((*by_pair, "mount"), source, _always(mount))
+            to.put((*by_pair, "device"), (*source, "device"))
+            to.put((*by_pair, "mount"), source, _always(mount))
         for view in views:
             to.sources[view] = source
-            for target, name, spoken in _OF_A_MOUNT:
-                to.say((*view, target), (*source, name), spoken)
+            for target, name, spelled in _OF_A_MOUNT:
+                to.put((*view, target), (*source, name), spelled)
 
 
 def _networking(to: Translation) -> None:
     here = ("networking",)
     for target, name in (("hostname", "hostname"), ("fqdn", "fqdn"), ("domain", "domain"), ("ipaddress", "ip")):
-        to.say((target,), (*here, name))
-    to.say(("ip6address",), (*here, "ip6"))
-    to.say(("macaddress",), (*here, "mac"), str.upper)
+        to.put((target,), (*here, name))
+    to.put(("ip6address",), (*here, "ip6"))
+    to.put(("macaddress",), (*here, "mac"), str.upper)
     to.sources["network",] = here
-    to.say(("network", "default_interface"), (*here, "primary"))
+    to.put(("network", "default_interface"), (*here, "primary"))
     for name in to.entries((*here, "interfaces")):
         _interface(to, ("network", "interfaces", name), (*here, "interfaces", name))
 
 
 def _interface(to: Translation, target: Path, source: Path) -> None:
-    to.say(target, source, _always(named(str(source[-1]))))
-    to.say((*target, "mtu"), (*source, "mtu"), str)
-    to.say((*target, "state"), (*source, "operational_state"), str)
+    to.put(target, source, _always(named(str(source[-1]))))
+    to.put((*target, "mtu"), (*source, "mtu"), str)
+    to.put((*target, "state"), (*source, "operational_state"), str)
     if mac := to.text((*source, "mac")):
-        to.say((*target, "addresses", mac.upper()), (*source, "mac"), _always({"family": "lladdr"}))
+        to.put((*target, "addresses", mac.upper()), (*source, "mac"), _always({"family": "lladdr"}))
     for bindings, ip, netmask in (("bindings", "ip", "netmask"), ("bindings6", "ip6", "netmask6")):
         bound = [(*source, bindings, index) for index in to.entries((*source, bindings))]
         for binding in bound:
@@ -255,8 +253,8 @@ def _address(to: Translation, interface: Path, address: Path, netmask: Path, sco
         return
     mask, width = to.text(netmask), to.text(scope) if ":" in text else None
     target = (*interface, "addresses", text)
-    to.say(target, address, lambda text: address_entry(ipaddress.ip_address(text), None, width))
-    to.say(target, netmask, lambda mask: address_entry(ipaddress.ip_address(text), mask, width))
+    to.put(target, address, lambda text: address_entry(ipaddress.ip_address(text), None, width))
+    to.put(target, netmask, lambda mask: address_entry(ipaddress.ip_address(text), mask, width))
     # Facter says all of it in other words, and each word has its line.
     to.sources[target] = address
     to.sources |= {(*target, "family"): address, (*target, "scope"): scope if width else address}

@@ -20,8 +20,6 @@ import psutil
 
 from nodeattrs.runs.facts import network, platforms
 
-__all__ = ["FUNCTIONS", "cpu_of", "modules_of", "platform_of"]
-
 
 def _text(path: str) -> str:
     """What a file says, or nothing: on another system there is no such file."""
@@ -32,7 +30,7 @@ def _text(path: str) -> str:
 
 
 def kernel(facts: Mapping[str, Any]) -> dict[str, Any]:
-    # No `processor`: it takes a program to tell, which mostly says "unknown".
+    # No `processor`: it takes a program to know, which mostly says "unknown".
     seen = python_platform.uname()
     name = seen.system
     tree: dict[str, Any] = {
@@ -134,7 +132,7 @@ def cpu(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def cpu_of(lines: Iterable[str]) -> dict[str, Any]:
-    """The processors, from the lines of Linux' /proc/cpuinfo; the counts that those lines tell.
+    """The processors, from the lines of Linux' /proc/cpuinfo; the counts that those lines give.
 
     total: logical processors;  cores: what they share;  real: the sockets those sit in
 
@@ -172,19 +170,19 @@ def filesystem(facts: Mapping[str, Any]) -> dict[str, Any]:
     for mounted in psutil.disk_partitions(all=True):
         device, mount = mounted.device, mounted.mountpoint
         # To ask an automount for its size would mount it.
-        told = _sizes(mount) if mounted.fstype != "autofs" else {}
-        told |= {"fs_type": mounted.fstype, "mount_options": mounted.opts.split(",")}
-        by_pair[f"{device},{mount}"] = {"device": device, "mount": mount, **told}
+        details = _sizes(mount) if mounted.fstype != "autofs" else {}
+        details |= {"fs_type": mounted.fstype, "mount_options": mounted.opts.split(",")}
+        by_pair[f"{device},{mount}"] = {"device": device, "mount": mount, **details}
     for entry in by_pair.values():
-        told = {key: value for key, value in entry.items() if key not in ("device", "mount")}
-        _noted(by_device, entry["device"], told, "mounts", entry["mount"])
-        _noted(by_mountpoint, entry["mount"], told, "devices", entry["device"])
+        details = {key: value for key, value in entry.items() if key not in ("device", "mount")}
+        _noted(by_device, entry["device"], details, "mounts", entry["mount"])
+        _noted(by_mountpoint, entry["mount"], details, "devices", entry["device"])
     return {"filesystem": {"by_device": by_device, "by_mountpoint": by_mountpoint, "by_pair": by_pair}}
 
 
-def _noted(view: dict[str, Any], name: str, told: dict[str, Any], others: str, other: str) -> None:
+def _noted(view: dict[str, Any], name: str, details: dict[str, Any], others: str, other: str) -> None:
     entry = view.setdefault(name, {others: []})
-    entry.update(told)
+    entry.update(details)
     entry[others].append(other)
 
 
@@ -226,4 +224,4 @@ FUNCTIONS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "filesystem": filesystem,
     "network": network.network,
 }
-"""What we know to ask, in order: `platform` reads what `kernel` said."""
+"""What we know to ask, in order: `platform` reads what `kernel` found."""

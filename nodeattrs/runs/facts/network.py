@@ -16,8 +16,6 @@ import psutil
 
 from nodeattrs.runs.facts.addresses import address_entry, chosen, default_route4, default_route6, named, of_family
 
-__all__ = ["network"]
-
 _FAMILIES = (  # and an address that is nobody's, out there
     ("inet", "default", "ipaddress", "203.0.113.1"),
     ("inet6", "default_inet6", "ip6address", "2001:db8::1"),
@@ -72,7 +70,7 @@ def _interface(name: str, addresses: Iterable[Any], stats: Any) -> dict[str, Any
     carried = _sys(name, "carrier") == "1"
     if stats is not None:
         flags = [flag.upper() for flag in getattr(stats, "flags", "").split(",") if flag]
-        if (_SYS / name).is_dir():  # Linux: `ip` tells the carrier where the ioctl tells "running"
+        if (_SYS / name).is_dir():  # Linux: `ip` shows the carrier where the ioctl shows "running"
             flags = [flag for flag in _FLAG_ORDER if flag in flags or (flag == "LOWER_UP" and carried)]
         tree |= {"mtu": str(stats.mtu), "flags": flags}
     if encapsulation := _ENCAPSULATIONS.get(_sys(name, "type")):
@@ -89,7 +87,7 @@ def _interface(name: str, addresses: Iterable[Any], stats: Any) -> dict[str, Any
 def _sys(name: str, what: str) -> str:
     try:
         return (_SYS / name / what).read_text(encoding="ascii").strip()
-    except (OSError, ValueError):  # not Linux; or an interface that is down, which has no carrier to tell
+    except (OSError, ValueError):  # not Linux; or an interface that is down, which has no carrier to show
         return ""
 
 
@@ -111,7 +109,7 @@ def _address(address: Any) -> tuple[str, dict[str, Any]] | None:
 
 
 def _source_towards(outside: str) -> str | None:
-    """The address from which the kernel would speak to *outside*. Nothing is sent."""
+    """The address from which the kernel would reach *outside*. Nothing is sent."""
     family = socket.AF_INET6 if ":" in outside else socket.AF_INET
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as asked:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["family_of", "ohai_name"]
-
 _RENAMED = {
     "alinux": "alibabalinux",
     "amzn": "amazon",

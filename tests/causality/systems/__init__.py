@@ -1,1 +1,1 @@
-"""The five systems, each with a generator of inputs, its examples, and the way to ask it."""
+"""The systems, a module each, with a generator of inputs, its examples, and the way to ask it."""

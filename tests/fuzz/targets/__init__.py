@@ -1,12 +1,13 @@
 """The targets, one module for each room."""
 
+import pkgutil
+
 from tests.fuzz.target import Target
-from tests.fuzz.targets import bindings, catalog, cloudinit, command, hiera, keep, runs, texts
 
 __all__ = ["TARGETS"]
 
 TARGETS: dict[str, Target] = {
     target.name: target
-    for room in (texts, runs, keep, catalog, cloudinit, hiera, bindings, command)
-    for target in room.TARGETS
+    for room in pkgutil.iter_modules(__path__, f"{__name__}.")
+    for target in pkgutil.resolve_name(room.name).TARGETS
 }

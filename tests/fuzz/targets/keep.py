@@ -10,7 +10,7 @@ from typing import Any
 
 from nodeattrs import Node
 from nodeattrs.keep import Saved, Store, filtered_snapshot, open_store, saved_document
-from nodeattrs.keep.maintenance import import_nodes
+from nodeattrs.keep.carrying import import_nodes
 from nodeattrs.keep.search import Query, parse_query
 from nodeattrs.keep.search.memory import names_found
 from nodeattrs.keep.search.query import _GRAMMAR

@@ -10,6 +10,7 @@ from typing import Any
 
 from nodeattrs import Node
 from nodeattrs.cli.options import moment
+from nodeattrs.core.rules import WORDS
 from nodeattrs.keep import saved_document
 from nodeattrs.runs import Repository, Role, expand_run_list
 from nodeattrs.runs.cookbooks import Cookbook, check_versions, cookbook_order
@@ -97,7 +98,7 @@ _SETTINGS = Grammar(
             "default_attribute_blacklist"),
         "_TABLE": ("allowed", "blocked"),
         "_LEVEL": ("automatic", "default", "normal", "override"),
-        "_RULE": ('"append"', '"replace"', '"keep"', '"unite"', '"prepend"'),
+        "_RULE": tuple(f'"{word}"' for word in WORDS),
         "_LIMIT": ("steps", "values", "bytes", "depth", "seconds"),
         "_NUMBER": ("1000", "500", "0.5", "0"),
         "_PATH": ('"a.b"', '"a"', '"network/interfaces"', '"users.*.token"', '"/"', "'a.\"b c\".0'", '"*"', '"a..b"'),
@@ -166,7 +167,7 @@ def _ordered(found: tuple[Repository, Cookbook]) -> None:
     cookbooks = {"web": cookbook, "a": Cookbook("a", "1.2.3"), "b": Cookbook("b", depends={"web": "~> 1.0"})}
     tried(
         lambda: check_versions(cookbook_order(["web", "b"], cookbooks), cookbooks, cookbook.pins()),
-        lambda: [cookbook.said_of(name) for name in cookbook.depends],
+        lambda: [cookbook.named_at(name) for name in cookbook.depends],
         lambda: found[0].check(),
     )
 

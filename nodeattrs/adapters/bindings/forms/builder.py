@@ -113,7 +113,7 @@ class _Flagged(_Line):
         return self
 
     def optional(self) -> Any:
-        """Where nothing is produced the next lower binding speaks."""
+        """Where nothing is produced the next lower binding decides."""
         self._fields["optional"] = True
         return self
 

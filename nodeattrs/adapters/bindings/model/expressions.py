@@ -34,7 +34,7 @@ class Node:
         raise NotImplementedError
 
     def to_data(self) -> Any:
-        """It as plain data; what has no form of its own is told as it was written."""
+        """It as plain data; what has no form of its own is shown as it was written."""
         return {"expression": str(self)}
 
 

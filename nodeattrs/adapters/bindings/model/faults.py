@@ -26,10 +26,10 @@ class BindingError(NodeattrsError, ValueError):
         message: str,
         *,
         origins: Sequence[Origin] = (),
-        said: Iterable[str] = (),
+        details: Iterable[str] = (),
         hint: str | None = None,
     ) -> None:
-        super().__init__(message, origins=origins, said=said, hint=hint)
+        super().__init__(message, origins=origins, details=details, hint=hint)
         self.kind = kind
 
     @property

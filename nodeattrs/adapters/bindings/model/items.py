@@ -41,7 +41,7 @@ class Flagged(Item):
     abstract: somebody above must give the value
     override: something below must exist
     final:    no higher layer may bind it
-    optional: a producer that gives nothing lets the next lower binding speak
+    optional: a producer that gives nothing lets the next lower binding decide
     """
 
     abstract: bool = False
@@ -265,7 +265,7 @@ def _reserved(item: Item, name: str) -> BindingError:
 
 
 def _fault(item: Item, kind: str, message: str, hint: str | None = None) -> BindingError:
-    return BindingError(kind, message, origins=(item.origin,), said=_at(item.origin), hint=hint)
+    return BindingError(kind, message, origins=(item.origin,), details=_at(item.origin), hint=hint)
 
 
 def _at(origin: Origin) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Queries: producers that read the instances of the objects, whole or one attribute of one.
 
-What they find they tell their `Scope`, so that a graph can show it. A comparison is here too;
+What they find they note in their `Scope`, so that a graph can show it. A comparison is here too;
 the expressions of the text language compare in the same way.
 """
 

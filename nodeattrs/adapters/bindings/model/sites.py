@@ -56,7 +56,7 @@ class Site:
     """
 
     file: str | None = None
-    is_said: bool = False
+    is_written: bool = False
     defaults: dict[str, Node] | None = None
     environments: dict[str, dict[str, Node]] | None = None
     dynamic: tuple[Node, dict[str, Node]] | None = None
@@ -80,7 +80,7 @@ class Site:
         if self.layers is not None:
             site["layers"] = [layer.to_dict() for layer in self.layers]
         assigned = {one.name: one.value.to_data() for one in self.statements if isinstance(one, Assign)}
-        return {**({"site": site} if self.is_said else {}), **({"assign": assigned} if assigned else {})}
+        return {**({"site": site} if self.is_written else {}), **({"assign": assigned} if assigned else {})}
 
     def evaluated(self, variables: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str | None]:
         """The environments as plain values for `environment_of`, and the environment that is selected.
@@ -95,7 +95,7 @@ class Site:
             if isinstance(statement, Assign):
                 known[statement.name.removeprefix("::")] = value
         selected = known.get("environment")
-        if not self.is_said:
+        if not self.is_written:
             return None, None if selected is None else str(selected)
         site: dict[str, Any] = {"defaults": _worked(self.defaults or {}, ask), "environments": {}}
         for name, attributes in (self.environments or {}).items():
@@ -174,10 +174,10 @@ def environment_of(
     >>> environment_of(None, confdir="/etc/puppet").manifest
     '/etc/puppet/manifests/site.pp'
     """
-    said = site or {}
+    given = site or {}
     exists = directories if callable(directories) else _listed(directories)
     name = selected or "production"
-    dynamic = said.get("dynamic")
+    dynamic = given.get("dynamic")
     if dynamic is not None:
         if not isinstance(dynamic.get("dir"), str) or not posixpath.isabs(dynamic["dir"]):
             raise BindingError(
@@ -189,7 +189,7 @@ def environment_of(
                 "envdir-not-allowed", "a dynamic environment has its own directory: envdir cannot be set",
                 hint="leave envdir out",
             )  # fmt: skip
-    declared = said.get("environments") or {}
+    declared = given.get("environments") or {}
     if name in declared:
         own, envdir = dict(declared[name] or {}), None
     elif dynamic is not None and _is_name(name) and exists(posixpath.join(dynamic["dir"], name)):
@@ -199,7 +199,7 @@ def environment_of(
     else:
         known = ", ".join([*declared, *(["production"] if "production" not in declared else [])])
         raise BindingError("unknown-environment", f"unknown environment {name!r}", hint=f"known are {known}")
-    defaults = dict(said.get("defaults") or {})
+    defaults = dict(given.get("defaults") or {})
     for attributes in (own, defaults):
         for attribute, value in attributes.items():
             if attribute not in _ATTRIBUTES or not isinstance(value, str):

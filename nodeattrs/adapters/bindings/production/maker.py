@@ -107,7 +107,7 @@ class ValueMaker:
         return list(self._reads.values())
 
     def needs(self, one: Declaration) -> Iterator[Asked]:
-        """The keys that a declaration looks up, as far as it can be told without producing anything."""
+        """The keys that a declaration looks up, as far as it can be known without producing anything."""
         producer = one.root.producer
         if isinstance(producer, Computed):
             for name in dict.fromkeys(variables_of(producer.expression)):
@@ -302,7 +302,7 @@ class ValueMaker:
         except BindingError as error:
             if not error.origins:
                 error.origins = (root.origin,)
-                error.said = (*error.said, f"bound by {self.resolution.said(root)}")
+                error.details = (*error.details, f"bound by {self.resolution.described(root)}")
             raise
         return product, bool(root.options.get("singleton", root.producer.keeps))
 
@@ -362,21 +362,21 @@ class ValueMaker:
         keys = [spelled_key(one.key) if one.key else f"a fragment of {one.item.into!r}" for one in chain]  # type: ignore[attr-defined]
         return LookupLoop(
             "lookup-loop", f"{keys[0]} needs itself: {' -> '.join(keys)}", origins=[one.origin for one in chain],
-            said=[self.resolution.said(one) for one in chain[:-1]],
+            details=[self.resolution.described(one) for one in chain[:-1]],
         )  # fmt: skip
 
     def _not_bound(self, wanted: Asked) -> NotBound:
         declared = self.declaration(wanted)
         chain = [spelled_key(one.key) for one in self._chain() if one.key]
-        said = [f"asked for by {' -> '.join(chain)}"] if chain else []
+        details = [f"asked for by {' -> '.join(chain)}"] if chain else []
         if declared is not None:
             return NotBound(
                 "missing", f"{wanted} is bound, and nothing was produced", origins=(declared.origin,),
-                said=[self.resolution.said(declared), *said],
+                details=[self.resolution.described(declared), *details],
             )  # fmt: skip
         close = near(wanted.name, self._names()) if wanted.name else []
         return NotBound(
-            "missing", f"nothing is bound to {wanted}", said=said,
+            "missing", f"nothing is bound to {wanted}", details=details,
             hint=f"did you mean {', '.join(close)}?" if close else None,
         )  # fmt: skip
 
@@ -386,11 +386,11 @@ class ValueMaker:
     def _mismatch(self, one: Declaration, value: Any, of: Type, what: str = "declared") -> TypeMismatch:
         return TypeMismatch(
             "type-mismatch", f"{spelled_key(one.key) if one.key else 'a fragment'}: {value!r} is no {of}, as {what}",
-            origins=(one.origin,), said=(self.resolution.said(one),),
+            origins=(one.origin,), details=(self.resolution.described(one),),
         )  # fmt: skip
 
     def _about(self, one: Declaration, kind: str, message: str, hint: str | None = None) -> BindingError:
-        return BindingError(kind, message, origins=(one.origin,), said=(self.resolution.said(one),), hint=hint)
+        return BindingError(kind, message, origins=(one.origin,), details=(self.resolution.described(one),), hint=hint)
 
 
 def _needs_nothing(known: type) -> bool:

@@ -17,9 +17,9 @@ from nodeattrs.adapters.bindings.model.types import Classes, spelled_key
 from nodeattrs.adapters.bindings.model.values import taken_in
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration, UnknownSet
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.folding import Folding
+from nodeattrs.core.folding import Folding, concat
 from nodeattrs.core.origins import At
-from nodeattrs.core.part import Part, concat, entries, listed, made, sliced, unite
+from nodeattrs.core.part import Part, entries, listed, made, sliced, unite
 from nodeattrs.core.policy import (
     ABSENT_KIND,
     ANY,
@@ -27,7 +27,7 @@ from nodeattrs.core.policy import (
     LIST,
     MAP,
     MEET,
-    SAID,
+    PRESENT,
     TAKE,
     Line,
     Meet,
@@ -58,44 +58,46 @@ def _refused(lower: Part, upper: Part) -> Part:
 
 
 APPEND = Policy(
-    "append", Line(LIST, SAID, _appended, "each is an element"), Line(ANY, SAID, _alone, "each is an element")
+    "append", Line(LIST, PRESENT, _appended, "each is an element"), Line(ANY, PRESENT, _alone, "each is an element")
 )
 CONCAT = Policy(
     "concat",
     Line(LIST, LIST, concat, "two lists are joined"),
-    Line(LIST, SAID, _appended, "what is no list is an element"),
+    Line(LIST, PRESENT, _appended, "what is no list is an element"),
     Line(ABSENT_KIND, LIST, TAKE, "two lists are joined"),
-    Line(ANY, SAID, _alone, "what is no list is an element"),
+    Line(ANY, PRESENT, _alone, "what is no list is an element"),
 )
 SUM = Policy(
     "sum",
     Line(LIST, LIST, concat, "two lists are joined"),
-    Line(ABSENT_KIND, SAID, TAKE, "they are added"),
-    Line(ANY, SAID, _summed, "they are added"),
+    Line(ABSENT_KIND, PRESENT, TAKE, "they are added"),
+    Line(ANY, PRESENT, _summed, "they are added"),
 )
-FIRST = Policy("ignore", Line(ABSENT_KIND, SAID, TAKE, "the first one"), Line(ANY, SAID, KEEP, "the first one stays"))
-PRIORITY = Policy("priority", Line(ANY, SAID, TAKE, "the better position wins"))
+FIRST = Policy(
+    "ignore", Line(ABSENT_KIND, PRESENT, TAKE, "the first one"), Line(ANY, PRESENT, KEEP, "the first one stays")
+)
+PRIORITY = Policy("priority", Line(ANY, PRESENT, TAKE, "the better position wins"))
 # One level only: what stands below an entry is the better position's alone.
 MERGE = Policy(
     "merge",
     Line(MAP, MAP, Meet(PRIORITY), "the entries of the better position win"),
-    Line(ABSENT_KIND, SAID, TAKE, "the better position wins"),
-    Line(ANY, SAID, _refused),
+    Line(ABSENT_KIND, PRESENT, TAKE, "the better position wins"),
+    Line(ANY, PRESENT, _refused),
 )
 DEEP = Policy(
     "deep",
     Line(MAP, MAP, MEET, "two maps meet key by key"),
-    Line(ANY, SAID, TAKE, "the better position wins"),
+    Line(ANY, PRESENT, TAKE, "the better position wins"),
 )
 UNITE = Policy(
     "unite",
     Line(MAP, MAP, MEET, "two maps meet key by key"),
     Line(LIST, LIST, unite, "two lists unite"),
-    Line(ANY, SAID, TAKE, "the better position wins"),
+    Line(ANY, PRESENT, TAKE, "the better position wins"),
 )
-_MORE = Policy("names", Line(ABSENT_KIND, SAID, TAKE), Line(ANY, SAID, KEEP, "its own fragments decide"))
-OTHER_NAMES = Policy("names", Line(MAP, MAP, Meet(_MORE), "two names are two entries"), Line(ANY, SAID, TAKE))
-NAMES = Policy("names", Line(MAP, MAP, MEET, "two names are two entries"), Line(ANY, SAID, TAKE))
+_MORE = Policy("names", Line(ABSENT_KIND, PRESENT, TAKE), Line(ANY, PRESENT, KEEP, "its own fragments decide"))
+OTHER_NAMES = Policy("names", Line(MAP, MAP, Meet(_MORE), "two names are two entries"), Line(ANY, PRESENT, TAKE))
+NAMES = Policy("names", Line(MAP, MAP, MEET, "two names are two entries"), Line(ANY, PRESENT, TAKE))
 
 _IN_ORDER = {"ignore": FIRST, "append": APPEND, "concat": CONCAT, "sum": SUM}
 """Combinators that take the fragments of a name as they come; the others lay the better position on top."""
@@ -175,7 +177,7 @@ class _Options:
 
     def bad(self, message: str, hint: str | None = None) -> BindingError:
         return BindingError(
-            "bad-option", f"multibind {self.key}: {message}", origins=(self.origin,), said=(f"at {self.origin}",),
+            "bad-option", f"multibind {self.key}: {message}", origins=(self.origin,), details=(f"at {self.origin}",),
             hint=hint,
         )  # fmt: skip
 
@@ -254,7 +256,7 @@ def _check_type(options: _Options, fragment: Fragment, classes: Classes) -> None
         origin = fragment.declaration.origin
         raise TypeMismatch(
             "type-mismatch", f"multibind {options.key}: {fragment.value!r} is no {element}", origins=(origin,),
-            said=(f"the fragment is at {origin}",),
+            details=(f"the fragment is at {origin}",),
         )  # fmt: skip
 
 
@@ -351,7 +353,10 @@ def _looking(look: _Look, name: str, why: str) -> Policy:
         return entries({key: look(part) if isinstance(part.value, list) else part for key, part in parts.items()})
 
     return Policy(
-        name, Line(ANY, LIST, lambda _, upper: look(upper), why), Line(ANY, MAP, at_entries, why), Line(ANY, SAID, TAKE)
+        name,
+        Line(ANY, LIST, lambda _, upper: look(upper), why),
+        Line(ANY, MAP, at_entries, why),
+        Line(ANY, PRESENT, TAKE),
     )
 
 
@@ -401,7 +406,7 @@ def _named(options: _Options, numbered: _Numbered) -> dict[str, list[int]]:
         if not name:
             raise BindingError(
                 "unnamed-fragment", f"multibind {options.key} is a hash, and a fragment has no name",
-                origins=(origin,), said=(f"the fragment is at {origin}",), hint="write: bind 'name' to ... in 'id'",
+                origins=(origin,), details=(f"the fragment is at {origin}",), hint="write: bind 'name' to ... in 'id'",
             )  # fmt: skip
         named.setdefault(name, []).append(number)
     return named
@@ -412,7 +417,7 @@ def _name_policy(options: _Options) -> Policy:
     if options.call is not None:
         return _naming(options.call)
     policy = options.policy or _IN_ORDER.get(options.word, PRIORITY)
-    return Policy(policy.name, Line(MAP, MAP, Meet(policy), "fragments of one name meet"), Line(ANY, SAID, TAKE))
+    return Policy(policy.name, Line(MAP, MAP, Meet(policy), "fragments of one name meet"), Line(ANY, PRESENT, TAKE))
 
 
 def _entry(options: _Options, name: str, several: _Numbered, policy: Policy) -> Folding:
@@ -442,7 +447,7 @@ def _naming(call: Callable[[str, Any, Any], Any]) -> Policy:
 
 
 def _by_function(call: Callable[..., Any], combined: Callable[[Part, Part], Part]) -> Policy:
-    return Policy(getattr(call, "__name__", "combinator"), Line(ANY, SAID, combined, "combined by a function"))
+    return Policy(getattr(call, "__name__", "combinator"), Line(ANY, PRESENT, combined, "combined by a function"))
 
 
 def _check_single(options: _Options, name: str, several: Sequence[Fragment]) -> None:
@@ -452,6 +457,6 @@ def _check_single(options: _Options, name: str, several: Sequence[Fragment]) -> 
         tied = [fragment.declaration.origin for fragment in several]
         raise BindingError(
             "duplicate-fragment", f"multibind {options.key} has {name!r} {len(several)} times", origins=tied,
-            said=[f"at {origin}" for origin in tied if isinstance(origin, Origin)],
+            details=[f"at {origin}" for origin in tied if isinstance(origin, Origin)],
             hint="the option conflict_resolution or combinator says what to do",
         )  # fmt: skip

@@ -1,8 +1,8 @@
-"""Which declaration speaks for each key, and everything that is wrong with a composition.
+"""Which declaration decides each key, and everything that is wrong with a composition.
 
 A declaration stands at a position: its layer, then the categories that make it apply.
 The best position of a key wins; the order in which things are declared never matters.
-All faults of all keys are collected before anybody is told. It produces no value.
+All faults of all keys are collected before any is raised. It produces no value.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from collections.abc import Iterable
 from nodeattrs.adapters.bindings.model.state import Objects, State
 from nodeattrs.adapters.bindings.resolution.applying import Applied, bind_again, check_ids, choose, declare_parameters
 from nodeattrs.adapters.bindings.resolution.declarations import Layer, Resolution
-
-__all__ = ["resolve"]
 
 
 def resolve(layers: Iterable[Layer], state: State, objects: Objects) -> Resolution:

@@ -44,7 +44,6 @@ from nodeattrs.adapters.bindings.resolution.declarations import (
     Declaration,
     Layer,
     Place,
-    Position,
     Resolution,
     UnknownSet,
     Why,
@@ -95,9 +94,9 @@ class Applied:
     def fault(self, kind: str, message: str, about: Iterable[Declaration], hint: str | None = None) -> None:
         """Note something that is wrong, with all whom it is about."""
         listed = list(about)
-        said = [self.resolution.said(one) for one in listed]
+        details = [self.resolution.described(one) for one in listed]
         origins = [one.origin for one in listed]
-        self.resolution.faults.append(BindingError(kind, message, origins=origins, said=said, hint=hint))
+        self.resolution.faults.append(BindingError(kind, message, origins=origins, details=details, hint=hint))
 
     def near_misses(self, key: Key) -> str | None:
         """A hint with the names of the same kind that look like this one."""
@@ -249,14 +248,14 @@ def choose(applied: Applied) -> None:
         winner = several[0] if len(several) == 1 else _best(applied, key, several)
         if winner is None:
             continue
-        if (winner.abstract or winner.override) and not _may_speak(applied, key, winner, several):
+        if (winner.abstract or winner.override) and not _may_set(applied, key, winner, several):
             continue
         resolution.winners[key] = winner
 
 
 def _best(applied: Applied, key: Key, several: list[Declaration]) -> Declaration | None:
     """The one of the best position; None where several are in conflict there."""
-    several.sort(key=_position, reverse=True)
+    several.sort(key=lambda one: one.position, reverse=True)
     _check_finals(applied, key, several)
     best = standing(several)
     if len(best) > 1:
@@ -270,10 +269,6 @@ def _best(applied: Applied, key: Key, several: list[Declaration]) -> Declaration
     if key[1].startswith("/var/"):
         winner.demands = tuple(one.type for one in several if one.abstract and one.type is not ANY)
     return winner
-
-
-def _position(one: Declaration) -> Position:
-    return one.position
 
 
 def why_above(upper: Declaration, lower: Declaration) -> Why:
@@ -296,7 +291,7 @@ def _check_finals(applied: Applied, key: Key, several: list[Declaration]) -> Non
             return
 
 
-def _may_speak(applied: Applied, key: Key, winner: Declaration, several: list[Declaration]) -> bool:
+def _may_set(applied: Applied, key: Key, winner: Declaration, several: list[Declaration]) -> bool:
     if winner.abstract:
         hint = applied.near_misses(key) or _unread(applied) or f"bind {spelled_key(key)} in a higher layer or category"
         applied.fault("abstract-not-overridden", f"{spelled_key(key)} must be bound", several, hint=hint)

@@ -81,7 +81,7 @@ class UnknownSet(NamedTuple):
 
 
 class Why(Enum):
-    """Why a declaration does not speak for its key. The value is the reason in words."""
+    """Why a declaration does not decide its key. The value is the reason in words."""
 
     LAYER = "a higher layer hides what lies below"
     CATEGORY = "the higher category wins"
@@ -161,7 +161,7 @@ def standing(several: list[Declaration]) -> list[Declaration]:
 class Resolution:
     """What a composition comes to for a state.
 
-    winners:      key -> the declaration that speaks for it
+    winners:      key -> the declaration that decides it
     declared:     key -> all that apply, the best position first
     fragments:    id -> the fragments, highest layer first, then as declared
     inclusions:   included and excluded classes
@@ -179,7 +179,7 @@ class Resolution:
     warnings: list[BindingError] = field(default_factory=list)
     unknown: list[UnknownSet] = field(default_factory=list)
 
-    def said(self, one: Declaration) -> str:
+    def described(self, one: Declaration) -> str:
         """A declaration as a line of a message."""
         where = "" if one.origin is NOWHERE else f"{one.origin}; "
         what = one.flags().strip() if one.abstract else f"{one.flags()}{one.describe()}"

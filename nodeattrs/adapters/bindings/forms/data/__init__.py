@@ -1,7 +1,7 @@
 """The data form: sets of bindings as plain JSON or YAML data, read, written and described.
 
 Two tables (`items.KINDS`, `producers.PRODUCERS`) say what it looks like; reading, writing and
-the schema all follow them. All faults of a document are said together, each with its line.
+the schema all follow them. All faults of a document are reported together, each with its line.
 The order of fields means nothing. A site has a data form too, not evaluated yet; `Site.to_dict` writes it.
 """
 
@@ -100,11 +100,11 @@ def read_site(reading: Reading, data: Any, file: str | None) -> Site:
     found = Site(file, "site" in whole)
     for name, value in reading.map(whole.get("assign", {}), ("assign",), "assign is a map").items():
         found.statements.append(Assign("", str(name), expression(reading, value, ("assign", name))))
-    said = reading.map(whole.get("site", {}), ("site",), "site is a map")
-    reading.known(said, _PARTS, ("site",), "a site")
+    parts = reading.map(whole.get("site", {}), ("site",), "site is a map")
+    reading.known(parts, _PARTS, ("site",), "a site")
     for name, read in _PARTS.items():
-        if name in said:
-            setattr(found, name, read(reading, said[name], ("site", name)))
+        if name in parts:
+            setattr(found, name, read(reading, parts[name], ("site", name)))
     found.listed_at = {
         name: reading.origin(("site", "categories", index)) for index, (name, _) in enumerate(found.categories or ())
     }
@@ -122,9 +122,9 @@ def _environments(reading: Reading, data: Any, path: Path) -> dict[str, _Attribu
 
 
 def _dynamic(reading: Reading, data: Any, path: Path) -> tuple[Node, _Attributes]:
-    said = reading.map(data, path, 'dynamic is a map with "dir"')
-    directory = expression(reading, said.get("dir"), (*path, "dir"))
-    return directory, _attributes(reading, said.get("attrs", {}), (*path, "attrs"))
+    whole = reading.map(data, path, 'dynamic is a map with "dir"')
+    directory = expression(reading, whole.get("dir"), (*path, "dir"))
+    return directory, _attributes(reading, whole.get("attrs", {}), (*path, "attrs"))
 
 
 def _categories(reading: Reading, data: Any, path: Path) -> list[tuple[str, Node]]:
@@ -144,13 +144,13 @@ def _layers(reading: Reading, data: Any, path: Path) -> list[SiteLayer]:
 
 
 def _layer(reading: Reading, data: Any, path: Path) -> SiteLayer:
-    said = reading.map(data, path, "a layer is a map")
-    reading.known(said, ("name", "include", "exclude"), path, "a layer")
+    whole = reading.map(data, path, "a layer is a map")
+    reading.known(whole, ("name", "include", "exclude"), path, "a layer")
     sides = {
-        side: list(CLASSES.read(reading, said[side], (*path, side)))
-        for side in ("include", "exclude") if said.get(side)
+        side: list(CLASSES.read(reading, whole[side], (*path, side)))
+        for side in ("include", "exclude") if whole.get(side)
     }  # fmt: skip
-    return SiteLayer(TEXT.read(reading, said.get("name"), (*path, "name")), **sides, origin=reading.origin(path))
+    return SiteLayer(TEXT.read(reading, whole.get("name"), (*path, "name")), **sides, origin=reading.origin(path))
 
 
 _PARTS = {
@@ -158,9 +158,6 @@ _PARTS = {
     "layers": _layers,
 }  # fmt: skip
 """The parts of a site, each an attribute of `Site`."""
-
-
-__all__ = ["VERSION", "schema", "sets_from_data", "sets_from_document", "site_from_document", "to_data"]
 
 
 def sets_from_data(data: Any, origin: Origin = NOWHERE) -> list[BindingSet]:

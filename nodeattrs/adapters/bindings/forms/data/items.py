@@ -58,7 +58,7 @@ def _read_item(reading: Reading, data: Any, path: Path) -> Item:
 
 def _write_item(item: Item) -> dict[str, Any]:
     for kind, record in KINDS.items():
-        if record.tells(item):
+        if record.is_of(item):
             return {"kind": kind, **record.write(item)}
     raise BindingError("not-data", f"{item!r} has no data form")
 

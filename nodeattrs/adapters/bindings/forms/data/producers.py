@@ -213,7 +213,7 @@ def _write(of: Producing) -> dict[str, Any]:
     if isinstance(of, Constant):
         return {"literal" if looks_special(of.value) else "value": VALUE.write(of.value)}
     for record in PRODUCERS.values():
-        if record.tells(of):
+        if record.is_of(of):
             return record.write(of)
     raise BindingError("not-data", f"{of.describe()} has no data form", hint="bind a class or a producer by name")
 

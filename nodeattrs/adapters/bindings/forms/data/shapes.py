@@ -1,4 +1,4 @@
-"""Shapes: how one sort of value is told as data, in one place for reading, writing and the schema.
+"""Shapes: how one sort of value is written as data, in one place for reading, writing and the schema.
 
 A `Reading` is a document while it is read: its faults, each with its place, all of them together.
 
@@ -67,7 +67,7 @@ class Reading:
 
     def locator(self, path: Path) -> Locator:
         """Someone who knows where each entry of what stands at a path stands; nothing is looked up before."""
-        return _Speaker(self._place, self.set, path)
+        return _Below(self._place, self.set, path)
 
     def map(self, data: Any, path: Path, what: str) -> dict[Any, Any]:
         """The data, which has to be a map."""
@@ -82,7 +82,7 @@ class Reading:
         return list(data)
 
     def known(self, whole: Mapping[Any, Any], words: Collection[str], path: Path, what: str, kind: str = "") -> None:
-        """Note each field that is none of these words. kind: the word that said what it is"""
+        """Note each field that is none of these words. kind: the word that names what it is"""
         for name in whole:
             if name != kind and name not in words:
                 hint = meant(name, words) or f"it knows {', '.join(words)}"
@@ -91,8 +91,8 @@ class Reading:
     def fault(self, path: Path, message: str, hint: str | None = None, kind: str = "format") -> None:
         """Note something that is wrong."""
         origin = self.origin(path)
-        said = () if origin is NOWHERE else (f"at {origin}",)
-        self._faults.append(BindingError(kind, message, origins=(origin,), said=said, hint=hint))
+        details = () if origin is NOWHERE else (f"at {origin}",)
+        self._faults.append(BindingError(kind, message, origins=(origin,), details=details, hint=hint))
 
     def stop(self, path: Path, message: str, hint: str | None = None, kind: str = "format") -> Malformed:
         """Note something that is wrong; what it gives is to be raised."""
@@ -108,7 +108,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class _Speaker:
+class _Below:
     place: Callable[[str, Path], Origin]
     set: str
     under: Path
@@ -131,7 +131,7 @@ Schema = Any
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How one sort of value is told as data.
+    """How one sort of value is written as data.
 
     read:   (the reading, the data, its path) -> the value; the last step of the path is the field's word
     write:  the value -> data
@@ -145,7 +145,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One word of a map, and the attribute of the model that it tells.
+    """One word of a map, and the attribute of the model that it holds.
 
     attribute: the word itself unless given
     needed:    it must be there, and is always written
@@ -153,7 +153,7 @@ class Field:
     written:   it is always written, though it need not be there
     same_as:   the attribute whose value is the default
     null:      null is a value; else it is as if the word were not there, unless that is needed
-    refused:   read, so that the fault can be named when all are told; no schema has it
+    refused:   read, so that the fault can be named when all are reported; no schema has it
     """
 
     word: str
@@ -205,7 +205,7 @@ class Record:
     make: Callable[..., Any] | None = None
 
     def read(self, reading: Reading, whole: dict[Any, Any], path: Path, **more: Any) -> Any:
-        """The model of a map. more: attributes that no word tells"""
+        """The model of a map. more: attributes that no word gives"""
         taken: dict[str, Any] = {}
         for one in self.fields:
             one.take(reading, whole, path, taken)
@@ -219,7 +219,7 @@ class Record:
             one.give(model, data)
         return data
 
-    def tells(self, model: Any) -> bool:
+    def is_of(self, model: Any) -> bool:
         """Whether this is the map of that model."""
         return type(model) is self.model and all(getattr(model, name) == value for name, value in self.fixed.items())
 

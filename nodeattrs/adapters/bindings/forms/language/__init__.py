@@ -15,8 +15,6 @@ from nodeattrs.adapters.bindings.model.expressions import Node, plain
 from nodeattrs.adapters.bindings.model.items import BindingSet
 from nodeattrs.adapters.bindings.model.sites import Site
 
-__all__ = ["parse_expression", "parse_inject_call", "parse_items", "parse_sets", "parse_site"]
-
 
 def parse_sets(text: str, file: str | None = None) -> list[BindingSet]:
     """The sets of a text: `bindings NAME { ... }`, any number of them.

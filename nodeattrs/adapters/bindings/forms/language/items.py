@@ -233,7 +233,7 @@ class SiteReader:
             if child.data != "site":
                 found.statements.append(self._expressions.node(child))
                 continue
-            found.is_said = True
+            found.is_written = True
             for part in child.children:
                 self._part(part, found)
         return found

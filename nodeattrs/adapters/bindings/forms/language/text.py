@@ -46,7 +46,7 @@ def syntax_error(error: Any, text: str, file: str | None) -> BindingError:
     where = ":".join(str(part) for part in (file, line, column) if part is not None)
     return BindingError(
         "syntax", f"{where}: {what}", origins=(Origin("bindings", "", file, line, column),),
-        said=caret(text, line, column), hint=_hint(token, expected, text, line, column),
+        details=caret(text, line, column), hint=_hint(token, expected, text, line, column),
     )  # fmt: skip
 
 
@@ -169,8 +169,8 @@ class Text:
         origin = self.origin(tree)
         known = [str(part) for part in (self.file, origin.line, origin.column) if part is not None]
         where = f"{':'.join(known)}: " if known else ""
-        said = caret(self.text, origin.line, origin.column)
-        return BindingError(kind, f"{where}{message}", origins=(origin,), said=said)
+        details = caret(self.text, origin.line, origin.column)
+        return BindingError(kind, f"{where}{message}", origins=(origin,), details=details)
 
     def type(self, tree: Tree, read: Callable[[str], Type] = parse_type) -> Type:
         """The type that a branch spells."""

@@ -1,0 +1,27 @@
+"""`nodeattrs environment`: what an environment sets."""
+
+from __future__ import annotations
+
+import argparse
+
+from nodeattrs.cli.role_command import add_showing, show
+from nodeattrs.cli.terminal import Terminal
+
+SUMMARY = "show what an environment sets, and where"
+DESCRIPTION = """\
+Show an environment as a run would read it: the versions it asks for and its attributes. One that is written in
+Python is code of the repository, and is read with --run-code only."""
+EXAMPLES = """\
+examples:
+  nodeattrs environment show production --repo cookbooks_example --origins
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The words of this command."""
+    add_showing(parser, "environment")
+
+
+def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Show it."""
+    return show(options, terminal, ("cookbook_versions",))

@@ -1,0 +1,50 @@
+"""`nodeattrs list`: the names of what there is."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from nodeattrs.cli.options import REPO_HELP, add_output, add_store, repository_of, store_of
+from nodeattrs.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from nodeattrs.runs import Repository
+
+SUMMARY = "list nodes, roles, environments, cookbooks or data bags by name"
+DESCRIPTION = """\
+List what a repository has, a name a line: what could be asked for. Nodes are those that nodes/ describes and
+those that the store keeps. No code of the repository runs."""
+EXAMPLES = """\
+examples:
+  nodeattrs list roles --repo cookbooks_example
+  nodeattrs list nodes
+  nodeattrs list cookbooks -F json
+"""
+
+KINDS = ("nodes", "roles", "environments", "cookbooks", "data-bags")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The words of this command."""
+    parser.add_argument("kind", metavar="KIND", choices=KINDS, help=", ".join(KINDS))
+    parser.add_argument("--repo", metavar="DIR", help=REPO_HELP)
+    add_store(parser)
+    add_output(parser)
+
+
+def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+    """List them."""
+    from nodeattrs.reports.listed import Listed
+
+    names = _names(options, repository_of(options))
+    terminal.report(Listed(options.kind, tuple(names)))
+    return 0
+
+
+def _names(options: argparse.Namespace, repository: Repository) -> list[str]:
+    if options.kind == "nodes":
+        store = store_of(options)
+        return sorted({*repository.nodes(), *(store.names() if store.is_there() else ())})
+    found: list[str] = getattr(repository, options.kind.replace("-", "_"))()
+    return sorted(found)

@@ -1,0 +1,61 @@
+"""`nodeattrs role` and `nodeattrs environment`: what one of them sets."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from nodeattrs.cli.options import REPO_HELP, actions_of, add_output, add_run_code, path_of, repository_of
+from nodeattrs.cli.terminal import Terminal
+
+SUMMARY = "show what a role sets, and where"
+DESCRIPTION = """\
+Show a role as a run would read it: its run list and its attributes. One that is written in Python is code
+of the repository, and is read with --run-code only."""
+EXAMPLES = """\
+examples:
+  nodeattrs role show web --repo cookbooks_example
+  nodeattrs role show web override_attributes --origins
+  nodeattrs role show web -F json
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The words of this command."""
+    add_showing(parser, "role")
+
+
+def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Show it."""
+    return show(options, terminal, ("run_list", "env_run_lists"))
+
+
+def add_showing(parser: argparse.ArgumentParser, kind: str) -> None:
+    """The one action of roles and environments."""
+    for _, one in actions_of(parser, {"show": f"show one {kind}"}):
+        one.add_argument("name", metavar="NAME", help="its name")
+        one.add_argument("path", metavar="PATH", nargs="?", help="only what is there (default: all)")
+        one.add_argument("--origins", action="store_true", help="beside each leaf, the line that sets it")
+        one.add_argument("--repo", metavar="DIR", help=REPO_HELP)
+        add_run_code(one)
+        add_output(one)
+
+
+def show(options: argparse.Namespace, terminal: Terminal, fields: tuple[str, ...]) -> int:
+    """Show a role or an environment with some fields of its own."""
+    from nodeattrs.node.secrets import Secrets
+    from nodeattrs.reports.show import ShownDocument, part_of
+
+    repository = repository_of(options)
+    thing: Any = getattr(repository, options.command)(options.name)
+    names = ("name", "description", *fields, "default_attributes", "override_attributes")
+    tree = {name: getattr(thing, name) for name in names}
+    path = path_of(options.path)
+    guarded = {
+        name: Secrets(repository.config.sensitive).guarded((), value) if name.endswith("_attributes") else value
+        for name, value in tree.items()
+    }
+    terminal.warn(repository.warnings)
+    value = part_of(guarded, path)
+    terminal.report(ShownDocument(path, value, thing.locator.at if options.origins else None))
+    return 0

@@ -1,0 +1,94 @@
+"""`nodeattrs shell`: a prompt with a node."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from nodeattrs.cli.options import add_run_options, add_store, named_node
+from nodeattrs.cli.terminal import Terminal
+from nodeattrs.errors import NodeattrsError
+
+SUMMARY = "try things on a node at a prompt of Python"
+DESCRIPTION = """\
+Open a prompt of Python (IPython, where it is installed) with a node: as it was saved, or with --repo as a run would
+make it now. There are `node`, the writers of attribute files (`default`, `override`, ...), `explain("a.b")`, which
+prints who set a path, and with --repo `run`. What is written there is not saved."""
+EXAMPLES = """\
+examples:
+  nodeattrs shell web1
+  nodeattrs shell web1 --repo cookbooks_example --facts cookbooks_example/facts
+  echo 'explain("app.workers")' | nodeattrs shell web1
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The words of this command."""
+    parser.add_argument("node", metavar="NODE", help="its name")
+    parser.add_argument("--repo", metavar="DIR", help="run the node of this repository, and save nothing")
+    add_run_options(parser)
+    add_store(parser)
+    parser.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help=argparse.SUPPRESS)
+
+
+def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Open it; it lasts until its input ends."""
+    from nodeattrs.node.attributes import words_of
+
+    node, _, run = named_node(options, terminal)
+
+    def explain(path: str = "(root)") -> None:
+        """Print who set a path, and what was overridden."""
+        from nodeattrs.core.tree import parse
+        from nodeattrs.reports.explain import explained
+
+        terminal.report(explained(node, parse(path)))
+
+    names: dict[str, Any] = {**words_of(node), "node": node, "explain": explain}
+    names |= {} if run is None else {"run": run}
+    if sys.stdin.isatty() and _ipython(names):
+        return 0
+    _prompt(names, f"{node.name} in {node.environment}: node, default, override, explain('a.b'), ...")
+    return 0
+
+
+def _prompt(names: dict[str, Any], banner: str) -> None:
+    """Python's own prompt; on what is no terminal without its words."""
+    import code
+
+    class Prompt(code.InteractiveConsole):
+        def showtraceback(self) -> None:
+            error = sys.exc_info()[1]
+            if isinstance(error, NodeattrsError):
+                self.write(f"error: {error}\n")
+            else:
+                super().showtraceback()
+
+        def write(self, data: str) -> None:
+            if data != "\n" or is_terminal:  # where a person has ended the input, the shell's prompt begins a line
+                super().write(data)
+
+    prompt, is_terminal = Prompt(names), sys.stdin.isatty()
+    if not is_terminal:
+        prompt.raw_input = _line  # type: ignore[method-assign]
+    prompt.interact(banner if is_terminal else "", exitmsg="")
+
+
+def _line(prompt: object = "") -> str:
+    """The next line of what is no terminal, without a prompt. raises: EOFError"""
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line.rstrip("\n")
+
+
+def _ipython(names: dict[str, Any]) -> bool:
+    """Open IPython's prompt, where it is installed; whether it is."""
+    try:
+        from IPython import start_ipython
+    except ImportError:
+        return False
+    start_ipython(argv=["--no-banner"], user_ns=names)
+    return True

@@ -1,0 +1,286 @@
+"""For pytest: the fixture `converge` runs a node of a repository, and a failing assertion says who set what it read.
+
+    def test_the_workers(converge):
+        run = converge("role[web]", platform="debian-12", environment="production")
+        assert run["app.workers"] == 30
+
+Installed with the package (entry point `pytest11`). Until a fixture is used nothing of the library is
+imported. It decides nothing: a run is `runs.run`, what is printed is `reports.explain`. docs/testing.md
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from types import CodeType
+
+    from nodeattrs.catalog import Catalog
+    from nodeattrs.core.claim import Origin
+    from nodeattrs.core.trace import Trace
+    from nodeattrs.node.node import Node
+    from nodeattrs.runs import Repository
+    from nodeattrs.runs.facts import Facts
+    from nodeattrs.runs.run import Run
+
+__all__ = ["Converge", "Converged", "converge", "nodeattrs_repository"]
+
+_MARKS = ("nodeattrs.toml", "cookbooks", "roles")
+_MOST_FRAMES = 12
+_WIDTH = 100
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addini("nodeattrs_repo", "the repository that `converge` runs (default: rootdir, or what is above it)")
+
+
+@pytest.fixture(scope="session")
+def nodeattrs_repository(pytestconfig: pytest.Config) -> Repository:
+    """The repository that `converge` runs: of the setting nodeattrs_repo, else found from rootdir upwards."""
+    from nodeattrs.runs import Repository
+
+    root = pytestconfig.rootpath
+    named = pytestconfig.getini("nodeattrs_repo")
+    if named:
+        return Repository(root / named)
+    above = (folder for folder in (root, *root.parents) if any((folder / mark).exists() for mark in _MARKS))
+    return Repository(next(above, root))
+
+
+@pytest.fixture
+def converge(nodeattrs_repository: Repository, request: pytest.FixtureRequest) -> Converge:
+    """Runs nodes of the repository: `converge("role[web]", platform="debian-12")` is a `Converged`."""
+    reads: list[_Read] = []
+    request.node.stash[_READS] = reads
+    return Converge(nodeattrs_repository, reads)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """One attribute that a test read: which, and where in the test, by the code of each caller."""
+
+    of: Converged
+    path: str
+    at: Mapping[CodeType, tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Converge:
+    """What the fixture `converge` gives: call it to run a node.
+
+    repository: whose nodes are run; its code runs
+    """
+
+    repository: Repository = field(repr=False)
+    _reads: list[_Read] = field(default_factory=list, repr=False)
+
+    def __call__(
+        self,
+        *run_list: str,
+        node: str = "test",
+        platform: str | None = None,
+        facts: Mapping[str, Any] | None = None,
+        environment: str | None = None,
+        normal: Mapping[str, Any] | None = None,
+        search: Callable[..., Any] | None = None,
+    ) -> Converged:
+        """Run a node; nothing is saved.
+
+        run_list:    its items; none: those of nodes/NODE
+        platform:    whose facts it has: "debian-12", or what `[facts] fauxhai` in nodeattrs.toml has
+        facts:       more of them, deep merged over those
+        environment: its environment; None is that of nodes/NODE, else of nodeattrs.toml
+        normal:      normal attributes that an earlier run would have left
+        search:      what the word `search` of recipes does
+        raises:      whatever a run raises; NotFound for a platform that is not known
+        """
+        from nodeattrs.runs.run import run_node
+
+        run = run_node(
+            self.repository,
+            node,
+            facts=_facts(self.repository, platform, facts or {}),
+            run_list=run_list or None,
+            environment=environment,
+            saved=_left(node, normal) if normal else None,
+            words=None if search is None else {"search": search},
+        )
+        return Converged(run, self.repository, self._reads)
+
+    def matrix(self, *run_list: str, platforms: Iterable[str], **more: Any) -> dict[str, Converged]:
+        """The same run on each platform: platform -> what came of it."""
+        return {platform: self(*run_list, platform=platform, **more) for platform in platforms}
+
+
+def _facts(repository: Repository, platform: str | None, more: Mapping[str, Any]) -> Facts:
+    from nodeattrs.core.claim import Origin
+    from nodeattrs.runs.facts import Facts, laid_over, load_facts
+    from nodeattrs.runs.facts.known import platform_file
+
+    known = Facts({}, Origin("facts", "of no platform"))
+    if platform is not None:
+        known = load_facts(platform_file(platform, repository.platforms), settled=True)
+    return laid_over(known, more, _test()) if more else known
+
+
+def _test() -> Origin:
+    """The line of the test that runs a node."""
+    from nodeattrs.core.claim import Origin
+
+    frame = sys._getframe(1)
+    while frame.f_code.co_filename == __file__ and frame.f_back is not None:
+        frame = frame.f_back
+    return Origin("facts", "of the test", frame.f_code.co_filename, frame.f_lineno)
+
+
+def _left(name: str, normal: Mapping[str, Any]) -> Node:
+    from nodeattrs.node.node import Node
+
+    node = Node(name)
+    for key, value in normal.items():
+        node.normal[key] = value
+    return node
+
+
+@dataclass(frozen=True, eq=False)
+class Converged:
+    """What came of one run.
+
+    run["app.workers"] is the merged value, plain data of the caller's own; a failing assertion that
+    read it explains it.
+    """
+
+    run: Run = field(repr=False)
+    repository: Repository = field(repr=False)
+    _reads: list[_Read] = field(default_factory=list, repr=False)
+
+    @property
+    def node(self) -> Node:
+        return self.run.node
+
+    @property
+    def catalog(self) -> Catalog:
+        """The resources that recipes declared; nothing has been applied."""
+        return self.run.catalog
+
+    @property
+    def log(self) -> list[str]:
+        """What cookbook files logged, line by line."""
+        return [str(line) for line in self.run.log]
+
+    def __getitem__(self, path: str) -> Any:
+        """The merged value at a path such as "app.workers". raises: NoSuchAttribute"""
+        __tracebackhide__ = True
+        from nodeattrs.core.tree import parse
+        from nodeattrs.errors import NoSuchAttribute
+
+        self._note(path)
+        try:
+            return _plain(self.node.read_strict(*parse(path)))
+        except NoSuchAttribute as error:  # the test's line is what counts, and not the way to the error
+            raise error.with_traceback(None) from None
+
+    def get(self, path: str, default: Any = None) -> Any:
+        """The same; *default* where it is not set."""
+        from nodeattrs.core.tree import parse
+
+        self._note(path)
+        steps = parse(path)
+        return _plain(self.node.read(*steps)) if self.node.exist(*steps) else default
+
+    def __contains__(self, path: object) -> bool:
+        from nodeattrs.core.tree import parse
+
+        self._note(str(path))
+        return self.node.exist(*parse(str(path)))
+
+    def trace(self, path: str) -> Trace:
+        """Who set a path, and what was overridden."""
+        return self.node.trace(path)
+
+    def explain(self, path: str) -> str:
+        """What `nodeattrs explain` prints of a path."""
+        from nodeattrs.core.tree import parse
+        from nodeattrs.reports import Screen
+        from nodeattrs.reports.explain import explained
+        from nodeattrs.runs.absent import setters_in
+
+        found = explained(self.node, parse(path), self.repository)
+        if found.has_claims:
+            return "\n".join(found.lines(Screen(_WIDTH)))
+        elsewhere = setters_in(self.repository, self.node, parse(path))
+        hint = [found.hint] if found.hint else []
+        return "\n".join([f"{path} is not set", *(f"  {one}" for one in [*elsewhere, *hint])])
+
+    def _note(self, path: str) -> None:
+        self._reads.append(_Read(self, path, dict(_callers())))
+
+
+def _plain(value: Any) -> Any:
+    return value.to_plain() if hasattr(value, "to_plain") else value
+
+
+def _callers() -> Iterator[tuple[CodeType, tuple[int, int]]]:
+    """The code of whoever reads, the nearest first, each with its line and the instruction that it is at."""
+    frame = sys._getframe(3)
+    for _ in range(_MOST_FRAMES):
+        yield frame.f_code, (frame.f_lineno, frame.f_lasti)
+        if frame.f_back is None:
+            return
+        frame = frame.f_back
+
+
+# --- what a failure says
+
+_READS = pytest.StashKey[list[_Read]]()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    outcome = yield
+    reads = item.stash.get(_READS, [])
+    if not reads or call.excinfo is None:
+        return
+    report = outcome.get_result()  # type: ignore[attr-defined]
+    for entry in reversed(call.excinfo.traceback):
+        found = _read_in(reads, entry.frame.code.raw, entry.lineno + 1)
+        for read in found:
+            report.sections.append((f"nodeattrs explain {read.of.node.name} {read.path}", read.of.explain(read.path)))
+        if found:
+            return
+
+
+def _read_in(reads: list[_Read], code: CodeType, line: int) -> list[_Read]:
+    """What the statement at a line read when it ran last, in that order, each path once."""
+    lines = _statement(code.co_filename, line)
+    found: dict[tuple[int, str], _Read] = {}
+    before = sys.maxsize
+    for read in reversed(reads):
+        its_line, instruction = read.at.get(code, (0, 0))
+        if its_line not in lines or instruction >= before:  # of another statement, or of its last time in a loop
+            break
+        before = instruction
+        found.setdefault((id(read.of), read.path), read)
+    return [*found.values()][::-1]
+
+
+@lru_cache(maxsize=64)
+def _statement(file: str, line: int) -> range:
+    """The lines of the innermost statement at a line."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return range(line, line + 1)
+    around = [
+        one for one in ast.walk(tree) if isinstance(one, ast.stmt) and one.lineno <= line <= (one.end_lineno or 0)
+    ]
+    inner = max(around, key=lambda one: one.lineno, default=None)
+    return range(line, line + 1) if inner is None else range(inner.lineno, (inner.end_lineno or line) + 1)

@@ -1,0 +1,135 @@
+"""Where cookbooks lie: several folders, the first first, and each cookbook by its name.
+
+The name is that of its folder, else the one that its metadata has: so `~/.berkshelf/cookbooks/ntp-3.5.0`,
+`cookbook_artifacts/ntp-5a8d…` and a checkout `ntp-cookbook` are all the cookbook ntp. Of a cookbook it looks at
+name and version, and parses no Ruby.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple, NoReturn
+
+from nodeattrs.errors import BadArgument, DocumentError
+from nodeattrs.runs.versions import Version
+from nodeattrs.texts import documents
+
+FOLDERS = ("cookbooks", "site-cookbooks", "berks-cookbooks", "vendor/cookbooks", "cookbook_artifacts")
+"""Where cookbooks are looked for unless somebody says otherwise: Chef's own, Berkshelf's, Librarian's, an export's."""
+
+_FIELD = re.compile(r"""^\s*(name|version)\b\s*[:(]?\s*(["'])([^"'\n]+)\2""", re.MULTILINE)
+
+
+class Lock(NamedTuple):
+    """Which of several cookbooks of one name is meant: its version, or what its folder's name ends in."""
+
+    version: str
+    identifier: str = ""
+
+
+class _Declared(NamedTuple):
+    """What a folder's metadata says of itself."""
+
+    name: str
+    version: str
+    path: pathlib.Path
+
+    def fits(self, lock: Lock | None) -> bool:
+        if lock is None or self.version == lock.version:
+            return True
+        return bool(lock.identifier) and self.path.name.endswith(f"-{lock.identifier}")
+
+    @property
+    def age(self) -> Version:
+        try:
+            return Version.parse(self.version)
+        except BadArgument:
+            return Version(0, 0)
+
+
+class CookbookPaths:
+    """The folders with cookbooks of a repository.
+
+    root:    of the repository
+    folders: relative to it, absolute, or from the home (`~`)
+    """
+
+    def __init__(self, root: pathlib.Path, folders: Sequence[str] = FOLDERS) -> None:
+        self._folders = [root / os.path.expanduser(folder) for folder in folders]
+
+    def names(self) -> list[str]:
+        """The names of all cookbooks; a folder `ntp-3.5.0` of the cookbook ntp is one of ntp."""
+        return sorted({one.name if one.path.name.startswith(f"{one.name}-") else one.path.name for one in self._all})
+
+    def find(self, name: str, lock: Lock | None = None) -> pathlib.Path | None:
+        """The folder of a cookbook: the first of that name; else by its metadata, the newest version.
+
+        lock: only such a one
+        """
+        named = self._folders_named.get(name)
+        if named is not None and (lock is None or _declared(named).fits(lock)):
+            return named
+        found = [one for one in self._all if one.name == name and one.fits(lock)]
+        return max(found, key=lambda one: one.age).path if found else None
+
+    @cached_property
+    def _folders_named(self) -> dict[str, pathlib.Path]:
+        found: dict[str, pathlib.Path] = {}
+        for path in (path for folder in self._folders for path in entries(folder)):
+            if os.path.isdir(path) and not path.name.startswith("."):
+                found.setdefault(path.name, path)
+        return found
+
+    @cached_property
+    def _all(self) -> list[_Declared]:
+        """cost: a look at each metadata, the first time"""
+        return [_declared(path) for path in self._folders_named.values()]
+
+
+def _declared(path: pathlib.Path) -> _Declared:
+    fields: dict[str, str] = {}
+    for file in ("metadata.json", "metadata.rb", "metadata.yaml", "metadata.yml"):
+        if (path / file).is_file():
+            with contextlib.suppress(DocumentError):  # whoever reads the cookbook says it
+                fields = _fields(path / file)
+            break
+    return _Declared(fields.get("name") or path.name, fields.get("version") or "0.0.0", path)
+
+
+def _fields(path: pathlib.Path) -> dict[str, str]:
+    if path.suffix == ".json":
+        tree = documents.read(path).tree
+        found = tree.items() if isinstance(tree, dict) else ()
+        return {key: value for key, value in found if isinstance(value, str)}
+    return {one[1]: one[3] for one in _FIELD.finditer(documents.text_of(path, path.name))}
+
+
+def entries(folder: pathlib.Path) -> list[pathlib.Path]:
+    """What a folder holds, by name; nothing where there is none. raises: DocumentError"""
+    try:
+        return sorted(folder.iterdir())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        _cannot_list(error)
+
+
+def files_below(root: pathlib.Path) -> tuple[str, ...]:
+    """Every file below a folder, seen from there, with forward slashes. raises: DocumentError"""
+    return tuple(sorted(_walked(root)))
+
+
+def _walked(root: pathlib.Path) -> Iterator[str]:
+    # Links to directories are not followed: one may lead back.
+    for folder, _, names in os.walk(root, onerror=_cannot_list):
+        yield from ((pathlib.Path(folder) / name).relative_to(root).as_posix() for name in names)
+
+
+def _cannot_list(error: OSError) -> NoReturn:
+    name = pathlib.Path(str(error.filename)).name
+    raise DocumentError(f"cannot be listed: {error.strerror}", file=name) from error
