@@ -49,16 +49,16 @@ class _Moment:
         return OwnedMap() if before is ABSENT else before
 
     def before(self, slot: int, at: Path, value: Any, whose: Whose) -> tuple[Any, Whose]:
-        """What stood somewhere, and who had said so. value, whose: what stands there, or stood later"""
+        """What stood somewhere, and who had set it. value, whose: what stands there, or stood later"""
         if value is ABSENT or last_word(whose) >= self.last:
             value, whose = self.overwritten(slot, at)
         if not isinstance(value, OwnedMap):
             return value, whose
         same = value
         for key in self.keys(at, same):
-            here, said = same.get(key, ABSENT), same.origins.get(key, same.origin)
-            was, by = self.before(slot, (*at, key), here, said)
-            if was is not here or by != said:
+            here, who = same.get(key, ABSENT), same.origins.get(key, same.origin)
+            was, by = self.before(slot, (*at, key), here, who)
+            if was is not here or by != who:
                 value = _with(value if value is not same else _copy(same), key, was, by)
         return value, whose
 

@@ -31,7 +31,7 @@ class Undecided(NamedTuple):
 
     @classmethod
     def in_slot(cls, slot: SlotTree) -> tuple[Undecided, ...]:
-        """Those that speak in one slot."""
+        """Those of one slot."""
         return tuple(cls(one.value.name, one.value.reason, one.origin.at(())) for one in slot.unknown)
 
 

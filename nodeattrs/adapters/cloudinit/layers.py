@@ -64,7 +64,7 @@ class _Read:
     unknown: bool = False
 
     @property
-    def speaks(self) -> bool:
+    def counts(self) -> bool:
         """Whether it says something, or may."""
         return self.unknown or (isinstance(self.part.value, dict) and bool(self.part.value))
 
@@ -119,7 +119,7 @@ class _Fold:
 
     def joined(self, sources: Iterable[_Read], last: Policy | None = None) -> _Read:
         """Fold what was read; *last* is how the weakest joins, instead of its own definition."""
-        rows = [source for source in sources if source.speaks]
+        rows = [source for source in sources if source.counts]
         folding, joinings = Folding(start=Part({}, 0)), []
         for index, source in enumerate(rows):
             number, name = self._who(source)
@@ -280,8 +280,8 @@ def merge_layers(
     below = [fold.read(name, source) for name, source in pieces if source is not None]
     bottom = fold.joined(below) if below else _SILENT
     if base is not None:
-        bottom = fold.joined([bottom, fold.read("base", base)]) if bottom.speaks else fold.read("base", base)
-    last = _BELOW_USER_DATA if mode == "documented" and bottom.speaks else None
+        bottom = fold.joined([bottom, fold.read("base", base)]) if bottom.counts else fold.read("base", base)
+    last = _BELOW_USER_DATA if mode == "documented" and bottom.counts else None
     return fold.merged(fold.joined([*rows, bottom], last))
 
 
