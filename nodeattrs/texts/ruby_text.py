@@ -95,7 +95,10 @@ class Ruby:
         every:  any other statement is refused; else it is skipped, unless one of the words stands in it
         raises: DocumentError
         """
-        yield from self._block(self._root, words, every)
+        try:
+            yield from self._block(self._root, words, every)
+        except RecursionError:
+            raise self.text.error("nested deeper than the caller's stack has room for") from None
 
     def refused(self, node: Node, message: str = "is no literal") -> DocumentError:
         """The error for what stands there."""
@@ -116,6 +119,8 @@ class Ruby:
                 yield Call(self._word_of(node), node.start_byte, lambda node=node: self._arguments(node))  # type: ignore[misc]
             elif every or self._mentions(node, words):
                 yield from self._loop(node, words, every)
+            else:
+                self._doubt(node)
 
     def _word_of(self, node: Node) -> str:
         """The word of a call without a receiver, "" for any other statement."""
@@ -136,7 +141,16 @@ class Ruby:
         try:
             self._names[self._slice(left)] = self.value(right)
         except DocumentError as error:
+            self._doubt(right)
             self._names[self._slice(left)] = error  # whoever uses the name raises it
+
+    def _doubt(self, node: Node) -> None:
+        """Names that a statement which is not read may have given another value: whoever uses one is refused."""
+        for one in _nodes(node):
+            for field in ("receiver", "left"):
+                touched = one.child_by_field_name(field)
+                if touched is not None and self._slice(touched) in self._names:
+                    self._names[self._slice(touched)] = self.refused(one)
 
     def _loop(self, node: Node, words: Collection[str], every: bool) -> Iterator[Call]:
         """`[...].each do |name| ... end`."""
@@ -148,13 +162,12 @@ class Ruby:
         entries = [[key, inner] for key, inner in value.items()] if isinstance(value, dict) else value
         if not isinstance(entries, list):
             raise self.refused(over, "is no list")
-        for index, entry in enumerate(entries):
-            at = Mark(list(mark.parts.values())[index].offset)
-            parts = (
-                [entry] if len(names) == 1 else [*(entry if isinstance(entry, list) else [entry]), *[None] * len(names)]
-            )
-            self._names |= {self._slice(name): Literal(part, at) for name, part in zip(names, parts, strict=False)}
-            body = block.child_by_field_name("body")
+        body = block.child_by_field_name("body")
+        for entry, part in zip(entries, mark.parts.values(), strict=True):
+            several = len(names) > 1 and isinstance(entry, list)
+            values = [*(entry if several else [entry]), *[None] * len(names)]
+            at = Mark(part.offset, {} if several else part.parts)
+            self._names |= {self._slice(name): Literal(one, at) for name, one in zip(names, values, strict=False)}
             if body is not None:
                 yield from self._block(body, words, every)
 
