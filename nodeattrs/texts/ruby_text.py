@@ -10,6 +10,7 @@ from __future__ import annotations
 import os.path
 import re
 import time
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -43,6 +44,7 @@ _ESCAPE = re.compile(
 _OCTAL = re.compile(r"(-?)0[oO]?([0-7]+)")
 _MARGIN = re.compile(r"^[ \t]*(?=\S)", re.MULTILINE)
 _TAB = 8
+_STEPS_A_NODE = 10
 _SKIPPED = ("comment", "heredoc_body", "empty_statement", "uninterpreted")
 _NAMES = ("identifier", "constant", "instance_variable", "global_variable")
 _CONSTANTS = {"true": True, "false": False, "nil": None}
@@ -86,6 +88,7 @@ class Ruby:
             "__dir__": Literal(os.path.dirname(text.file), Mark(0)),
         }
         self._words = words
+        self._wanted: list[int] = []
         self._root = _parsed(text)
         self._heredocs = dict(_heredocs(self._root)) if "<<" in text.text else {}
 
@@ -95,6 +98,8 @@ class Ruby:
         every:  any other statement is refused; else it is skipped, unless one of the words stands in it
         raises: DocumentError
         """
+        calls = (node for node in _nodes(self._root) if node.type == "call" and self._word_of(node) in words)
+        self._wanted = [] if every else [node.start_byte for node in calls]
         try:
             yield from self._block(self._root, words, every)
         except RecursionError:
@@ -117,7 +122,7 @@ class Ruby:
                 self._assign(node, every)
             elif self._word_of(node) in words:
                 yield Call(self._word_of(node), node.start_byte, lambda node=node: self._arguments(node))  # type: ignore[misc]
-            elif every or self._mentions(node, words):
+            elif every or self._mentions(node):
                 yield from self._loop(node, words, every)
             else:
                 self._doubt(node)
@@ -129,8 +134,10 @@ class Ruby:
         method = node.child_by_field_name("method") if node.type == "call" else None
         return self._slice(method) if method is not None and node.child_by_field_name("receiver") is None else ""
 
-    def _mentions(self, node: Node, words: Collection[str]) -> bool:
-        return any(one.type == "call" and self._word_of(one) in words for one in _nodes(node))
+    def _mentions(self, node: Node) -> bool:
+        """Whether one of the calls that are asked for stands in a statement."""
+        first = bisect_left(self._wanted, node.start_byte)
+        return first < len(self._wanted) and self._wanted[first] < node.end_byte
 
     def _assign(self, node: Node, every: bool) -> None:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -147,6 +154,7 @@ class Ruby:
     def _doubt(self, node: Node) -> None:
         """Names that a statement which is not read may have given another value: whoever uses one is refused."""
         for one in _nodes(node):
+            self._budget.steps(_STEPS_A_NODE)
             for field in ("receiver", "left"):
                 touched = one.child_by_field_name(field)
                 if touched is not None and self._slice(touched) in self._names:
