@@ -8,7 +8,8 @@ something count. Exit code 0 where 96 of 100 of those that Chef loads are equal,
 programs: random attribute files in Ruby (tests/oracles/chef_programs.py), each run by both: what each of its statements
 gave, and what then stands in the ten components, has to be equal.
 
-read: roles, environments and metadata in Ruby, as we read them and as a real Ruby runs them (chef_read.py).
+read: roles, environments and metadata in Ruby, as we read them and as a real Ruby runs them
+(tests/oracles/chef_read.py).
 
 CHEF_SRC names a checkout of chef/chef, MIXLIB_AUTH the lib of its gem mixlib-authentication; DIR is fetched by hand.
 """
