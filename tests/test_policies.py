@@ -177,6 +177,20 @@ class TestWhichOne:
 
         assert 1 == run.node["x"]
 
+    def test_a_cookbook_that_lies_where_the_lock_says(self, tmp_path):
+        """A cookbook with its own Policyfile is a repository; what leads out of it is not followed."""
+        own = {name.removeprefix("cookbooks/app/"): text for name, text in APP.items()}
+        for source, place in ((".", ""), ("../app", "policies/")):
+            lock = {**LOCK, "cookbook_locks": {"app": {"version": "1.2.0", "identifier": "f00", "source": source}}}
+            folder = tmp_path / f"r{len(place)}"
+            files = {f"{'app/' if place else ''}{name}": text for name, text in own.items()}
+            run = ran(folder, {**files, f"{place}web.lock.json": lock})
+            assert 1 == run.node["default"]
+
+        outside = {**LOCK, "cookbook_locks": {"app": {"version": "1.2.0", "source": "../r0"}}}
+        with pytest.raises(CookbookNotFound):
+            ran(tmp_path / "other", {"web.lock.json": outside})
+
     def test_a_policyfile_of_another_name_is_not_taken(self, tmp_path):
         """The error says where it was looked for."""
         with pytest.raises(PolicyNotFound, match=r"policies/db\.lock\.json"):

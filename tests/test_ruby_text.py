@@ -222,6 +222,23 @@ class TestWords:
         assert {"name": "web", "version": "1.2.3", "dependencies": depends} == role(tmp_path, text, "cookbook").tree
 
     @pytest.mark.parametrize(
+        "change", ["cbs << 'b'", "cbs.push('b')", "cbs += ['b']", "if x\n  cbs = ['b']\nend", "y = cbs.concat(['b'])"]
+    )
+    def test_a_name_that_may_have_changed_is_not_used(self, tmp_path, change):
+        """Where the change itself is passed over."""
+        with pytest.raises(DocumentError, match="cbs"):
+            role(tmp_path, f"cbs = ['a']\n{change}\ncbs.each {{ |cb| depends cb }}", "cookbook")
+
+        text = f"cbs = ['a']\n{change}\nat = '2.0.0'\nlong_description \"#{{cbs}}\" if cbs\nversion at"
+        assert {"version": "2.0.0"} == role(tmp_path, text, "cookbook").tree
+
+    def test_loops_in_loops_without_end_are_refused(self, tmp_path):
+        """By an error of the file."""
+        text = "".join("[1].each do |a|\n" for _ in range(2_000)) + "depends 'x'\n" + "end\n" * 2_000
+        with pytest.raises(DocumentError):
+            role(tmp_path, text, "cookbook")
+
+    @pytest.mark.parametrize(
         "text",
         ["depends 'a' if x", "version IO.read('VERSION')", "x.each { |cb| depends cb }", "depends 'a', '1', '2'"],
     )

@@ -26,10 +26,15 @@ _FIELD = re.compile(r"""^\s*(name|version)\b\s*[:(]?\s*(["'])([^"'\n]+)\2""", re
 
 
 class Lock(NamedTuple):
-    """Which of several cookbooks of one name is meant: its version, or what its folder's name ends in."""
+    """Which of several cookbooks of one name is meant.
+
+    identifier: what its folder's name may end in, instead of the version
+    source:     where it lies if nowhere else, as seen from the repository
+    """
 
     version: str
     identifier: str = ""
+    source: str = ""
 
 
 class _Declared(NamedTuple):
@@ -60,6 +65,7 @@ class CookbookPaths:
     """
 
     def __init__(self, root: pathlib.Path, folders: Sequence[str] = FOLDERS) -> None:
+        self._root = root
         self._folders = [root / os.path.expanduser(folder) for folder in folders]
 
     def names(self) -> list[str]:
@@ -74,8 +80,13 @@ class CookbookPaths:
         named = self._folders_named.get(name)
         if named is not None and (lock is None or _declared(named).fits(lock)):
             return named
-        found = [one for one in self._all if one.name == name and one.fits(lock)]
+        found = [one for one in [*self._all, *self._of_source(lock)] if one.name == name and one.fits(lock)]
         return max(found, key=lambda one: one.age).path if found else None
+
+    def _of_source(self, lock: Lock | None) -> Iterator[_Declared]:
+        path = os.path.realpath(self._root / lock.source) if lock is not None and lock.source else ""
+        if os.path.isdir(path) and pathlib.Path(path).is_relative_to(os.path.realpath(self._root)):
+            yield _declared(self._root / os.path.relpath(path, os.path.realpath(self._root)))
 
     @cached_property
     def _folders_named(self) -> dict[str, pathlib.Path]:

@@ -8,6 +8,7 @@ source: Chef's `PolicyBuilder::Policyfile`
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -128,6 +129,12 @@ def _laid(lower: Any, upper: Any) -> Any:
     return {**lower, **{key: _laid(lower.get(key), value) for key, value in upper.items()}}
 
 
+def _lock(fields: Fields, cookbook: str) -> Lock:
+    version, identifier, source = (fields.text("cookbook_locks", cookbook, key) for key in Lock._fields)
+    folder = os.path.dirname(fields.locator.at(()).file or "")
+    return Lock(version, identifier, os.path.normpath(os.path.join(folder, source)) if source else "")
+
+
 def read_policy(name: str, fields: Fields) -> Policy:
     """The policy that a lock describes. raises: DocumentError, with everything that is wrong with it"""
     fields.only(_FIELDS)
@@ -138,10 +145,7 @@ def read_policy(name: str, fields: Fields) -> Policy:
         {str(one): fields.run_list("named_run_lists", one) for one in fields.map("named_run_lists")},
         fields.map("default_attributes"),
         fields.map("override_attributes"),
-        {
-            str(one): Lock(*(fields.text("cookbook_locks", one, key) for key in Lock._fields))
-            for one in fields.map("cookbook_locks")
-        },
+        {str(one): _lock(fields, str(one)) for one in fields.map("cookbook_locks")},
         fields.locator,
     )
     fields.finish()

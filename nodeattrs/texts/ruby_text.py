@@ -10,6 +10,7 @@ from __future__ import annotations
 import os.path
 import re
 import time
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -43,6 +44,7 @@ _ESCAPE = re.compile(
 _OCTAL = re.compile(r"(-?)0[oO]?([0-7]+)")
 _MARGIN = re.compile(r"^[ \t]*(?=\S)", re.MULTILINE)
 _TAB = 8
+_STEPS_A_NODE = 10
 _SKIPPED = ("comment", "heredoc_body", "empty_statement", "uninterpreted")
 _NAMES = ("identifier", "constant", "instance_variable", "global_variable")
 _CONSTANTS = {"true": True, "false": False, "nil": None}
@@ -86,6 +88,7 @@ class Ruby:
             "__dir__": Literal(os.path.dirname(text.file), Mark(0)),
         }
         self._words = words
+        self._wanted: list[int] = []
         self._root = _parsed(text)
         self._heredocs = dict(_heredocs(self._root)) if "<<" in text.text else {}
 
@@ -95,7 +98,12 @@ class Ruby:
         every:  any other statement is refused; else it is skipped, unless one of the words stands in it
         raises: DocumentError
         """
-        yield from self._block(self._root, words, every)
+        calls = (node for node in _nodes(self._root) if node.type == "call" and self._word_of(node) in words)
+        self._wanted = [] if every else [node.start_byte for node in calls]
+        try:
+            yield from self._block(self._root, words, every)
+        except RecursionError:
+            raise self.text.error("nested deeper than the caller's stack has room for") from None
 
     def refused(self, node: Node, message: str = "is no literal") -> DocumentError:
         """The error for what stands there."""
@@ -114,8 +122,10 @@ class Ruby:
                 self._assign(node, every)
             elif self._word_of(node) in words:
                 yield Call(self._word_of(node), node.start_byte, lambda node=node: self._arguments(node))  # type: ignore[misc]
-            elif every or self._mentions(node, words):
+            elif every or self._mentions(node):
                 yield from self._loop(node, words, every)
+            else:
+                self._doubt(node)
 
     def _word_of(self, node: Node) -> str:
         """The word of a call without a receiver, "" for any other statement."""
@@ -124,8 +134,10 @@ class Ruby:
         method = node.child_by_field_name("method") if node.type == "call" else None
         return self._slice(method) if method is not None and node.child_by_field_name("receiver") is None else ""
 
-    def _mentions(self, node: Node, words: Collection[str]) -> bool:
-        return any(one.type == "call" and self._word_of(one) in words for one in _nodes(node))
+    def _mentions(self, node: Node) -> bool:
+        """Whether one of the calls that are asked for stands in a statement."""
+        first = bisect_left(self._wanted, node.start_byte)
+        return first < len(self._wanted) and self._wanted[first] < node.end_byte
 
     def _assign(self, node: Node, every: bool) -> None:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -136,7 +148,17 @@ class Ruby:
         try:
             self._names[self._slice(left)] = self.value(right)
         except DocumentError as error:
+            self._doubt(right)
             self._names[self._slice(left)] = error  # whoever uses the name raises it
+
+    def _doubt(self, node: Node) -> None:
+        """Names that a statement which is not read may have given another value: whoever uses one is refused."""
+        for one in _nodes(node):
+            self._budget.steps(_STEPS_A_NODE)
+            for field in ("receiver", "left"):
+                touched = one.child_by_field_name(field)
+                if touched is not None and self._slice(touched) in self._names:
+                    self._names[self._slice(touched)] = self.refused(one)
 
     def _loop(self, node: Node, words: Collection[str], every: bool) -> Iterator[Call]:
         """`[...].each do |name| ... end`."""
@@ -148,13 +170,12 @@ class Ruby:
         entries = [[key, inner] for key, inner in value.items()] if isinstance(value, dict) else value
         if not isinstance(entries, list):
             raise self.refused(over, "is no list")
-        for index, entry in enumerate(entries):
-            at = Mark(list(mark.parts.values())[index].offset)
-            parts = (
-                [entry] if len(names) == 1 else [*(entry if isinstance(entry, list) else [entry]), *[None] * len(names)]
-            )
-            self._names |= {self._slice(name): Literal(part, at) for name, part in zip(names, parts, strict=False)}
-            body = block.child_by_field_name("body")
+        body = block.child_by_field_name("body")
+        for entry, part in zip(entries, mark.parts.values(), strict=True):
+            several = len(names) > 1 and isinstance(entry, list)
+            values = [*(entry if several else [entry]), *[None] * len(names)]
+            at = Mark(part.offset, {} if several else part.parts)
+            self._names |= {self._slice(name): Literal(one, at) for name, one in zip(names, values, strict=False)}
             if body is not None:
                 yield from self._block(body, words, every)
 
