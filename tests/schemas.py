@@ -78,7 +78,9 @@ _DIFFERS = {
     "elements?": [{"change": "str", "value": "any", "origins": ["str"]}],
 }
 _ORIGINS = [{"path": "str", **_WHO}]
-_LEVEL = {"key": "str", "layer": "str", "entry": "str", "file": "str|null", "line": "int|null", "reason": "str"}
+_LEVEL = {"key": "str", "layer": "str", "entry": "str", "file": "str|null", "line": "int|null", "reason": "str",
+          "decides?": "str"}  # fmt: skip
+_UNREAD = {"layer": "str", "file": "str|null", "line": "int|null", "reason": "str"}
 _PART = {
     "number": "int",
     "filename": "str",
@@ -161,12 +163,13 @@ PARTS: dict[str, Any] = {
         "knocked_out": "list",
         "shadowed": ["@origin"],
         "unknown": [_LEVEL],
+        "unset": ["str"],
         "converted": "any",
         "needed": ["str"],
         "because_of?": ["@cause"],
     },
     "applied": _APPLIED,
-    "found": {"name": "str", "values?": {"*": "any"}},
+    "found": {"name": "str", "values?": {"*": "any"}, "unknown?": [{"attribute": "str", **_UNREAD}]},
 }
 
 _NODE = {"version": "int", "node": "str", "environment": "str|null"}
@@ -214,8 +217,10 @@ OUTPUTS: dict[str, Any] = {
                 "value": "any",
                 "replaces": "list",
                 "origins?": _ORIGINS,
+                "unknown?": [_UNREAD],
             }
         ],
+        "unknown?": [_UNREAD],
     },
     **{
         name: {"version": "int", "path": "str", "value": "any", "origins?": _ORIGINS}
@@ -228,6 +233,7 @@ OUTPUTS: dict[str, Any] = {
         "before": "str",
         "after": "str",
         "changes": [_DIFFERS],
+        "unknown?": [{"node": "str", **_UNREAD}],
         "slots?": [{"slot": "int", "level": "str", "source": "str", "changes": [_DIFFERS]}],
     },
     "search": {
@@ -303,12 +309,42 @@ OUTPUTS: dict[str, Any] = {
         "files": ["str"],
         "shadowed": [{"key": "str", "file": "str|null", "line": "int|null"}],
     },
+    "hiera-matrix": {
+        "version": "int",
+        "question": "str",
+        "groups": [
+            {
+                "value?": "any",
+                "error?": "str",
+                "code?": "str",
+                "message?": "str",
+                "places": [{"set_by": ["@origin"], "nodes": ["str"]}],
+                "notes": ["str"],
+            }
+        ],
+    },
+    "hiera-variables": {
+        "version": "int",
+        "nodes": {
+            "*": [
+                {
+                    "variable": "str",
+                    "layer": "str",
+                    "entry": "str",
+                    "template": "str",
+                    "file": "str|null",
+                    "line": "int|null",
+                    "is_set": "bool",
+                }
+            ]
+        },
+    },
     "bindings-check": _CHECK,
     "bindings-inject": {
         "version": "int",
         "key": "str",
         "value": "any",
-        "unknown?": [{"layer": "str", "file": "str|null", "line": "int|null", "reason": "str"}],
+        "unknown?": [_UNREAD],
     },
     "bindings-explain": {
         "version": "int",
@@ -451,6 +487,11 @@ LINES = {
         "hiera explain k --hiera levels",
     ],
     "hiera-list": ["hiera list --hiera hiera --facts facts"],
+    "hiera-matrix": [
+        "hiera matrix ntp::servers --hiera hiera --facts facts",
+        "hiera matrix nobody --hiera hiera --facts facts",
+    ],
+    "hiera-variables": ["hiera variables --hiera hiera --facts facts"],
     "hiera-diff": ["hiera diff web1 web2 --hiera hiera --facts facts"],
     "list": ["list nodes --repo .", "list cookbooks --repo ."],
     "role-show": ["role show web --repo . --origins"],

@@ -384,6 +384,26 @@ def check_facts(place: str) -> None:
         )
 
 
+MAY_BE_DASHES = ("--knock-out-prefix",)
+"""Options whose value may be `--` alone, as Puppet's users write it: a word of its own, or behind `=`."""
+MARKED = "\0"
+
+
+def unmarked(value: str) -> str:
+    """The value of an option that may be dashes alone."""
+    return value.removeprefix(MARKED)
+
+
+def json_or_text(value: str) -> Any:
+    """What somebody wrote on a command line: JSON, and what is no JSON is text."""
+    import json
+
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
 def facts_place(options: argparse.Namespace, repository: Repository | None) -> str | None:
     """Where the facts that are meant are: a file or a directory; None for this machine. raises: NotFound"""
     if options.platform is None:

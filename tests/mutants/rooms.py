@@ -14,8 +14,8 @@ ROOMS = {
         "sensitive shared snapshot unknown_slots value_causes values view writers"
     ),
     "adapters/hiera": (
-        "answer borders budget hiera_census hiera_config hiera_explain hiera_laws hiera_lookup hiera_merge hiera_types "
-        "hiera_unknown hiera_yaml yaml_readers"
+        "answer borders budget hiera_census hiera_config hiera_control hiera_explain hiera_eyaml hiera_laws "
+        "hiera_lookup hiera_merge hiera_nodes hiera_types hiera_unknown hiera_yaml yaml_readers"
     ),
     "adapters/cloudinit": (
         "answer borders budget cloudinit_changes cloudinit_definitions cloudinit_documented cloudinit_explain "
