@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,14 @@ class TestWhatIsWritten:
         run = ran(tmp_path, files)
 
         assert (3, 3, 2) == (run.node["sum"], run.node["seen"], run.node["then"])
+
+    def test_several_threads_may_read_deferred_values(self, tmp_path):
+        """One after the other is computed."""
+        run = of_text(tmp_path, "20.times { |n| default['a'][n.to_s] = lazy { n + 1 } }\n")
+        with ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(lambda n: run.node["a"][str(n)], range(20)))
+
+        assert list(range(1, 21)) == found
 
     @pytest.mark.parametrize("case", [one["id"] for one in cases_of(HERE / "chef-attributes.jsonl")][::5])
     def test_programs_give_what_chef_gives(self, programs, case):

@@ -28,6 +28,7 @@
     [chef]
     cookbook_paths = ["cookbooks", "~/.berkshelf/cookbooks"]
     missing_cookbooks = "warn"
+    ruby = true
 
 Chef's own settings work at the top level too: `allowed_automatic_attributes`,
 `blocked_…`, and the older `automatic_attribute_whitelist`, `…_blacklist`. Where

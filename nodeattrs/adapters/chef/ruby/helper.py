@@ -14,6 +14,7 @@ import selectors
 import shutil
 import signal
 import subprocess
+import threading
 import time
 import weakref
 from collections.abc import Sequence
@@ -44,6 +45,7 @@ class Helper:
     """One Ruby process, in a group of its own, with a repository as its folder. It lives as long as this does.
 
     works_for: for whom it has a process of its own at the moment
+    lock:      held by whoever asks, until the answer is there
 
     root:    the folder
     seconds: how long it may work on one thing
@@ -71,6 +73,7 @@ class Helper:
         self.close = weakref.finalize(self, _end, self._process)
         self.seconds = seconds
         self.works_for: object = None
+        self.lock = threading.RLock()
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._out, selectors.EVENT_READ)
         self._buffer = bytearray()

@@ -134,6 +134,10 @@ class RubySession:
 
     def _do(self, kind: str, subject: Any) -> Any:
         """Have something done, and do meanwhile what it says; what comes of it."""
+        with self._helper.lock:  # deferred values may be read by several threads
+            return self._done(kind, subject)
+
+    def _done(self, kind: str, subject: Any) -> Any:
         helper = self._helper
         try:
             self._begin(time.monotonic() + max(helper.seconds, _START))
