@@ -29,7 +29,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # a type checker takes it for true; `typing` itself need not be there yet
     from nodeattrs.core.claim import Origin
     from nodeattrs.core.fold import Fold, Folded, Layer, fold
-    from nodeattrs.core.part import Part, concat, listed, made, unite
+    from nodeattrs.core.folding import concat
+    from nodeattrs.core.part import Part, listed, made, unite
     from nodeattrs.core.policy import (
         ACROSS,
         ANY,
@@ -86,7 +87,7 @@ _HOMES = {
     "TAKE": "core.policy",
     "TEXT": "core.policy",
     "Trace": "core.trace",
-    "concat": "core.part",
+    "concat": "core.folding",
     "fold": "core.fold",
     "json_default": "node.documents",
     "lazy": "node.values",

@@ -80,6 +80,7 @@ _DIFFERS = {
 _ORIGINS = [{"path": "str", **_WHO}]
 _LEVEL = {"key": "str", "layer": "str", "entry": "str", "file": "str|null", "line": "int|null", "reason": "str",
           "decides?": "str"}  # fmt: skip
+_UNREAD = {"layer": "str", "file": "str|null", "line": "int|null", "reason": "str"}
 _PART = {
     "number": "int",
     "filename": "str",
@@ -168,7 +169,7 @@ PARTS: dict[str, Any] = {
         "because_of?": ["@cause"],
     },
     "applied": _APPLIED,
-    "found": {"name": "str", "values?": {"*": "any"}},
+    "found": {"name": "str", "values?": {"*": "any"}, "unknown?": [{"attribute": "str", **_UNREAD}]},
 }
 
 _NODE = {"version": "int", "node": "str", "environment": "str|null"}
@@ -216,8 +217,10 @@ OUTPUTS: dict[str, Any] = {
                 "value": "any",
                 "replaces": "list",
                 "origins?": _ORIGINS,
+                "unknown?": [_UNREAD],
             }
         ],
+        "unknown?": [_UNREAD],
     },
     **{
         name: {"version": "int", "path": "str", "value": "any", "origins?": _ORIGINS}
@@ -230,6 +233,7 @@ OUTPUTS: dict[str, Any] = {
         "before": "str",
         "after": "str",
         "changes": [_DIFFERS],
+        "unknown?": [{"node": "str", **_UNREAD}],
         "slots?": [{"slot": "int", "level": "str", "source": "str", "changes": [_DIFFERS]}],
     },
     "search": {
@@ -340,7 +344,7 @@ OUTPUTS: dict[str, Any] = {
         "version": "int",
         "key": "str",
         "value": "any",
-        "unknown?": [{"layer": "str", "file": "str|null", "line": "int|null", "reason": "str"}],
+        "unknown?": [_UNREAD],
     },
     "bindings-explain": {
         "version": "int",

@@ -129,6 +129,31 @@ class TestReading:
         assert Composition(root, node="n", facts={"rack": "R1"}).injector().inject("a") == 1
 
     @pytest.mark.parametrize(
+        ("file", "text", "lines"),
+        [
+            (
+                "manifests__site_dot_yaml",
+                "site:\n  categories:\n  - [rack, {variable: rack}]\n  - [floor, {variable: floor}]\n",
+                [3, 4],
+            ),
+            ("manifests__site_dot_pp", "site {\n  categories {\n    rack => $rack,\n    floor => $floor } }", [3, 4]),
+        ],
+    )
+    def test_the_lines_that_list_categories_are_causes(self, tmp_path, file, text, lines):
+        """Of what stands in conditions on them, and of nothing else."""
+        said = "bindings default { bind 'b' to 1 when rack r1 and floor 2 { bind 'a' to 1 } }"
+        root = site(tmp_path, bindings__default_dot_pp=said, **{file: text})
+        injector = Composition(root, node="n", facts={"rack": "R1", "floor": 2}).injector()
+        listed = [cause for cause in injector.explain("a").causes() if cause.what.startswith("category")]
+
+        assert [(cause.what, cause.origin.line) for cause in listed] == [
+            ("category rack is listed", lines[0]),
+            ("category floor is listed", lines[1]),
+        ]
+        assert listed[0].origin.file == f"manifests/site.{file.rpartition('_')[2]}"
+        assert not [cause for cause in injector.explain("b").causes() if cause.what.startswith("category")]
+
+    @pytest.mark.parametrize(
         ("layers", "kind"),
         [
             ([{"name": "x", "include": "confdir:/none"}], "no-such-set"),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -81,6 +82,9 @@ def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
 def setters(text: str) -> set[str]:
     """The parts that a leaf says it is of."""
     return {f"part-00{number}" for number in PIECE.findall(text)}
+
+
+VAULT = Layer.unknown("vault", Origin("layer", "vault"), "needs a server")
 
 
 class TestOrigins:
@@ -568,12 +572,30 @@ class TestTruth:
         """
         The answer is that of the others.
         """
-        vault = Layer.unknown("vault", Origin("layer", "vault"), "needs a server")
-        merged = merge_layers(user="#cloud-config\na: 1", vendor=vault, confd="b: 2")
+        merged = merge_layers(user="#cloud-config\na: 1", vendor=VAULT, confd="b: 2")
 
         assert {"a": 1, "b": 2} == merged.config
         assert [] == list(merged.trace("a").unknown)
         assert ["vault"] == [stated.claim.origin.name for stated in merged.trace("b").unknown]
+
+    @pytest.mark.parametrize(
+        ("layers", "over_a"),
+        [
+            ({"vendor": VAULT}, False),  # it comes in merged, and joins as all of these do
+            ({"datasource": VAULT}, True),  # it may have a definition of its own, such as dict(replace)
+            ({"base": VAULT}, True),
+            ({"confd": VAULT}, False),  # its definition counts among the pieces of the base
+            ({"confd": merge_layers(base=VAULT)}, False),
+            ({"builtin": VAULT, "confd": "b: 2"}, False),
+        ],
+    )
+    def test_an_unknown_layer_may_have_a_definition_of_its_own(self, layers, over_a):
+        """
+        Then it may override a stronger one. Alone in the base it is not forgotten.
+        """
+        merged = merge_layers(user="a: 1", **layers)
+
+        assert [over_a, True] == [bool(merged.trace(path).unknown) for path in ("a", "b")]
 
     def test_it_is_an_answer_like_those_of_the_other_systems(self):
         """

@@ -242,7 +242,7 @@ class TestCustomMergers:
 
     def test_an_entry_point_offers_one(self, monkeypatch: pytest.MonkeyPatch):
         """By its name, loaded when a definition asks for it."""
-        from nodeattrs.adapters.cloudinit import mergers
+        from nodeattrs.adapters.cloudinit import custom
 
         class Entry:
             name = "offered"
@@ -250,7 +250,7 @@ class TestCustomMergers:
             def load(self) -> Any:
                 return Counting
 
-        monkeypatch.setattr(mergers, "_offered", lambda: {"offered": Entry()})
+        monkeypatch.setattr(custom, "offered", lambda: {"offered": Entry()})
 
         assert merge_values([1], [5], "offered()") == [2]
 

@@ -18,10 +18,10 @@ from nodeattrs.adapters.cloudinit import (
     CloudConfigError,
     CloudPart,
     load_config,
-    loading,
     merge,
     pack,
     parse_definition,
+    parts,
     unpack,
 )
 from nodeattrs.core.budget import limited
@@ -256,11 +256,11 @@ class TestPartsThatDoNotJoin:
             return value
 
         shared = inside(1, 100)
-        assert loading.measured({"a": shared, "b": inside(shared, 399)}) == 1 + 101 + 399 + 101
+        assert parts.measured({"a": shared, "b": inside(shared, 399)}) == 1 + 101 + 399 + 101
         with pytest.raises(TooDeep):
-            loading.measured({"a": shared, "b": inside(shared, 400)})
+            parts.measured({"a": shared, "b": inside(shared, 400)})
         with pytest.raises(TooDeep):
-            loading.measured(inside(1, 501))
+            parts.measured(inside(1, 501))
 
     def test_a_text_past_the_limit_is_refused_before_it_is_read(self):
         """By its length alone."""
@@ -518,7 +518,7 @@ class TestReadingYaml:
         except (yaml.YAMLError, ValueError, RecursionError):
             expected = ("refused", "")
         try:
-            got = ("says", canonical(loading.load_yaml(text)))
+            got = ("says", canonical(parts.load_yaml(text)))
         except CloudConfigError:
             got = ("refused", "")
 

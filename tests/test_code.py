@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from nodeattrs.adapters.cloudinit import mergers
+from nodeattrs.adapters.cloudinit import custom
 from nodeattrs.cli import main
 from nodeattrs.core.code import held_back, may_run
 from nodeattrs.errors import UnknownLayer
@@ -71,14 +71,14 @@ def loaded(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path / "packages")
     monkeypatch.chdir(tmp_path / "repo")
     monkeypatch.delitem(sys.modules, "loaded_by_tests", raising=False)
-    mergers._offered.cache_clear()  # what is installed is asked once a process
+    custom.offered.cache_clear()  # what is installed is asked once a process
 
     def ran():
         return sorted(file.stem for file in tmp_path.rglob("*.ran"))
 
     yield ran
     sys.modules.pop("loaded_by_tests", None)
-    mergers._offered.cache_clear()
+    custom.offered.cache_clear()
 
 
 LOOKS = [

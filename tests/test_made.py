@@ -6,10 +6,12 @@ from functools import partial
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nodeattrs.core.folding import Folding, meet
 from nodeattrs.core.origins import At
-from nodeattrs.core.part import Part, by_position, entries, listed, remade
+from nodeattrs.core.part import Part, by_position, entries, listed, remade, unite
 from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, LIST, MAP, MEET, PRESENT, TAKE, Line, Meet, Policy
 from nodeattrs.core.tracing import walk
 from nodeattrs.errors import BadValue
@@ -221,6 +223,49 @@ class TestNextInLine:
         """
         assert who(laid(OVER, {"a": ["x"]}, {"a": {"b": 1}}), "a", "b") == ([(2, ("a", "b"))], [(1, (2,))])
         assert walk(laid(OVER, {"a": {"b": 1}}, {"a": ["x"]}), ("a", "b")).cover == ("a",)
+
+
+def _one_by_one(lower: Part, upper: Part) -> Part:
+    """As `unite`, of which nobody knows that it regroups."""
+    return unite(lower, upper)
+
+
+class TestListsInARow:
+    @given(st.lists(st.lists(st.sampled_from([1, True, "a", "b"]), max_size=3) | st.none(), min_size=2), st.booleans())
+    def test_it_makes_no_difference_which_are_joined_first(self, values, from_top):
+        """Who stands, at which place, and who was overridden by whom."""
+        policies = (
+            Policy("lists", Line(LIST, LIST, handler, "joined"), Line(ANY, PRESENT, TAKE))
+            for handler in (unite, _one_by_one)
+        )
+        found = []
+        for policy in policies:
+            folding = Folding(from_top=from_top)
+            for number, value in enumerate(values, 1):
+                folding.lay(Part(value, number), policy)
+            walks = (who(folding, *path) for path in ((), (0,), (1,), (2,), (3,)))
+            found.append([(one, sorted((source, sorted(by)) for source, by in lost)) for one, lost in walks])
+
+        assert found[0] == found[1]
+
+    def test_many_cost_little_more_than_each_by_itself(self):
+        """Twice as many lists, little more than twice the elements that are looked at."""
+        counted: list[int] = []
+
+        def counting(lower: Part, upper: Part) -> Part:
+            counted.append(len(lower.value) + len(upper.value))
+            return unite(lower, upper)
+
+        counting.regroups = True  # type: ignore[attr-defined]
+        policy = Policy("lists", Line(LIST, LIST, counting, "joined"), Line(ANY, PRESENT, TAKE))
+        cost = []
+        for many in (128, 256):
+            folding = laid(policy, *([number] for number in range(many)))
+            counted.clear()
+            assert many == len(walk(folding, ()).standing)
+            cost.append(sum(counted))
+
+        assert cost[1] < 2.5 * cost[0]
 
 
 def test_inner_meetings_follow_the_elements():

@@ -23,7 +23,7 @@ from nodeattrs.core.claim import Origin, Verb
 from nodeattrs.core.origins import At
 from nodeattrs.node.history import HISTORY_BOUND
 from nodeattrs.node.intake import Intake
-from nodeattrs.node.maps import said_in
+from nodeattrs.node.maps import setters_in
 from nodeattrs.node.node_trace import continued
 from nodeattrs.runs import consume_external, consume_facts
 from nodeattrs.testing import programs
@@ -1115,6 +1115,38 @@ class TestNextInLine:
 
         assert next(one.claim.origin.place for one in said.node.trace("d.n").losers) == said.at["next"]
 
+    def test_such_a_map_may_hold_a_whole_map_that_was_assigned(self, said):
+        """It stays without that, too."""
+        said.run("attribute file", "x", "node.normal['d'] = {'d': {'n': 'hidden'}}")
+        said.run("recipe", "x", "node.normal['d'] = {}  #: map\nnode.normal['d']['d'] = {\n  'n': 'w'}")
+        holds, loses = said.node.trace("d.d.n").claims[1:]
+
+        assert (holds.outcome.value, holds.claim.origin.place, loses.by) == ("holds", said.at["map"], (8, 7))
+
+    @pytest.mark.parametrize("entry", ["['e']['n'] = 'w'", "['e'].update(n='w')", "['e'].update({\n  'n': 'w'})"])
+    def test_a_map_that_another_line_assigned_stays_and_holds(self, said, entry):
+        """Nobody is next: without the entry the map is still there. It is named, with what it overrides."""
+        said.run("attribute file", "x", "node.override['e'] = {'n': 'hidden'}  #: hidden")
+        said.run("recipe", "x", f"node.override['e'] = {{}}  #: map\nnode.override{entry}")
+        trace = said.node.trace("e.n")
+
+        assert [(one.outcome.value, one.claim.origin.place, one.by) for one in trace.claims[1:]] == [
+            ("holds", said.at["map"], ()),
+            ("loses", said.at["hidden"], (10, 9)),
+        ]
+        assert "overridden by 10: a recipe" in str(trace)
+
+    @pytest.mark.parametrize("entry", ["['e'].update(n='w')", "['e'].update({\n  'n': 'w'})"])
+    def test_a_map_that_an_update_stepped_into_goes_with_it(self, said, entry):
+        """Also where its entries stand on other lines."""
+        said.run("role", "x", "node.role_default['e'] = 5  #: five")
+        said.run("recipe", "x", f"node.override{entry}")
+        trace = said.node.trace("e.n")
+
+        assert [(one.outcome.value, one.claim.origin.place, one.by) for one in trace.claims[1:]] == [
+            ("loses", said.at["five"], (10,))
+        ]
+
     def test_what_stood_in_the_way_before_is_named_with_the_place_where_it_was_overwritten(self, said):
         """A scalar where the map is now."""
         said.run("recipe", "x", "node.default['d'] = {'k': 5}  #: five\nnode.default['d'] = {'k': {'n': 1}}  #: map")
@@ -1131,7 +1163,7 @@ def test_an_element_that_nobody_has_set_is_nobodys():
     """
     told = [At(3, ("l", 0)), At(4, ("l", 1))]
 
-    assert [4, 0, 0, 0] == [said_in([], told, (step,), ("l",))[0].source for step in (1, 2, -1, "x")]
+    assert [4, 0, 0, 0] == [setters_in([], told, (step,), ("l",))[0].source for step in (1, 2, -1, "x")]
 
 
 class TestAskingAnything:

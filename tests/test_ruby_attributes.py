@@ -239,7 +239,7 @@ class TestWhenItFails:
     @pytest.mark.parametrize(
         ("text", "line", "said"),
         [
-            ("\ndefault['a'] = node['b']['c']\n", 2, "NoMethodError: undefined method `[]' for nil"),
+            ("\ndefault['a'] = node['b']['c']\n", 2, "NoMethodError: undefined method"),
             ("default['a'] = 1\nif\n", 2, "SyntaxError"),
             ("\n\nraise 'no'\n", 3, "RuntimeError: no"),
             ("node['a']['b'] = 1 if node['platform']\n", 1, "NoMethodError"),
@@ -248,6 +248,8 @@ class TestWhenItFails:
             ("\ninclude_attribute 'nobody'\n", 2, "there is no cookbook nobody"),
             ("def f(n)\n  f(n + 1)\nend\nf(1)\n", None, "SystemStackError"),
             ("default['a'] = { nil => 1 }\n", 1, "a key"),
+            ("\ndefault['a'][nil] = 1\n", 2, "a key is text or a whole number, and not nil"),
+            ("node[nil]\nnode.rm('a', 1.5)\n", 2, "a key is text or a whole number, and not 1.5"),
             ("default['a'] = Float::NAN\n", 1, "NaN"),
             ("default['a'] = \"\\xff\"\n", 1, "JSON::GeneratorError"),
         ],
@@ -260,14 +262,26 @@ class TestWhenItFails:
         assert f"{DEFAULT}:{line}: " in str(raised.value) or line is None
         assert said in str(raised.value)
 
+    def test_an_included_file_names_its_own_line(self, tmp_path):
+        """Whoever included it; unless that one raises something of its own."""
+        files = {
+            "cookbooks/app/recipes/default.py": "",
+            DEFAULT: "include_attribute 'app::b'\n",
+            "cookbooks/app/attributes/b.rb": "\nraise 'no'\n",
+        }
+        with pytest.raises(RecipeFailed, match=r"^cookbooks/app/attributes/b\.rb:2: .*app::b failed: RuntimeError: no"):
+            ran(tmp_path, files)
+        with pytest.raises(RecipeFailed, match=r"^cookbooks/app/attributes/default\.rb:2: .* RuntimeError: mine"):
+            ran(tmp_path, {**files, DEFAULT: "begin; include_attribute 'app::b'\nrescue => e then raise 'mine'\nend\n"})
+
     def test_a_file_that_takes_too_long_is_ended_with_all_it_started(self, tmp_path):
         """Its processes too; the next run has a process of its own."""
         files = {
             DEFAULT: "File.write('child', spawn('sleep 600').to_s)\nloop { }\n",
             "cookbooks/app/recipes/default.py": "",
-            "nodeattrs.toml": "[chef]\nruby_seconds = 0.5\n",
+            "nodeattrs.toml": "[chef]\nruby_seconds = 1.5\n",
         }
-        with pytest.raises(RecipeFailed, match=r"longer than 0\.5 s"):
+        with pytest.raises(RecipeFailed, match=r"longer than 1\.5 s"):
             ran(tmp_path, files)
 
         child = int((tmp_path / "child").read_text())

@@ -25,6 +25,7 @@ from nodeattrs.testing import layers, trees
 
 RUBY = Origin("role", "base", "roles/base.rb", 1)
 WHY = "is Ruby, which was not run"
+UNREAD = {"layer": "base", "file": "roles/base.rb", "line": 1, "reason": WHY}
 
 
 def node_with(unknown: str | None = "role_override", **said: Any) -> Node:
@@ -250,3 +251,34 @@ class TestOnTheCommandLine:
         assert (1, "") == (code, out)
         assert "the layer 'base' is unknown: is Ruby, which was not run" in err
         assert 0 == said("explain", "web1", "known", "--strict")[0]
+
+    def test_show_says_what_may_be_overridden(self, said):
+        """Of the path that is shown, or of the slots that are; on stderr, and as data."""
+        code, out, err = said("show", "web1", "k")
+        assert (5, "1\n") == (code, out)
+        assert "k may be overridden by roles/base.rb:1 (role base): is Ruby, which was not run" in err
+        code, out, _ = said("show", "web1", "--format", "json")
+        assert (5, [UNREAD]) == (code, json.loads(out)["unknown"])
+        code, out, err = said("show", "web1", "known", "--format", "json")
+        assert (0, False, "") == (code, "unknown" in json.loads(out), err)
+        code, out, err = said("show", "web1", "--slot", "11", "--slot", "1", "--format", "json")
+        assert (5, [False, True]) == (code, ["unknown" in one for one in json.loads(out)["slots"]])
+        assert "slot 11 override / role may be overridden by" in err
+
+    def test_diff_says_so_of_each_side(self, said):
+        """Of what is compared."""
+        other = Node("web2")
+        open_store(".nodeattrs/nodes.db").save(Saved("web2", other.to_chef(), other.snapshot()))
+        code, out, err = said("diff", "web1", "web2", "--format", "json")
+        assert (5, [{"node": "web1", **UNREAD}]) == (code, json.loads(out)["unknown"])
+        assert "web1 may be overridden by roles/base.rb:1" in err
+        code, out, err = said("diff", "web1", "web2", "--path", "known")
+        assert (0, "") == (code, err)
+
+    def test_search_says_so_of_the_attributes_that_it_shows(self, said):
+        """Node by node."""
+        code, out, err = said("search", "*:*", "-a", "k", "-a", "known", "--format", "json")
+        assert (5, [{"attribute": "k", **UNREAD}]) == (code, json.loads(out)["nodes"][0]["unknown"])
+        assert "k of web1 may be overridden by roles/base.rb:1" in err
+        assert (0, "") == said("search", "*:*", "-a", "known")[::2]
+        assert (0, "") == said("search", "*:*")[::2]

@@ -302,13 +302,23 @@ class TestAttributes:
         ]
         assert ways(node, "c")[0] == "b, set at recipes/default.py:3, read at recipes/default.py:4"
 
-    def test_values_that_read_each_other_end(self, ran):
+    def test_what_was_read_is_as_it_was_then(self, ran):
         """
-        Each is followed once.
+        Also where what was read has read this since.
         """
         node = ran("node.default['a'] = 1\nnode.default['b'] = node['a']\nnode.default['a'] = node['b']\n")
 
-        assert ways(node, "b")[0] == "a, set at recipes/default.py:3, read at recipes/default.py:2"
+        assert ways(node, "b") == ["a, set at recipes/default.py:1, read at recipes/default.py:2"]
+
+    def test_in_a_loop_it_is_as_it_was_the_last_time(self, ran):
+        """
+        The line that reads runs again after the other one.
+        """
+        text = (
+            "node.default['a'] = 1\nfor key in 'bc':\n    node.default[key] = node['a']\n    node.default['a'] = key\n"
+        )
+
+        assert ways(ran(text), "c")[0] == "a, set at recipes/default.py:4, read at recipes/default.py:3"
 
 
 class TestAnswers:

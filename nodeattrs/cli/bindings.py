@@ -95,12 +95,13 @@ def _check(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _inject(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.reports.bindings import InjectedValue
+    from nodeattrs.reports.undecided import Undecided, words_of
 
     injector, asked = _injector(options, terminal), _asked(options)
     value = injector.inject(asked) if options.default is None else injector.get(asked, default=options.default)
-    unknown = injector.unknown_layers(asked)
+    unknown = Undecided.of(injector.unknown_layers(asked))
     terminal.report(InjectedValue(str(asked), value, unknown))
-    terminal.warn((f"{asked} may be overridden by {one.claim.origin}: {one.why}" for one in unknown), "unknown-layer")
+    terminal.warn(words_of({str(asked): unknown}), "unknown-layer")
     return UNKNOWN_LAYER if unknown else 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import add_output, add_store, kept_in, moment, path_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NodeNotFound
@@ -24,6 +25,9 @@ examples:
   nodeattrs diff web1@3 web1@5
   nodeattrs diff web1 web2 --path apache2
   nodeattrs diff web1@3 web1 --slots
+
+exit codes:
+  0 compared    1 could not be    2 not understood    5 compared, and an unknown layer may override something
 """
 
 
@@ -42,6 +46,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Compare them."""
     from nodeattrs.reports.diff import Difference
+    from nodeattrs.reports.undecided import words_of
 
     store, sensitive = kept_in(options)
     before, after = options.before, options.after
@@ -57,8 +62,10 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
                 )
             before = f"{name}@{revisions[1].number}" if revisions else name
     left, right = (_side(store, sensitive, text, terminal) for text in (before, after))
-    terminal.report(Difference(left, right, path_of(options.path), options.slots))
-    return 0
+    difference = Difference(left, right, path_of(options.path), options.slots)
+    terminal.report(difference)
+    terminal.warn(words_of(difference.unknown), "unknown-layer")
+    return UNKNOWN_LAYER if any(difference.unknown.values()) else 0
 
 
 def _side(store: Store, sensitive: Any, text: str, terminal: Terminal) -> Side:

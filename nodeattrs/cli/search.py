@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import add_at, add_output, add_store, moment, path_of, saved_in
 from nodeattrs.cli.terminal import Terminal
 
@@ -46,6 +47,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.keep.search import parse_query
     from nodeattrs.keep.search.doubts import doubts, no_such_path
     from nodeattrs.reports.search import Finding, Findings, finding, in_order
+    from nodeattrs.reports.undecided import words_of
 
     if options.offset < 0 or (options.limit is not None and options.limit < 0):
         options.refuse("--limit and --offset are not negative")
@@ -65,7 +67,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
     def found(name: str, wanted: dict[str, tuple[object, ...]]) -> Finding:
         saved = store.load(name, at)
-        return finding(saved.document if saved else {"name": name}, wanted)
+        return finding(saved.document if saved else {"name": name}, wanted, saved.snapshot if saved else None)
 
     if options.sort is not None:
         path = path_of(options.sort)
@@ -83,4 +85,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
             terminal.text(line)
     else:
         terminal.report(findings)
+    terminal.warn(words_of(findings.unknown), "unknown-layer")
+    if any(findings.unknown.values()):
+        return UNKNOWN_LAYER
     return 1 if unknown and not names else 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import add_at, add_output, add_run_options, add_store, named_node, path_of
 from nodeattrs.cli.terminal import Terminal
 
@@ -17,6 +18,9 @@ examples:
   nodeattrs show web1 apache2 --origins
   nodeattrs show web1 apache2 --level default
   nodeattrs show web1 --slot 12 --slot 11
+
+exit codes:
+  0 shown    1 could not be    2 not understood    5 shown, and an unknown layer may override something of it
 """
 
 
@@ -50,7 +54,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Show it."""
+    from nodeattrs.core.tree import spell
     from nodeattrs.reports.show import ShownNode, ShownSlots, part_of, winner_of
+    from nodeattrs.reports.undecided import Undecided, words_of
 
     path = path_of(options.path)
     node, _, _ = named_node(options, terminal)
@@ -61,8 +67,12 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
             if slot.level in (options.level or ()) or number in (options.slot or ())
         )
         terminal.report(ShownSlots(node.name, node.environment, path, chosen, options.origins))
+        unknown = {f"slot {slot.number} {slot.title}": Undecided.in_slot(slot) for slot in chosen}
     else:
         value = part_of(node.to_dict(evaluate=False), path)
         origins = winner_of(node) if options.origins else None
-        terminal.report(ShownNode(node.name, node.environment, path, value, origins))
-    return 0
+        found = Undecided.at(node, path)
+        terminal.report(ShownNode(node.name, node.environment, path, value, origins, found))
+        unknown = {spell(path) if path else f"the node {node.name}": found}
+    terminal.warn(words_of(unknown), "unknown-layer")
+    return UNKNOWN_LAYER if any(unknown.values()) else 0

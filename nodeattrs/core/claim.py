@@ -180,6 +180,7 @@ class Claim:
     origin: who set it, and where
     verb:   how it was set
     why:    finds where the value comes from, where that can be asked
+    then:   explains another path as it was when this was set, where that can be asked
     """
 
     path: Path
@@ -188,6 +189,7 @@ class Claim:
     origin: Origin = field(compare=False)
     verb: Verb = Verb.SET
     why: Callable[[], tuple[Cause, ...]] | None = field(default=None, compare=False, repr=False)
+    then: Callable[[Path], Any] | None = field(default=None, compare=False, repr=False)
 
     @property
     def causes(self) -> tuple[Cause, ...]:

@@ -19,7 +19,7 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from nodeattrs.core.origins import At, Origins, gathered, spread
-from nodeattrs.core.part import Grown, Part
+from nodeattrs.core.part import Part, each
 from nodeattrs.core.policy import DROP, KEEP, TAKE, Line, Meet, Policy, Rule, Verdict
 from nodeattrs.core.tree import ABSENT, Absent, Path
 from nodeattrs.core.unknown import Unknown
@@ -170,6 +170,84 @@ def noting() -> Iterator[list[Encounter]]:
         yield notes
     finally:
         _notes.reset(token)
+
+
+# --- lists that follow each other
+
+
+def concat(first: Part, second: Part) -> Part:
+    """The elements of both lists, duplicates included. cost: linear; within `growing` only the second one's"""
+    grown = _grown.get()
+    return _concat(first, second) if grown is None else grown.concat(first, second)
+
+
+def _concat(first: Part, second: Part) -> Part:
+    value = first.value + second.value
+    if first.origins is None or not value:
+        return Part(value, first.origins)
+    return Part(value, _each(first) + _each(second))
+
+
+def _each(part: Part) -> list[Origins]:
+    # Written out for the two that are common.
+    origins = part.origins
+    kind = type(origins)
+    if kind is list or kind is int:
+        return origins if kind is list else [origins] * len(part.value)
+    return each(origins, len(part.value))
+
+
+concat.total = concat.regroups = True  # type: ignore[attr-defined]
+
+
+class Grown:
+    """Lists that `concat` has made for one result that nobody else has yet: the next one goes on with them in place."""
+
+    __slots__ = ("_lengths", "_own")
+
+    def __init__(self) -> None:
+        self._own: dict[int, Part] = {}
+        self._lengths: list[tuple[Part, int]] = []
+
+    def concat(self, first: Part, second: Part) -> Part:
+        own = self._own.pop(id(first.value), None)
+        self._own.pop(id(second.value), None)
+        if own is None or own.origins is not first.origins or type(own.origins) is int:
+            own = _concat(first, second)
+        else:
+            self._lengths.append((own, len(own.value)))
+            if own.origins is not None:
+                own.origins.extend(_each(second))
+            own.value.extend(second.value)
+        self._own[id(own.value)] = own
+        if len(self._own) > _MOST_GROWN:
+            del self._own[next(iter(self._own))]
+        return own
+
+    def forget(self) -> None:
+        """Somebody else has the result, too."""
+        self._own.clear()
+
+    @contextmanager
+    def growing(self) -> Iterator[None]:
+        """Within the block lists grow; where it fails, they are as they were before."""
+        token = _grown.set(self)
+        try:
+            yield
+        except BaseException:
+            for part, length in reversed(self._lengths):
+                del part.value[length:]
+                if type(part.origins) is list:
+                    del part.origins[length:]
+            raise
+        finally:
+            self._lengths.clear()
+            _grown.reset(token)
+
+
+_grown: ContextVar[Grown | None] = ContextVar("grown", default=None)
+_MOST_GROWN = 16
+"""Of so many lists it is known whose they are, since it is not known when one is lost."""
 
 
 # --- parts laid one by one

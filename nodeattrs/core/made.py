@@ -7,15 +7,16 @@ neither foldings nor who the sources are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from itertools import count
 from operator import eq
 from typing import Any, NamedTuple
 
 from nodeattrs.core.folding import Encounter, Step, again
-from nodeattrs.core.origins import At, Origins, origins_at, places, wholes
+from nodeattrs.core.origins import At, Origins, origins_at, places, sources, wholes
 from nodeattrs.core.part import Part
-from nodeattrs.core.policy import ANY, KEEP, PRESENT, TAKE, Line, Policy, Verdict
+from nodeattrs.core.policy import ANY, KEEP, PRESENT, TAKE, Handler, Line, Policy, Verdict
 from nodeattrs.core.tree import ABSENT, Path, dig
 
 LOWER, UPPER = -1, -2
@@ -32,14 +33,14 @@ class Made:
     A *way* is a place in one of the two: `At(LOWER, path)`. What a change set itself is at a place of
     its source, whose number is positive.
 
-    inputs: LOWER and UPPER -> the parts
+    inputs: LOWER and UPPER -> the parts; of several lists, the lowest is LOWER, and the others have the numbers behind
     part:   what came of them
     ways:   the origins of that, ways being their sources
     notes:  where a handler let two parts meet
     """
 
-    def __init__(self, lower: Part, upper: Part) -> None:
-        self.inputs = {LOWER: lower, UPPER: upper}
+    def __init__(self, *parts: Part) -> None:
+        self.inputs = dict(zip(count(LOWER, UPPER - LOWER), parts, strict=False))
         self.part = self.ways = Part(ABSENT, ())
         self.notes: list[Encounter] = []
         self.is_change = False
@@ -51,6 +52,12 @@ class Made:
         )
         self.part, _ = again(verdict, *self.inputs.values())
         self.ways, self.notes = again(verdict, lower, upper)
+        return self
+
+    def regrouped(self, handler: Handler) -> Made:
+        """Made of several lists by a handler that regroups."""
+        self.part = _regrouped(handler, list(self.inputs.values()))
+        self.ways = _regrouped(handler, [Part(part.value, At(side, ())) for side, part in self.inputs.items()])
         return self
 
     @classmethod
@@ -157,6 +164,68 @@ class MadeOf(NamedTuple):
     def others(self, way: At | None) -> Iterator[Any]:
         """What stood there, but for that from which something was taken."""
         return (member for side, member in self.members.items() if way is None or way.source != side)
+
+
+class Joining:
+    """Lists that are joined one after the other, by a handler that regroups.
+
+    members:      what stood there in a walk, the lowest first
+    rule:         what decided
+    part_of:      gives the part of a member
+    nothing_left: makes the losses of a part of which nothing is left in another one
+    is_open:      whether nobody has looked at what they come to: then others may follow
+    """
+
+    part_of: Callable[[Any], Part]
+    nothing_left: Callable[[Part, Part], Iterable[Any]]
+
+    def __init__(self, members: tuple[Any, ...], handler: Any, rule: tuple[Policy, Line], from_top: bool) -> None:
+        self.members = members
+        self.handler: Handler = handler
+        self.rule = rule
+        self.from_top = from_top
+        self.is_open = True
+
+    @classmethod
+    def of(cls, handler: Any, lower: Any, upper: Any, rule: tuple[Policy, Line], from_top: bool) -> Joining:
+        """Of two that stand in a walk. What was joined so far goes on, unless somebody has looked already."""
+        so_far = upper if from_top else lower
+        row: Joining | None = so_far.joining
+        if row is None or not row.is_open or so_far.unknown or (row.rule, row.from_top) != (rule, from_top):
+            return cls((lower, upper), handler, rule, from_top)
+        return cls((lower, *row.members) if from_top else (*row.members, upper), handler, rule, from_top)
+
+    def join(self, here: Any) -> None:
+        """Note in a place of the walk what they come to. cost: each element, times the logarithm of how many lists"""
+        self.is_open = False
+        parts = [self.part_of(one) for one in self.members]
+        made = Made(*parts).regrouped(self.handler)
+        here.value, here.origins, here.ways = made.part.value, made.part.origins, made.ways.origins
+        here.source = MadeOf(dict(zip(made.inputs, self.members, strict=True)), made, self.rule)
+        lost = [self.nothing_left(part, Part(None, by)) for part, by in self._lost(parts)]
+        here.losses = [one for several in reversed(lost) for one in several]
+
+    def _lost(self, parts: list[Part]) -> Iterator[tuple[Part, tuple[int, ...]]]:
+        """Those of which nothing is left, as each met what was joined before it; and who is there instead."""
+        order = reversed(parts) if self.from_top else iter(parts)
+        so_far = next(order)
+        by = dict.fromkeys(sources(so_far.origins))
+        for part in order:
+            who = sources(part.origins)
+            if part.value and so_far.value:
+                by |= dict.fromkeys(who)
+            elif part.value or (self.from_top and not so_far.value):
+                yield so_far, who
+                so_far, by = part, dict.fromkeys(who)
+            else:
+                yield part, tuple(by)
+
+
+def _regrouped(handler: Handler, parts: list[Part]) -> Part:
+    while len(parts) > 1:
+        last = parts[len(parts) & ~1 :]
+        parts = [again(handler, *pair)[0] for pair in zip(parts[::2], parts[1::2], strict=False)] + last
+    return parts[0]
 
 
 def _taken_and_left(note: Encounter) -> tuple[Part, Part]:

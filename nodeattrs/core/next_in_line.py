@@ -17,8 +17,8 @@ from nodeattrs.core.tree import ABSENT, Path, left_without
 from nodeattrs.core.walk import Overridden, Setting, Walk
 from nodeattrs.errors import NodeattrsError
 
-Along = Callable[[At], At]
-"""What goes with a place."""
+Along = Callable[[At], Iterable[At]]
+"""What may go with a place: itself, then what holds it, outwards."""
 
 _IN_THE_WAY = Policy("what lies beside", Line(ANY, PRESENT, TAKE, "it would stand in the way"))
 """Named where a map that has nothing at the path would be a list or text without the winner's."""
@@ -55,24 +55,23 @@ def _matters(found: Walk, again: Callable[[set[At]], Walk], place: At) -> bool:
     return others.cover != found.cover or others.standing != found.standing
 
 
-def next_first(found: Walk, path: Path, again: Callable[[set[At]], Walk], along: Along | None = None) -> Walk:
+def next_first(
+    found: Walk, path: Path, own: Callable[[At, Any], Any], again: Callable[[set[At]], Walk], along: Along
+) -> Walk:
     """The same, whoever is read without the winners first.
 
     Without the winners' own settings, else without what holds these. Where nobody is, all that the
-    winners alone have overridden is overridden by others, too.
+    winners alone have overridden is overridden by others, too; or by maps of theirs that stay.
 
+    own:   what a source has at a place, or something else where it has nothing
     again: walks without some places
-    along: what goes with a place
     cost:  at most one walk for each step of the path
     """
     winners = {At(setting.source, setting.own) for setting in found.standing}
-    if along is not None:
-        winners = set(map(along, winners))
-    highest = min((len(at.path) for at in winners), default=0)  # a source may be what stands under one key
-    overridden = found
-    for up in range(highest + 1 if winners and found.overridden else 0):
+    overridden, others = found, None
+    for gone in map(set, zip(*map(along, winners), strict=False) if found.overridden else ()):
         try:
-            others = again({At(at.source, at.path[: len(at.path) - up]) for at in winners})
+            others = again(gone)
         except NodeattrsError:
             continue  # without them the others cannot be merged
         coming = {At(one.source, one.own) for one in others.standing} - winners
@@ -82,8 +81,20 @@ def next_first(found: Walk, path: Path, again: Callable[[set[At]], Walk], along:
             return _with_others(found, others, coming)
         overridden = _overridden_too(overridden, others)
         if others.standing:
-            break
-    return overridden
+            return overridden
+    if others is None:
+        return overridden
+
+    def left(at: At, otherwise: Any) -> Any:
+        is_gone = any(at.source == one.source and at.path[: len(one.path)] == one.path for one in gone)
+        return otherwise if is_gone else own(at, otherwise)
+
+    return _with_what_stays(overridden, others, left, lambda more: again(gone | more))
+
+
+def outwards(at: At) -> Iterator[At]:
+    """A place, and all that holds it."""
+    return (At(at.source, at.path[:depth]) for depth in range(len(at.path), -1, -1))
 
 
 def left_of(value: Any, origins: Origins, gone: Iterable[At]) -> Any:
@@ -118,6 +129,21 @@ def _with_others(found: Walk, others: Walk, coming: set[At]) -> Walk:
     covered = (one for one in others.standing if At(one.source, one.own) in coming)
     first = (Overridden(setting, winners, _IN_THE_WAY, line) for setting in covered)
     return replace(found, overridden=(*first, *found.overridden))
+
+
+def _with_what_stays(
+    found: Walk, others: Walk, own: Callable[[At, Any], Any], again: Callable[[set[At]], Walk]
+) -> Walk:
+    """The same, where maps of the winners stay without them, and override what they have."""
+    sources = {setting.source for setting in found.standing}
+    maps = [one for one in with_holders(others, own, again).holding if one.source in sources]
+    if not maps:
+        return found
+    stays = {lost.place for lost in others.overridden if sources.issuperset(lost.by)}
+    overridden = (
+        replace(lost, by=(*lost.by, lost.setting.source)) if lost.place in stays else lost for lost in found.overridden
+    )
+    return replace(found, overridden=tuple(overridden), holding=(*found.holding, *maps))
 
 
 def _overridden_too(found: Walk, others: Walk) -> Walk:

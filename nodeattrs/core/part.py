@@ -7,8 +7,6 @@ origin itself, so that none can be forgotten.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
@@ -97,7 +95,7 @@ def listed(elements: Iterable[Part], *of: Part) -> Part:
     return Part([part.value for part in parts], [part.origins for part in parts])
 
 
-def _each(origins: Origins, length: int) -> list[Origins]:
+def each(origins: Origins, length: int) -> list[Origins]:
     """The origins of a list element by element; not to be changed."""
     kind = type(origins)
     if kind is list:
@@ -112,73 +110,7 @@ def sliced(part: Part, start: int, stop: int | None) -> Part:
     origins, value = part.origins, part.value[start:stop]
     if origins is None or type(origins) is int:
         return Part(value, origins)
-    return Part(value, _each(origins, len(part.value))[start:stop])
-
-
-def concat(first: Part, second: Part) -> Part:
-    """The elements of both lists, duplicates included. cost: linear; within `growing` only the second one's"""
-    grown = _grown.get()
-    return _concat(first, second) if grown is None else grown.concat(first, second)
-
-
-def _concat(first: Part, second: Part) -> Part:
-    value = first.value + second.value
-    if first.origins is None or not value:
-        return Part(value, first.origins)
-    return Part(value, _each(first.origins, len(first.value)) + _each(second.origins, len(second.value)))
-
-
-concat.total = True  # type: ignore[attr-defined]
-
-
-class Grown:
-    """Lists that `concat` has made for one result that nobody else has yet: the next one goes on with them in place."""
-
-    __slots__ = ("_lengths", "_own")
-
-    def __init__(self) -> None:
-        self._own: dict[int, Part] = {}
-        self._lengths: list[tuple[Part, int]] = []
-
-    def concat(self, first: Part, second: Part) -> Part:
-        own = self._own.pop(id(first.value), None)
-        self._own.pop(id(second.value), None)
-        if own is None or own.origins is not first.origins or type(own.origins) is int:
-            own = _concat(first, second)
-        else:
-            self._lengths.append((own, len(own.value)))
-            if own.origins is not None:
-                own.origins.extend(_each(second.origins, len(second.value)))
-            own.value.extend(second.value)
-        self._own[id(own.value)] = own
-        if len(self._own) > _MOST_GROWN:
-            del self._own[next(iter(self._own))]
-        return own
-
-    def forget(self) -> None:
-        """Somebody else has the result, too."""
-        self._own.clear()
-
-    @contextmanager
-    def growing(self) -> Iterator[None]:
-        """Within the block lists grow; where it fails, they are as they were before."""
-        token = _grown.set(self)
-        try:
-            yield
-        except BaseException:
-            for part, length in reversed(self._lengths):
-                del part.value[length:]
-                if type(part.origins) is list:
-                    del part.origins[length:]
-            raise
-        finally:
-            self._lengths.clear()
-            _grown.reset(token)
-
-
-_grown: ContextVar[Grown | None] = ContextVar("grown", default=None)
-_MOST_GROWN = 16
-"""Of so many lists it is known whose they are, since it is not known when one is lost."""
+    return Part(value, each(origins, len(part.value))[start:stop])
 
 
 def unite(lower: Part, upper: Part) -> Part:
@@ -204,7 +136,7 @@ def unite(lower: Part, upper: Part) -> Part:
     found: dict[Any, int] = {}
     values: list[Any] = []
     origins: list[Origins] = []
-    whole = _each(lower.origins, len(lower.value)) + _each(upper.origins, len(upper.value))
+    whole = each(lower.origins, len(lower.value)) + each(upper.origins, len(upper.value))
     for entry, who in zip(value, whole, strict=False):
         key = entry if texts else strict_key(entry)
         place = found.setdefault(key, len(values))
@@ -216,7 +148,7 @@ def unite(lower: Part, upper: Part) -> Part:
     return Part(values, origins if values else lower.origins)
 
 
-unite.total = True  # type: ignore[attr-defined]
+unite.total = unite.regroups = True  # type: ignore[attr-defined]
 
 
 def by_position(lower: Part, upper: Part, join: Callable[[Part, Part], Part]) -> Part:
@@ -297,7 +229,7 @@ def _remade_map(before: Part, value: dict[Any, Any], source: int | At) -> Part:
 
 
 def _remade_list(before: Part, value: list[Any], source: int | At) -> Part:
-    who = _each(source, len(value))
+    who = each(source, len(value))
     if len(value) == len(before.value):
         pairs = zip(before.elements(), value, who, strict=True)
         return Part(value, [remade(part, entry, one).origins for part, entry, one in pairs])

@@ -63,7 +63,8 @@ KEEP, TAKE, DROP, MEET = Rule.KEEP, Rule.TAKE, Rule.DROP, Rule.MEET
 Handler = Callable[[Part, Part], Part]
 """Makes one part of two. A handler that never raises and looks at nothing but its two
 values says so with an attribute `total = True`; lazy reading asks for it. One whose result has
-nothing of the lower value says so with `hides = True`: what cannot be read there cannot matter."""
+nothing of the lower value says so with `hides = True`: what cannot be read there cannot matter. One for two lists
+with which it makes no difference which two of several in a row are joined first says so with `regroups = True`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -409,7 +409,7 @@ def rows(trace: Trace) -> Iterator[Row]:
             claim.value,
             claim.origin,
             _how(claim, one.then, trace),
-            () if one.by == (claim.rank,) else one.by,
+            tuple(rank for rank in one.by if rank != claim.rank),
             _RULES.get(one.outcome, "").format(one.why),
         )
 

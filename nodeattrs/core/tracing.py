@@ -9,24 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 from nodeattrs.core.folding import NOTHING, Folding, Step, again
-from nodeattrs.core.made import LOWER, UPPER, Made, MadeOf
-from nodeattrs.core.next_in_line import Along, left_of, next_first, with_holders
+from nodeattrs.core.made import LOWER, UPPER, Joining, Made, MadeOf
+from nodeattrs.core.next_in_line import Along, left_of, next_first, outwards, with_holders
 from nodeattrs.core.origins import At, Origins, origins_at, pieces, sources, wholes
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import DROP, KEEP, TAKE, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Absent, Path, dig
 from nodeattrs.core.unknown import Unknown, may_decide, may_meet
-from nodeattrs.core.walk import Later, Overridden, Rule, Setting, Walk
+from nodeattrs.core.walk import Later, Overridden, Rule, Setting, Waiting, Walk
 
 
-def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, along: Along | None = None) -> Walk:
+def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, along: Along = outwards) -> Walk:
     """Walk *path* through a folding.
 
     trees: source -> its tree, for a folding that remembers numbers only; a source without one sets nothing
-    along: what goes with a place once the line goes that set it: the place, or what holds it and no more than that
+    along: what may go with a place once the line goes that set it: the place, then what holds it
     cost:  the depth of the path times the number of parts that set something
     """
     again = lambda gone: _Walker(trees, gone).walk(folding, path)  # noqa: E731
@@ -40,7 +41,7 @@ def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, a
     replaced = all(lost.line.rule is TAKE and lost.setting.path == path and not lost.further_up for lost in waiting)
     if replaced and len(waiting) < 2 and not walker.has_made:
         return found
-    return next_first(found, path, again, along)
+    return next_first(found, path, walker.own, again, along)
 
 
 _NONE: list[Any] = []
@@ -56,21 +57,29 @@ class _Here:
     ways:    where this has stood before: its origins in what was made
     losses:  who was overridden here, the next in line first; earlier: who was so in what it was made of
     unknown: sources that might decide
+    joining: lists that are joined when somebody looks at what they come to
     """
 
-    __slots__ = ("earlier", "kind", "losses", "origins", "rest", "row", "source", "unknown", "value", "ways")
+    __slots__ = ("earlier", "joining", "kind", "losses", "origins", "rest", "row", "source", "unknown", "value", "ways")
 
     def __init__(self, value: Any, origins: Origins) -> None:
         self.value = value
         self.origins = origins
         self.kind: type = type(value)
-        self.row: tuple[_Waiting, ...] = ()
+        self.row: tuple[Waiting, ...] = ()
+        self.joining: Joining | None = None
         self.source: MadeOf | None = None
         self.rest: Path = ()
         self.ways: Origins = ()
         self.losses: list[_Loss] = _NONE  # never changed in place
         self.earlier: list[Later] = _NONE
         self.unknown: tuple[int, ...] = ()
+
+    def __getattr__(self, name: str) -> Any:
+        if self.joining is None:
+            raise AttributeError(name)
+        self.joining.join(self)
+        return getattr(self, name)
 
     @property
     def stands(self) -> bool:
@@ -110,27 +119,11 @@ class _Here:
                 waiting += here.source.members.values()
 
 
-class _Waiting(NamedTuple):
-    """A map of a row, and how it meets those before it.
-
-    from_top: whether it is the lower one
-    meets:    False where one of them cannot be read, and would
-    """
-
-    here: _Here
-    policy: Policy
-    from_top: bool
-    meets: bool
-
-
 _Loss = Overridden | Later
 
 
 class _Walker:
-    """Holds the trees of the sources while one path is walked. A source that sets nothing costs nothing.
-
-    gone: places that are taken to be empty
-    """
+    """Holds the trees of the sources while one path is walked. gone: places that are taken to be empty"""
 
     def __init__(self, trees: Mapping[int, Any] | None, gone: Iterable[At] = ()) -> None:
         self.given = trees
@@ -281,6 +274,8 @@ class _Walker:
             return self.over(*((upper, lower) if verdict is TAKE else (lower, upper)), rule, path)
         if verdict is DROP:
             return self.gone_both(lower, upper, rule, path)
+        if getattr(verdict, "regroups", False) and lower.kind is upper.kind is list:
+            return self.joining(Joining.of(verdict, lower, upper, rule, from_top), path)
         made = Made(self.part(lower), self.part(upper)).by(verdict)
         if made.part.value is ABSENT:
             return self.gone_both(lower, upper, rule, path)
@@ -289,8 +284,8 @@ class _Walker:
     def waiting(self, verdict: Any, so_far: _Here, new: _Here, from_top: bool, meets: bool = True) -> _Here:
         here = _Here(None, None)
         here.kind, here.losses = dict, so_far.losses if so_far.row else []
-        row = so_far.row or (_Waiting(so_far, verdict.policy, False, True),)
-        here.row = (*row, _Waiting(new, verdict.policy, from_top, meets))
+        row = so_far.row or (Waiting(so_far, verdict.policy, False, True),)
+        here.row = (*row, Waiting(new, verdict.policy, from_top, meets))
         return here
 
     def settled(self, here: _Here, path: Path) -> _Here:
@@ -318,9 +313,8 @@ class _Walker:
     def gone_both(self, lower: _Here, upper: _Here, rule: Rule, path: Path) -> _Here:
         """Nothing is left of either side: each is not read because of the other."""
         below, above = self.numbers(lower), self.numbers(upper)
-        return _Here(ABSENT, ()).with_losses(
-            [*self.lost(upper, below, rule, path), *self.lost(lower, above, rule, path)]
-        )
+        losses = [*self.lost(upper, below, rule, path), *self.lost(lower, above, rule, path)]
+        return _Here(ABSENT, ()).with_losses(losses)
 
     def lost(self, here: _Here, by: tuple[int, ...], rule: Rule, path: Path) -> Iterator[_Loss]:
         """Whoever stands here was overridden, and whom those had overridden before."""
@@ -339,6 +333,14 @@ class _Walker:
         for side, part in made.inputs.items():
             nothing = self.nothing_left(part, made.part, source.rule, path)
             here.losses = [*here.losses, *nothing, *self.left_nothing(source.members[side], path)]
+        return here
+
+    def joining(self, joining: Joining, path: Path) -> _Here:
+        """Lists that are joined when somebody looks: what they come to is not there until then."""
+        here, self.has_made = _Here(None, None), True
+        del here.value, here.origins, here.source, here.ways, here.losses
+        here.kind, here.joining = list, joining
+        joining.part_of, joining.nothing_left = self.part, partial(self.nothing_left, rule=joining.rule, path=path)
         return here
 
     def nothing_left(self, part: Part, result: Part, rule: Rule, path: Path) -> Iterator[Overridden]:
@@ -417,7 +419,7 @@ class _Walker:
     def left_out(self, source: MadeOf, child: _Here, path: Path) -> Iterator[_Loss]:
         """Those of whom nothing is left in what was made, though one of the two has them below the same steps."""
         made = source.made
-        of, rule = sources(made.inputs[UPPER].origins), source.rule
+        of, rule = sources(made.inputs[min(made.inputs)].origins), source.rule
         by = of if made.is_change and of else sources(child.origins) or of
         for side, part, depth in made.beside(child.rest):
             settings = self.settings(part, _label(child.rest, depth, path))

@@ -61,6 +61,8 @@ class Overridden:
     def below(self, key: Any, path: Path, is_index: bool) -> Overridden | None:
         """What it says one step down, at *path*; what covers the whole path, or lies deeper, stays as it is.
 
+        So does a map without the key that is an element: it would stand there whole.
+
         is_index: whether the key is that of an element: a map has none, and stands in the way of it
         """
         setting = self.setting
@@ -70,7 +72,8 @@ class Overridden:
             return self
         value = ABSENT if is_index and isinstance(setting.value, dict) else dig(setting.value, (key,))
         if value is ABSENT:
-            return None if isinstance(setting.value, dict) and not is_index else self
+            is_element = any(type(step) is int for step in setting.own)
+            return None if isinstance(setting.value, dict) and not (is_index or is_element) else self
         return replace(self, setting=Setting(setting.source, path, value, (*setting.own, key)), further_up=True)
 
 
@@ -95,6 +98,20 @@ class Later(NamedTuple):
     def below(self, key: Any, path: Path, is_index: bool) -> Later:
         """The same one step down, at *path*."""
         return self._replace(keys=(*self.keys, key), path=path)
+
+
+class Waiting(NamedTuple):
+    """A map of a row that waits to meet the maps before it, and how.
+
+    here:     a place of a walk
+    from_top: whether it is the lower one
+    meets:    False where one of them cannot be read, and would
+    """
+
+    here: Any
+    policy: Policy
+    from_top: bool
+    meets: bool
 
 
 @dataclass(frozen=True, slots=True)

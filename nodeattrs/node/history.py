@@ -7,6 +7,7 @@ few times. It knows no trees; who did something is the number of a mark.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from nodeattrs.node.maps import Whose
@@ -52,9 +53,15 @@ class Chronicle:
 
     def copy(self) -> Chronicle:
         """One that goes on by itself."""
-        other = Chronicle(self.first)
-        other.last, other.dropped = self.last.copy(), self.dropped
-        return other
+        return self.of(self.events(), self.dropped)
+
+    @classmethod
+    def of(cls, events: Sequence[Event], dropped: int) -> Chronicle:
+        """One with these events; there is one at least."""
+        made = cls(events[0])
+        made.last.extend(events[1:])
+        made.dropped = dropped
+        return made
 
     def events(self) -> list[Event]:
         """Those that are kept, oldest first."""

@@ -13,16 +13,16 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.origins import Origins
+from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
 from nodeattrs.node.history import Chronicle, Event
-from nodeattrs.node.maps import OwnedMap, replica, setters_in, thawed
+from nodeattrs.node.maps import OwnedMap, replica, setters_in, thawed, whose_at
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.setters import Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
@@ -370,6 +370,34 @@ class Ledger:
         """Who set what a slot has at *path*, and how. cost: the depth of the path"""
         tree = self.trees[slot]
         return self.marks.place(setters_in(tree, tree.origin, path)[0])
+
+    def along(self, at: At) -> Iterator[At]:
+        """What may go with the line that set a place in a slot, the least first; no map that another line has made.
+
+        A map that it has stepped into, and nobody else, is not left without it.
+        """
+        tree, path = self.trees[at.source], at.path
+        whose, _ = whose_at(tree, path)
+        depth = self.marks[whose].depth if isinstance(whose, int) else len(path)
+        while len(path) > depth and whose_at(tree, path[:-1])[0] == whose:
+            yield At(at.source, path)
+            path = path[:-1]
+        while len(path) > 1 and type(holder := dig(tree, path[:-1])) is OwnedMap and len(holder) < 2:
+            if not isinstance(whose, int) or not self._is_one(at.source, path):
+                break
+            path = path[:-1]
+        yield At(at.source, path)
+        while path and (not isinstance(whose, int) or self._is_one(at.source, path)):
+            path = path[:-1]
+            yield At(at.source, path)
+
+    def _is_one(self, slot: int, path: Path) -> bool:
+        """Whether the same line has set, or stepped into, what holds a path."""
+        (whose, _), (above, _) = (whose_at(self.trees[slot], one) for one in (path, path[:-1]))
+        if whose == above or not isinstance(whose, int) or not isinstance(above, int):
+            return whose == above
+        mine, its = (self.origin(slot, one)[0] for one in (path, path[:-1]))
+        return (mine.file, mine.line) == (its.file, its.line) or self.marks.is_part(above, whose)
 
 
 def _forget(view: MapView, key: Any) -> None:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from nodeattrs.core.claim import Cause, Claim, Origin, Verb
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import Folding
+from nodeattrs.core.next_in_line import outwards
 from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.part import Part
 from nodeattrs.core.trace import Earlier, Element, Outcome, Trace, TraceClaim, traced
@@ -25,7 +26,6 @@ from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import (
     AssignedMap,
     Branch,
-    OwnedMap,
     Whose,
     Worked,
     begun,
@@ -36,8 +36,10 @@ from nodeattrs.node.maps import (
     steps,
     whose_at,
 )
+from nodeattrs.node.moment import as_of
 from nodeattrs.node.setters import Mark
 from nodeattrs.node.slots import COMPONENTS, PAIR, PLAN, SLOTS
+from nodeattrs.node.values import Deferred
 from nodeattrs.node.view import plain
 
 _TITLES = {slot.number: slot.title for slot in SLOTS}
@@ -56,14 +58,14 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset()) ->
     unknown = dict(enumerate(((slot, one) for slot, many in ledger.unknown.items() for one in many), len(SLOTS) + 1))
     trees |= {number: layer.value for number, (_, layer) in unknown.items()}
     folding = _folding(ledger.plan(), unknown) if ledger.rules or unknown else _FOLDING
-    walked = walk(folding, path, trees, lambda at: at if at.source in unknown else _along(ledger, at))
+    walked = walk(folding, path, trees, lambda at: outwards(at) if at.source in unknown else ledger.along(at))
 
     owns: dict[int, tuple[Claim, Path]] = {}
 
     def claim(setting: Setting) -> Claim:
         if setting.source in unknown:
             slot, layer = unknown[setting.source]
-            made = Claim(path, layer.value, slot, layer.origin.at(()))
+            made = Claim(path, layer.value, slot, layer.origin.at(path))
             owns[id(made)] = made, ()
             return made
         tree = ledger.trees[setting.source]
@@ -71,7 +73,8 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset()) ->
         origin, mark = ledger.marks.place(by)
         verb = _verb(mark, setting.own, dig(ledger.trees[setting.source], setting.own))
         why = partial(causes_of, ledger, by, setting.value, seen)
-        made = Claim(setting.path, _shown(setting.value), setting.source, origin, verb, why)
+        then = partial(_trace_then, ledger, by, setting.value, seen)
+        made = Claim(setting.path, _shown(setting.value), setting.source, origin, verb, why, then)
         owns[id(made)] = made, setting.own  # the claim is held, so that no other one gets its identity
         return made
 
@@ -90,25 +93,17 @@ def causes_of(ledger: Ledger, by: At, value: Any, seen: frozenset[Path]) -> tupl
     from nodeattrs.node.causes import causes_at  # it reads sources, for which most traces have no use
 
     def trace(of: Path) -> Trace | None:
-        return None if of in seen or len(seen) > _DEEPEST else trace_of(ledger, of, seen | {of})
+        return None if of in seen or len(seen) > _DEEPEST else _trace_then(ledger, by, value, seen | {of}, of)
 
     with ledger.lock:
         return causes_at(ledger, by, value, trace)
 
 
-def _along(ledger: Ledger, at: At) -> At:
-    """What goes with the line that set a place: the maps, too, that this line alone has stepped into."""
-    tree, path = ledger.trees[at.source], at.path
-    whose, _ = whose_at(tree, path)
-    if not isinstance(whose, int) or ledger.marks[whose].depth < len(path):
-        return at
-    line = ledger.origin(at.source, path)[0].place
-    while len(path) > 1 and ledger.origin(at.source, path[:-1])[0].place == line:
-        holder = dig(tree, path[:-1])
-        if type(holder) is not OwnedMap or len(holder) > 1:
-            break
-        path = path[:-1]
-    return At(at.source, path)
+def _trace_then(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], path: Path) -> Trace:
+    """The trace of what was read when a value was set; a deferred one reads each time."""
+    with ledger.lock:
+        then = ledger if type(value) is Deferred else as_of(ledger, by.source, path)
+        return trace_of(then, path, seen)
 
 
 def _gone_on(ledger: Ledger, trace: Trace, owns: Mapping[int, Path]) -> Trace:

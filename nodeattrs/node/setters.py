@@ -186,6 +186,7 @@ class Marks:
     root:  gives the folder to which files are relative
     table: the marks by number; one of a line of code is no more than what was seen there until somebody asks
     entered: the code of the block in which the setter sets values; None where nobody has begun one
+    until: of a number that was used again, how many marks there were the last time
     reads: the documents that calls in cookbooks have read, by code object and offset: what each says, and its locator
     """
 
@@ -195,6 +196,7 @@ class Marks:
         self.entered: CodeType | None = None
         self.reads: dict[tuple[CodeType, int], dict[int, tuple[Any, Locator]]] = {}
         self.root = root
+        self.until: dict[int, int] = {}
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._setters: dict[tuple[Any, ...], Setter] = {}
 
@@ -216,6 +218,15 @@ class Marks:
         """Where something was set, and how."""
         mark = self[one.source]
         return mark.locator.at(one.path[mark.depth :]), mark
+
+    def is_part(self, part: int, of: int) -> bool:
+        """Whether one expression that set something begins in the lines of another one."""
+        inner, outer = self[part].locator, self[of].locator
+        if not isinstance(inner, CodeLocator) or not isinstance(outer, CodeLocator) or inner.code is not outer.code:
+            return False
+        spans = span_of(inner.code, inner.offset), span_of(outer.code, outer.offset)
+        begin, lines = (None if one is None else range(one[0], (one[1] or one[0]) + 1) for one in spans)
+        return begin is not None and lines is not None and begin.start in lines
 
     def known_setter(self, setter: Setter) -> Setter:
         """The one setter object for this locator: numbers are keyed by its identity."""
@@ -261,6 +272,8 @@ class Marks:
             known = linecache.cache.get(code.co_filename)
             number = self._numbers[key] = len(self.table)
             self.table.append((code, frame.f_lasti, setter, verb, depth, known, _calls_to(frame, code, entered)))
+        else:
+            self.until[number] = len(self.table)
         return number
 
     def read(self, document: Any, locator: Locator) -> None:

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.adapters.bindings import BindingError, BindingErrors, Explanation, Graph, Injector
-from nodeattrs.core.trace import Trace, TraceClaim, shown
+from nodeattrs.core.trace import Trace, shown
 from nodeattrs.core.tree import ABSENT, Path, copied, spell
 from nodeattrs.errors import BadKey, BadValue, NoSuchAttribute
 from nodeattrs.reports.explain import Explanation as Explained
 from nodeattrs.reports.explain import because, way_to
 from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
+from nodeattrs.reports.undecided import Undecided, data_of
 
 
 def findings_of(outcome: Injector | BindingError) -> Iterator[Finding]:
@@ -55,17 +56,11 @@ class InjectedValue:
 
     key: str
     value: Any
-    unknown: tuple[TraceClaim, ...] = ()
+    unknown: tuple[Undecided, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Key and value, and what might override it."""
-        unknown = [
-            {"layer": one.claim.value.name, "file": origin.file, "line": origin.line, "reason": one.why}
-            for one in self.unknown
-            for origin in [one.claim.origin]
-        ]
-        more = {"unknown": unknown} if unknown else {}
-        return {"version": 1, "key": self.key, "value": _plain(self.value), **more}
+        return {"version": 1, "key": self.key, "value": _plain(self.value), **data_of({self.key: self.unknown})}
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """A text as it is, anything else as JSON."""

@@ -14,8 +14,10 @@ from nodeattrs.core.tree import ABSENT, Path, dig, spell, strict_key
 from nodeattrs.node.node import Node
 from nodeattrs.node.slot_tree import SlotTree
 from nodeattrs.node.slots import SLOTS
+from nodeattrs.reports import undecided
 from nodeattrs.reports.run import Change, changes
 from nodeattrs.reports.screen import Screen, printable
+from nodeattrs.reports.undecided import Undecided
 from nodeattrs.reports.values import data_of, on_one_line
 
 _SIGNS = {"added": "+", "changed": "~", "removed": "-"}
@@ -102,6 +104,11 @@ class Difference:
         found = [SlotDifference(sides[0][slot.number], sides[1][slot.number], self.path) for slot in SLOTS]
         return [one for one in found if one.changes] if self.by_slot else []
 
+    @cached_property
+    def unknown(self) -> dict[str, tuple[Undecided, ...]]:
+        """By side, the layers that cannot be read and might override something of what is compared."""
+        return {side.title: Undecided.at(side.node, self.path) for side in (self.left, self.right)}
+
     def elements(self, change: Change) -> list[ElementChange]:
         """The elements in which two lists differ; none where one side is no list, or has another order only."""
         if not isinstance(change.before, list) or not isinstance(change.after, list):
@@ -123,6 +130,7 @@ class Difference:
             "after": self.right.title,
             "changes": [_entry(one, self._origins(one), self.elements(one)) for one in self.changes],
         }
+        data |= undecided.data_of(self.unknown, "node")
         return data | ({"slots": [one.to_dict() for one in self.slots]} if self.by_slot else {})
 
     def lines(self, screen: Screen) -> Iterator[str]:

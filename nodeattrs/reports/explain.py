@@ -161,7 +161,8 @@ def explained(
     if repository is not None and trace.winner is not None:
         from nodeattrs.runs.lookups import readings
 
-        read = tuple(readings(repository, node, trace.winner.claim.origin))
+        claim = trace.winner.claim
+        read = tuple(readings(repository, node, claim.origin, claim.then))
     found = None if causes_of is None else tuple(causes_of(trace))
     changes = None if changes_of is None else tuple(changes_of(trace))
     is_run = repository is not None

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.keep.search import read_tree
+from nodeattrs.node.node import Node
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
+from nodeattrs.reports.undecided import Undecided, data_of
 from nodeattrs.reports.values import on_one_line
 
 _WIDEST = 60
@@ -18,21 +20,31 @@ _ORDER = {bool: 0, int: 1, float: 1, str: 2}
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One node, and its value for each attribute that was asked for; ABSENT where it has none."""
+    """One node, and its value for each attribute that was asked for; ABSENT where it has none.
+
+    unknown: for some attributes, the layers that cannot be read and might override it
+    """
 
     name: str
     values: dict[str, Any]
+    unknown: Mapping[str, tuple[Undecided, ...]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """As data: an attribute that the node does not have is null, as in Chef's partial search."""
         values = {title: None if value is ABSENT else value for title, value in self.values.items()}
-        return {"name": self.name, "values": values} if values else {"name": self.name}
+        more = data_of(self.unknown, "attribute")
+        return {"name": self.name, "values": values, **more} if values else {"name": self.name}
 
 
-def finding(document: dict[str, Any], attributes: dict[str, Path]) -> Finding:
-    """What a node's document says of some attributes, as the node reads them."""
+def finding(document: dict[str, Any], attributes: dict[str, Path], snapshot: dict[str, Any] | None = None) -> Finding:
+    """What a node's document says of some attributes, as the node reads them.
+
+    snapshot: the node's, if there is one: it knows what cannot be read
+    """
     tree = read_tree(document) if attributes else {}
-    return Finding(str(document["name"]), {title: dig(tree, path) for title, path in attributes.items()})
+    node = Node.restore(snapshot) if attributes and snapshot and snapshot.get("unknown") else None
+    unknown = {} if node is None else {title: Undecided.at(node, path) for title, path in attributes.items()}
+    return Finding(str(document["name"]), {title: dig(tree, path) for title, path in attributes.items()}, unknown)
 
 
 def in_order(findings: Sequence[Finding], title: str) -> list[Finding]:
@@ -63,6 +75,11 @@ class Findings:
         """The page as data."""
         nodes = [one.to_dict() for one in self.page]
         return {"version": 1, "query": self.query, "total": self.total, "offset": self.offset, "nodes": nodes}
+
+    @property
+    def unknown(self) -> dict[str, tuple[Undecided, ...]]:
+        """What layers that cannot be read might override on this page."""
+        return {f"{title} of {one.name}": found for one in self.page for title, found in one.unknown.items()}
 
     def json_lines(self) -> Iterator[str]:
         """One JSON document a node."""

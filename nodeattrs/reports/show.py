@@ -12,8 +12,10 @@ from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import NoSuchAttribute
 from nodeattrs.node.node import Node
 from nodeattrs.node.slot_tree import SlotTree
+from nodeattrs.reports import undecided
 from nodeattrs.reports.explain import way_to
 from nodeattrs.reports.screen import Screen, printable
+from nodeattrs.reports.undecided import Undecided
 from nodeattrs.reports.values import computed, data_of, is_leaf, scalar_text
 
 OriginOf = Callable[[Path], Origin | None]
@@ -31,6 +33,7 @@ class ShownNode:
 
     value:   the merged tree, deferred values not computed yet
     origins: gives who set the leaf at a path, or None to leave that out
+    unknown: the layers that cannot be read and might override something of it
     """
 
     node: str
@@ -38,9 +41,10 @@ class ShownNode:
     path: Path
     value: Any
     origins: OriginOf | None = None
+    unknown: tuple[Undecided, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The value, and if asked for the origin of each leaf in it."""
+        """The value, what might override it, and if asked for the origin of each leaf in it."""
         return {
             "version": 1,
             "node": self.node,
@@ -48,6 +52,7 @@ class ShownNode:
             "path": spell(self.path),
             "value": data_of(self.value, self.path),
             **_origins_dict(self.value, self.path, self.origins),
+            **undecided.data_of({"": self.unknown}),
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
@@ -88,6 +93,7 @@ class ShownSlots:
             "value": None if value is ABSENT else data_of(value, self.path),
             "replaces": [spell(path) for path in slot.assigned if path[: len(self.path)] == self.path],
             **_origins_dict(value, self.path, slot.origin if self.with_origins else None),
+            **undecided.data_of({"": Undecided.in_slot(slot)}),
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Trace
-from nodeattrs.core.tree import parse
+from nodeattrs.core.tree import Path, parse
 from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.node.intake import facts_of
 from nodeattrs.node.node import Node
@@ -62,10 +62,14 @@ class Reading:
     trace: Trace | Explanation | None
 
 
-def readings(repository: Repository, node: Node, origin: Origin) -> Iterator[Reading]:
+def readings(
+    repository: Repository, node: Node, origin: Origin, then: Callable[[Path], Trace] | None = None
+) -> Iterator[Reading]:
     """What the line of a cookbook file that set a value read, each with its own trace, as far as it is written out.
 
     What a value of Hiera needed follows it: keys that its expressions looked up, as lookups of their own.
+
+    then: explains an attribute as it was when the line read it; without, as it is now
     """
     if origin.file is None or origin.line is None or not origin.file.endswith(".py"):
         return
@@ -73,17 +77,19 @@ def readings(repository: Repository, node: Node, origin: Origin) -> Iterator[Rea
     seen = dict.fromkeys(reads_of(text, origin.line))
     ahead = list(seen)[::-1]
     while ahead:
-        reading = Reading(what := ahead.pop(), _traced(repository, node, what))
+        reading = Reading(what := ahead.pop(), _traced(repository, node, what, then or node.trace))
         yield reading
         needed = [f"lookup({key})" for key in getattr(reading.trace, "needed", ())]
         ahead += [key for key in reversed(needed) if key not in seen]
         seen |= dict.fromkeys(needed)
 
 
-def _traced(repository: Repository, node: Node, what: str) -> Trace | Explanation | None:
+def _traced(
+    repository: Repository, node: Node, what: str, attribute: Callable[[Path], Trace]
+) -> Trace | Explanation | None:
     word, found, rest = what.partition("(")
     if not found:
-        return node.trace(parse(what))
+        return attribute(parse(what))
     key = rest.removesuffix(")")
     if not key:
         return None

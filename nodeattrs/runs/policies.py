@@ -112,7 +112,7 @@ class _Hoisted:
     def at(self, path: Path) -> Origin:
         level, rest, group = path[:1], path[1:], self.policy.group
         tree = getattr(self.policy, level[0]) if level else {}
-        is_hoisted = bool(rest) and group in tree and dig(tree[group], rest) not in (ABSENT, None)
+        is_hoisted = bool(rest) and group in tree and dig(tree[group], rest) is not ABSENT
         return self.policy.locator.at((*level, group, *rest) if is_hoisted else path)
 
 
@@ -122,9 +122,9 @@ def _hoisted(tree: Mapping[Any, Any], group: str) -> Mapping[Any, Any]:
 
 
 def _laid(lower: Any, upper: Any) -> Any:
-    """Maps meet key by key, anything else is replaced; null replaces nothing. source: Chef's `hash_only_merge!`"""
+    """Maps meet key by key, anything else is replaced. source: Chef's `hash_only_merge!`"""
     if not isinstance(lower, Mapping) or not isinstance(upper, Mapping):
-        return lower if upper is None else upper
+        return upper
     return {**lower, **{key: _laid(lower.get(key), value) for key, value in upper.items()}}
 
 

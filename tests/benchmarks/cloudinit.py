@@ -21,8 +21,8 @@ from typing import Any
 import yaml
 
 from nodeattrs.adapters.cloudinit import CONFIG_DEFAULT, merge, merge_values, parse_definition
-from nodeattrs.adapters.cloudinit.loading import independent
 from nodeattrs.adapters.cloudinit.mergers import policy_of
+from nodeattrs.adapters.cloudinit.parts import independent
 from nodeattrs.core.folding import meet
 from nodeattrs.core.part import Part
 from tests.benchmarks.clock import once, seconds_each, seconds_of_python

@@ -299,7 +299,7 @@ class _Judge:
 
     def ask_left(self, told: Told, gone: set[Setting], files: Files, edit: str, what: Changes, answer: Answer) -> None:
         now = follow(self.case.value, answer.value, told.path)
-        held = told.path not in what.paths or told.is_held(gone, files)
+        held = told.path not in what.paths or told.is_held(gone, files) or is_reordered(told.value, now)
         # Who is freed may be read, or override others, so that a third one is.
         freed = [] if held else told.holds_down(gone)
         may_be_read = [*freed, *(told.rows if any(row.word != "silent" for row in freed) else ())]
@@ -353,8 +353,18 @@ class _Judge:
             if now is not ABSENT:
                 self.ask_read(told, files, edit, at, now, answer)
                 return
+            if self.is_above(told, files, answer):
+                return
             last, at_last = answer, files
         self.ask_nothing(told, edit, last, told.next(at_last), is_clear)
+
+    def is_above(self, told: Told, files: Files, answer: Answer) -> bool:
+        """Whether what is called next is read further up: a map that a line computes, with nothing at the path."""
+        coming = told.next(files)
+        held = coming is not None and len(coming.path) < len(told.path) and stands(answer.value, coming)
+        if held:
+            self.note("d", "another one is next", told.path, "it goes", _row(coming), "a map above", True)
+        return held
 
     def ask_nothing(self, told: Told, edit: str, last: Answer | None, coming: words.Row | None, is_clear: bool) -> None:
         """Nothing is read without the winner, and what holds it: nobody was called next."""
@@ -384,6 +394,9 @@ class _Judge:
         is_coming = any(self.is_read(one, told, at, now, answer) for one in possible)
         if not (back or is_coming) and coming is not None and self.case.is_removed_below(coming.path):
             self.found.aside |= told.wins  # what the winner stood in the way of removes a part of what is next
+            return
+        if not (back or is_coming) and now == {} and self.case.is_stepped_through(at):
+            self.found.aside |= told.wins  # a line that had worked on the winner's list finds none, and makes a map
             return
         self.note("d", cause, told.path, edit, _row(coming), f"{now!r} at {_spelled(at)}", back or is_coming)
 
@@ -489,13 +502,18 @@ def says(now: Any, row: words.Row) -> bool:
         if any(path and same(dig(now, path), value) for path, value in said):
             return True
         some = any if isinstance(now, list) or any(value for _, value in said) else all
-        return some(texts(value) in texts(now) for _, value in said)
+        return some((value if isinstance(value, str) else texts(value)) in texts(now) for _, value in said)
     return False
 
 
 def _was_added(value: Any, now: list[Any]) -> bool:
     keys = keys_of(value)
     return any(same(one, value) for one in now) or (bool(keys) and all(key in now for key in keys))
+
+
+def is_reordered(before: Any, now: Any) -> bool:
+    """Whether the text of a map has become another one by the order of its keys alone."""
+    return isinstance(before, str) and isinstance(now, str) and "{" in now and sorted(before) == sorted(now)
 
 
 def is_told(now: Any, rows: list[words.Row]) -> bool:

@@ -44,7 +44,7 @@ class Told:
         self.part = {one for row in self._meaning(words.READ) for one in case.named(row)} - self.wins
         self.part |= self._seen_before()
         seen = {one for row in [*continued, *self._meaning(words.SEEN)] for one in case.named(row)} - self.wins
-        seen |= self._seen_in_part_before() - self.wins
+        seen |= (self._seen_in_part_before() | self._seen_then()) - self.wins
         self.part |= {one for one in seen if one.shown in texts(self.value)}
         self.perhaps = seen - self.part
         self.overridden = {one for row in self._meaning(words.OVERRIDDEN) for one in case.named(row)}
@@ -56,6 +56,11 @@ class Told:
             self.wins = {one for one in self.wins if one.shown == repr(self.value)}
         elif isinstance(self.value, str) and not any(one.shown in texts(self.value) for one in self.wins):
             self.wins, self.beside = set(), self.wins
+
+    def _seen_then(self) -> set[Setting]:
+        """What was read when the value was set: something else may be there now."""
+        rows = (row for read in self._meaning(words.SEEN) for row in read.within)
+        return {one for row in rows if row.means in (words.WINS, words.CONTINUED) for one in self.case.named(row)}
 
     def _seen_before(self) -> set[Setting]:
         """What was read on the way before somebody set another value there: it is overridden there by now, and seen."""

@@ -172,8 +172,8 @@ def next_in_line(rows: list[Row], is_gone: Callable[[Row], bool], further: bool 
     own = [row for row in own[:1] if row.eraser is None or row.eraser.path == winner.path or is_gone(row.eraser)]
     if own and own[0].means == OVERRIDDEN:
         return own[0]
-    if not any(_is_component(winner, row) for row in others):
-        # An attribute file's speaks before a recipe's, and of two the first.
+    if not any(_is_component(winner, row) and row.value is not None for row in others):
+        # To an `unless` null is nothing. An attribute file's speaks before a recipe's, and of two the first.
         found = [row for row in before if row.word == "silent" and _heeds(row, winner)]
         found = [row for row in found if further or row.at in (None, winner.path)]
         silent = sorted(found, key=lambda row: row.rank or 0)

@@ -31,8 +31,8 @@ from tests.vectors.cases import HERE, run
 ROOT = Path(nodeattrs.__file__).parent
 FOLDING, VIEW = str(ROOT / "core" / "folding.py"), str(ROOT / "node" / "view.py")
 MERGING = {
-    nodeattrs.core.folding: ("meet", "_met"),
-    nodeattrs.core.part: ("unite", "concat", "by_position", "by_field"),
+    nodeattrs.core.folding: ("meet", "_met", "concat"),
+    nodeattrs.core.part: ("unite", "by_position", "by_field"),
     nodeattrs.node.view: ("_met", "_lay"),
 }
 """The functions in which two containers become one."""

@@ -1,4 +1,4 @@
-"""python -m tests.oracles.chef attributes DIR FACTS... | programs [--count N] [--seed S]
+"""python -m tests.oracles.chef attributes DIR FACTS... | programs [--count N] [--seed S] | read DIR...
 
 The attribute files of each cookbook in DIR (DIR/NAME/attributes, DIR/NAME/libraries), and of those it depends on, are
 loaded by our helper into our node and by the real Chef::Node into its own, with each of the facts. What they wrote is
@@ -7,6 +7,9 @@ something count. Exit code 0 where 96 of 100 of those that Chef loads are equal,
 
 programs: random attribute files in Ruby (tests/oracles/chef_programs.py), each run by both: what each of its statements
 gave, and what then stands in the ten components, has to be equal.
+
+read: roles, environments and metadata in Ruby, as we read them and as a real Ruby runs them
+(tests/oracles/chef_read.py).
 
 CHEF_SRC names a checkout of chef/chef, MIXLIB_AUTH the lib of its gem mixlib-authentication; DIR is fetched by hand.
 """
@@ -31,6 +34,7 @@ from nodeattrs.adapters.chef.ruby.helper import Helper
 from nodeattrs.adapters.chef.ruby.session import Asked, RubySession
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.runs.cookbooks import Cookbook, attribute_files, cookbook_order
+from tests.oracles import chef_read
 from tests.oracles.chef_programs import COMPONENTS, program
 
 LEVELS = ("default", "force_default", "normal", "override", "force_override")
@@ -279,7 +283,10 @@ def main() -> int:
     other = actions.add_parser("programs")
     other.add_argument("--count", type=int, default=200)
     other.add_argument("--seed", type=int, default=1)
+    actions.add_parser("read").add_argument("folders", nargs="+")
     options = parser.parse_args()
+    if options.what == "read":
+        return chef_read.main(options.folders)
     if options.what == "programs":
         return run_programs(options.count, options.seed)
     return compare(options.folder, options.facts, options.only)

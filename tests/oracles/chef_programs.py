@@ -128,7 +128,7 @@ class _Maker:
                 f"map!({here}).compact!",
                 f"map!({here}).each {{ |key, one| one[{key}] = {value} if one.is_a?(Hash) }}.size",
                 f"map!({here}).to_hash.keys",
-                f"map!({here}).store({key}, {value})",
+                f"map!({here}).store({key}, {literal(self.scalar())})",
                 f"map!({here}).fetch({key}, 5)",
                 f"list!({here}).map! {{ |one| one.is_a?(Integer) ? one + 1 : one }}",
                 f"list!({here}).select! {{ |one| one }}",

@@ -162,7 +162,8 @@ class Composition:
         listed = described.listed_categories({**variables, "environment": name})
         categories = effective_categories(listed, fqdn=self.node, environment=name)
         bound = {key: value for key, value in variables.items() if key not in ("confdir", "agent_environment")}
-        self.state = State(categories, {**bound, "environment": name}, mode=self._mode)
+        bound["environment"] = name
+        self.state = State(categories, bound, mode=self._mode, listed_at=described.listed_at)
         request = Request(self.node, name, self.state.categories, self.facts)
         wanted = DEFAULT_LAYERS if described.layers is None else described.layers
         layers = [one.to_dict() for one in wanted] if self._layers is None else self._layers

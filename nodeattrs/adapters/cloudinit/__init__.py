@@ -24,75 +24,66 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.lazily import imported
 
 if TYPE_CHECKING:
+    from nodeattrs.adapters.cloudinit.custom import ENTRY_POINTS, register_merger, registered_mergers, unregister_merger
     from nodeattrs.adapters.cloudinit.faults import CloudConfigError, kind_of
     from nodeattrs.adapters.cloudinit.layers import config_of_cmdline, merge_confd, merge_layers, read_confd
     from nodeattrs.adapters.cloudinit.lints import WARNINGS, Warned, refuse_unknown_options
-    from nodeattrs.adapters.cloudinit.loading import MAX_BYTES, dumped, load_config
     from nodeattrs.adapters.cloudinit.mergers import (
-        ENTRY_POINTS,
-        Mode,
-        register_merger,
-        registered_mergers,
-        unregister_merger,
-    )
-    from nodeattrs.adapters.cloudinit.merging import merge_many, merge_values
-    from nodeattrs.adapters.cloudinit.packing import pack
-    from nodeattrs.adapters.cloudinit.parts import (
         CONFIG_DEFAULT,
         PART_DEFAULT,
-        WORDS,
-        CloudPart,
         Definition,
         MergerSpec,
-        PartReport,
+        Mode,
         definition_of,
         parse_definition,
         take_definition,
-        word_or_definition,
     )
-    from nodeattrs.adapters.cloudinit.steps import Change, PartChanges
+    from nodeattrs.adapters.cloudinit.merging import WORDS, merge_many, merge_values, word_or_definition
+    from nodeattrs.adapters.cloudinit.packing import pack
+    from nodeattrs.adapters.cloudinit.parts import MAX_BYTES, CloudPart, dumped, load_config
+    from nodeattrs.adapters.cloudinit.steps import Change, PartChanges, PartReport
     from nodeattrs.adapters.cloudinit.unpacking import Blob, blob_of, unpack
     from nodeattrs.adapters.cloudinit.userdata import Merged, merge
 
 _HOMES = {
-    "CONFIG_DEFAULT": "parts",
-    "ENTRY_POINTS": "mergers",
-    "MAX_BYTES": "loading",
-    "PART_DEFAULT": "parts",
+    "CONFIG_DEFAULT": "mergers",
+    "ENTRY_POINTS": "custom",
+    "MAX_BYTES": "parts",
+    "PART_DEFAULT": "mergers",
     "WARNINGS": "lints",
-    "WORDS": "parts",
+    "WORDS": "merging",
     "Blob": "unpacking",
     "Change": "steps",
     "CloudConfigError": "faults",
     "CloudPart": "parts",
-    "Definition": "parts",
+    "Definition": "mergers",
     "Merged": "userdata",
-    "MergerSpec": "parts",
+    "MergerSpec": "mergers",
     "Mode": "mergers",
     "PartChanges": "steps",
-    "PartReport": "parts",
+    "PartReport": "steps",
     "Warned": "lints",
     "blob_of": "unpacking",
     "config_of_cmdline": "layers",
-    "definition_of": "parts",
-    "dumped": "loading",
+    "definition_of": "mergers",
+    "dumped": "parts",
     "kind_of": "faults",
-    "load_config": "loading",
+    "load_config": "parts",
     "merge": "userdata",
     "merge_confd": "layers",
     "merge_layers": "layers",
     "merge_many": "merging",
     "merge_values": "merging",
     "pack": "packing",
-    "parse_definition": "parts",
+    "parse_definition": "mergers",
     "read_confd": "layers",
     "refuse_unknown_options": "lints",
-    "register_merger": "mergers",
-    "registered_mergers": "mergers",
-    "take_definition": "parts",
+    "register_merger": "custom",
+    "registered_mergers": "custom",
+    "take_definition": "mergers",
     "unpack": "unpacking",
-    "unregister_merger": "mergers",
-    "word_or_definition": "parts",
+    "unregister_merger": "custom",
+    "word_or_definition": "merging",
 }
 
 __all__ = [

@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
-from nodeattrs.adapters.cloudinit.loading import independent, load_config
-from nodeattrs.adapters.cloudinit.mergers import Mode, lay, policy_of
-from nodeattrs.adapters.cloudinit.parts import CONFIG_DEFAULT, CloudPart, Definition, PartReport, take_definition
-from nodeattrs.adapters.cloudinit.steps import Joining, Row, moved
+from nodeattrs.adapters.cloudinit.mergers import CONFIG_DEFAULT, Definition, Mode, lay, policy_of, take_definition
+from nodeattrs.adapters.cloudinit.parts import CloudPart, independent, load_config
+from nodeattrs.adapters.cloudinit.steps import Joining, PartReport, Row, moved
 from nodeattrs.adapters.cloudinit.unpacking import read_bytes
 from nodeattrs.adapters.cloudinit.userdata import Merged
 from nodeattrs.core.borders import taking
@@ -26,7 +25,7 @@ from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import sources as numbers_in
 from nodeattrs.core.part import Part, kept
-from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, MAP, PRESENT, TAKE, Line, Meet, Policy
+from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, MAP, MEET, PRESENT, TAKE, Line, Meet, Policy
 from nodeattrs.core.unknown import Unknown
 
 Source = str | Mapping[Any, Any] | Merged | CloudPart | Layer
@@ -42,14 +41,32 @@ _BELOW_USER_DATA = Policy(
     Line(MAP, MAP, Meet(_UNMERGED), "key by key, at the top only"),
     Line(ANY, PRESENT, KEEP, "user-data stays"),
 )
+_ANY_DEFINITION = Policy(
+    "a definition that is not known",
+    Line(MAP, MAP, MEET, "two mappings may meet key by key"),
+    Line(ANY, PRESENT, TAKE, "it may ask for any mergers"),
+)
+"""How an unknown layer joins: with a definition of its own, as likely as not."""
+
+_MERGED = ("user-data", "vendor-data 2", "vendor-data")
+"""What comes in merged, and has lost its definitions."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What a source says, and for one that was merged itself how: its row."""
+    """What a source says, and for one that was merged itself how: its row.
+
+    unknown: whether it may say something that cannot be read
+    """
 
     part: Part
     row: Row | None = None
+    unknown: bool = False
+
+    @property
+    def counts(self) -> bool:
+        """Whether it says something, or may."""
+        return self.unknown or (isinstance(self.part.value, dict) and bool(self.part.value))
 
 
 _SILENT = _Read(Part({}, 0))
@@ -63,6 +80,7 @@ class _Fold:
         self.reports: list[PartReport] = []
         self.rows: list[Row] = []
         self.unknown: dict[int, Layer] = {}
+        self.merged_before: set[int] = set()
 
     def read(self, name: str, source: Any) -> _Read:
         """What a source says: an empty mapping where it says nothing that can be used."""
@@ -73,7 +91,9 @@ class _Fold:
         if isinstance(source, Layer):
             self.reports.append(PartReport(number, part, source.title or name, "unknown"))
             self.unknown[number] = source
-            return _Read(Part(source.value, number))
+            if name in _MERGED:
+                self.merged_before.add(number)
+            return _Read(Part(source.value, number), unknown=True)
         if isinstance(source, str):
             part = CloudPart(source, filename=name)
         if isinstance(source, (str, CloudPart)):
@@ -95,11 +115,11 @@ class _Fold:
         self.reports += [replace(report, number=report.number + offset) for report in source.parts]
         self.rows += rows
         self.unknown |= {number + offset: layer for number, layer in source.unknown.items()}
-        return _Read(rows[-1].folding.result, rows[-1]) if rows else _SILENT
+        return _Read(rows[-1].folding.result, rows[-1], bool(source.unknown)) if rows else _SILENT
 
     def joined(self, sources: Iterable[_Read], last: Policy | None = None) -> _Read:
         """Fold what was read; *last* is how the weakest joins, instead of its own definition."""
-        rows = [source for source in sources if _sets_something(source.part.value)]
+        rows = [source for source in sources if source.counts]
         folding, joinings = Folding(start=Part({}, 0)), []
         for index, source in enumerate(rows):
             number, name = self._who(source)
@@ -107,6 +127,8 @@ class _Fold:
                 definition, rest, key = _definition_in(source.part.value)
                 used = definition or CONFIG_DEFAULT
                 policy = policy_of(used, self.mode)
+                if rest is None and number not in self.merged_before:
+                    policy = _ANY_DEFINITION
             except CloudConfigError as error:
                 raise error.located(name) from error
             if last is not None and index == len(rows) - 1:
@@ -126,7 +148,7 @@ class _Fold:
         row = Row(folding, tuple(joinings))
         if joinings:
             self.rows.append(row)
-        return _Read(folding.result, row if joinings else None)
+        return _Read(folding.result, row if joinings else None, any(source.unknown for source in rows))
 
     def _who(self, source: _Read) -> tuple[int, str]:
         """The number and name of a plain source; 0 where several have set it."""
@@ -137,10 +159,6 @@ class _Fold:
 
     def merged(self, result: _Read) -> Merged:
         return Merged(result.part, tuple(self.reports), tuple(self.rows), self.unknown)
-
-
-def _sets_something(value: Any) -> bool:
-    return type(value) is Unknown or (isinstance(value, dict) and bool(value))
 
 
 def _kept(keys: dict[Any, Any], result: Part, _: Part) -> Part:
@@ -262,9 +280,8 @@ def merge_layers(
     below = [fold.read(name, source) for name, source in pieces if source is not None]
     bottom = fold.joined(below) if below else _SILENT
     if base is not None:
-        bottom = fold.joined([bottom, fold.read("base", base)]) if bottom.part.value else fold.read("base", base)
-    has_base = isinstance(bottom.part.value, dict) and bool(bottom.part.value)
-    last = _BELOW_USER_DATA if mode == "documented" and has_base else None
+        bottom = fold.joined([bottom, fold.read("base", base)]) if bottom.counts else fold.read("base", base)
+    last = _BELOW_USER_DATA if mode == "documented" and bottom.counts else None
     return fold.merged(fold.joined([*rows, bottom], last))
 
 

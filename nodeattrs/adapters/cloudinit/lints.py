@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from nodeattrs.adapters.cloudinit.loading import same
-from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, CloudPart, Definition, PartReport
-from nodeattrs.adapters.cloudinit.steps import Row, Step, steps_of
+from nodeattrs.adapters.cloudinit.mergers import Definition
+from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, CloudPart, same
+from nodeattrs.adapters.cloudinit.steps import PartReport, Row, Step, steps_of
 from nodeattrs.core.folding import Encounter, encounters
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import TAKE, Policy

@@ -1,4 +1,7 @@
-"""Mergers as policies of the core: a definition becomes tables of lines.
+"""Definitions, and their mergers as policies of the core: a definition becomes tables of lines.
+
+Both forms of a definition are read as cloud-init does, oddities included: whether a merger exists is asked when it is
+built, and whether an option means anything is a warning.
 
 Three tables: *root* asks which merger the old value's type has; *in a mapping* is the dict
 merger's line for each key that both sides have; *in a list* is the list merger's for each
@@ -10,18 +13,17 @@ Two dialects: "current" is what cloud-init does; "documented" is what its older 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sized
-from datetime import date, datetime
+import re
+from collections.abc import Iterator, Mapping, Sized
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, Literal
 
+from nodeattrs.adapters.cloudinit import custom
+from nodeattrs.adapters.cloudinit.custom import BUILT_IN
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
-from nodeattrs.adapters.cloudinit.loading import independent
-from nodeattrs.adapters.cloudinit.parts import Definition, MergerSpec
-from nodeattrs.core.borders import taking
-from nodeattrs.core.code import NOT_RUN, may_run
-from nodeattrs.core.folding import Folding, meet, note
-from nodeattrs.core.part import Part, concat, kept, listed, made, recast, sliced
+from nodeattrs.core.folding import Folding, concat, meet, note
+from nodeattrs.core.part import Part, kept, listed, made, recast, sliced
 from nodeattrs.core.policy import (
     ABSENT_KIND,
     ANY,
@@ -38,52 +40,182 @@ from nodeattrs.core.policy import (
     Policy,
 )
 from nodeattrs.core.tree import spell
-from nodeattrs.errors import BadArgument, MergeConflict, NodeattrsError
+from nodeattrs.errors import BadArgument, MergeConflict
 
 Mode = Literal["current", "documented"]
 
-TUPLE = "tuple"
-_LISTS = (LIST, TUPLE)
-_KINDS: dict[type, str] = {tuple: TUPLE}
-_OPEN_KINDS: dict[type, str] = {
-    **_KINDS,
-    bool: "bool", int: "int", float: "float", bytes: "bytes",
-    date: "date", datetime: "datetime", set: "set", frozenset: "frozenset",
-}  # fmt: skip
-"""Kinds by which a custom merger may be asked, beside those of the core."""
-
-_BUILT_IN = ("dict", "list", "str")
-
-ENTRY_POINTS = "nodeattrs.cloudinit_mergers"
-"""The entry-point group in which packages offer merger classes, by name."""
-
-_registered: dict[str, Callable[[Any, Any], Any]] = {}
+_LISTS = (LIST, "tuple")
+_KINDS: dict[type, str] = {tuple: "tuple"}
+_PIECE = re.compile(r"([a-z_][a-z0-9_]*)\((.*)\)")
+_KEYS = ("merge_how", "merge_type")
 
 
-@taking(name=str, merger=Callable)
-def register_merger(name: str, merger: Callable[[Any, Any], Any]) -> None:
-    """Make a custom merger known under *name*.
+@dataclass(frozen=True, slots=True)
+class MergerSpec:
+    """One merger of a definition.
 
-    merger: called as `merger(root, options)`; the object has methods `_on_<type>(old, new)`,
-            the type being a class name in lower case, and may call `root.merge(old, new)`
-    raises: BadArgument, for a name that a definition cannot have or a built-in has
+    name:    as looked up: `list`, `dict`, `str`, or that of a custom merger
+    options: the texts between the brackets, in written order; of the structured form,
+             whatever stands under `settings`
     """
-    if not name.isascii() or not name.isidentifier() or name != name.lower() or name in _BUILT_IN:
-        raise BadArgument(
-            f"{name!r} cannot be the name of a merger", hint="a lower-case name other than dict, list and str"
-        )
-    _registered[name] = merger
+
+    name: Any
+    options: Any = ()
+
+    def __str__(self) -> str:
+        options = self.options
+        listed = ",".join(map(str, options)) if isinstance(options, (list, tuple)) else repr(options)
+        return f"{self.name}({listed})"
 
 
-@taking(name=str)
-def unregister_merger(name: str) -> None:
-    """Forget a custom merger; one that is not known is no error."""
-    _registered.pop(name, None)
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """The mergers of one part, in written order; of several for one type the first is used.
+
+    >>> print(parse_definition("Dict(Recurse-List) + list( append )"))
+    dict(recurse_list)+list(append)
+    """
+
+    mergers: tuple[MergerSpec, ...] = ()
+
+    def __str__(self) -> str:
+        return "+".join(map(str, self.mergers)) or "(no mergers)"
+
+    def __bool__(self) -> bool:
+        return bool(self.mergers)
+
+    def __add__(self, other: Definition) -> Definition:
+        return Definition(self.mergers + other.mergers)
+
+    def names(self) -> tuple[Any, ...]:
+        """The names, without the prefix `m_` that cloud-init's modules have."""
+        return tuple(_bare(spec.name) for spec in self.mergers)
+
+    def to_list(self) -> list[list[Any]]:
+        """Plain data: `[["list", ["append"]], ["dict", []]]`."""
+        return [
+            [spec.name, list(spec.options) if isinstance(spec.options, (list, tuple)) else spec.options]
+            for spec in self.mergers
+        ]
 
 
-def registered_mergers() -> dict[str, Callable[[Any, Any], Any]]:
-    """The custom mergers that were registered by a call."""
-    return dict(_registered)
+def _bare(name: Any) -> Any:
+    return name.removeprefix("m_") if isinstance(name, str) else name
+
+
+def parse_definition(text: str) -> Definition:
+    """Read the string form: `list(append)+dict(no_replace,recurse_list)+str()`.
+
+    The text is cut at every plus sign; each piece is folded to lower case, `-` becomes `_`,
+    and empty pieces vanish, so that an empty text means no mergers and is no error.
+
+    raises: CloudConfigError of kind "format"
+    source: docs/cloudinit.md, "Definitions"
+    """
+    specs = []
+    for piece in text.split("+"):
+        folded = piece.lower().strip().replace("-", "_")
+        if not folded:
+            continue
+        found = _PIECE.fullmatch(folded)
+        if found is None:
+            raise CloudConfigError(
+                "format",
+                f"{piece.strip()!r} is no merger of a merge definition",
+                hint=_format_hint(folded),
+            )
+        options = tuple(option.strip() for option in found[2].split(",") if option.strip())
+        specs.append(MergerSpec(found[1], options))
+    return Definition(tuple(specs))
+
+
+def _format_hint(piece: str) -> str:
+    if re.fullmatch(r"[a-z_]\w*", piece):
+        return f"write it with brackets: {piece}()" if piece in ("list", "dict", "str") else "write list(append)+dict()"
+    if ":" in piece or "=" in piece:
+        return "options stand in brackets: list(append)"
+    return "write name(option,option), joined by plus signs: list(append)+dict(recurse_list)+str()"
+
+
+def definition_of(value: Any) -> Definition:
+    """Read what stands under `merge_how` or `merge_type`: a text, or the structured form.
+
+    The structured form is walked as cloud-init walks it: an entry that is a mapping gives
+    `name` and `settings`; of any other entry the first item is the name and the rest are
+    the options, so a bare text gives its first letter.
+
+    raises: CloudConfigError of kind "format" or "definition"
+
+    >>> print(definition_of([{"name": "list", "settings": ["append"]}, ["dict", "recurse_list"]]))
+    list(append)+dict(recurse_list)
+    """
+    if value is None:
+        return Definition()
+    if isinstance(value, str):
+        return parse_definition(value)
+    try:
+        entries = list(value)
+    except TypeError:
+        raise _structure(f"a merge definition is a text or a list, not {_kind(value)}") from None
+    specs = (_spec(entry) for entry in entries)
+    return Definition(tuple(spec for spec in specs if spec.name))
+
+
+def _spec(entry: Any) -> MergerSpec:
+    if isinstance(entry, Mapping):
+        for key in ("name", "settings"):
+            if key not in entry:
+                raise _structure(f"an entry of the merge definition has no {key!r}: {dict(entry)!r}")
+        name = entry["name"]
+        if not isinstance(name, str):
+            raise _structure(f"the name of a merger is a text, not {_kind(name)}")
+        return MergerSpec(name.replace("-", "_").strip(), _frozen(entry["settings"]))
+    try:
+        name, options = entry[0], entry[1:] if len(entry) > 1 else ()
+    except (TypeError, LookupError):
+        raise _structure(f"an entry of the merge definition is a mapping or a list, not {entry!r}") from None
+    return MergerSpec(name, _frozen(options))
+
+
+def _frozen(options: Any) -> Any:
+    return tuple(options) if isinstance(options, list) else options
+
+
+def _structure(message: str) -> CloudConfigError:
+    return CloudConfigError("definition", message, hint="write [{name: list, settings: [append]}, ...]")
+
+
+def _kind(value: Any) -> str:
+    return {dict: "a mapping", list: "a list", bool: "a boolean", type(None): "null"}.get(
+        type(value), f"a {type(value).__name__}"
+    )
+
+
+def take_definition(config: Mapping[Any, Any]) -> tuple[Definition, dict[Any, Any], str | None]:
+    """The definition that a config carries, the config without it, and the key it stood under.
+
+    `merge_type` is read only where `merge_how` is absent or null, and otherwise stays in the
+    config as data. *config* is not changed.
+
+    raises: CloudConfigError
+
+    >>> definition, rest, key = take_definition({"merge_how": "list(append)", "merge_type": "dict()", "a": 1})
+    >>> str(definition), rest, key
+    ('list(append)', {'merge_type': 'dict()', 'a': 1}, 'merge_how')
+    """
+    rest = dict(config)
+    for key in _KEYS:
+        value = rest.pop(key, None)
+        if value is not None:
+            return definition_of(value), rest, key
+    return Definition(), rest, None
+
+
+PART_DEFAULT = parse_definition("dict(replace)+list()+str()")
+"""What a part of user-data uses if it asks for nothing: a shallow overwrite of top-level keys."""
+
+CONFIG_DEFAULT = parse_definition("list()+dict()+str()")
+"""What conf.d files and layers use: the first value wins, nested mappings are filled up."""
 
 
 def policy_of(definition: Definition, mode: Mode = "current") -> Policy:
@@ -97,8 +229,7 @@ def policy_of(definition: Definition, mode: Mode = "current") -> Policy:
     """
     if mode not in ("current", "documented"):
         raise BadArgument(f"no such mode: {mode!r}", hint="write current or documented")
-    names = definition.names()
-    if all(name in _BUILT_IN for name in names if isinstance(name, str)):
+    if all(name in BUILT_IN for name in definition.names() if isinstance(name, str)):
         try:
             return _built_in(definition, mode)
         except TypeError:  # settings that cannot be hashed
@@ -140,22 +271,19 @@ class _Builder:
         self.documented = mode == "documented"
         lines: list[Line] = []
         built: dict[str, _Options] = {}
-        customs: list[tuple[str, Any]] = []
         order: list[tuple[str, Any]] = []
         for spec in definition.mergers:
             name = _known(spec)
-            if name in _BUILT_IN:
+            if name in BUILT_IN:
                 order.append((name, _Options(spec)))
             else:
-                custom = _constructed(name, spec.options, _Root(self))
-                customs.append((name, custom))
-                order.append((name, custom))
-        kinds = _OPEN_KINDS if customs else _KINDS
+                order.append((name, custom.constructed(name, spec.options, custom.Root(lambda: self.root))))
+        kinds = custom.OPEN_KINDS if any(name not in BUILT_IN for name, _ in order) else _KINDS
         self.kinds = kinds
         self.in_map = self.in_list = None
         for name, merger in order:
-            if name not in _BUILT_IN:
-                lines += _custom_lines(name, merger, kinds)
+            if name not in BUILT_IN:
+                lines += _custom_lines(name, merger)
             elif name not in built:
                 built[name] = merger
                 lines += getattr(self, f"_{name}_lines")(merger)
@@ -267,9 +395,8 @@ class _Builder:
     def _str_lines(self, options: _Options) -> list[Line]:
         if not options.has("append"):
             return [Line(TEXT, PRESENT, TAKE, "str: the new value replaces the text")]
-        return [
-            Line(TEXT, PRESENT, _named(partial(_lengthened), "append"), "str(append): the old text and the new one")
-        ]
+        join = _named(partial(_lengthened), "append")
+        return [Line(TEXT, PRESENT, join, "str(append): the old text and the new one")]
 
 
 def _named(handler: Any, verb: str) -> Any:
@@ -342,83 +469,32 @@ def _shown(value: Any) -> str:
     return names.get(type(value), f"the {type(value).__name__} {value!r:.40}")
 
 
-# --- custom mergers -----------------------------------------------------------------
-
-
-class _Root:
-    """What a custom merger is given to hand values on."""
-
-    def __init__(self, builder: _Builder) -> None:
-        self._builder = builder
-
-    def merge(self, source: Any, merge_with: Any) -> Any:
-        return meet(self._builder.root, Part(source, None), Part(merge_with, None)).value
-
-
 def _known(spec: MergerSpec) -> str:
     if not isinstance(spec.name, str):
         raise CloudConfigError("definition", f"the name of a merger is a text, not {spec.name!r}")
     name = spec.name.removeprefix("m_")
-    if name in _BUILT_IN or name in _registered or name in _offered():
+    if name in BUILT_IN or custom.known(name):
         return name
     raise CloudConfigError(
         "unknown-merger",
         f"there is no merger {spec.name!r}",
-        hint=f"known are {', '.join([*_BUILT_IN, *_registered])}",
+        hint=f"known are {', '.join([*BUILT_IN, *custom.registered_mergers()])}",
     )
 
 
-@lru_cache(maxsize=1)
-def _offered() -> dict[str, Any]:
-    from importlib.metadata import entry_points  # asked for an unknown name only
-
-    return {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
-
-
-def _constructed(name: str, options: Any, root: _Root) -> Any:
-    if name not in _registered and not may_run():
-        hint = "ask for it where it is trusted: --run-code"
-        raise CloudConfigError("definition", f"the merger {name!r} ({_offered()[name].value}) {NOT_RUN}", hint=hint)
-    try:
-        merger = _registered.get(name) or _offered()[name].load()
-        return merger(root, list(options) if isinstance(options, tuple) else options)
-    except Exception as error:
-        raise CloudConfigError("definition", f"the merger {name!r} cannot be made: {error}") from error
-
-
-def _custom_lines(name: str, merger: Any, kinds: dict[type, str]) -> list[Line]:
-    lines = []
-    every = {**kinds, dict: MAP, list: LIST, str: TEXT, type(None): NULL}
-    for python, kind in every.items():
-        method = getattr(merger, f"_on_{python.__name__.lower()}", None)
-        if callable(method):
-            handler = _named(partial(_asked, name, method), name)
-            lines.append(Line(kind, PRESENT, handler, f"{name}: decided by a custom merger"))
-    return lines
-
-
-def _asked(name: str, method: Callable[[Any, Any], Any], lower: Part, upper: Part) -> Part:
-    try:
-        value = independent(method(independent(lower.value), independent(upper.value)))
-    except NodeattrsError:
-        raise
-    except Exception as error:
-        raise MergeConflict(f"the merger {name!r} failed: {error}") from error
-    return made(value, lower, upper)
+def _custom_lines(name: str, merger: Any) -> Iterator[Line]:
+    kinds = {**custom.OPEN_KINDS, dict: MAP, list: LIST, str: TEXT, type(None): NULL}
+    for python, handler in custom.methods_of(name, merger):
+        yield Line(kinds[python], PRESENT, _named(handler, name), f"{name}: decided by a custom merger")
 
 
 def lay(folding: Folding, part: Part | Folding, policy: Policy) -> Part:
-    """Lay one part; a conflict says at which path.
-
-    raises: MergeConflict
-    """
+    """Lay one part; a conflict says at which path. raises: MergeConflict"""
     try:
         return folding.lay(part, policy)
-    except MergeConflict as conflict:
-        path = tuple(conflict.path or ())
+    except MergeConflict as one:
+        path = tuple(one.path or ())
         if not path:
             raise
-        raise MergeConflict(
-            f"{conflict.message} at {spell(path)}",
-            path=path, origins=conflict.origins, details=conflict.details, hint=conflict.hint,
-        ) from conflict  # fmt: skip
+        words = f"{one.message} at {spell(path)}"
+        raise MergeConflict(words, path=path, origins=one.origins, details=one.details, hint=one.hint) from one

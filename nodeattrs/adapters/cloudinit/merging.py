@@ -9,13 +9,39 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from nodeattrs.adapters.cloudinit.loading import independent
-from nodeattrs.adapters.cloudinit.mergers import Mode, lay, policy_of
-from nodeattrs.adapters.cloudinit.parts import CONFIG_DEFAULT, Definition, definition_of, take_definition
+from nodeattrs.adapters.cloudinit.mergers import (
+    CONFIG_DEFAULT,
+    PART_DEFAULT,
+    Definition,
+    Mode,
+    definition_of,
+    lay,
+    parse_definition,
+    policy_of,
+    take_definition,
+)
+from nodeattrs.adapters.cloudinit.parts import independent
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.part import Part
 from nodeattrs.errors import TooDeep
+
+WORDS: dict[str, Definition] = {
+    "append": parse_definition("dict(no_replace,recurse_list)+list(append)+str()"),
+    "prepend": parse_definition("dict(no_replace,recurse_list)+list(prepend)+str()"),
+    "replace": PART_DEFAULT,
+    "deep": parse_definition("dict(no_replace,recurse_list,recurse_str)+list(append)+str()"),
+}
+"""Simple words for the definitions that people usually want."""
+
+
+def word_or_definition(text: str) -> Definition:
+    """One of `WORDS`, or a definition in the string form.
+
+    >>> print(word_or_definition("append"))
+    dict(no_replace,recurse_list)+list(append)+str()
+    """
+    return WORDS.get(text.strip().lower()) or parse_definition(text)
 
 
 def as_definition(how: Any) -> Definition:

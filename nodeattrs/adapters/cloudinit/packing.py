@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
-from nodeattrs.adapters.cloudinit.loading import load_config
-from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, CloudPart, Definition, take_definition
+from nodeattrs.adapters.cloudinit.mergers import Definition, take_definition
+from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, CloudPart, load_config
 from nodeattrs.adapters.cloudinit.userdata import HEADERS
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.errors import BadArgument

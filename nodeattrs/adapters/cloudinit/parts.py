@@ -1,9 +1,12 @@
-"""What user-data is made of: parts, each with a type, a name and headers; the definition of how one joins; and what
-became of each.
+"""What user-data is made of: parts, each with a type, a name and headers; and what the text of one says.
 
-Plain values. Unpacking makes parts, merging makes reports of them. Both forms of a definition are read as cloud-init
-does, oddities included: whether a merger exists is asked when it is built, and whether an option means anything is
-a warning.
+Plain values. Texts are read as cloud-init does, by PyYAML's safe
+loader, YAML 1.1, one document: dates, bytes, sets and keys of any scalar type stay what they are, and what an alias
+repeats is one object, since the merged file shows it as an alias again. The reader of `texts` is stricter, and the
+core's copying refuses such keys: both are for documents that a node keeps.
+
+The C loader reads a plain text some ten times faster; texts with one of the few constructs
+that it reads differently go to the pure loader, which is the one cloud-init uses.
 """
 
 from __future__ import annotations
@@ -11,11 +14,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from datetime import date, datetime
+from typing import Any
 
-from nodeattrs.adapters.cloudinit.faults import REJECTED, CloudConfigError, kind_of
-from nodeattrs.codes import code_named
-from nodeattrs.errors import NodeattrsError
+import yaml
+
+from nodeattrs.adapters.cloudinit.faults import CloudConfigError, FaultKind, past_a_limit
+from nodeattrs.core.budget import Budget, Limits
+from nodeattrs.core.tree import MAX_DEPTH
+from nodeattrs.errors import BadValue, DocumentError, TooDeep, TooMuch
+from nodeattrs.texts.places import Mark, Text
+from nodeattrs.texts.yaml_events import MERGE, YAML, Builder, Frame, tag_of
 
 CLOUD_CONFIG = "text/cloud-config"
 JSONP = "text/cloud-config-jsonp"
@@ -40,195 +49,7 @@ _FIRST_LINES = {
     "#cloud-config-jsonp": JSONP,
     "## template: jinja": "text/jinja2",
 }
-_NUMBERED = re.compile(r"part-\d{3,}")
 _LONGEST_FIRST = sorted(_FIRST_LINES, key=len, reverse=True)
-_PIECE = re.compile(r"([a-z_][a-z0-9_]*)\((.*)\)")
-_KEYS = ("merge_how", "merge_type")
-
-
-@dataclass(frozen=True, slots=True)
-class MergerSpec:
-    """One merger of a definition.
-
-    name:    as looked up: `list`, `dict`, `str`, or that of a custom merger
-    options: the texts between the brackets, in written order; of the structured form,
-             whatever stands under `settings`
-    """
-
-    name: Any
-    options: Any = ()
-
-    def __str__(self) -> str:
-        options = self.options
-        listed = ",".join(map(str, options)) if isinstance(options, (list, tuple)) else repr(options)
-        return f"{self.name}({listed})"
-
-
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """The mergers of one part, in written order; of several for one type the first is used.
-
-    >>> print(parse_definition("Dict(Recurse-List) + list( append )"))
-    dict(recurse_list)+list(append)
-    """
-
-    mergers: tuple[MergerSpec, ...] = ()
-
-    def __str__(self) -> str:
-        return "+".join(map(str, self.mergers)) or "(no mergers)"
-
-    def __bool__(self) -> bool:
-        return bool(self.mergers)
-
-    def __add__(self, other: Definition) -> Definition:
-        return Definition(self.mergers + other.mergers)
-
-    def names(self) -> tuple[Any, ...]:
-        """The names, without the prefix `m_` that cloud-init's modules have."""
-        return tuple(_bare(spec.name) for spec in self.mergers)
-
-    def to_list(self) -> list[list[Any]]:
-        """Plain data: `[["list", ["append"]], ["dict", []]]`."""
-        return [
-            [spec.name, list(spec.options) if isinstance(spec.options, (list, tuple)) else spec.options]
-            for spec in self.mergers
-        ]
-
-
-def _bare(name: Any) -> Any:
-    return name.removeprefix("m_") if isinstance(name, str) else name
-
-
-def parse_definition(text: str) -> Definition:
-    """Read the string form: `list(append)+dict(no_replace,recurse_list)+str()`.
-
-    The text is cut at every plus sign; each piece is folded to lower case, `-` becomes `_`,
-    and empty pieces vanish, so that an empty text means no mergers and is no error.
-
-    raises: CloudConfigError of kind "format"
-    source: docs/cloudinit.md, "Definitions"
-    """
-    specs = []
-    for piece in text.split("+"):
-        folded = piece.lower().strip().replace("-", "_")
-        if not folded:
-            continue
-        found = _PIECE.fullmatch(folded)
-        if found is None:
-            raise CloudConfigError(
-                "format",
-                f"{piece.strip()!r} is no merger of a merge definition",
-                hint=_format_hint(folded),
-            )
-        options = tuple(option.strip() for option in found[2].split(",") if option.strip())
-        specs.append(MergerSpec(found[1], options))
-    return Definition(tuple(specs))
-
-
-def _format_hint(piece: str) -> str:
-    if re.fullmatch(r"[a-z_]\w*", piece):
-        return f"write it with brackets: {piece}()" if piece in ("list", "dict", "str") else "write list(append)+dict()"
-    if ":" in piece or "=" in piece:
-        return "options stand in brackets: list(append)"
-    return "write name(option,option), joined by plus signs: list(append)+dict(recurse_list)+str()"
-
-
-def definition_of(value: Any) -> Definition:
-    """Read what stands under `merge_how` or `merge_type`: a text, or the structured form.
-
-    The structured form is walked as cloud-init walks it: an entry that is a mapping gives
-    `name` and `settings`; of any other entry the first item is the name and the rest are
-    the options, so a bare text gives its first letter.
-
-    raises: CloudConfigError of kind "format" or "definition"
-
-    >>> print(definition_of([{"name": "list", "settings": ["append"]}, ["dict", "recurse_list"]]))
-    list(append)+dict(recurse_list)
-    """
-    if value is None:
-        return Definition()
-    if isinstance(value, str):
-        return parse_definition(value)
-    try:
-        entries = list(value)
-    except TypeError:
-        raise _structure(f"a merge definition is a text or a list, not {_kind(value)}") from None
-    specs = (_spec(entry) for entry in entries)
-    return Definition(tuple(spec for spec in specs if spec.name))
-
-
-def _spec(entry: Any) -> MergerSpec:
-    if isinstance(entry, Mapping):
-        for key in ("name", "settings"):
-            if key not in entry:
-                raise _structure(f"an entry of the merge definition has no {key!r}: {dict(entry)!r}")
-        name = entry["name"]
-        if not isinstance(name, str):
-            raise _structure(f"the name of a merger is a text, not {_kind(name)}")
-        return MergerSpec(name.replace("-", "_").strip(), _frozen(entry["settings"]))
-    try:
-        name, options = entry[0], entry[1:] if len(entry) > 1 else ()
-    except (TypeError, LookupError):
-        raise _structure(f"an entry of the merge definition is a mapping or a list, not {entry!r}") from None
-    return MergerSpec(name, _frozen(options))
-
-
-def _frozen(options: Any) -> Any:
-    return tuple(options) if isinstance(options, list) else options
-
-
-def _structure(message: str) -> CloudConfigError:
-    return CloudConfigError("definition", message, hint="write [{name: list, settings: [append]}, ...]")
-
-
-def _kind(value: Any) -> str:
-    return {dict: "a mapping", list: "a list", bool: "a boolean", type(None): "null"}.get(
-        type(value), f"a {type(value).__name__}"
-    )
-
-
-def take_definition(config: Mapping[Any, Any]) -> tuple[Definition, dict[Any, Any], str | None]:
-    """The definition that a config carries, the config without it, and the key it stood under.
-
-    `merge_type` is read only where `merge_how` is absent or null, and otherwise stays in the
-    config as data. *config* is not changed.
-
-    raises: CloudConfigError
-
-    >>> definition, rest, key = take_definition({"merge_how": "list(append)", "merge_type": "dict()", "a": 1})
-    >>> str(definition), rest, key
-    ('list(append)', {'merge_type': 'dict()', 'a': 1}, 'merge_how')
-    """
-    rest = dict(config)
-    for key in _KEYS:
-        value = rest.pop(key, None)
-        if value is not None:
-            return definition_of(value), rest, key
-    return Definition(), rest, None
-
-
-PART_DEFAULT = parse_definition("dict(replace)+list()+str()")
-"""What a part of user-data uses if it asks for nothing: a shallow overwrite of top-level keys."""
-
-CONFIG_DEFAULT = parse_definition("list()+dict()+str()")
-"""What conf.d files and layers use: the first value wins, nested mappings are filled up."""
-
-WORDS: dict[str, Definition] = {
-    "append": parse_definition("dict(no_replace,recurse_list)+list(append)+str()"),
-    "prepend": parse_definition("dict(no_replace,recurse_list)+list(prepend)+str()"),
-    "replace": PART_DEFAULT,
-    "deep": parse_definition("dict(no_replace,recurse_list,recurse_str)+list(append)+str()"),
-}
-"""Simple words for the definitions that people usually want."""
-
-
-def word_or_definition(text: str) -> Definition:
-    """One of `WORDS`, or a definition in the string form.
-
-    >>> print(word_or_definition("append"))
-    dict(no_replace,recurse_list)+list(append)+str()
-    """
-    return WORDS.get(text.strip().lower()) or parse_definition(text)
 
 
 def type_of_text(text: str | bytes, default: str | None = None) -> str | None:
@@ -277,67 +98,230 @@ class CloudPart:
         return self.body if isinstance(self.body, str) else self.body.decode("utf-8", "surrogateescape")
 
 
-Status = Literal["merged", "rejected", "failed", "script", "include", "ignored", "empty", "unknown"]
+# --- what a text says -------------------------------------------------------------------
+
+MAX_BYTES = Limits().bytes
+"""The size of the largest text that is read, and of all that one call unpacks, unless other limits are in force."""
+
+# Tabs, byte order marks, "?" and "x:," in flow collections, lone tags, directives.
+_READ_DIFFERENTLY = re.compile(r"[\t\ufeff?]|:[,\[\]{}]|(?:^|[\s,\[{])!(?=[\s,\[\]{}]|$)|^%", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class PartReport:
-    """What became of one part.
+_VALUES = {YAML + name for name in ("int", "float", "bool", "null", "timestamp", "binary")}
+_TEXTS = {f"{YAML}str", f"{YAML}python/unicode"}  # what Python 2 wrote, and cloud-init still reads
+_MAPS = {None: dict, "!": dict, f"{YAML}map": dict, f"{YAML}set": set}
+_LISTS = {None, "!", f"{YAML}seq"}
+_PAIRS = {f"{YAML}omap", f"{YAML}pairs"}
 
-    number:     its place among all parts, from 1
-    status:     merged; rejected (cloud-init notes it in the merged file) or failed (it only logs it):
-                either way the result is as before the part; script; include: not followed; ignored: a
-                type nobody handles; empty: the same with nothing in it; unknown: it cannot be read
-    definition: the mergers that were used; None for a patch and for what is not merged
-    source:     where they come from: "body merge_how", "header Merge-Type", both, "default",
-                "asked" (a what-if), "part N" (documented mode: the part whose definition was on the stack)
-    error:      why it was rejected or failed
+
+class _CloudInit(Builder):
+    anchors_once = True
+    values_stand = False
+
+    def fault(
+        self, message: str, offset: int | None, *, kind: str = "", hint: str | None = None, **more: Any
+    ) -> DocumentError:
+        line, column = (None, None) if offset is None else self.text.place(offset)
+        fault: FaultKind = "too-deep" if kind == "too-deep" else "empty"
+        return CloudConfigError(fault, f"broken YAML: {message}", line=line, column=column, hint=hint)
+
+    def parser(self) -> Any:
+        pure = not hasattr(yaml, "CSafeLoader") or _READ_DIFFERENTLY.search(self.text.text)
+        return (yaml.SafeLoader if pure else yaml.CSafeLoader)(self.text.text)
+
+    def scalar(self, event: Any) -> Any:
+        tag = tag_of(event)
+        if tag in _TEXTS:
+            return event.value
+        if tag in _VALUES:
+            return self.constructed(tag, event)
+        is_key = self.open and self.open[-1].step is None
+        if is_key and tag == f"{YAML}merge":
+            return MERGE
+        if is_key and tag == f"{YAML}value":
+            return event.value
+        raise self._unknown_tag(event)
+
+    def key(self, frame: Frame, value: Any, event: Any) -> Any:
+        if type(value) in (dict, list, set):
+            raise self.error("a map or list cannot be a key", event, hint="quote it, if it is meant as text")
+        return value
+
+    def made(self, frame: Frame) -> Any:
+        tag, data = frame.event.tag, frame.data
+        if frame.is_map and tag in _MAPS:
+            return data if _MAPS[tag] is dict else set(data)
+        if not frame.is_map and tag in _LISTS:
+            return data
+        if frame.is_map or tag not in _PAIRS:
+            raise self._unknown_tag(frame.event)
+        if not all(type(entry) is dict and len(entry) == 1 for entry in data):
+            raise self.error("each entry of an ordered map is a map of one key", frame.event)
+        return [pair for entry in data for pair in entry.items()]
+
+    def _unknown_tag(self, event: Any) -> DocumentError:
+        tag = str(event.tag).removeprefix(YAML)
+        what = "that asks for a Python object" if tag.startswith("python/") else "that is not known here"
+        return self.error(f"a tag {what}", event)
+
+
+def load_yaml(text: str, budget: Budget | None = None) -> Any:
+    """What a text says; what an alias repeats is one object.
+
+    budget: what is drawn on; one of its own unless given
+    raises: CloudConfigError of kind "empty" for broken YAML, with its line; "too-large" or
+            "too-deep" past the limits
     """
-
-    number: int
-    part: CloudPart
-    filename: str
-    status: Status
-    definition: Definition | None = None
-    source: str = ""
-    error: NodeattrsError | None = None
-
-    @property
-    def title(self) -> str:
-        """What people call the part: its name; the file where it has no name of its own and is all of the file."""
-        file = self.part.file
-        if file is None or _NUMBERED.fullmatch(self.filename) is None:
-            return self.filename
-        return file if self.part.line == 1 else f"{file} {self.filename}"
-
-    @property
-    def kind(self) -> str | None:
-        """The kind of the error."""
-        return None if self.error is None else kind_of(self.error)
-
-    @property
-    def ok(self) -> bool:
-        """Whether the part was neither rejected nor failed."""
-        return self.error is None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        return {
-            "number": self.number,
-            "filename": self.filename,
-            "type": self.part.type,
-            "file": self.part.file,
-            "line": self.part.line,
-            "status": self.status,
-            "mergers": None if self.definition is None else self.definition.to_list(),
-            "definition": None if self.definition is None else str(self.definition),
-            "source": self.source or None,
-            "kind": self.kind,
-            "code": self.kind and code_named(self.kind, "CloudConfigError").code,
-            "error": None if self.error is None else str(self.error),
-        }
+    try:
+        budget = budget or Budget("")
+        budget.bytes(len(text))
+        return _CloudInit(Text("", text), marks=False, budget=budget).run()
+    except TooMuch as error:
+        raise past_a_limit(error, "the text") from None
 
 
-def status_of(error: NodeattrsError) -> Status:
-    """What cloud-init makes of a part with this error."""
-    return "rejected" if kind_of(error) in REJECTED else "failed"
+def marked(text: str) -> Mark:
+    """Where each part of a text stands. raises: DocumentError"""
+    builder = _CloudInit(Text("", text))
+    builder.run()
+    return builder.mark
+
+
+def load_config(text: str, budget: Budget | None = None) -> dict[Any, Any]:
+    """The mapping that a cloud-config says.
+
+    budget: what is drawn on; one of its own unless given
+    raises: CloudConfigError, of kind "empty" too where the text says nothing or no mapping
+    """
+    tree = load_yaml(text, budget)
+    if isinstance(tree, dict):
+        return tree
+    if tree is None:
+        raise CloudConfigError("empty", "the part says nothing", hint="write key: value, or leave the part out")
+    kinds: dict[type, str] = {list: "a list", str: "plain text"}
+    raise CloudConfigError(
+        "empty",
+        f"a cloud-config is a mapping, and this is {kinds.get(type(tree), f'a {type(tree).__name__}')}",
+        hint="write key: value",
+    )
+
+
+def dumped(tree: Any) -> str:
+    """A tree as cloud-init writes it: keys sorted where they can be, indented by four, `---` and `...`."""
+    from nodeattrs.texts.yaml_writing import written  # most merges are read as data
+
+    return written(tree, indent=4, explicit_start=True, explicit_end=True, sort_keys=True, allow_unicode=False)
+
+
+# --- the trees that it makes ------------------------------------------------------------
+
+_SCALARS: frozenset[type] = frozenset({str, int, float, bool, type(None), date, datetime, bytes})
+
+
+def independent(value: Any) -> Any:
+    """A copy that shares no mutable part with *value*: exact dicts and lists; tuples and sets stay what they are.
+
+    cost:   one visit a map and list, one look a scalar
+    raises: TooDeep, past 500 levels; BadValue, for what no YAML document says
+
+    >>> independent({None: [1, (2, [3])]})
+    {None: [1, (2, [3])]}
+    """
+    kind = type(value)
+    if kind is dict:
+        return _copied_map(value, MAX_DEPTH)
+    return value if kind in _SCALARS else _copied(value, MAX_DEPTH)
+
+
+def _copied_map(value: dict[Any, Any], room: int) -> dict[Any, Any]:
+    # Written out for dicts: this copy is half of what a merge costs.
+    if not room:
+        raise _too_deep()
+    scalars = _SCALARS
+    out = value.copy()
+    for key, entry in value.items():
+        kind = type(entry)
+        if kind in scalars:
+            continue
+        out[key] = _copied_map(entry, room - 1) if kind is dict else _copied(entry, room - 1)
+    return out
+
+
+def _copied(value: Any, room: int) -> Any:
+    if not room:
+        raise _too_deep()
+    scalars = _SCALARS
+    if type(value) is list:
+        out = value.copy()
+        for index, entry in enumerate(value):
+            if type(entry) not in scalars:
+                out[index] = _copied(entry, room - 1)
+        return out
+    if isinstance(value, dict):
+        return _copied_map(dict(value), room)
+    if isinstance(value, (list, tuple)):
+        items = _copied(list(value), room)
+        return items if isinstance(value, list) else tuple(items)
+    if isinstance(value, (set, frozenset)):
+        return type(value)(value)
+    for plain in (str, bool, int, float, bytes, datetime, date):
+        if isinstance(value, plain):
+            return value
+    raise BadValue(f"a cloud-config cannot hold a {type(value).__name__}", path=())
+
+
+def _too_deep() -> TooDeep:
+    return TooDeep(f"nested deeper than {MAX_DEPTH} levels, or inside itself", path=())
+
+
+def measured(value: Any) -> int:
+    """How many values a tree holds once everything shared is written out.
+
+    cost:   one visit for each object, however often it is shared
+    raises: TooDeep, past 500 levels, or where a tree holds itself
+    """
+    return _sized(value, {}, set(), MAX_DEPTH)[0]
+
+
+def _sized(value: Any, known: dict[int, tuple[int, int]], open_: set[int], room: int) -> tuple[int, int]:
+    """The number of values, and the height."""
+    if not isinstance(value, (dict, list, tuple)):
+        return 1, 0
+    identity = id(value)
+    size = known.get(identity)
+    if size is None:
+        if identity in open_ or not room:
+            raise _too_deep()
+        open_.add(identity)
+        total, height = 1, 0
+        for entry in value.values() if isinstance(value, dict) else value:
+            if isinstance(entry, (dict, list, tuple)):
+                more, below = _sized(entry, known, open_, room - 1)
+                total, height = total + more, max(height, below)
+            else:
+                total += 1
+        open_.discard(identity)
+        size = known[identity] = total, height + 1
+    if size[1] > room:
+        raise _too_deep()
+    return size
+
+
+def same(left: Any, right: Any) -> bool:
+    """Whether two trees are equal, types and all; the order of keys does not count."""
+    pairs = [(left, right)]
+    while pairs:
+        one, other = pairs.pop()
+        if type(one) is not type(other):
+            return False
+        if isinstance(one, dict):
+            if one.keys() != other.keys():
+                return False
+            pairs += [(entry, other[key]) for key, entry in one.items()]
+        elif isinstance(one, (list, tuple)):
+            if len(one) != len(other):
+                return False
+            pairs += zip(one, other, strict=True)
+        elif one != other:
+            return False
+    return True

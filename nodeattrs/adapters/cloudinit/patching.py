@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
-from nodeattrs.adapters.cloudinit.loading import measured
+from nodeattrs.adapters.cloudinit.parts import measured
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.origins import At

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
-from nodeattrs.adapters.cloudinit.loading import marked
+from nodeattrs.adapters.cloudinit.parts import marked
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.folding import Folding, Step, meet
 from nodeattrs.core.origins import At

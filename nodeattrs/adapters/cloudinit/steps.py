@@ -1,4 +1,4 @@
-"""One part joining the result so far: what differences are, and what warnings are read from.
+"""One part joining the result so far, and what became of it: what differences are, and what warnings are read from.
 
 A run keeps its foldings and, beside each step, what joined there; the results between two steps
 are made anew when somebody asks.
@@ -6,13 +6,16 @@ are made anew when somebody asks.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import islice
 from typing import Any, Literal
 
-from nodeattrs.adapters.cloudinit.loading import same
-from nodeattrs.adapters.cloudinit.parts import CloudPart
+from nodeattrs.adapters.cloudinit.faults import REJECTED, kind_of
+from nodeattrs.adapters.cloudinit.mergers import Definition
+from nodeattrs.adapters.cloudinit.parts import CloudPart, same
+from nodeattrs.codes import code_named
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.folding import Step as FoldingStep
@@ -20,6 +23,74 @@ from nodeattrs.core.origins import renumbered
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
+from nodeattrs.errors import NodeattrsError
+
+_NUMBERED = re.compile(r"part-\d{3,}")
+
+Status = Literal["merged", "rejected", "failed", "script", "include", "ignored", "empty", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class PartReport:
+    """What became of one part.
+
+    number:     its place among all parts, from 1
+    status:     merged; rejected (cloud-init notes it in the merged file) or failed (it only logs it):
+                either way the result is as before the part; script; include: not followed; ignored: a
+                type nobody handles; empty: the same with nothing in it; unknown: it cannot be read
+    definition: the mergers that were used; None for a patch and for what is not merged
+    source:     where they come from: "body merge_how", "header Merge-Type", both, "default",
+                "asked" (a what-if), "part N" (documented mode: the part whose definition was on the stack)
+    error:      why it was rejected or failed
+    """
+
+    number: int
+    part: CloudPart
+    filename: str
+    status: Status
+    definition: Definition | None = None
+    source: str = ""
+    error: NodeattrsError | None = None
+
+    @property
+    def title(self) -> str:
+        """What people call the part: its name; the file where it has no name of its own and is all of the file."""
+        file = self.part.file
+        if file is None or _NUMBERED.fullmatch(self.filename) is None:
+            return self.filename
+        return file if self.part.line == 1 else f"{file} {self.filename}"
+
+    @property
+    def kind(self) -> str | None:
+        """The kind of the error."""
+        return None if self.error is None else kind_of(self.error)
+
+    @property
+    def ok(self) -> bool:
+        """Whether the part was neither rejected nor failed."""
+        return self.error is None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "number": self.number,
+            "filename": self.filename,
+            "type": self.part.type,
+            "file": self.part.file,
+            "line": self.part.line,
+            "status": self.status,
+            "mergers": None if self.definition is None else self.definition.to_list(),
+            "definition": None if self.definition is None else str(self.definition),
+            "source": self.source or None,
+            "kind": self.kind,
+            "code": self.kind and code_named(self.kind, "CloudConfigError").code,
+            "error": None if self.error is None else str(self.error),
+        }
+
+
+def status_of(error: NodeattrsError) -> Status:
+    """What cloud-init makes of a part with this error."""
+    return "rejected" if kind_of(error) in REJECTED else "failed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,24 +15,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
-from nodeattrs.adapters.cloudinit.loading import dumped, independent, load_config, measured
-from nodeattrs.adapters.cloudinit.mergers import Mode, lay, policy_of
+from nodeattrs.adapters.cloudinit.mergers import (
+    CONFIG_DEFAULT,
+    PART_DEFAULT,
+    Definition,
+    Mode,
+    lay,
+    parse_definition,
+    policy_of,
+    take_definition,
+)
 from nodeattrs.adapters.cloudinit.merging import as_definition
 from nodeattrs.adapters.cloudinit.parts import (
     CLOUD_CONFIG,
-    CONFIG_DEFAULT,
     INCLUDES,
     JSONP,
-    PART_DEFAULT,
     SCRIPTS,
     CloudPart,
-    Definition,
-    PartReport,
-    parse_definition,
-    status_of,
-    take_definition,
+    dumped,
+    independent,
+    load_config,
+    measured,
 )
-from nodeattrs.adapters.cloudinit.steps import Joining, Row, Step, steps_of
+from nodeattrs.adapters.cloudinit.steps import Joining, PartReport, Row, Step, status_of, steps_of
 from nodeattrs.adapters.cloudinit.unpacking import unpack
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget

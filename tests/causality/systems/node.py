@@ -15,7 +15,7 @@ from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import run_node
 from nodeattrs.texts import documents
 from tests.causality.maker import Maker
-from tests.causality.notations import json_text, python_text, yaml_text
+from tests.causality.notations import json_text, python_text, ruby_text, yaml_text
 from tests.causality.scanning import scanned
 from tests.causality.system import Answer, Input, Refused
 from tests.causality.systems.plain import EXAMPLES, texts_of
@@ -138,11 +138,11 @@ class Making:
         return "\n".join(["{", *lines, f'"normal": {normal}', "}"])
 
     def described(self, folder: str, name: str, run_list: str) -> dict[str, str]:
-        """A role or an environment, in one of three notations."""
+        """A role or an environment, in one of four notations."""
         trees = {
             f"{level}_attributes": self.make.map(3, 3) for level in ("default", "override") if self.make.chance(0.7)
         }
-        form = self.random.choice(["json", "yaml", "py"])
+        form = self.random.choice(["json", "yaml", "py", "rb"])
         if form == "json":
             attributes = "".join(f',\n"{key}": {json_text(tree, self.random).strip()}' for key, tree in trees.items())
             listed = ',\n"run_list": []' if run_list else ""
@@ -150,8 +150,9 @@ class Making:
         if form == "yaml":
             attributes = "".join(f"{key}:\n{yaml_text(tree, self.random, 2)}" for key, tree in trees.items())
             return {f"{folder}/{name}.yaml": f"name: {name}\n{'run_list: []' if run_list else ''}\n{attributes}"}
-        attributes = "".join(f"{key}({python_text(tree, self.random)})\n" for key, tree in trees.items())
-        return {f"{folder}/{name}.py": f'name("{name}")\n{attributes}'}
+        text = ruby_text if form == "rb" else python_text
+        attributes = "".join(f"{key}({text(tree, self.random)})\n" for key, tree in trees.items())
+        return {f"{folder}/{name}.{form}": f'name("{name}")\n{attributes}'}
 
     # --- code
 

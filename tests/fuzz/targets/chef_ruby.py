@@ -51,7 +51,7 @@ def _VALUE(chance: random.Random) -> Any:
 _WORK = ("push", "concat", "unshift", "insert", "delete", "delete_at", "clear", "pop", "shift", "replace", "sort")
 _FILE = ("a.rb", None, "/etc/passwd", "../x.rb")
 _LINE = (1, 2, None, 0, -1)
-_ASKED = ("get", "has", "level", "merged", "rm", "rm_default", "debug_value", "include", "data_bag", "read", "x")
+_ASKED = ("get", "has", "level", "merged", "rm", "rm_default", "include", "data_bag", "read", "x")
 _WORDS = ('"ask"', '{"$lazy": 0}', "\n", "null")
 _ENTRY = [("a", 1), (1, 2), (3, "x")]
 _WRITTEN = ("default", "force_default", "normal", "override")

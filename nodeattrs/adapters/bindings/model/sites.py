@@ -51,6 +51,7 @@ class Site:
     """What one site description says; None is what it does not mention.
 
     dynamic:    the directory and the attributes
+    listed_at:  where each category is listed
     statements: what stands beside `site { }`; the value of `$environment` is picked from there
     """
 
@@ -60,6 +61,7 @@ class Site:
     environments: dict[str, dict[str, Node]] | None = None
     dynamic: tuple[Node, dict[str, Node]] | None = None
     categories: list[tuple[str, Node]] | None = None
+    listed_at: dict[str, Origin] = field(default_factory=dict, compare=False)
     layers: list[SiteLayer] | None = None
     statements: list[Node] = field(default_factory=list)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.borders import Listed, taking
+from nodeattrs.core.claim import Origin
 
 Mode = str
 """How a conjunction ranks: "tuple" (all its categories count) or "documented" (its highest alone)."""
@@ -23,6 +24,7 @@ class State:
     categories: (name, value) pairs, the highest first; a value of None never holds
     variables:  what `$name` means, such as facts
     mode:       "tuple", or "documented" for the letter of the document: the highest category alone ranks
+    listed_at:  where a site lists a category, by its name
     raises:     BindingError, where a category is listed twice
 
     >>> State([("node", "Kermit"), ("environment", "production")]).mask([("node", "kermit")])
@@ -36,11 +38,13 @@ class State:
         variables: Mapping[str, Any] | None = None,
         *,
         mode: Mode = "tuple",
+        listed_at: Mapping[str, Origin] | None = None,
     ) -> None:
         if mode not in ("tuple", "documented"):
             raise BindingError("bad-mode", f"no mode {mode!r}", hint="modes are tuple and documented")
         self.mode = mode
         self.variables = dict(variables or {})
+        self.listed_at = dict(listed_at or {})
         listed: list[tuple[str, str | None]] = []
         for entry in categories:
             if isinstance(entry, str) or len(entry) != 2:

@@ -127,7 +127,7 @@ class Applied:
         holding = [mask for one in item.alternatives if (mask := self.state.mask(one)) is not None]
         inside = dict.fromkeys(outer | inner for outer in masks for inner in holding)
         if inside:
-            self._block(item.items, place.when(item), tuple(inside))
+            self._block(item.items, place.when(item, self.state.listed_at), tuple(inside))
 
     def _bind(self, item: Bind, place: Place, rank: int, mask: int) -> None:
         of = item.type or DATA

@@ -57,10 +57,12 @@ class Place:
         self.layer = layer
         self.set = of
 
-    def when(self, item: When) -> Place:
-        """The same for what stands inside of a condition."""
+    def when(self, item: When, listed_at: Mapping[str, Origin]) -> Place:
+        """The same for what stands inside of a condition. listed_at: where its categories are listed"""
         words = " or ".join(" and ".join(" ".join(map(str, one)) for one in all_of) for all_of in item.alternatives)
-        return Place(self.number, self.layer, self.set, (Cause(f"when {words}", item.origin), *self.causes))
+        names = dict.fromkeys(str(name) for all_of in item.alternatives for name, *_ in all_of if name in listed_at)
+        listed = (Cause(f"category {name} is listed", listed_at[name]) for name in names)
+        return Place(self.number, self.layer, self.set, (Cause(f"when {words}", item.origin), *listed, *self.causes))
 
 
 class UnknownSet(NamedTuple):

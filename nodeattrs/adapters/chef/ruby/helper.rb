@@ -68,8 +68,7 @@ module Helper
     end
 
     def number_of(error)
-      error = error.cause while error && !error.is_a?(Wire::Refused)
-      error&.number
+      error.number if error.is_a?(Wire::Refused)
     end
   end
 end

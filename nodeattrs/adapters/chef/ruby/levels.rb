@@ -141,7 +141,7 @@ class Chef
 
       def [](key)
         Levels.refresh
-        key = convert_key(key)
+        key = Paths.step(key)
         value = get(key)
         return value.is_a?(String) ? Levels.handed(self, key, value) : value if !value.nil? || there?(key)
 
@@ -153,7 +153,7 @@ class Chef
 
       def []=(key, value)
         Levels.refresh
-        key = convert_key(key)
+        key = Paths.step(key)
         return value if value.is_a?(Held) && value.equal?(get(key))
 
         packed = Wire.pack(value)

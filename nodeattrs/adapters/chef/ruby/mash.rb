@@ -144,6 +144,14 @@ class Chef
         Paths.lead?(self, path)
       end
 
+      # A key as a node has it.
+      def self.step(key)
+        return key if key.is_a?(String) || key.is_a?(Integer)
+        raise ArgumentError, "a key is text or a whole number, and not #{key.inspect[0, 40]}" unless key.is_a?(Symbol)
+
+        key.to_s
+      end
+
       # Whether there is something at a path below a value.
       def self.lead?(value, path)
         path.inject(value) do |here, key|

@@ -119,6 +119,8 @@ class Chef
 
     def [](key)
       key = key.to_s if key.is_a?(Symbol)
+      return unless key.is_a?(String) || key.is_a?(Integer)
+
       Levels.settle if Levels.unsettled?
       value = @merged.fetch(key) do
         answer = Wire.ask("get", key, nil, nil)
@@ -168,8 +170,9 @@ class Chef
     %w[combined_default combined_override].each { |name| define_method(name) { |*path| merged(name, path) } }
 
     def debug_value(*path)
-      Wire.ask("debug_value", plain(path), nil, nil).map do |level, *value|
-        [level, value.empty? ? :not_present : Wire.unpack(value[0], ImmutableMash, ImmutableArray)]
+      LEVELS.map do |level|
+        here = root(level)
+        [level, here.exist?(*path) ? here.read!(*path) : :not_present]
       end
     end
 
@@ -305,7 +308,7 @@ class Chef
     end
 
     def plain(path)
-      path.map { |one| one.is_a?(Symbol) ? one.to_s : one }
+      path.map { |one| Paths.step(one) }
     end
   end
 

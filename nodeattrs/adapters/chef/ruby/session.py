@@ -29,6 +29,8 @@ from nodeattrs.node.writers import ListWriter, Writer
 __all__ = ["Asked", "RubySession"]
 
 _COMPONENTS = tuple(one.name for one in COMPONENTS)
+_START = 60.0
+"""Seconds in which Ruby has to begin, however little a file may take."""
 _LIST_WORK = ("push", "concat", "unshift", "insert", "delete", "delete_at", "clear", "pop", "shift", "replace")
 
 
@@ -133,9 +135,9 @@ class RubySession:
     def _do(self, kind: str, subject: Any) -> Any:
         """Have something done, and do meanwhile what it says; what comes of it."""
         helper = self._helper
-        until = time.monotonic() + helper.seconds
         try:
-            self._begin(until)
+            self._begin(time.monotonic() + max(helper.seconds, _START))
+            until = time.monotonic() + helper.seconds
             helper.send(kind, subject, self._fresh(), until=until)
             budget = Budget(self._now.shown)
             while (message := helper.receive(budget, until))[0] not in ("done", "failed"):
@@ -162,6 +164,8 @@ class RubySession:
     def _failed(self, sort: str, text: str, file: Any, line: Any, number: Any) -> RecipeFailed:
         origin = self._origin(file, line)
         cause = self._refused[number] if type(number) is int and 0 <= number < len(self._refused) else None
+        if isinstance(cause, RecipeFailed):  # of a file that was included: it names its own line
+            return cause
         first, *rest = (str(cause) if cause else text).splitlines() or [""]
         sort = "" if cause else f"{sort}: "
         error = RecipeFailed(
@@ -306,7 +310,7 @@ def _dug(tree: Any, path: Path) -> Any:
 
 
 Act = Callable[..., Any]
-_NOTHING: tuple[None, Act] = (None, print)
+_NOTHING: tuple[None, Act] = (None, lambda *_: None)
 _TEXT, _NUMBER = (str, type(None)), (int, type(None))
 
 
@@ -373,13 +377,6 @@ _ASKED: dict[str, tuple[str, Act]] = {
         name: ("p", lambda session, path, _, name=name: session._packed(getattr(session._node, name)(*path)))
         for name in ("rm", "rm_default", "rm_normal", "rm_override")
     },
-    "debug_value": (
-        "q",
-        lambda session, path, _: [
-            [name, *([] if value == "not_present" else [session._packed(value)])]
-            for name, value in session._node.debug_value(*path)
-        ],
-    ),
     "force": ("fpv", RubySession._force),
     "include": ("t", RubySession._include),
     "data_bag": ("t", lambda session, bag, _: session._packed(session._word("data_bag")(bag))),

@@ -105,6 +105,9 @@ def read_site(reading: Reading, data: Any, file: str | None) -> Site:
     for name, read in _PARTS.items():
         if name in parts:
             setattr(found, name, read(reading, parts[name], ("site", name)))
+    found.listed_at = {
+        name: reading.origin(("site", "categories", index)) for index, (name, _) in enumerate(found.categories or ())
+    }
     return found
 
 

@@ -249,7 +249,9 @@ class SiteReader:
             case "categories":
                 if site.categories is not None:
                     raise self._text.error(tree, "there is a second categories expression", "categories-twice")
-                site.categories = list(self._pairs(tree.children[0]))
+                listed = tree.children[0]
+                site.categories = list(self._pairs(listed))
+                site.listed_at = {str(one.children[0]): self._text.origin(one) for one in listed.children}
             case "layers":
                 site.layers = [*(site.layers or ()), *map(self._layer, tree.children)]
 

@@ -1,0 +1,101 @@
+"""The slots of a node as they were when a line had set something: what others have set since is taken back.
+
+Marks are numbered in the order in which lines first set something, so a line after the last use of a
+mark has a greater number. What such a line has overwritten or erased stands in the history, as far as
+that goes. It knows neither policies nor traces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nodeattrs.core.tree import ABSENT, Path
+from nodeattrs.node.history import Chronicle
+from nodeattrs.node.ledger import Ledger
+from nodeattrs.node.maps import OwnedMap, Whose, last_word
+
+
+def as_of(ledger: Ledger, mark: int, path: Path) -> Ledger:
+    """The ledger as it was at one path, with all below and what holds it, when a mark was used last.
+
+    The same ledger, where nothing has changed there. Nobody may write to the other one.
+    cost: what the path holds, and the history
+    """
+    last = ledger.marks.until.get(mark, mark + 1)
+    if last >= len(ledger.marks):
+        return ledger
+    moment = _Moment(ledger, last, path)
+    then = Ledger(ledger.provenance, ledger.marks.root, ledger.secrets, ledger.rules)
+    then.trees = [moment.tree(slot) for slot in range(len(ledger.trees))]
+    then.marks, then.lock, then.unknown = ledger.marks, ledger.lock, ledger.unknown
+    then.history = moment.history()
+    return then
+
+
+class _Moment:
+    """last: the first mark that is too late."""
+
+    def __init__(self, ledger: Ledger, last: int, path: Path) -> None:
+        self.ledger = ledger
+        self.last = last
+        self.path = path
+        self.known = {at: one for at, one in ledger.history.items() if path[: len(at)] == at[: len(path)]}
+
+    def tree(self, slot: int) -> OwnedMap:
+        """What a slot had."""
+        tree = self.ledger.trees[slot]
+        before, _ = self.before(slot, (), tree, tree.origin)
+        return OwnedMap() if before is ABSENT else before
+
+    def before(self, slot: int, at: Path, value: Any, whose: Whose) -> tuple[Any, Whose]:
+        """What stood somewhere, and who had set it. value, whose: what stands there, or stood later"""
+        if value is ABSENT or last_word(whose) >= self.last:
+            value, whose = self.overwritten(slot, at)
+        if not isinstance(value, OwnedMap):
+            return value, whose
+        same = value
+        for key in self.keys(at, same):
+            here, who = same.get(key, ABSENT), same.origins.get(key, same.origin)
+            was, by = self.before(slot, (*at, key), here, who)
+            if was is not here or by != who:
+                value = _with(value if value is not same else _copy(same), key, was, by)
+        return value, whose
+
+    def overwritten(self, slot: int, at: Path) -> tuple[Any, Whose]:
+        """What somebody has overwritten or erased since; ABSENT where that was nothing."""
+        chronicle = self.known.get(at, {}).get((slot, False))
+        events = chronicle.events() if chronicle is not None else ()
+        found = ((one.value, one.whose) for one in events if last_word(one.whose) < self.last <= one.by)
+        return next(found, (ABSENT, 0))
+
+    def keys(self, at: Path, value: OwnedMap) -> tuple[Any, ...]:
+        """Where to look for changes: on the way to the path, and everywhere below it."""
+        if len(at) < len(self.path):
+            return (self.path[len(at)],)
+        below = (one[len(at)] for one in self.known if len(one) > len(at) and one[: len(at)] == at)
+        return tuple(dict.fromkeys((*value, *below)))
+
+    def history(self) -> dict[Path, Mapping[tuple[int, bool], Chronicle]]:
+        """What had happened by then."""
+        kept = {at: {key: self.chronicle(one) for key, one in many.items()} for at, many in self.known.items()}
+        return {at: {key: one for key, one in many.items() if one is not None} for at, many in kept.items()}
+
+    def chronicle(self, of: Chronicle) -> Chronicle | None:
+        """The events that were; None where there was none."""
+        events = [one for one in of.events() if max(one.by, last_word(one.whose)) < self.last]
+        return Chronicle.of(events, of.dropped) if events else None
+
+
+def _copy(value: OwnedMap) -> OwnedMap:
+    copy = type(value)(value, value.origin)
+    copy.origins = value.origins.copy()
+    return copy
+
+
+def _with(value: OwnedMap, key: Any, entry: Any, whose: Whose) -> OwnedMap:
+    if entry is ABSENT:
+        value.pop(key, None)
+    else:
+        value[key], value.origins[key] = entry, whose
+    return value
