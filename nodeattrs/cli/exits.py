@@ -8,7 +8,10 @@ EXITS = {
     2: ("usage", "the command line is not understood"),
     3: ("no such key", "`hiera`: nothing has the key"),
     4: ("wrong type", "`hiera`: the value is not of the --type"),
-    5: ("unknown layer", "there is an answer, and a layer that cannot be read may override it; --strict makes it 1"),
+    5: (
+        "unknown layer",
+        "there is an answer; a layer that cannot be read may override it, or part of it is encrypted",
+    ),
     130: ("interrupted", "Ctrl-C; of many nodes, what was done is reported and kept"),
     141: ("reader gone", "whoever read the output went away: nodeattrs show web1 | head -1"),
 }

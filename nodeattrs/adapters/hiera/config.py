@@ -6,6 +6,7 @@ business of `locations`, reading them that of `data`.
 
 from __future__ import annotations
 
+import json
 import pathlib
 import re
 from collections.abc import Mapping
@@ -31,6 +32,24 @@ _CONVERT = (
     "write `version: 5`; each line of the old hierarchy becomes an entry: "
     "`- name: common` with `path: common.yaml` (the ending is no longer added)"
 )
+
+
+def _as_version_5(tree: Mapping[Any, Any], hierarchy: list[str]) -> str | None:
+    """What to write in place of a version 3 file: YAML that gives the same; None where only Ruby can say."""
+    backends = tree.get("backends", "yaml")
+    backend = backends[0] if isinstance(backends, list) and len(backends) == 1 else backends
+    names = [name for name in dict.fromkeys(hierarchy) if name]
+    if backend not in ("yaml", "json", "eyaml") or not names:
+        return None
+    settings = tree.get(backend)
+    options = dict(settings) if isinstance(settings, dict) else {}
+    function = {"lookup_key": "eyaml_lookup_key"} if backend == "eyaml" else {"data_hash": f"{backend}_data"}
+    defaults = {"datadir": options.pop("datadir", "data"), **function}
+    ending = options.pop("extension", backend)
+    if options and backend == "eyaml":
+        defaults["options"] = options
+    entries = [{"name": name, "path": f"{name}.{ending}"} for name in names]
+    return f"write {json.dumps({'version': 5, 'defaults': defaults, 'hierarchy': entries})}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +160,8 @@ class _Reader:
         found = "version 3 is not read here"
         if self.layer == "global":
             raise self.fault("unsupported_version", found, ("version",), _CONVERT)
-        return self.fault("unsupported_version", f"{found}: the {self.layer} layer has no data", ("version",), _CONVERT)
+        hint = _as_version_5(tree, texts) or _CONVERT
+        return self.fault("unsupported_version", f"{found}: the {self.layer} layer has no data", ("version",), hint)
 
     def _known(self, tree: Mapping[Any, Any], known: tuple[str, ...], path: Path) -> None:
         for key in tree:

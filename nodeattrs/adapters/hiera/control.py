@@ -86,14 +86,15 @@ def puppet_conf(place: pathlib.Path) -> PuppetConf:
     confdir = file.parent
     beside = confdir.parent / "code"
     known = {"confdir": str(confdir), "codedir": str(beside if beside.is_dir() else confdir / "code")}
+
+    def place_of(name: str, default: str) -> str:
+        return _filled(given[name].value if name in given else default, known)
+
     for name, default in (("codedir", "$codedir"), ("environmentpath", "$codedir/environments")):
-        known[name] = _filled(given.get(name, Setting(default, 0)).value, known)
-    base = _filled(given.get("basemodulepath", Setting("$codedir/modules", 0)).value, known)
-    hiera_config = pathlib.Path(known["codedir"], "hiera.yaml")
-    if "hiera_config" in given:
-        hiera_config = pathlib.Path(_filled(given["hiera_config"].value, known))
-    elif not hiera_config.exists():
-        hiera_config = confdir / "hiera.yaml"
+        known[name] = place_of(name, default)
+    base = place_of("basemodulepath", "$codedir/modules")
+    home = "$codedir" if os.path.exists(f"{known['codedir']}/hiera.yaml") else "$confdir"
+    hiera_config = pathlib.Path(place_of("hiera_config", f"{home}/hiera.yaml"))
     folders = tuple(pathlib.Path(part) for part in base.split(os.pathsep) if part)
     return PuppetConf(hiera_config, known["environmentpath"], folders, known)
 
