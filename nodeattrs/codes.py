@@ -136,6 +136,11 @@ NA0204 unknown-layer
 There is an answer, and a layer that cannot be read may override it (exit code 5).
 a level of Hiera whose data function is not here
 Make the layer readable; the message says what it needs.
+
+NA0205 encrypted
+A value was not decrypted; what is printed says so in its place (exit code 5).
+hiera lookup db::password, which hiera-eyaml encrypted
+Where the keys are at hand, --decrypt uses them.
 """,
     ("Documents", "DocumentError"): """
 NA0301 DocumentError
@@ -176,7 +181,7 @@ Restrict automatic attributes only.
 NA0308 ruby
 A file in Ruby was neither run nor read: an unknown layer stands for it, so that explanations say what it may override.
 cookbooks/app/attributes/default.rb
-For roles, environments and metadata: pip install 'nodeattrs[chef]'. Attribute files: write them in Python.
+For roles, environments and metadata: pip install 'nodeattrs[chef]'. Attribute files: --ruby runs them.
 
 NA0309 not-run
 A check does not run code: what this file says is not known to it.
@@ -222,6 +227,11 @@ NA0317 outside
 Chef's configuration names a folder outside of the repository, which is not followed of itself.
 cookbook_path "/var/chef/cookbooks" in .chef/config.rb
 Name it under [chef] in nodeattrs.toml, if it is meant.
+
+NA0320 ruby-helper
+A library that Ruby cannot load, so that an attribute file may lack it; or a value of Ruby that is kept as its text.
+default["fstab"]["ignored"] = /^tmpfs/
+Write the text itself; of a library, keep what attribute files need apart from what needs Chef.
 """,
     ("Repositories and runs", "NodeattrsError"): """
 NA0401 RunListError
@@ -601,6 +611,16 @@ NA1043 default_hierarchy_not_in_module
 default_hierarchy outside of a module.
 default_hierarchy in the hiera.yaml of an environment
 Move its entries to the end of hierarchy.
+
+NA1044 no_data_files
+Not one file of a hierarchy is there; a warning.
+datadir: /etc/puppetlabs/code/environments/production/data, on another machine
+Name a datadir beside hiera.yaml, or give the facts that its paths need.
+
+NA1045 cannot_decrypt
+A key does not decrypt a value of eyaml.
+--eyaml-private-key another.pem
+Name the key that it was encrypted for.
 """,
     ("cloud-init", "CloudConfigError"): """
 NA1101 CloudConfigError

@@ -51,8 +51,13 @@ def run(folder, *command):
     )
 
 
+IS_DURABLE = False
+"""Whether a server waits for its disk; tests do without."""
+
+
 def start(folder):
-    options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c max_connections=50 -c fsync=off"
+    options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c max_connections=50"
+    options += f" -c fsync={'on' if IS_DURABLE else 'off'}"
     run(folder, programs()[0], "-D", folder / "data", "-l", folder / "log", "-w", "-o", options, "start")
 
 

@@ -78,7 +78,8 @@ _DIFFERS = {
     "elements?": [{"change": "str", "value": "any", "origins": ["str"]}],
 }
 _ORIGINS = [{"path": "str", **_WHO}]
-_LEVEL = {"key": "str", "layer": "str", "entry": "str", "file": "str|null", "line": "int|null", "reason": "str"}
+_LEVEL = {"key": "str", "layer": "str", "entry": "str", "file": "str|null", "line": "int|null", "reason": "str",
+          "decides?": "str"}  # fmt: skip
 _UNREAD = {"layer": "str", "file": "str|null", "line": "int|null", "reason": "str"}
 _PART = {
     "number": "int",
@@ -162,6 +163,7 @@ PARTS: dict[str, Any] = {
         "knocked_out": "list",
         "shadowed": ["@origin"],
         "unknown": [_LEVEL],
+        "unset": ["str"],
         "converted": "any",
         "needed": ["str"],
         "because_of?": ["@cause"],
@@ -307,6 +309,36 @@ OUTPUTS: dict[str, Any] = {
         "files": ["str"],
         "shadowed": [{"key": "str", "file": "str|null", "line": "int|null"}],
     },
+    "hiera-matrix": {
+        "version": "int",
+        "question": "str",
+        "groups": [
+            {
+                "value?": "any",
+                "error?": "str",
+                "code?": "str",
+                "message?": "str",
+                "places": [{"set_by": ["@origin"], "nodes": ["str"]}],
+                "notes": ["str"],
+            }
+        ],
+    },
+    "hiera-variables": {
+        "version": "int",
+        "nodes": {
+            "*": [
+                {
+                    "variable": "str",
+                    "layer": "str",
+                    "entry": "str",
+                    "template": "str",
+                    "file": "str|null",
+                    "line": "int|null",
+                    "is_set": "bool",
+                }
+            ]
+        },
+    },
     "bindings-check": _CHECK,
     "bindings-inject": {
         "version": "int",
@@ -368,6 +400,30 @@ OUTPUTS: dict[str, Any] = {
         "read": [{"what": "str", "trace": ("@explanation", "null")}],
     },
     "catalog-impact": {"version": "int", "resource": "str", "refreshed": ["str"], "after": ["str"]},
+    "catalog-diff": {
+        "version": "int",
+        "before": "str",
+        "after": "str",
+        **{name: [{"resource": "str", "file": "str|null", "line": "int|null"}] for name in ("added", "removed")},
+        "changed": [
+            {
+                "resource": "str",
+                "file": "str|null",
+                "line": "int|null",
+                "parameters": [{"parameter": "str", "before": "any", "after": "any", "sensitive": "bool"}],
+            }
+        ],
+        "relations": [
+            {
+                "before": "str",
+                "after": "str",
+                "sign": ("=added", "=removed"),
+                "because": "str",
+                "file": "str|null",
+                "line": "int|null",
+            }
+        ],
+    },
     "catalog-apply": "@applied",
     "cloud-config-explain": {
         "version": "int",
@@ -431,6 +487,11 @@ LINES = {
         "hiera explain k --hiera levels",
     ],
     "hiera-list": ["hiera list --hiera hiera --facts facts"],
+    "hiera-matrix": [
+        "hiera matrix ntp::servers --hiera hiera --facts facts",
+        "hiera matrix nobody --hiera hiera --facts facts",
+    ],
+    "hiera-variables": ["hiera variables --hiera hiera --facts facts"],
     "hiera-diff": ["hiera diff web1 web2 --hiera hiera --facts facts"],
     "list": ["list nodes --repo .", "list cookbooks --repo ."],
     "role-show": ["role show web --repo . --origins"],
@@ -450,6 +511,7 @@ LINES = {
         f"catalog explain Recipe[app::default] {_WEB1}",
     ],
     "catalog-impact": ["catalog impact File[/a] --from catalog.json"],
+    "catalog-diff": ["catalog diff catalog.json catalog.json", "catalog diff catalog.json other.json"],
     "catalog-apply": ["catalog apply --from catalog.json --root scratch"],
     "cloud-config-explain": [
         "cloud-config explain cloud-init/base.yaml cloud-init/web.yaml",

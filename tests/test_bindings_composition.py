@@ -17,6 +17,7 @@ from nodeattrs.adapters.bindings import (
     Composition,
     Request,
     composition,
+    effective_categories,
     environment_of,
 )
 from nodeattrs.cli import main
@@ -76,6 +77,17 @@ class TestReading:
             "modules/x/bindings/default.yaml:2",
             "modules/y/bindings/default.pp:1",
         ]
+
+    def test_a_set_with_two_files_names_the_later_one(self, tmp_path):
+        """Whatever the two say."""
+        text = "bindings x::more { }"
+        root = site(
+            tmp_path, modules__x__bindings__more_dot_pp=text, modules__x__bindings__more_dot_yaml="name: x::more"
+        )
+
+        with pytest.raises(BindingErrors, match=r"the set x::more has two files: more\.pp and more\.yaml") as caught:
+            Composition(root, node="n").injector()
+        assert "modules/x/bindings/more.yaml" in [error.place for error in caught.value.errors]
 
     def test_refresh_reads_again_what_has_changed(self, tmp_path):
         """And says whether anything has."""
@@ -356,6 +368,34 @@ class TestTheCommand:
         root = site(tmp_path, bindings__default_dot_pp="bindings default { bind abstract 'a' bind override 'b' to 1 }")
         code = main(["bindings", "check", "--site", str(root)])
         assert (code, "2 errors" in capsys.readouterr().out) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("listed", "kind"),
+    [
+        ([("common", None)], "category-common"),
+        ([("environment", "test")], "category-environment-value"),
+        ([("environment", False)], "category-environment-value"),
+        ([("rack", 1), ("rack", 2)], "category-twice"),
+        ([("node", None), ("rack", 1), ("node", None)], "category-twice"),
+        ([("environment", True), ("node", "n")], "category-order"),
+    ],
+)
+def test_categories_that_cannot_be_are_refused(listed, kind):
+    """Each with its word."""
+    with pytest.raises(BindingError) as caught:
+        effective_categories(listed, fqdn="n", environment="test")
+
+    assert caught.value.kind == kind
+
+
+def test_a_site_chooses_where_the_environment_stands():
+    """The node is first, and what is not listed comes last."""
+    listed = [("rack", 12), ("environment", True), ("role", "web")]
+
+    assert effective_categories(listed, fqdn="N.x", environment="test") == [
+        ("node", "n.x"), ("rack", "12"), ("environment", "test"), ("role", "web"),
+    ]  # fmt: skip
 
 
 def test_an_environment_refuses_what_is_no_attribute():

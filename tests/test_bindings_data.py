@@ -19,6 +19,7 @@ from nodeattrs.adapters.bindings import (
     sets_from_document,
     to_data,
 )
+from nodeattrs.adapters.bindings.model.values import FUNCTIONS
 from nodeattrs.texts.documents import parse
 from tests.test_bindings_bad_input import broken
 from tests.vectors.cases import HERE, cases_of
@@ -64,6 +65,69 @@ def test_a_malformed_item_says_what_is_wrong(item, message):
     with pytest.raises(BindingErrors) as caught:
         sets_from_data({"name": "s", "items": [item]})
     assert message in str(caught.value)
+
+
+CONDITIONS: list[tuple[Any, Any]] = [
+    (["a", "==", 1], ("a", "==", 1)),
+    (["a", "=~", "^x"], ("a", "=~", "^x")),
+    ({"not": [["a", ">", 2]]}, ("not", (("a", ">", 2),))),
+    (
+        {"or": [[["a", "<", 2]], [["b", "!=", None], ["c", "==", "d"]]]},
+        ("or", (("a", "<", 2),), (("b", "!=", None), ("c", "==", "d"))),
+    ),
+    ([1, "==", 1], None),
+    (["a", "is", 1], None),
+    (["a", "=="], None),
+    (["a", "==", 1, 2], None),
+    (["a", "=~", 3], None),
+    (["a", "=~", "("], None),
+    ({"or": 3}, None),
+    ({"nor": []}, None),
+    ("a == 1", None),
+]
+
+
+@pytest.mark.parametrize(("condition", "read"), CONDITIONS)
+def test_conditions_of_a_query_are_read_or_refused(condition, read):
+    """Attribute, operator, value; and what joins them."""
+    data = {"name": "s", "items": [{"kind": "bind", "name": "x", "to": {"query": {"type": "S", "where": [condition]}}}]}
+
+    if read is None:
+        with pytest.raises(BindingErrors):
+            sets_from_data(data)
+    else:
+        (item,) = sets_from_data(data)[0].items
+        assert repr(read) in repr(item)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "result"),
+    [
+        ("capitalize", ("aB",), "Ab"),
+        ("concat", ([1, [2]], 3, [4]), [1, [2], 3, 4]),
+        ("downcase", ("aB",), "ab"),
+        ("flatten", ([1, [2, [3]], []],), [1, 2, 3]),
+        ("flatten", (1,), [1]),
+        ("join", ([1, "a"], "-"), "1-a"),
+        ("join", ([1, "a"],), "1a"),
+        ("keys", ({"a": 1, "b": 2},), ["a", "b"]),
+        ("merge", ({"a": 1, "b": 1}, {"b": 2}), {"a": 1, "b": 2}),
+        ("size", ([1, 2],), 2),
+        ("sort", ([2, 1],), [1, 2]),
+        ("stringify", (1,), "1"),
+        ("strip", (" a ",), "a"),
+        ("unique", ([1, "1", 1.0, True, 1, [1], [1]],), [1, "1", 1.0, True, [1]]),
+        ("upcase", ("aB",), "AB"),
+        ("values", ({"a": 1, "b": 2},), [1, 2]),
+    ],
+)
+def test_each_function_that_a_lambda_may_name(name, given, result):
+    """By name; types count where values are compared."""
+    found = FUNCTIONS[name](*given)
+
+    assert (found, list(map(type, found)) if isinstance(found, list) else type(found)) == (
+        result, list(map(type, result)) if isinstance(result, list) else type(result),
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("item", [item for item, _ in BAD])

@@ -84,6 +84,20 @@ class TestFromOutside:
         assert "tests/test_bindings_injector.py:" in filled["servers"].place
         assert fill_parameters(injector, "Class[ntp]", ["port"])["port"].source == "nothing"
 
+    def test_one_entry_of_a_hash_and_the_first_key_that_has_a_value(self):
+        """Nothing where there is no such entry, no hash, or nobody."""
+        one = Bindings("x")
+        one.bind("h", dict).to({"a": 1, "n": None})
+        for number, key in enumerate(("a", "n", "zzz")):
+            one.bind(f"e{number}").hash_lookup("h", key)
+        one.bind("none").optional().lookup("nobody")
+        one.bind("f").first_found("nobody", "none", "h")
+        one.bind("g").first_found("nobody", "none")
+        injector = Injector([[one]])
+
+        assert [injector.get(f"e{number}") for number in range(3)] == [1, None, None]
+        assert (injector.inject("f"), injector.get("g")) == ({"a": 1, "n": None}, None)
+
     def test_included_classes_follow_the_run_list_once(self):
         """A class is a recipe, and `::default` says no more than its cookbook."""
         one = Bindings("x")

@@ -75,7 +75,7 @@ class TestCommand:
         assert main(["catalog", "check", "--from", write(tree)]) == 1
         said = capsys.readouterr().out
         assert "Could not find resource 'File[/x]' in parameter 'before'" in said
-        assert "(File[/a] => File[/b] => File[/a])" in said
+        assert "1 dependency cycle: File[/a] => File[/b] => File[/a]" in said
         assert "  File[/a] => File[/b]: before of File[/a] at catalog.json:3 (catalog)" in said
         assert "  File[/b] => File[/a]: the chain File['/b'] ~> File['/a'] at catalog.json:" in said
 

@@ -186,11 +186,16 @@ class TestCycles:
         with pytest.raises(DependencyCycle) as caught:
             catalog.plan().order()
 
+        assert caught.value.message == "1 dependency cycle: File[a] => Class[Web] => Service[s] => File[a]"
         assert (
             "Found 1 dependency cycle:\n"
             "(File[a] => Class[Web] => Service[s] => File[a])\n"
             "Try the '--graph' option and opening the resulting '.dot' file in OmniGraffle or GraphViz"
-        ) == caught.value.message
+        ) == caught.value.puppet_message
+        assert caught.value.hint == (
+            "remove one of: before of File[a] (cookbooks/web/recipes/default.py:1), "
+            "the chain Service['s'] ~> File['a'] (web.py:4)"
+        )
         assert (
             "File[a] => begin Class[Web]: before of File[a] at cookbooks/web/recipes/default.py:1 (recipe web)",
             "begin Class[Web] => Service[s]: Service[s] stands in Class[Web] "
@@ -285,6 +290,65 @@ class TestQuestions:
 
         assert ([], ["File[/etc/ntp.conf]", "Service[ntpd]"]) == (package.refreshed, package.after)
         assert ["Service[ntpd]"] == conf.refreshed
+
+    def test_a_way_through_containers_names_their_ends(self):
+        """
+        What stands in one comes before its end; an empty one is two ends beside each other.
+        """
+        plan = self.with_containers().plan()
+
+        assert [(str(one.before), str(one.after), one.reason) for one in why_before(plan, "File[a]", "File[c]")] == [
+            ("File[a]", "end Class[Web]", "File[a] stands in Class[Web]"),
+            ("end Class[Web]", "begin Class[E]", "the chain Class['web'] -> Class['e']"),
+            ("begin Class[E]", "end Class[E]", "Class[E] is empty"),
+            ("end Class[E]", "File[c]", "require of File[c]"),
+        ]
+        lines = [one.origin and one.origin.line for one in why_before(plan, "File[a]", "File[c]")]
+        assert [2, None, 9, 5] == lines
+        assert [True, False] == [
+            why_before(plan, "File[b]", "Service[s]")[0].refresh,
+            bool(why_before(plan, "File[c]", "File[a]")),
+        ]
+
+    def test_drawings_have_each_resource_and_each_edge_once(self):
+        """
+        Solid where it refreshes, broken where it only orders, dotted for what stands inside; red on a cycle.
+        """
+        plan = self.with_containers().plan()
+
+        assert dot(plan).splitlines()[2:-1] == [
+            *(f'  "{ref}";' for ref in ("Class[Web]", "File[a]", "File[b]", "Service[s]", "Class[E]", "File[c]")),
+            '  "Class[Web]" -> "File[a]" [style=dotted, arrowhead=none];',
+            '  "Class[Web]" -> "Class[E]" [style=dashed];',
+            '  "File[a]" -> "File[b]" [style=dashed];',
+            '  "File[b]" -> "Service[s]";',
+            '  "Class[E]" -> "File[c]" [style=dashed];',
+        ]
+        assert mermaid(plan).splitlines()[7:] == [
+            "  r2 --- r3", "  r2 -.-> r6", "  r3 -.-> r4", "  r4 --> r5", "  r6 -.-> r7",
+        ]  # fmt: skip
+        ring = catalog_of(
+            resource("File[a]", require="File[b]"),
+            resource("File[b]", require="File[a]"),
+            resource("File[x]", require="File[b]"),
+        )
+        assert [line for line in dot(ring.plan()).splitlines() if "red" in line] == [
+            '  "File[b]" -> "File[a]" [style=dashed, color=red];',
+            '  "File[a]" -> "File[b]" [style=dashed, color=red];',
+        ]
+
+    def with_containers(self) -> Catalog:
+        catalog = catalog_of(
+            Resource(ref_of("Class[web]"), "class", origin=Origin("recipe", "web", "w.py", 1)),
+            resource("File[a]", line=2, within="Class[Web]"),
+            resource("File[b]", line=3, require="File[a]"),
+            resource("Service[s]", line=4),
+            Resource(ref_of("Class[e]"), "class", origin=Origin("recipe", "e", "e.py", 9)),
+            resource("File[c]", line=5, require="Class[E]"),
+        )
+        catalog.relate("File['b'] ~> Service['s']")
+        catalog.relate("Class['web'] -> Class['e']")
+        return catalog
 
     def test_a_name_that_is_not_there_says_what_is_near(self):
         """

@@ -13,6 +13,7 @@ from nodeattrs.runs.cookbooks import Cookbook, cookbook_order
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run, run_node
+from nodeattrs.runs.unread import writes_in
 from tests.on_disk import repository
 
 FACTS = {"platform": "ubuntu", "fqdn": "web1.example.com"}
@@ -73,6 +74,12 @@ class TestRolesInRuby:
         repo = repository(tmp_path, {"roles/web.rb": WEB_RB, "roles/web.py": ""})
         with pytest.raises(DocumentError, match="described twice"):
             repo.role("web")
+
+    def test_a_run_list_of_old_chef_is_called_recipes(self, tmp_path):
+        """In JSON; each item has its line."""
+        role = repository(tmp_path, {"roles/web.json": {"name": "web", "recipes": ["app"]}}).role("web")
+
+        assert (("recipes",), ["app"]) == role.run_list_for("prod")
 
     def test_what_is_wrong_with_its_fields_has_a_line(self, tmp_path):
         """By the same rules as for any document."""
@@ -175,6 +182,42 @@ class TestWhatIsNotRun:
         out, err = capsys.readouterr()
         assert "cookbooks/app/attributes/default.rb" in out
         assert "cookbooks/app/attributes/default.rb: is Ruby, which was not run" in err
+
+    def test_an_attribute_that_only_ruby_sets_is_explained_by_its_line(self, tmp_path, capsys):
+        """The line that would set it, where its text says so."""
+        files = {**RUBY_COOKBOOK, "cookbooks/app/attributes/more.rb": "x = 1\ndefault[:app]['deep'][\"a\"] = 2\n"}
+        repository(tmp_path / "r", {**files, "facts.json": FACTS})
+        words = ["--repo", str(tmp_path / "r"), "--run-list", "app", "--facts", str(tmp_path / "r/facts.json")]
+
+        assert 5 == main(["explain", "web1", "app.deep", *words, "--store", str(tmp_path / "s")])
+        assert "cookbooks/app/attributes/more.rb:2 (attribute file app::more)" in capsys.readouterr().out
+
+    def test_so_is_one_of_a_cookbook_that_is_not_in_use(self, tmp_path, capsys):
+        """Who sets it, and why not here."""
+        files = {**RUBY_COOKBOOK, "cookbooks/b/recipes/default.py": "", "facts.json": FACTS}
+        repository(tmp_path / "r", files)
+        words = ["--repo", str(tmp_path / "r"), "--run-list", "b", "--facts", str(tmp_path / "r/facts.json")]
+
+        assert 1 == main(["explain", "web1", "app.port", *words, "--store", str(tmp_path / "s")])
+        named = (
+            "attribute file app::default sets it (cookbooks/app/attributes/default.rb:1): it is Ruby, which was not run"
+        )
+        assert named in capsys.readouterr().err
+
+    @pytest.mark.parametrize(
+        ("text", "lines"),
+        [
+            ("default['a']['b'] = 1", [1]),
+            ("\nnode.default[:a] = {\n", [2]),
+            ("default['a']['b']['c'] << 1", [1]),
+            ("x = node['a']['b'] == 1", []),
+            ("default['a']['c'] = 1", []),
+            ("default['ab']['b'] = 1", []),
+        ],
+    )
+    def test_lines_of_ruby_that_set_a_path(self, text, lines):
+        """Above, at and below it."""
+        assert lines == list(writes_in(text, ("a", "b")))
 
     def test_levels_that_a_text_does_not_name_are_known(self, tmp_path):
         """What it says of nothing is nothing."""

@@ -22,7 +22,7 @@ from nodeattrs.cli.program import parser
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 USERS, INNER = DOCS / "glossary.md", DOCS / "inner-words.md"
-PAGES = [ROOT / "README.md", *(page for page in DOCS.glob("*.md") if page != INNER)]
+PAGES = [ROOT / "README.md", *(page for page in DOCS.rglob("*.md") if page != INNER)]
 PUBLIC = re.search(r"\| names to import \|(.*)\|", (DOCS / "stability.md").read_text(encoding="utf-8"))
 assert PUBLIC is not None
 ADAPTERS = [one.name for one in pkgutil.iter_modules(adapters.__path__, f"{adapters.__name__}.")]
@@ -30,11 +30,11 @@ MODULES = [name for name in re.findall(r"`(nodeattrs[\w.]*)`", PUBLIC[1]) if nam
 
 _REPLACED = (
     r"\b(voices?|hear|hears|heard|hearing|tells?|told|fates?|sinks?|sunk|adopts?|unfolds?|unfolding|desks?"
-    r"|workshops?|worlds?|speaks?|spoke|speakers?|handfuls?)\b|what (it|they) came to"
+    r"|workshops?|worlds?|speaks?|spoke|spoken|speakers?|handfuls?|beats?|beaten)\b|what (it|they) came to"
 )
 UNWANTED = re.compile(_REPLACED + r"|\bpsych\b|said by|lays? over|nobody has said", re.IGNORECASE)
 """Words that set, report, source and merge have replaced."""
-IN_CODE = re.compile(_REPLACED + r"|\b(said|spoken|beats?|beaten)\b", re.IGNORECASE)
+IN_CODE = re.compile(_REPLACED + r"|\bsaid\b", re.IGNORECASE)
 """In code others too: a manual has said something, a program has set it."""
 OF_A_FORMAT = {"speaker"}
 """A key of the vectors, which others write too."""

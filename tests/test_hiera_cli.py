@@ -54,7 +54,7 @@ class TestOneKey:
         [
             (["--render-as", "json"], '["c"]\n'),
             (["--render-as", "yaml"], "- c\n"),
-            (["--render-as", "s"], "['c']\n"),
+            (["--render-as", "s"], '["c"]\n'),
             (["--merge", "first", "--render-as", "json", "--node", "web1"], '["n"]\n'),
             (["--type", "Array[String]", "--render-as", "json"], '["c"]\n'),
         ],
@@ -76,6 +76,47 @@ class TestOneKey:
         assert (0, "- c\n- n\n") == (code, out)
         assert 2 == said("lookup", "k", "--sort-merged-arrays")[0]
         assert 2 == said("lookup", "k", "--knock-out-prefix", "--", "--merge", "unique")[0]
+
+    @pytest.mark.parametrize(
+        ("value", "text"),
+        [
+            ("{a: ~, 'b c': [1, 2.5, true]}", '{"a"=>nil, "b c"=>[1, 2.5, true]}\n'),
+            ("~", "\n"), ("plain", "plain\n"), ("yes", "true\n"), ('"a\\nb"', "a\nb\n"),
+        ],
+    )  # fmt: skip
+    def test_the_bare_value_is_written_as_ruby_writes_it(self, said, value: str, text: str):
+        """
+        As `puppet lookup --render-as s` prints it.
+        """
+        Path("data/common.yaml").write_text(f"k: {value}\n")
+
+        assert (0, text, "") == said("lookup", "k", "--render-as", "s")
+
+    def test_long_texts_are_blocks(self, said):
+        """
+        Also in maps, and with --render-as yaml.
+        """
+        Path("data/common.yaml").write_text('k: "hi\\n\\n there"\nm: {l: ["a\\nb\\n"]}\n')
+
+        assert (0, "|-\n  hi\n\n   there\n", "") == said("lookup", "k") == said("lookup", "k", "--render-as", "yaml")
+        assert (0, "l:\n- |\n  a\n  b\n", "") == said("lookup", "m")
+
+    def test_a_prefix_of_dashes_is_a_word_of_its_own(self, said):
+        """
+        As Puppet's users write it.
+        """
+        Path("data/nodes/web1.yaml").write_text("k: [--c, n]\n")
+        words = ["lookup", "k", "--node", "web1", "--merge", "deep", "--knock-out-prefix"]
+
+        assert (0, "- n\n", "") == said(*words, "--") == said(*words[:-1], "--knock-out-prefix=--")
+
+    def test_manifests_are_not_compiled(self, said):
+        """
+        And the way out is named.
+        """
+        code, _, err = said("lookup", "k", "--compile")
+
+        assert (2, True) == (code, "--compile runs manifests, which nothing here does" in err)
 
     def test_as_data_it_has_a_version(self, said):
         """

@@ -366,7 +366,7 @@ class TestText:
             "k.a = 1",
             "  strategy   hash, from lookup_options, data/common.yaml:2",
             "  searched",
-            "    environment  node    data/nodes/web1.yaml  found",
+            "    environment  node    data/nodes/web1.yaml  found  from nodes/%{trusted.certname}.yaml",
             "    environment  common  data/common.yaml      found",
             "  set by",
             "    k.a  1  data/nodes/web1.yaml:1",

@@ -6,6 +6,7 @@ import json
 import os
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -499,21 +500,6 @@ class TestDataFunctions:
 
         assert "data_function_failed" == caught.value.kind
 
-    def test_encrypted_texts_pass_untouched_or_through_the_hook(self, site: Site):
-        """
-        At any depth, in files of eyaml_lookup_key only.
-        """
-        text = "version: 5\nhierarchy:\n- name: a\n  lookup_key: eyaml_lookup_key\n  path: s.eyaml\n"
-        files = {
-            "hiera.yaml": text,
-            "data/s.eyaml": "k: ENC[PKCS7,abc]\nh:\n  l:\n    - ENC[GPG,d]\n    - plain ENC[x]\n",
-        }
-
-        assert "ENC[PKCS7,abc]" == site(files).lookup("k")
-        clear = site(files, decrypt=lambda secret: secret[4:-1].lower())
-        assert "pkcs7,abc" == clear.lookup("k")
-        assert {"l": ["gpg,d", "plain ENC[x]"]} == clear.lookup("h")
-
 
 def installed(folder: Path, monkeypatch: pytest.MonkeyPatch, point: str) -> None:
     """A package in *folder*, as pip would leave it, with an entry point for a data function."""
@@ -533,10 +519,16 @@ class TestBadInput:
             ("version: 4\n", "unsupported_version", "hiera.yaml:1:1.*\n.*write `version: 5`"),
             ("version: '5'\n", "unsupported_version", "write the number 5"),
             ("- 1\n", "config_invalid", "must be a map"),
-            ("", "config_invalid", "must be a map"),
+            ("version: 5\nhierarchy:\n- {name: a, path: a, options: ~}\n", "config_invalid", "options must be a map"),
+            (ONE + "x\n  options: {a: 1}\n", "data_function_needs_path", "hiera.yaml:5.*yaml_data takes no options"),
+            (
+                "version: 5\ndefaults: {data_hash: json_data, options: {a: 1}}\nhierarchy:\n- {name: a, path: a}\n",
+                "data_function_needs_path",
+                "hiera.yaml:2.*json_data takes no options",
+            ),
             ("version: 5\nhierachy: []\n", "config_invalid", "hiera.yaml:2:1.*\n.*did you mean hierarchy"),
             ("version: 5\nhierarchy:\n- a\n", "config_invalid", "hiera.yaml:3:3"),
-            ("version: 5\nhierarchy:\n- name: a\n  uri: http://x\n", "config_invalid", "uri is not supported"),
+            ("version: 5\nhierarchy:\n- name: a\n  uri: http://x\n", "data_function_needs_path", "to know a file"),
             ("version: 5\nhierarchy:\n- name: a\n", "data_function_needs_path", "hiera.yaml:3"),
             ("version: 5\nhierarchy:\n- name: a\n  mapped_paths: [a, b]\n", "config_invalid", "a variable, a name"),
             ("version: 5\ndefaults: 7\n", "config_invalid", "hiera.yaml:2:1: defaults must be a map"),
@@ -647,6 +639,8 @@ class TestBadInput:
         [
             ("7", "lookup_options_not_a_hash", "must be a map"),
             ("{'^k(': {merge: deep}}", "bad_pattern", r"\^k\("),
+            ("{'^m|(': {merge: deep}}", "bad_pattern", r"\^m\|\("),
+            ("{'^kx*(': {merge: deep}}", "bad_pattern", r"\^kx"),
             (r"{'^(?z)': {merge: deep}}", "bad_pattern", "cannot be translated"),
             ("{k: {merge: deap}}", "unknown_strategy", "(?s)did you mean deep"),
             ("{k: {convert_to: Integr}}", "convert_failed", "did you mean Integer"),
@@ -674,6 +668,120 @@ class TestBadInput:
         """
         with pytest.raises(CannotDig, match="inside a text"):
             site({"data/common.yaml": "k: text\n"}).lookup("k.a", default_value=1)
+
+
+class TestAsPuppetHasIt:
+    def test_an_expression_that_cannot_be_used_is_no_concern_of_other_keys(self, site: Site):
+        """
+        Those that cannot begin as it does, and those that an entry before it holds for.
+        """
+        options = "lookup_options: {l: {merge: first}, '^l': {merge: first}, '^m::k(?~x)': {merge: deep}}\n"
+        scope = site({"data/common.yaml": f"k: 1\nl: 2\nlx: 3\nm::k1: 4\n{options}"})
+
+        assert [1, 2, 3] == [scope.lookup(key) for key in ("k", "l", "lx")]
+        with pytest.raises(BadLookup, match="cannot be used"):
+            scope.lookup("m::k1")
+
+    def test_json_has_comments_and_infinity(self, site: Site):
+        """
+        As for Ruby's parser; lines and columns stay.
+        """
+        config = "version: 5\nhierarchy:\n- {name: j, path: j.json, data_hash: json_data}\n"
+        text = '// one\n{"k": /* two\nlines */ "//x/*y*/", "n": -1e400, // three\n "m": 1 /**/}'
+        scope = site({"hiera.yaml": config, "data/j.json": text})
+
+        assert ["//x/*y*/", float("-inf"), 1] == [scope.lookup(key) for key in "knm"]
+        assert "data/j.json:4" == str(scope.explain("m").origins()[0].place)
+        for wrong in ('{"k": 1} // no line break', '{"k": 1 /* }', '{"k": "x /* ', '{"k": NaN}', "// c\n"):
+            with pytest.raises(BadData):
+                site({"hiera.yaml": config, "data/j.json": wrong}).lookup("k")
+
+    def test_an_integer_key_stays_one_beside_an_expression(self, site: Site):
+        """
+        Only the key with the expression becomes text.
+        """
+        scope = site({"data/common.yaml": "h: {0: a, '%{n}': b}\n"}, facts={"n": 5})
+
+        assert {0: "a", "5": "b"} == scope.lookup("h")
+
+    def test_what_a_server_says_of_itself_is_an_empty_map(self, site: Site):
+        """
+        Unless somebody gives it.
+        """
+        scope = site({"data/common.yaml": "k: '<%{server_facts}%{server_facts.serverversion}>'\n"})
+
+        assert "<{}>" == scope.lookup("k")
+
+    def test_a_secret_inside_a_text_is_redacted_in_puppets_words(self, site: Site):
+        """
+        Nothing of it is shown.
+        """
+        options = "lookup_options: {s: {convert_to: Sensitive}}\n"
+
+        assert "<Sensitive [value redacted]>" == site(
+            {"data/common.yaml": f"s: x\nk: \"<%{{lookup('s')}}>\"\n{options}"}
+        ).lookup("k")
+
+    @pytest.mark.parametrize("text", ["", "# nothing\n", "---\n"])
+    def test_an_empty_hiera_yaml_is_a_warning_and_no_layer(self, site: Site, text: str):
+        """
+        In an environment or a module; others answer.
+        """
+        files = {"hiera.yaml": text, "modules/m/hiera.yaml": "version: 5\n", "modules/m/data/common.yaml": "m::k: 1\n"}
+        scope = site({**files, "modules/n/hiera.yaml": text, "data/common.yaml": "k: 1\n"})
+
+        assert 1 == scope.lookup("m::k")
+        for key in ("k", "n::k"):
+            with pytest.raises(KeyNotFound):
+                scope.lookup(key)
+        assert ["environment", "module"] == [str(one).split("the ")[1].split()[0] for one in scope.tree.warnings]
+
+
+class TestWherePuppetDiffers:
+    """The rows of docs/differences.md about odd input, each with its smallest one."""
+
+    def test_a_byte_order_mark_is_skipped(self, site: Site):
+        """
+        In YAML and in JSON.
+        """
+        config = hiera_trees.COMMON + "- {name: j, path: j.json, data_hash: json_data}\n"
+        scope = site({"hiera.yaml": config, "data/common.yaml": "\ufeffk: 1\nl: 2\n", "data/j.json": '\ufeff{"j": 3}'})
+
+        assert [1, 2, 3] == [scope.lookup(key) for key in "klj"]
+
+    def test_a_file_is_read_by_each_function_for_itself(self, site: Site):
+        """
+        What one of them takes the other may refuse.
+        """
+        config = hiera_trees.COMMON + "- {name: y, path: j.json}\n- {name: j, path: j.json, data_hash: json_data}\n"
+        files = {"hiera.yaml": config, "data/j.json": '{"k": 1,}'}
+
+        with pytest.raises(BadData, match="a comma with nothing after it"):
+            site(files).lookup("k")
+
+    @pytest.mark.parametrize(
+        ("text", "merge", "value"),
+        [
+            ("k: .nan\n", {"strategy": "deep", "knockout_prefix": "--"}, "nan"),
+            ("k: [{0: a}]\n", "unique", "[{0: 'a'}]"),
+        ],
+    )
+    def test_values_that_it_drops_or_refuses_stay(self, site: Site, text: str, merge: Any, value: str):
+        """
+        A number that is none, and a map with an integer key in a list.
+        """
+        assert value == str(site({"data/common.yaml": text}).lookup("k", merge=merge))
+
+    @pytest.mark.parametrize(
+        ("text", "words"), [("k: !!binary /w==\n", "no text"), ("k: !ruby/object:Foo {}\n", "a tag")]
+    )
+    def test_what_is_no_plain_data_refuses_its_file(self, site: Site, text: str, words: str):
+        """
+        A map of Ruby is one of ours.
+        """
+        with pytest.raises(BadData, match=words):
+            site({"data/common.yaml": text}).lookup("k")
+        assert 1 == site({"data/common.yaml": "--- !ruby/object:Hash\nk: 1\n"}).lookup("k")
 
 
 def test_a_secret_shows_itself_nowhere(site: Site):

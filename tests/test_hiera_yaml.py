@@ -52,6 +52,14 @@ def test_a_date_refuses_the_whole_file_and_says_how_to_keep_it(written):
     assert {"k": written} == tree(f"k: '{written}'\n")
 
 
+def test_tags_of_psych_that_make_plain_data():
+    """
+    Binary data that are text, and maps in an order.
+    """
+    assert {"a": "hello", "b": ["ü"]} == tree("a: !!binary aGVsbG8=\nb: [!binary 'w7w=']\n")
+    assert {"a": {"x": 1, "y": 2}} == tree("a: !!omap [x: 1, y: 2]\n")
+
+
 class TestKeys:
     def test_a_symbol_loses_its_colon_at_every_depth(self):
         """
@@ -144,7 +152,8 @@ class TestBadFiles:
             ("a: &x {b: *x}\n", "an alias inside what it names"),
             ("a: !!set {x}\n", "a tag that data files may not use"),
             ("a: !ruby/object:Foo {}\n", "a tag that data files may not use"),
-            ("a: !!binary aGk=\n", "what a data file cannot hold"),
+            ("a: !!binary /w==\n", "binary data that are no text"),
+            ("a: !ruby/regexp /x/\n", "what a data file cannot hold"),
             ("a: '\\x'\nb: \"\\uD800\"\n", "f.yaml:2"),
             ("a: " + "[" * 600 + "]" * 600, "nested deeper than 500 levels"),
             ("a: " + "9" * 5000, "more than 4,300 digits"),

@@ -85,11 +85,11 @@ class TestARunThatFollowsOne:
         ]
 
     def test_what_the_policy_says_before_the_group_keeps_its_line(self, tmp_path):
-        """Null hoists nothing, as in Chef."""
+        """Null replaces, too, as in Chef."""
         lock = {**LOCK, "default_attributes": {"a": 1, "b": {"c": 2}, "prod": {"a": None, "b": {"d": 3}}}}
         node = ran(tmp_path, {**APP, "web.lock.json": lock}, Asked(policy="web", policy_group="prod")).node
 
-        assert (1, {"c": 2, "d": 3}) == (node["a"], node["b"])
+        assert (None, {"c": 2, "d": 3}) == (node["a"], node["b"])
         assert [line("c", of=lock), line("d", of=lock)] == [node.origins(path)[0].line for path in ("b.c", "b.d")]
 
     def test_a_named_run_list(self, tmp_path):

@@ -20,8 +20,10 @@ from hypothesis import given, settings
 
 from nodeattrs import Node, NodeattrsError, Sensitive, Symbol, lazy
 from nodeattrs.core.claim import Origin, Verb
+from nodeattrs.core.origins import At
 from nodeattrs.node.history import HISTORY_BOUND
 from nodeattrs.node.intake import Intake
+from nodeattrs.node.maps import setters_in
 from nodeattrs.node.node_trace import continued
 from nodeattrs.runs import consume_external, consume_facts
 from nodeattrs.testing import programs
@@ -1153,6 +1155,15 @@ class TestNextInLine:
         assert (past.claim.path, past.claim.value, past.claim.origin.place) == (("d", "k"), 5, said.at["five"])
         assert (past.at, past.by.origin.place) == (("d",), said.at["map"])
         assert said.node.trace("d.k.n").to_dict()["history"][0]["at"] == "d"
+
+
+def test_an_element_that_nobody_has_set_is_nobodys():
+    """
+    Beyond the list, and where a name stands for a place.
+    """
+    told = [At(3, ("l", 0)), At(4, ("l", 1))]
+
+    assert [4, 0, 0, 0] == [setters_in([], told, (step,), ("l",))[0].source for step in (1, 2, -1, "x")]
 
 
 class TestAskingAnything:

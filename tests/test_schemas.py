@@ -31,6 +31,9 @@ def outputs(tmp_path_factory) -> dict[str, list]:
     place = tmp_path_factory.mktemp("site") / "example"
     shutil.copytree(EXAMPLE, place)
     (place / "catalog.json").write_text(json.dumps(CATALOG))
+    (place / "other.json").write_text(
+        json.dumps({"resources": [{"type": "File", "title": "/a"}, {"type": "File", "title": "/c"}]})
+    )
     (place / "nodes.jsonl").write_text('{"name": "other", "run_list": []}\n')
     for name, text in (("hiera.yaml", LEVELS), ("data/c.yaml", "k: 1\n"), ("data/d.yaml", "k: 2\n")):
         file = place / "levels" / name

@@ -25,6 +25,7 @@ from nodeattrs.keep.search import (
     read_tree,
 )
 from nodeattrs.keep.search.doubts import doubts, no_such_path
+from nodeattrs.keep.search.fields import within
 from nodeattrs.keep.search.terms import All
 from tests import postgresql_server
 
@@ -106,6 +107,18 @@ class TestOurOwnTerms:
     def test_what_cannot_be_compared_is_said(self, query):
         with pytest.raises(QueryNotUnderstood):
             parse_query(query)
+
+
+def test_a_value_inside_a_map_stands_behind_its_keys():
+    """
+    Texts are quoted, and nothing else is.
+    """
+    assert '{"ssl"=>{"port"=>443}}' == within(("ssl", "port"), "n", "443")
+    assert ('{"a"=>"443"}', '"a b"', "true") == (
+        within(("a",), "s", "443"),
+        within((), "s", "a b"),
+        within((), "b", "true"),
+    )
 
 
 class TestDoubts:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import nodeattrs
 from nodeattrs import Node, NodeattrsError, Sensitive, Symbol, lazy
 from nodeattrs.errors import BadArgument, DocumentError, RunListError
+from nodeattrs.node.documents import snapshot_ledger
 from nodeattrs.node.intake import Intake
 from nodeattrs.runs import consume_external, consume_facts
 from nodeattrs.testing import KEYS, paths, programs, values
@@ -229,6 +230,23 @@ def snapshot():
 
 MEANT = [(key, value) for key in ("environment", "run_list") for value in ("absent", None)]
 MEANT += [("name", "text"), ("environment", "text")]
+
+
+def test_of_slots_that_nobody_wants_nothing_is_packed():
+    """
+    Neither a tree, nor a mark, nor what was there before; the others are as in the whole.
+    """
+    node = Node("n")
+    for name, level in (("first", node.default), ("second", node.normal), ("third", node.override)):
+        with node.setting_as("recipe", name):
+            level["a"] = name
+            level["a"] = f"{name} again"
+    packed, whole = snapshot_ledger(node._ledger, only=(8,)), snapshot_ledger(node._ledger)
+
+    assert {number for number, tree in packed["slots"].items() if tree["m"]} == {"8"}
+    assert packed["slots"]["8"] == whole["slots"]["8"]
+    assert [slot for _, slot, _, _ in packed["history"]] == [8]
+    assert "third" not in json.dumps(packed)
 
 
 class TestDamaged:

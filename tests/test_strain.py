@@ -1,11 +1,12 @@
 """The strain programs in small: they find nothing here, and would find what they look for."""
 
 import os
+import random
 
 import pytest
 
 from nodeattrs.keep import open_store
-from tests.strain import flips, kill, writers
+from tests.strain import carry, flips, kill, writers
 from tests.strain.__main__ import COUNTS, main, strained
 
 
@@ -14,6 +15,15 @@ from tests.strain.__main__ import COUNTS, main, strained
 def test_no_strain_finds_anything(tmp_path, engine, kind, count):
     assert kind in COUNTS
     assert [] == strained(kind, engine, count, 7, tmp_path)["bad"]
+
+
+def test_a_history_that_lost_something_on_its_way_is_found(tmp_path, monkeypatch):
+    places = [str(tmp_path / name) for name in ("a.db", "nodes", "b.db")]
+    assert [] == carry.strain(places, 1, random.Random(7))["bad"]
+
+    monkeypatch.setattr(carry, "move", lambda source, target: target.save(source.load("n0")))
+    places = [str(tmp_path / name) for name in ("c.db", "others")]
+    assert "is not what went" in carry.strain(places, 1, random.Random(7))["bad"][0]
 
 
 def test_a_lost_save_is_found(tmp_path):

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodeattrs import ACROSS, INSIDE, Fold, Folded, Layer, Line, Origin, Policy, fold
-from nodeattrs.core.claim import Words
+from nodeattrs.core.claim import Claim, Words
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, LIST, MAP, MEET, PRESENT, TAKE, TEXT
-from nodeattrs.core.trace import Outcome, shown
+from nodeattrs.core.trace import Earlier, Outcome, Trace, TraceClaim, shown
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.testing import trees
 from tests.edits import leaves
@@ -380,6 +380,23 @@ class TestText:
             "  wins   3 host         null  web1.yaml:7 (file web1)",
             f"  loses  2 environment  8080  staging.yaml:12 (file staging)  overridden by 3: {REPLACED}",
             f"  loses  1 common       80    common.yaml:2 (file common)     overridden by 2: {REPLACED}",
+        ]
+
+    def test_who_went_on_with_it_is_named_behind(self):
+        """By the place, else by the name; what was there before is cut to its column."""
+        said = Claim(("a",), [1], 2, Origin("recipe", "x", "r.py", 3))
+        then = [
+            Claim(("a",), [1, 2], 2, Origin("recipe", "y", "s.py", 4)),
+            Claim(("a",), [1, 2], 2, Origin("role", "z")),
+        ]
+        past = Earlier(Claim(("a",), "x" * 60, 2, Origin("recipe", "w", "q.py", 1)), "overwritten", said)
+        trace = Trace(("a",), [1, 2], (TraceClaim(said, Outcome.WINS, "", (), tuple(then)),), (), (past,))
+
+        assert str(trace).splitlines() == [
+            "a = [1, 2]",
+            "  wins  2  [1]  r.py:3 (recipe x)  continued by s.py:4, role z",
+            "  earlier",
+            f'    overwritten  2  "{"x" * 38}…  q.py:1 (recipe w); by r.py:3 (recipe x)',
         ]
 
     def test_a_united_list(self):

@@ -90,6 +90,38 @@ class TestCalls:
             "recipes/default.py:4",
         ]
 
+    def test_calls_end_at_the_file_that_runs(self, ran):
+        """
+        Who runs it is a cause of that file, and of none of its values.
+        """
+        recipe = (
+            "import runpy\nfrom pathlib import Path\ndef go():\n"
+            "    runpy.run_path(str(Path(__file__).parents[1] / 'libraries' / 'vhosts.py'), {'node': node})\ngo()\n"
+        )
+        library = "def vhost(name):\n    node.default['vhosts'][name] = 1\nvhost('a')\n"
+        node = ran(recipe, **{"cookbooks/app/libraries/vhosts.py": library})
+
+        assert ways(node, "vhosts.a") == ["libraries/vhosts.py:2, called from libraries/vhosts.py:3"]
+
+    def test_of_two_things_that_it_may_be_one_that_has_changed_since_is_not_named(self, ran):
+        """
+        An attribute that has another value by now was not copied; the literal beside it was.
+        """
+        text = "node.default['a'] = 5\nvalue = 5\nif node['a']:\n    value = node['a']\nnode.default['z'] = value\n"
+
+        assert ways(ran(f"{text}node.default['a'] = 2\n"), "z") == ["recipes/default.py:2"]
+        assert ways(ran(text), "z")[0] == "a, set at recipes/default.py:1, read at recipes/default.py:4"
+
+    @pytest.mark.parametrize(("many", "followed"), [(1, 1), (6, 6), (7, 7), (8, 7), (12, 7)])
+    def test_copies_of_copies_are_followed_seven_times(self, ran, many, followed):
+        """
+        The nearest first.
+        """
+        copies = "".join(f"node.default['a{number + 1}'] = node['a{number}']\n" for number in range(many))
+        found = ways(ran(f"node.default['a0'] = 5\n{copies}"), f"a{many}")
+
+        assert [one.partition(",")[0] for one in found] == [f"a{many - 1 - number}" for number in range(followed)]
+
     def test_what_calls_from_outside_of_the_repository_is_not_named(self, tmp_path):
         """
         Nor is the program that opens the block in which a recipe speaks.

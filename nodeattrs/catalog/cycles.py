@@ -13,8 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 
 from nodeattrs.catalog.graph import Edge, Graph
+from nodeattrs.catalog.resources import RELATIONS
 from nodeattrs.core.claim import Origin
 
 Neighbours = Mapping[int, Sequence[int]]
@@ -51,9 +53,9 @@ class Cycle:
         return self.path[self.path.index(self.path[-1]) :]
 
     def reasons(self) -> list[tuple[Edge, str, Origin | None]]:
-        """Each edge on the path, why it is there and where it was written; of parallel edges the first."""
+        """Each edge on the ring, why it is there and where it was written; of parallel edges the first."""
         found = []
-        for source, target in zip(self.path, self.path[1:], strict=False):
+        for source, target in zip(self.ring, self.ring[1:], strict=False):
             edge = next(edge for edge in self.graph.out[source] if edge.target == target)
             found.append((edge, *self.graph.reason(edge)))
         return found
@@ -63,6 +65,16 @@ class Cycle:
         for edge, reason, origin in self.reasons():
             place = f" at {origin}" if origin else ""
             yield f"{self.graph.named(edge.source)} => {self.graph.named(edge.target)}: {reason}{place}"
+
+    def breaks(self) -> list[str]:
+        """What somebody wrote on the ring, each by itself enough to break it: no containment, nothing automatic."""
+        written = [one for one in self.reasons() if one[0].kind in (*RELATIONS, "chain")]
+        return [f"{reason} ({origin.place})" if origin and origin.place else reason for _, reason, origin in written]
+
+    @property
+    def text(self) -> str:
+        """The ring in one line, anchors as their containers."""
+        return " => ".join(name for name, _ in groupby(map(self.graph.spelled, self.ring)))
 
 
 def cycles_of(graph: Graph, done: Sequence[int]) -> list[Cycle]:

@@ -58,14 +58,22 @@ class ReferenceNotFound(NotFound):
 class DependencyCycle(NodeattrsError, ValueError):
     """Resources that wait for each other; nothing can be applied.
 
-    cycles: one `nodeattrs.catalog.cycles.Cycle` each, sorted by their members
+    cycles:         one `nodeattrs.catalog.cycles.Cycle` each, sorted by their members
+    puppet_message: what Puppet says: a walk that ends in the ring, and an option of its own
     """
 
     def __init__(
-        self, message: str, cycles: Iterable[Any], details: Iterable[str] = (), origins: Iterable[Any] = ()
+        self,
+        message: str,
+        cycles: Iterable[Any],
+        details: Iterable[str] = (),
+        origins: Iterable[Any] = (),
+        hint: str | None = None,
+        puppet_message: str = "",
     ) -> None:
-        super().__init__(message, details=details, origins=tuple(origins))
+        super().__init__(message, details=details, origins=tuple(origins), hint=hint)
         self.cycles = tuple(cycles)
+        self.puppet_message = puppet_message
 
 
 class ResourceFailed(NodeattrsError):

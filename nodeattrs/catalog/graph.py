@@ -241,21 +241,28 @@ class Graph:
         return f"{self.refs[content]} stands in {self.refs[container]}", self.origins[content]
 
 
-def in_order(graph: Graph) -> list[int]:
+def in_order(graph: Graph, ranks: Sequence[int] | None = None) -> list[int]:
     """The vertices in the order of visiting; without those in cycles and behind them.
 
-    cost: one step an edge, and the logarithm of what is free at a time
+    ranks: vertex -> its place among those that are free at a time, each a number of its own; that in the catalog
+    cost:  one step an edge, and the logarithm of what is free at a time
     """
     after, waits = graph.numbers()
     is_container = graph.is_container
-    free = [vertex for vertex, count in enumerate(waits) if not count and (not vertex & 1 or is_container[vertex >> 1])]
+    ranks = range(len(waits)) if ranks is None else ranks
+    vertices = sorted(range(len(waits)), key=ranks.__getitem__)
+    free = [
+        ranks[vertex]
+        for vertex, count in enumerate(waits)
+        if not count and (not vertex & 1 or is_container[vertex >> 1])
+    ]
     heapify(free)
     ordered: list[int] = []
     while free:
-        vertex = heappop(free)
+        vertex = vertices[heappop(free)]
         ordered.append(vertex)
         for target in after[vertex]:
             waits[target] -= 1
             if not waits[target]:
-                heappush(free, target)
+                heappush(free, ranks[target])
     return ordered

@@ -7,7 +7,8 @@ arrow to itself. It orders nothing and applies nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import random
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 
@@ -20,6 +21,7 @@ from nodeattrs.errors import NodeattrsError
 from nodeattrs.puppet.references import Arrow, Collector, Operand, Ref, near_hint
 
 _MOST_HINTS = 20
+_PUPPETS_ADVICE = "Try the '--graph' option and opening the resulting '.dot' file in OmniGraffle or GraphViz"
 
 
 class Plan:
@@ -160,20 +162,22 @@ class Plan:
 
     def faults(self) -> list[NodeattrsError]:
         """Everything for which this catalog cannot be applied: missing references, then the cycles as one error."""
-        cycles = [self.cycle_error()] if self.cycles else []
-        return [*self.missing, *cycles]
+        return [*self.missing, *(self.cycle_error([cycle]) for cycle in self.cycles)]
 
-    def cycle_error(self) -> DependencyCycle:
-        """The cycles in Puppet's words and, below them, why each edge on the paths is there."""
-        cycles = self.cycles
-        paths = "\n".join(f"({' => '.join(map(self.graph.spelled, cycle.path))})" for cycle in cycles)
-        message = (
-            f"Found {len(cycles)} dependency cycle{'' if len(cycles) == 1 else 's'}:\n{paths}\n"
-            "Try the '--graph' option and opening the resulting '.dot' file in OmniGraffle or GraphViz"
+    def cycle_error(self, cycles: Sequence[Cycle] = ()) -> DependencyCycle:
+        """The rings of some cycles, of all unless given, and below them why each edge is there."""
+        cycles = cycles or self.cycles
+        paths = [f"({' => '.join(map(self.graph.spelled, cycle.path))})" for cycle in cycles]
+        count = f"{len(cycles)} dependency cycle{'' if len(cycles) == 1 else 's'}"
+        breaks = [one for cycle in cycles for one in cycle.breaks()]
+        return DependencyCycle(
+            f"{count}: {'; '.join(cycle.text for cycle in cycles)}",
+            cycles,
+            [edge for cycle in cycles for edge in cycle.lines()],
+            [origin for cycle in cycles for _, _, origin in cycle.reasons() if origin],
+            f"remove one of: {', '.join(dict.fromkeys(breaks))}" if breaks else "something stands in what waits for it",
+            "\n".join([f"Found {count}:", *paths, _PUPPETS_ADVICE]),
         )
-        details = [f"{edge}" for cycle in cycles for edge in cycle.lines()]
-        origins = [origin for cycle in cycles for _, _, origin in cycle.reasons() if origin]
-        return DependencyCycle(message, cycles, details, origins)
 
     def visit_order(self) -> list[int]:
         """The vertices of the graph in the order of visiting. raises: the first of the faults"""
@@ -183,10 +187,17 @@ class Plan:
             raise self.cycle_error()
         return self._ordered
 
-    def order(self) -> list[Ref]:
-        """Ordinary resources in the order of visiting. raises: ReferenceNotFound, DependencyCycle"""
-        graph = self.graph
-        return [graph.refs[vertex >> 1] for vertex in self.visit_order() if not graph.is_container[vertex >> 1]]
+    def order(self, shuffle: int | None = None) -> list[Ref]:
+        """Ordinary resources in the order of visiting. raises: ReferenceNotFound, DependencyCycle
+
+        shuffle: a seed for another order that is as valid; what goes wrong in it lacks a relationship
+        """
+        graph, order = self.graph, self.visit_order()
+        if shuffle is not None:
+            ranks = list(range(2 * len(graph.refs)))
+            random.Random(shuffle).shuffle(ranks)
+            order = in_order(graph, ranks)
+        return [graph.refs[vertex >> 1] for vertex in order if not graph.is_container[vertex >> 1]]
 
     # No-op
 

@@ -16,14 +16,17 @@ if TYPE_CHECKING:
     from nodeattrs.reports.catalog import AppliedCatalog
     from nodeattrs.runs.run import Run
 
-SUMMARY = "the resources of a node: check, order, graph, why, explain, impact, apply"
+SUMMARY = "the resources of a node: check, order, graph, why, explain, impact, diff, apply"
 DESCRIPTION = """\
 What the recipes of a node declare: check it and ask about it without touching anything, or apply it.
-The catalog comes from a run made now (--repo and --node), or from a file (--from)."""
+The catalog comes from a run made now (--repo and --node), from a file (--from), or from one that Puppet compiled
+(--puppet): what `puppet catalog compile`, an agent's cache or PuppetDB has written."""
 EXAMPLES = """\
 examples:
   nodeattrs catalog check --repo cookbooks_example --node web1 --facts cookbooks_example/facts
   nodeattrs catalog order --from catalog.json
+  nodeattrs catalog check --puppet web1.json
+  nodeattrs catalog diff before.json after.json --ignore 'File[/tmp/*]' --exit-code
   nodeattrs catalog why 'File[/etc/ntp.conf]' 'Service[ntpd]' --from catalog.json
   nodeattrs catalog graph --as mermaid --from catalog.json
   nodeattrs catalog apply --repo cookbooks_example --node web1 --root scratch --noop
@@ -36,13 +39,17 @@ _ACTIONS = {
     "why": "say why one resource comes before another",
     "explain": "say where a resource was declared, what relates it, and who set the attributes that its line read",
     "impact": "say what refreshes if a resource changes, and what is skipped if it fails",
+    "diff": "compare two catalogs: resources, parameters, order",
     "apply": "bring every resource into its state",
 }
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command: seven of its own."""
+    """The words of this command: eight of its own."""
     for name, one in actions_of(parser, _ACTIONS):
+        if name == "diff":
+            _add_comparing(one)
+            continue
         if name == "why":
             one.add_argument("first", metavar="A", help="such as 'File[/etc/ntp.conf]'")
             one.add_argument("then", metavar="B", help="such as 'Service[ntpd]'")
@@ -53,15 +60,38 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             add_applying(one)
         else:
             one.add_argument("--documented", action="store_true", help="by the letter of the language page")
+        if name == "order":
+            shuffled = "another order that is as valid, drawn by this number: what fails in it lacks a relationship"
+            one.add_argument("--shuffle", metavar="SEED", type=int, help=shuffled)
         if name == "graph":
             one.add_argument("--as", dest="drawing", choices=("dot", "mermaid"), default="dot", help="(default: dot)")
         add_run_code(one)
         (add_checking if name == "check" else add_output)(one)
 
 
+def _add_comparing(parser: argparse.ArgumentParser) -> None:
+    what = "a catalog: one of ours as JSON, YAML or TOML, or one that Puppet compiled"
+    parser.add_argument("before", metavar="FILE", help=what)
+    parser.add_argument("after", metavar="OTHER", help="another one")
+    parser.add_argument(
+        "--puppet", action="store_true", help="both were compiled by Puppet (default: by what they look like)"
+    )
+    parser.add_argument(
+        "--ignore",
+        metavar="PATTERN",
+        action="append",
+        default=[],
+        help="leave resources or parameters out: 'File[/tmp/*]', 'Package[*].ensure'; may be repeated",
+    )
+    parser.add_argument("--exit-code", action="store_true", help="exit with 1 where they differ")
+    add_run_code(parser)
+    add_output(parser, also=("markdown",))
+
+
 def _add_source(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("which catalog")
     group.add_argument("--from", dest="source", metavar="FILE", help="a catalog as JSON, YAML or TOML")
+    group.add_argument("--puppet", metavar="FILE", help="a catalog that Puppet compiled, as JSON")
     group.add_argument("--repo", metavar="DIR", help="run a node of this repository")
     group.add_argument("--node", metavar="NAME", help="which node")
     add_run_options(parser)
@@ -118,7 +148,11 @@ def exit_code(one: AppliedCatalog) -> int:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Do one of the seven."""
+    """Do one of the eight."""
+    if options.action != "diff" and options.puppet is not None:
+        if options.source is not None or options.action == "apply":
+            options.refuse("a catalog that Puppet compiled can be asked about, alone, and not be applied here")
+        options.source = options.puppet
     return _PERFORM[options.action](options, terminal)
 
 
@@ -133,7 +167,7 @@ def _check(options: argparse.Namespace, terminal: Terminal) -> int:
 def _order(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.reports.catalog import CatalogOrder
 
-    terminal.report(CatalogOrder(_plan(options, terminal), str(options.node or options.source)))
+    terminal.report(CatalogOrder(_plan(options, terminal), str(options.node or options.source), options.shuffle))
     return 0
 
 
@@ -189,6 +223,19 @@ def _impact(options: argparse.Namespace, terminal: Terminal) -> int:
     return 0
 
 
+def _diff(options: argparse.Namespace, terminal: Terminal) -> int:
+    from nodeattrs.catalog.differing import difference
+    from nodeattrs.reports.catalog_diff import ComparedCatalogs
+
+    before, after = (_from_file(file, terminal, options.puppet).plan() for file in (options.before, options.after))
+    report = ComparedCatalogs(options.before, options.after, difference(before, after, options.ignore))
+    if options.format == "markdown":
+        terminal.text(report.markdown())
+    else:
+        terminal.report(report)
+    return int(bool(report.difference) and options.exit_code)
+
+
 def _apply(options: argparse.Namespace, terminal: Terminal) -> int:
     one = applied(_catalog(options, terminal), options.node or "", options, terminal)
     terminal.report(one)
@@ -202,18 +249,22 @@ def _plan(options: argparse.Namespace, terminal: Terminal) -> Plan:
 def _catalog(options: argparse.Namespace, terminal: Terminal) -> Catalog:
     if options.source is not None:
         if options.repo or options.node:
-            options.refuse("--from is a catalog of its own: leave --repo and --node out")
-        return _from_file(options.source, terminal)
+            options.refuse("--from or --puppet is a catalog of its own: leave --repo and --node out")
+        return _from_file(options.source, terminal, options.puppet is not None)
     return _run(options, terminal).catalog
 
 
-def _from_file(file: str, terminal: Terminal) -> Catalog:
+def _from_file(file: str, terminal: Terminal, is_puppets: bool) -> Catalog:
     from pathlib import Path
 
     from nodeattrs.catalog import catalog_from
-    from nodeattrs.texts.documents import read
+    from nodeattrs.catalog.compiled import compiled_catalog, is_compiled, without_notices
+    from nodeattrs.texts.documents import parse, read, text_of
 
-    document = read(Path(file))
+    path = Path(file)
+    document = parse(without_notices(text_of(path, file)), file, "json") if is_puppets else read(path)
+    if is_puppets or is_compiled(document.tree):
+        return compiled_catalog(document.tree, document.locator("catalog", ""), file)
     return catalog_from(document.tree, partial(_subject, terminal), document.locator("catalog", ""), file)
 
 
@@ -240,7 +291,7 @@ def _run(options: argparse.Namespace, terminal: Terminal) -> Run:
     from nodeattrs.runs.run import run_node
 
     if not options.repo or not options.node:
-        options.refuse("which catalog? --repo DIR and --node NAME, or --from FILE")
+        options.refuse("which catalog? --repo DIR and --node NAME, --from FILE, or --puppet FILE")
     repository = Repository(options.repo)
     run = run_node(
         repository,
@@ -262,5 +313,6 @@ _PERFORM = {
     "why": _why,
     "explain": _explain,
     "impact": _impact,
+    "diff": _diff,
     "apply": _apply,
 }

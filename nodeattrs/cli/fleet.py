@@ -10,6 +10,7 @@ from nodeattrs.cli.options import (
     REPO_HELP,
     add_facts,
     add_output,
+    add_ruby,
     add_store,
     check_facts,
     facts_place,
@@ -45,6 +46,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     last = "the facts of each node's last run"
     add_facts(parser, "DIR", "a directory with NODE.json in it, or one file for all", last)
     parser.add_argument("--environment", "-E", metavar="NAME", help="the environment of all from now on")
+    add_ruby(parser)
     add_new(parser)
     add_going_on(parser)
     parser.add_argument("--why-run", "-W", action="store_true", help="run and report, and save nothing")
@@ -87,6 +89,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         not options.why_run,
         options.force,
         new=options.new,
+        asked=repository.asked,
     )
     began, start = began_now(), time.perf_counter()
     outcomes: list[Outcome] = []

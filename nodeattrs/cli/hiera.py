@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.exits import DONE, FAILED, NO_SUCH_KEY, NOT_UNDERSTOOD, UNKNOWN_LAYER, WRONG_TYPE, described
-from nodeattrs.cli.options import actions_of, add_output, add_run_code
+from nodeattrs.cli.hiera_nodes import add_who, environment_of, scopes_of
+from nodeattrs.cli.options import actions_of, add_output, add_run_code, unmarked
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from nodeattrs.adapters.hiera import Hiera, Scope, UnknownLevel
+    from nodeattrs.adapters.hiera import Hiera, Kept, Scope, UnknownLevel
     from nodeattrs.errors import NodeattrsError
 
 SUMMARY = "look keys up in a Hiera 5 tree, and say which file and line gave what"
@@ -28,6 +30,9 @@ examples:
   nodeattrs hiera diff web1 web2 --facts facts/
   nodeattrs hiera who-has ntp::servers
   nodeattrs hiera unused --facts facts/
+  nodeattrs hiera matrix ntp::servers --facts facts/
+  nodeattrs hiera variables --facts facts/
+  facter --json | nodeattrs hiera lookup ntp::servers --node web1 --facts - --set role=web
 """
 
 _SUMMARIES = {
@@ -37,18 +42,20 @@ _SUMMARIES = {
     "diff": "say which keys differ between two nodes, or for one node between two trees",
     "who-has": "print every file and line that has a key, read or not",
     "unused": "print the files that no node reads, and the keys that are always shadowed",
+    "matrix": "print the values that a key has for many nodes, each with its lines and its nodes",
+    "variables": "print the variables that the hierarchies need, and for which nodes they are not set",
 }
 _CODES = described(DONE, FAILED, NOT_UNDERSTOOD, NO_SUCH_KEY, WRONG_TYPE, UNKNOWN_LAYER)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command: six of its own."""
-    codes = dict.fromkeys(("lookup", "explain", "list", "diff"), _CODES)
+    """The words of this command: eight of its own."""
+    codes = dict.fromkeys(("lookup", "explain", "list", "diff", "matrix"), _CODES)
     for name, one in actions_of(parser, _SUMMARIES, codes):
         _add_asked(one, name)
-        _add_tree(one)
-        _add_who(one, name)
-        if name in ("lookup", "explain"):
+        _add_tree(one, name)
+        add_who(one, name)
+        if name in ("lookup", "explain", "matrix"):
             _add_merging(one)
         if name in ("lookup", "explain", "list"):
             one.add_argument(
@@ -63,7 +70,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def _add_asked(parser: argparse.ArgumentParser, name: str) -> None:
     if name in ("lookup", "explain"):
         parser.add_argument("keys", metavar="KEY", nargs="+", help="such as ntp::servers or users.bob.uid")
-    elif name == "who-has":
+    elif name in ("who-has", "matrix"):
         parser.add_argument("key", metavar="KEY", help="such as ntp::servers")
     elif name == "diff":
         parser.add_argument("before", metavar="NODE", nargs="?", default="", help="its name")
@@ -74,7 +81,7 @@ def _add_asked(parser: argparse.ArgumentParser, name: str) -> None:
         parser.add_argument("--all", action="store_true", help="also the lines that decided who is asked, and how")
 
 
-def _add_tree(parser: argparse.ArgumentParser) -> None:
+def _add_tree(parser: argparse.ArgumentParser, name: str) -> None:
     tree = parser.add_argument_group("where the data is")
     tree.add_argument("--hiera", metavar="PLACE", help="a hiera.yaml, or a folder with one (default: ./hiera.yaml)")
     tree.add_argument("--environmentpath", metavar="DIR", help="a folder with a folder for each environment")
@@ -82,26 +89,31 @@ def _add_tree(parser: argparse.ArgumentParser) -> None:
     tree.add_argument(
         "--modulepath", metavar="DIR", action="append", default=[], help="a folder with modules; repeatable"
     )
+    tree.add_argument(
+        "--basemodulepath", metavar="DIR", action="append", default=[], help="what $basemodulepath is; repeatable"
+    )
+    tree.add_argument(
+        "--puppet-conf", "--confdir", metavar="PLACE", help="a puppet.conf or its folder: where data and modules are"
+    )
+    tree.add_argument("--skip-level", metavar="NAME", action="append", default=[], help="leave a level out; repeatable")
+    if name in ("lookup", "list"):
+        tree.add_argument("--decrypt", action="store_true", help="decrypt eyaml with the keys that hiera.yaml names")
+        for one in ("private", "public"):
+            tree.add_argument(f"--eyaml-{one}-key", metavar="FILE", help=f"decrypt eyaml; the {one} key, in PEM")
     tree.add_argument("--documented", action="store_true", help="strategies follow the documentation, not Puppet")
     tree.add_argument("--strict", action="store_true", help="warnings, and levels that cannot be read, are errors")
 
 
-def _add_who(parser: argparse.ArgumentParser, name: str) -> None:
-    who = parser.add_argument_group("who asks")
-    if name not in ("diff", "who-has"):
-        who.add_argument(
-            "--node", metavar="NAME", action="append", help="its name; may be repeated with a folder of facts"
-        )
-    who.add_argument("--environment", metavar="NAME", default="production", help="(default: production)")
-    if name != "who-has":
-        facts = "facts in JSON or YAML, or a folder with NODE.json or NODE.yaml"
-        who.add_argument("--facts", metavar="FILE", help=facts)
-
-
 def _add_merging(parser: argparse.ArgumentParser) -> None:
     how = parser.add_argument_group("how values become one")
+    how.add_argument("--compile", action="store_true", help=argparse.SUPPRESS)
     how.add_argument("--merge", metavar="STRATEGY", help="first, unique, hash or deep; goes before lookup_options")
-    how.add_argument("--knock-out-prefix", metavar="PREFIX", help="with --merge deep: what marks a value to be removed")
+    how.add_argument(
+        "--knock-out-prefix",
+        metavar="PREFIX",
+        type=unmarked,
+        help="with --merge deep: what marks a value to be removed",
+    )
     how.add_argument("--sort-merged-arrays", action="store_true", help="with --merge deep: sort merged lists")
     how.add_argument(
         "--merge-hash-arrays", action="store_true", help="with --merge deep: merge maps in lists by position"
@@ -111,13 +123,15 @@ def _add_merging(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Do one of the six."""
+    """Do one of the eight."""
     _check(options)
     hiera = _hiera(options, options.hiera)
     try:
         return _PERFORM[options.action](options, terminal, hiera)
     finally:
         terminal.warn(hiera.warnings)
+        left = hiera.skip_levels - hiera.skipped
+        terminal.warn(f"no level that was asked is called {name!r}" for name in sorted(left))
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -126,20 +140,33 @@ def _check(options: argparse.Namespace) -> None:
             options.refuse(f"--{word.replace('_', '-')} is about --merge deep")
     if options.action == "diff" and options.after is None and options.against_tree is None:
         options.refuse("name another node, or a tree with --against-tree")
+    if getattr(options, "compile", False):
+        options.refuse(
+            "--compile runs manifests, which nothing here does; give the variables they set: --set NAME=VALUE"
+        )
+    if bool(getattr(options, "eyaml_private_key", None)) != bool(getattr(options, "eyaml_public_key", None)):
+        options.refuse("--eyaml-private-key and --eyaml-public-key are a pair")
     if options.hiera and options.environmentpath:
         options.refuse("--hiera and --environmentpath are two ways to name the environment layer")
 
 
-def _hiera(options: argparse.Namespace, place: str | None) -> Hiera:
-    from nodeattrs.adapters.hiera import Hiera
+def _hiera(options: argparse.Namespace, place: str | None, decrypts: bool = True) -> Hiera:
+    import pathlib
+
+    from nodeattrs.adapters.hiera import Hiera, Pkcs7, has_environments
 
     environmentpath = None if place else options.environmentpath
-    config = place if place or environmentpath or options.hiera_config else "hiera.yaml"
+    private, public = (getattr(options, f"eyaml_{one}_key", None) for one in ("private", "public"))
+    is_named = place or environmentpath or options.hiera_config or options.puppet_conf
     return Hiera(
-        config,
+        place if is_named else "." if has_environments(pathlib.Path()) else "hiera.yaml",
         environmentpath=environmentpath,
         global_config=options.hiera_config,
         modulepath=options.modulepath,
+        basemodulepath=options.basemodulepath,
+        puppet_conf=options.puppet_conf,
+        skip_levels=options.skip_level,
+        decrypt=decrypts and (Pkcs7(private, public) if private and public else getattr(options, "decrypt", False)),
         documented=options.documented,
         strict=options.strict,
     )
@@ -147,55 +174,8 @@ def _hiera(options: argparse.Namespace, place: str | None) -> Hiera:
 
 def keys_known(options: argparse.Namespace) -> set[str]:
     """The keys that whoever asks may look up. raises: NodeattrsError"""
-    scopes = _scopes(options, _hiera(options, options.hiera), getattr(options, "node", None))
+    scopes = scopes_of(options, _hiera(options, options.hiera), getattr(options, "node", None))
     return {key for scope in scopes.values() for key in scope.known_keys()}
-
-
-# --- who asks
-
-
-def _scopes(options: argparse.Namespace, hiera: Hiera, names: list[str] | None) -> dict[str, Scope]:
-    """A scope for each node, by name. raises: BadArgument, DocumentError"""
-    import pathlib
-
-    found: dict[str, Scope] = {}
-    if options.facts is not None and pathlib.Path(options.facts).is_dir():
-        folder = pathlib.Path(options.facts)
-        files = {path.stem: path for path in sorted(folder.iterdir()) if path.suffix in (".json", ".yaml", ".yml")}
-        for name in names or files:
-            if name not in files:
-                from nodeattrs.errors import BadArgument
-
-                raise BadArgument(
-                    f"{options.facts} has no facts of {name}", hint=f"there are: {', '.join(files) or 'none'}"
-                )
-            found[name] = _scope(options, hiera, name, files[name])
-        return found
-    if names is not None and len(names) > 1:
-        options.refuse("several --node need --facts to be a folder")
-    name = names[0] if names else ""
-    return {name: _scope(options, hiera, name, None if options.facts is None else pathlib.Path(options.facts))}
-
-
-def _scope(options: argparse.Namespace, hiera: Hiera, name: str, path: Any) -> Scope:
-    from nodeattrs.errors import DocumentError
-    from nodeattrs.texts.documents import read
-
-    facts: dict[str, Any] = {}
-    if path is not None:
-        document = read(path)
-        tree = {} if document.tree is None else document.tree
-        if not isinstance(tree, dict):
-            raise DocumentError("facts are a map", file=document.file, hint="write what `facter --json` prints")
-        # What Puppet keeps about a node has its facts under `values`.
-        facts = tree["values"] if isinstance(tree.get("values"), dict) and isinstance(tree.get("name"), str) else tree
-    trusted = facts.get("trusted")
-    return hiera.scope(
-        facts,
-        node=name or str(facts.get("clientcert") or facts.get("fqdn") or ""),
-        environment=options.environment,
-        trusted=trusted if isinstance(trusted, dict) else None,
-    )
 
 
 def _merge(options: argparse.Namespace) -> str | dict[str, Any] | None:
@@ -226,21 +206,24 @@ def _code(error: NodeattrsError) -> int:
 
 
 def _lookup(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
+    from nodeattrs.adapters.hiera import still_encrypted
     from nodeattrs.errors import NodeattrsError
     from nodeattrs.reports.lookup import LookedUp, plain
 
     values: dict[str, Any] = {}
     unknown: dict[str, tuple[UnknownLevel, ...]] = {}
+    kept: list[Kept] = []
     code = 0
-    for name, scope in _scopes(options, hiera, options.node).items():
+    keys = options.keys if len(options.keys) > 1 else options.keys[0]
+    merge = _merge(options)
+    for name, scope in scopes_of(options, hiera, options.node).items():
         try:
-            values[name] = scope.lookup(
-                options.keys if len(options.keys) > 1 else options.keys[0], **_arguments(options)
-            )
-            unknown[name] = scope.unknown_levels(options.keys, merge=_merge(options)) if scope.has_unknown else ()
+            values[name] = scope.lookup(keys, **_arguments(options))
+            unknown[name] = scope.unknown_levels(options.keys, merge=merge) if scope.has_unknown else ()
+            kept += next(filter(None, (still_encrypted(scope, {key: values[name]}, merge) for key in options.keys)), [])
         except NodeattrsError as error:
-            error.hint = error.hint and error.hint.replace("a default_value", "--default TEXT")
-            values[name] = error
+            values[name] = _harmless(options, name, error, keys, **_arguments(options))
+            values[name].hint = (values[name].hint or "").replace("a default_value", "--default TEXT") or None
             code = max(code, _code(error))
     if len(values) == 1 and code:
         (failed,) = values.values()
@@ -250,8 +233,24 @@ def _lookup(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> in
         _render(options, terminal, _alone({name: plain(value) for name, value in values.items()}))
     else:
         terminal.report(LookedUp(", ".join(options.keys), values, unknown=unknown))
-    undecided = _warned(terminal, unknown)
-    return code or undecided
+    return code or _warned(terminal, unknown, kept)
+
+
+def _harmless(
+    options: argparse.Namespace, name: str, error: NodeattrsError, keys: str | list[str], **arguments: Any
+) -> NodeattrsError:
+    """An error that shows nothing of what was decrypted: the one that comes where nothing is."""
+    from nodeattrs.errors import BadValue, NodeattrsError
+
+    decrypts = getattr(options, "decrypt", False) or getattr(options, "eyaml_private_key", None)
+    if not decrypts or error.kind == "cannot_decrypt":
+        return error
+    hiera = _hiera(options, options.hiera, decrypts=False)
+    try:
+        scopes_of(options, hiera, [name] if name else None)[name].lookup(keys, **arguments)
+    except NodeattrsError as same:
+        return same
+    return BadValue("the lookup failed over what was decrypted", hint="ask for it without --decrypt")
 
 
 def _alone(found: dict[str, Any]) -> Any:
@@ -259,17 +258,19 @@ def _alone(found: dict[str, Any]) -> Any:
     return next(iter(found.values())) if len(found) == 1 else found
 
 
-def _warned(terminal: Terminal, unknown: Mapping[str, Iterable[UnknownLevel]]) -> int:
-    """Say which levels that cannot be read might decide what was printed, and how many keys of each; the exit code."""
-    keys: dict[str, dict[str, None]] = {}
+def _warned(terminal: Terminal, unknown: Mapping[str, Iterable[UnknownLevel]], kept: Iterable[Kept] = ()) -> int:
+    """Say which levels that cannot be read might decide what was printed, and what in it is encrypted; the code."""
+    keys: dict[UnknownLevel, dict[str, None]] = {}
     for levels in unknown.values():
         for level in levels:
-            keys.setdefault(str(level), {})[level.key] = None
-    for level_text, names in keys.items():
+            keys.setdefault(replace(level, key=""), {})[level.key] = None
+    for level, names in keys.items():
         some = ", ".join([*names][:3])
         who = some if len(names) <= 3 else f"{len(names)} keys ({some}, ...)"
-        terminal.warn([f"{who} may be overridden by {level_text}"], "unknown-layer")
-    return UNKNOWN_LAYER if keys else 0
+        terminal.warn([level.sentence(who)], "unknown-layer")
+    texts = [f"{one.key} is encrypted ({', '.join(str(at.place) for at in one.origins)}): {one.reason}" for one in kept]
+    terminal.warn(texts, "encrypted")
+    return UNKNOWN_LAYER if keys or texts else 0
 
 
 def _explain(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
@@ -277,7 +278,7 @@ def _explain(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> i
 
     found = {}
     unknown: dict[str, list[UnknownLevel]] = {}
-    for name, scope in _scopes(options, hiera, options.node).items():
+    for name, scope in scopes_of(options, hiera, options.node).items():
         for key in options.keys:
             if options.options:
                 found[name] = scope.explain_options(key)
@@ -297,18 +298,35 @@ def _explain(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> i
 
 
 def _list(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
-    from nodeattrs.adapters.hiera import view
+    from nodeattrs.adapters.hiera import as_asked, still_encrypted
     from nodeattrs.reports.lookup import LookedUp, plain
 
-    scopes = _scopes(options, hiera, options.node)
-    views = {name: view(scope) for name, scope in scopes.items()}
+    scopes = scopes_of(options, hiera, options.node)
+    views = {name: _view(options, name, scope) for name, scope in scopes.items()}
     unknown = {name: _undecided(scope) for name, scope in scopes.items()}
+    kept = [
+        one
+        for name, scope in scopes.items()
+        for one in still_encrypted(scope, {as_asked(key): value for key, value in views[name].items()})
+    ]
     if options.render_as:
         bare = {name: {key: plain(value) for key, value in one.items()} for name, one in views.items()}
         _render(options, terminal, _alone(bare))
     else:
         terminal.report(LookedUp("", views, whole=True, unknown=unknown))
-    return _warned(terminal, unknown)
+    return _warned(terminal, unknown, kept)
+
+
+def _view(options: argparse.Namespace, name: str, scope: Scope) -> dict[str, Any]:
+    """Every key of a scope with its value, or with an error that shows nothing of what was decrypted."""
+    from nodeattrs.adapters.hiera import as_asked, view
+    from nodeattrs.errors import NodeattrsError
+
+    found = view(scope)
+    for key, value in found.items():
+        if isinstance(value, NodeattrsError):
+            found[key] = _harmless(options, name, value, as_asked(key))
+    return found
 
 
 def _undecided(scope: Scope) -> tuple[UnknownLevel, ...]:
@@ -330,7 +348,7 @@ def _diff(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
 
 
 def _only(options: argparse.Namespace, hiera: Hiera, name: str) -> Scope:
-    scopes = _scopes(options, hiera, [name] if name else None)
+    scopes = scopes_of(options, hiera, [name] if name else None)
     if len(scopes) != 1:
         options.refuse("with a folder of facts, say which NODE is meant")
     return next(iter(scopes.values()))
@@ -339,7 +357,7 @@ def _only(options: argparse.Namespace, hiera: Hiera, name: str) -> Scope:
 def _who_has(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
     from nodeattrs.reports.lookup import WhoHas
 
-    origins = tuple(hiera.who_has(options.key, options.environment))
+    origins = tuple(hiera.who_has(options.key, environment_of(options)))
     terminal.report(WhoHas(options.key, origins))
     return 0 if origins else NO_SUCH_KEY
 
@@ -348,8 +366,33 @@ def _unused(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> in
     from nodeattrs.adapters.hiera import unused
     from nodeattrs.reports.lookup import NobodyReads
 
-    scopes = list(_scopes(options, hiera, options.node).values())
+    scopes = list(scopes_of(options, hiera, options.node).values())
     terminal.report(NobodyReads(unused(hiera, scopes), len(scopes)))
+    return 0
+
+
+def _matrix(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
+    from nodeattrs.adapters.hiera import across
+    from nodeattrs.errors import NodeattrsError
+    from nodeattrs.reports.matrix import Cell, Matrix
+
+    seen = across(scopes_of(options, hiera, options.node), options.key, **_arguments(options))
+    notes = {node: tuple(level.sentence(level.key) for level in one.unknown) for node, one in seen.items()}
+    cells = [(node or "here", Cell(one.value, one.origins, notes[node])) for node, one in seen.items()]
+    terminal.report(Matrix(options.key, cells))
+    code = max((_code(one.value) for one in seen.values() if isinstance(one.value, NodeattrsError)), default=0)
+    return code or (UNKNOWN_LAYER if any(notes.values()) else 0)
+
+
+def _variables(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
+    from nodeattrs.adapters.hiera import needed
+    from nodeattrs.reports.lookup import Variables
+
+    nodes = {}
+    for name, scope in scopes_of(options, hiera, options.node).items():
+        modules = (None, *hiera.modules(scope.environment))
+        nodes[name or "here"] = list(dict.fromkeys(one for module in modules for one in needed(scope, module)))
+    terminal.report(Variables(nodes))
     return 0
 
 
@@ -360,6 +403,8 @@ _PERFORM = {
     "diff": _diff,
     "who-has": _who_has,
     "unused": _unused,
+    "matrix": _matrix,
+    "variables": _variables,
 }
 
 
@@ -371,6 +416,8 @@ def _render(options: argparse.Namespace, terminal: Terminal, value: Any) -> None
     elif options.render_as == "yaml":
         from nodeattrs.texts.yaml_writing import written
 
-        terminal.text(written(value))
+        terminal.text(written(value, blocks=True))
     else:
-        terminal.text(f"{value}\n")
+        from nodeattrs.adapters.hiera.values import written as as_ruby
+
+        terminal.text(f"{as_ruby(value)}\n")

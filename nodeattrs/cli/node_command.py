@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
-from nodeattrs.cli.options import add_output, add_settings_from, add_store, kept_in, moment, path_of
+from nodeattrs.cli.options import add_output, add_settings_from, add_store, json_or_text, kept_in, moment, path_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import BadArgument, TypeConflict
 
@@ -61,7 +60,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         return 0
     if options.task == "set":
         try:
-            revision = set_normal(store, name, path_of(options.what), _value(options.value), sensitive)
+            revision = set_normal(store, name, path_of(options.what), json_or_text(options.value), sensitive)
         except TypeConflict as error:
             error.hint = f"remove what is in the way first: nodeattrs node rm {name} PATH"
             raise
@@ -74,12 +73,3 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         revision = restore(store, name, at)
     terminal.report(ChangedNode(name, revision, store.describe()))
     return 0
-
-
-def _value(text: str) -> Any:
-    import json
-
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text

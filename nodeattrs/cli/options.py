@@ -39,7 +39,7 @@ _STORE_HELP = (
 )
 
 
-_ASKED = ("policy", "policy_group", "named_run_list", "secret_file", "roles_only")
+_ASKED = ("policy", "policy_group", "named_run_list", "secret_file", "roles_only", "ruby")
 
 REPO_HELP = (
     "the repository (default: NODEATTRS_REPO, else that of the nearest nodeattrs.toml here or above, else the current "
@@ -159,6 +159,16 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--roles-only", action="store_true", help="roles and environments alone: no cookbook is read or has to be there"
     )
+    add_ruby(parser)
+
+
+def add_ruby(parser: argparse.ArgumentParser) -> None:
+    """Whether attribute files in Ruby are run."""
+    parser.add_argument(
+        "--ruby",
+        action="store_true",
+        help="run attribute files in Ruby too, by the ruby of this machine (default: each is an unknown layer)",
+    )
 
 
 def asked_of(options: argparse.Namespace) -> Asked:
@@ -273,7 +283,7 @@ _RUNNING: dict[str, Callable[[argparse.Namespace], bool]] = {
     "explain": lambda options: options.repo is not None,
     "show": lambda options: options.repo is not None,
     "shell": lambda options: options.repo is not None,
-    "catalog": lambda options: options.repo is not None or options.action == "apply",
+    "catalog": lambda options: getattr(options, "repo", None) is not None or options.action == "apply",
 }
 """Command -> whether code runs as it was called; SECURITY.md has the table. All others hold it back."""
 
@@ -372,6 +382,26 @@ def check_facts(place: str) -> None:
             f"{place}: cannot be read: no such file or directory",
             hint="name what ohai or facter --json wrote, or a directory of NODE.json",
         )
+
+
+MAY_BE_DASHES = ("--knock-out-prefix",)
+"""Options whose value may be `--` alone, as Puppet's users write it: a word of its own, or behind `=`."""
+MARKED = "\0"
+
+
+def unmarked(value: str) -> str:
+    """The value of an option that may be dashes alone."""
+    return value.removeprefix(MARKED)
+
+
+def json_or_text(value: str) -> Any:
+    """What somebody wrote on a command line: JSON, and what is no JSON is text."""
+    import json
+
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
 
 
 def facts_place(options: argparse.Namespace, repository: Repository | None) -> str | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from nodeattrs.cli.exits import DONE, EXITS, FAILED, INTERRUPTED, NOT_UNDERSTOOD, READER_GONE
 from nodeattrs.cli.interrupts import while_working
-from nodeattrs.cli.options import asked_to_run, judge, limits_of
+from nodeattrs.cli.options import MARKED, MAY_BE_DASHES, asked_to_run, judge, limits_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.core.code import held_back
 from nodeattrs.errors import InternalError, NodeattrsError
@@ -189,7 +189,7 @@ def run(argv: Sequence[str] | None = None) -> int:
             return DONE
         try:
             with terminal.writing():
-                parser(_command_in(words)).parse_args(words, options)
+                parser(_command_in(words)).parse_args(_joined(words), options)
             terminal = Terminal(getattr(options, "color", "auto"), getattr(options, "format", "text"))
             while_working(True)
             settled = judge(options, terminal)
@@ -208,6 +208,20 @@ def run(argv: Sequence[str] | None = None) -> int:
         return READER_GONE
     except Exception as error:
         return _failed(error, options, terminal)
+
+
+def _joined(words: Sequence[str]) -> list[str]:
+    """The words, each value that may be dashes alone joined to its option and marked: argparse would drop it."""
+    found: list[str] = []
+    for word in words:
+        option, equals, value = word.partition("=")
+        if found and found[-1] in MAY_BE_DASHES:
+            found[-1] += f"={MARKED}{word}"
+        elif option in MAY_BE_DASHES and equals:
+            found.append(f"{option}={MARKED}{value}")
+        else:
+            found.append(word)
+    return found
 
 
 def _command_in(argv: Sequence[str]) -> str | None:

@@ -65,7 +65,7 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset()) ->
     def claim(setting: Setting) -> Claim:
         if setting.source in unknown:
             slot, layer = unknown[setting.source]
-            made = Claim(path, layer.value, slot, layer.origin.at(()))
+            made = Claim(path, layer.value, slot, layer.origin.at(path))
             owns[id(made)] = made, ()
             return made
         tree = ledger.trees[setting.source]

@@ -72,7 +72,7 @@ class Deferred:
     def evaluate(self, path: Path = ()) -> Any:
         """The value of now, as plain data of the reader's own; deferred values in it are computed too.
 
-        path:   where it stands, for messages; what its function raises is said to come from there
+        path:   where it stands, for messages; what its function raises names that place
         raises: DeferredCycle, where it needs itself; BadKey, BadValue, where it gives what no node can hold
         """
         chain: list[Deferred] = _running.__dict__.setdefault("chain", [])

@@ -41,22 +41,26 @@ def _origin_dict(origin: Origin | None) -> dict[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class CatalogOrder:
-    """The resources in the order of visiting."""
+    """The resources in the order of visiting, or in another valid one.
+
+    shuffle: the seed that drew it
+    """
 
     plan: Plan
     name: str
+    shuffle: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """References with where they were declared, and what their lines read."""
         rows = []
-        for ref in self.plan.order():
+        for ref in self.plan.order(self.shuffle):
             resource = self.plan.resources[ref]
             rows.append({"resource": str(ref), "origin": _origin_dict(resource.origin), "reads": list(resource.reads)})
         return {"version": 1, "catalog": self.name, "order": rows}
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """One numbered line a resource."""
-        order = self.plan.order()
+        order = self.plan.order(self.shuffle)
         width = len(str(len(order)))
         for number, ref in enumerate(order, 1):
             resource = self.plan.resources[ref]

@@ -12,14 +12,19 @@ from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.texts.yaml_writing import written
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.hiera import Explanation, UnknownLevel, Unused
+    from nodeattrs.adapters.hiera import Explanation, Needed, UnknownLevel, Unused
+    from nodeattrs.adapters.hiera.recorder import Searched
     from nodeattrs.core.claim import Origin
 
 _MOST_LEAVES = 12
 
 
 def plain(value: Any) -> Any:
-    """A value as data, with a secret as it prints, and an error as what went wrong."""
+    """A value as data, with secrets as they print, and an error as what went wrong."""
+    if type(value) is dict:
+        return {key: plain(entry) for key, entry in value.items()}
+    if type(value) is list:
+        return [plain(entry) for entry in value]
     if isinstance(value, NodeattrsError):
         return {"error": value.kind or type(value).__name__, "code": value.code, "message": value.message}
     return str(value) if hasattr(value, "unwrap") else value
@@ -33,7 +38,7 @@ def _shown(value: Any, width: int = 60) -> str:
 
 def _as_yaml(value: Any) -> Iterator[str]:
     # What `puppet lookup` prints too. No node is known here, so that one lookup starts quickly.
-    text = written(plain(value), aliases=False, width=1_000)
+    text = written(plain(value), blocks=True, width=1_000)
     yield from (printable(line) for line in text.splitlines())
 
 
@@ -125,7 +130,8 @@ class Explained:
 Block = str | list[tuple[str, ...]]
 """A line with its indentation; or rows of cells that stand below each other."""
 
-_OUTCOMES = {"found": "found", "no_key": "no such key", "no_file": "no such file", "unknown": "cannot be read"}
+_OUTCOMES = {"found": "found", "no_key": "no such key", "no_file": "no such file", "unknown": "cannot be read",
+             "no_folder": "no such folder", "skipped": "left out"}  # fmt: skip
 
 
 def _blocks(one: Explanation) -> Iterator[Block]:
@@ -138,13 +144,25 @@ def _blocks(one: Explanation) -> Iterator[Block]:
         yield f"  converted  to {_shown(one.converted)}"
     if one.searched:
         yield "  searched"
-        yield [(item.place.layer, item.place.entry, item.place.file, _OUTCOMES[item.outcome]) for item in one.searched]
+        yield [_searched(item) for item in one.searched]
+    if one.unset:
+        yield "  not set"
+        yield from (f"    {sentence}" for sentence in one.unset)
     yield from _leaf_blocks(one)
+    if one.encrypted:
+        yield "  encrypted"
+        yield [(spell(path) if path else one.key, _places(places), reason) for path, reason, places in one.encrypted]
     yield from _knocked_blocks(one)
     yield from _other_blocks(one)
     if one.needed:
         yield "  looked up on the way"
         yield f"    {', '.join(one.needed)}"
+
+
+def _searched(item: Searched) -> tuple[str, ...]:
+    place = item.place
+    written = f"from {place.declared}" if "%{" in place.declared else ""
+    return place.layer, place.entry, place.file, _OUTCOMES[item.outcome], written
 
 
 def _strategy(data: str | Mapping[str, Any]) -> str:
@@ -194,8 +212,8 @@ def _other_blocks(one: Explanation) -> Iterator[Block]:
             yield f"  {heading}"
             yield [(f"{row.rank} {row.title}", _shown(row.value, 40), _place(row.origin), row.note) for row in found]
     for level in one.unknown:
-        if level.key != one.key:
-            yield f"    {level.key} may be overridden by {level}"
+        if level.key != one.key or level.is_merge:
+            yield f"    {level.sentence(level.key)}"
 
 
 def _places(origins: Iterable[Origin]) -> str:
@@ -309,3 +327,42 @@ class Compared:
                 if value is not ABSENT:
                     text = value.message if isinstance(value, NodeattrsError) else _shown(plain(value), 10_000)
                     yield screen.paint(printable(f"  {mark} {text}"), style)
+
+
+@dataclass(frozen=True, slots=True)
+class Variables:
+    """The variables that hierarchies need.
+
+    nodes: node -> what its hierarchies need, in their order
+    """
+
+    nodes: Mapping[str, Sequence[Needed]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The variables of each node."""
+        return {"version": 1, "nodes": {node: [one.to_dict() for one in found] for node, found in self.nodes.items()}}
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """A line for each variable: for which nodes it is not set, and the shortest path that needs it."""
+        needed: dict[str, list[Needed]] = {}
+        missing: dict[str, dict[str, None]] = {}
+        for node, found in self.nodes.items():
+            for one in found:
+                needed.setdefault(one.variable, []).append(one)
+                if not one.is_set:
+                    missing.setdefault(one.variable, {})[node] = None
+        rows: Block = [(name, self._where(missing.get(name, ())), *_needs(found)) for name, found in needed.items()]
+        yield from (line.strip() for line in _block(rows, screen)) if rows else ()
+
+    def _where(self, missing: Iterable[str]) -> str:
+        names = list(missing)
+        if not names:
+            return "set"
+        some = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        return "not set" if len(names) == len(self.nodes) else f"not set for {some}"
+
+
+def _needs(found: Sequence[Needed]) -> tuple[str, str]:
+    shortest = min(found, key=lambda one: len(one.template))
+    count = len({one.template for one in found})
+    return _place(shortest.origin), shortest.template + (f" and {count - 1} more" if count > 1 else "")

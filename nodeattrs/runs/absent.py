@@ -12,9 +12,11 @@ from nodeattrs.errors import NodeattrsError
 from nodeattrs.keep import Store
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import cookbook_of
+from nodeattrs.runs.cookbooks import RUBY
 from nodeattrs.runs.remembered import remembered
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT
+from nodeattrs.runs.unread import NOT_RUN, writes_in
 from nodeattrs.texts.writes import writes_of
 
 _MOST_NODES, _MOST = 200, 6
@@ -97,6 +99,10 @@ def _written(repository: Repository, node: Node, path: Path) -> Iterator[Elsewhe
         kinds = (("attribute file", cookbook.attribute_files), ("recipe", cookbook.recipes))
         for kind, part, file in ((kind, part, file) for kind, files in kinds for part, file in files.items()):
             text = (cookbook.root / file).read_text("utf-8", "replace") if cookbook.root is not None else ""
+            if file.endswith(RUBY):
+                for line in writes_in(text, path):
+                    yield Elsewhere(Origin(kind, f"{name}::{part}", cookbook.shown(file), line), f"it {NOT_RUN}")
+                continue
             for write in writes_of(text, path) if _last_key(path) in text else ():
                 origin = Origin(kind, f"{name}::{part}", cookbook.shown(file), write.line)
                 decides = "" if write.under is None else f"{cookbook.shown(file)}:{write.under}"

@@ -64,6 +64,8 @@ def _chef_names(table: str, level: str) -> tuple[str, str]:
     return f"{level}_attribute_{_TABLES[table]}", f"{table}_{level}_attributes"
 
 
+MOST_SECONDS = 86_400
+_CHEF_TEXTS = ("policy", "policy_group", "secret_file", "config", "node_name")
 _CHEFS = [name for table in _TABLES for level in LEVELS for name in _chef_names(table, level)]
 """Chef's names of settings of ours."""
 
@@ -80,6 +82,8 @@ class ChefConfig:
     secret_file:       with the secret of encrypted data bags, or ""; a relative path counts from the repository
     config:            Chef's own configuration, or "": `.chef/config.rb`, `.chef/knife.rb`
     node_name:         who is meant where nobody is named, or ""
+    ruby:              attribute files in Ruby are run, where code of the repository is run at all
+    ruby_seconds:      how long one of them may take
     """
 
     cookbook_paths: tuple[str, ...] = ()
@@ -89,6 +93,8 @@ class ChefConfig:
     secret_file: str = ""
     config: str = ""
     node_name: str = ""
+    ruby: bool = False
+    ruby_seconds: float = 60.0
 
 
 @dataclass(frozen=True)
@@ -205,8 +211,13 @@ def _chef(fields: Fields) -> ChefConfig:
     missing = fields.text("chef", "missing_cookbooks") or "error"
     if missing not in ("error", "warn"):
         fields.wrong(("chef", "missing_cookbooks"), f"missing_cookbooks is no {missing!r}", 'write "error" or "warn"')
-    others = (fields.text("chef", name) for name in list(ChefConfig.__dataclass_fields__)[2:])
-    return ChefConfig(tuple(paths), missing, *others)
+    ruby, seconds = (fields.map("chef").get(name, known) for name, known in (("ruby", False), ("ruby_seconds", 60.0)))
+    if type(ruby) is not bool:
+        fields.wrong(("chef", "ruby"), f"ruby is true or false, and not {ruby!r}")
+    if type(seconds) not in (int, float) or not 0 < seconds <= MOST_SECONDS:
+        fields.wrong(("chef", "ruby_seconds"), f"ruby_seconds is a number up to {MOST_SECONDS}, and not {seconds!r}")
+    texts = {name: fields.text("chef", name) for name in _CHEF_TEXTS}
+    return ChefConfig(tuple(paths), missing, **texts, ruby=ruby is True, ruby_seconds=seconds)
 
 
 def with_chefs(config: Config, fields: Fields) -> Config:

@@ -34,6 +34,7 @@ class Asked(NamedTuple):
     policy:         the name of a policy, or a file; "" leaves it to the node
     policy_group:   of the policy
     named_run_list: one of the policy's other run-lists
+    ruby:           attribute files in Ruby are run, by the ruby of this machine
     secret_file:    with the secret of encrypted data bags
     """
 
@@ -41,6 +42,7 @@ class Asked(NamedTuple):
     policy: str = ""
     policy_group: str = ""
     named_run_list: str = ""
+    ruby: bool = False
     secret_file: str = ""
 
 
@@ -110,7 +112,7 @@ class _Hoisted:
     def at(self, path: Path) -> Origin:
         level, rest, group = path[:1], path[1:], self.policy.group
         tree = getattr(self.policy, level[0]) if level else {}
-        is_hoisted = bool(rest) and group in tree and dig(tree[group], rest) not in (ABSENT, None)
+        is_hoisted = bool(rest) and group in tree and dig(tree[group], rest) is not ABSENT
         return self.policy.locator.at((*level, group, *rest) if is_hoisted else path)
 
 
@@ -120,9 +122,9 @@ def _hoisted(tree: Mapping[Any, Any], group: str) -> Mapping[Any, Any]:
 
 
 def _laid(lower: Any, upper: Any) -> Any:
-    """Maps meet key by key, anything else is replaced; null replaces nothing. source: Chef's `hash_only_merge!`"""
+    """Maps meet key by key, anything else is replaced. source: Chef's `hash_only_merge!`"""
     if not isinstance(lower, Mapping) or not isinstance(upper, Mapping):
-        return lower if upper is None else upper
+        return upper
     return {**lower, **{key: _laid(lower.get(key), value) for key, value in upper.items()}}
 
 

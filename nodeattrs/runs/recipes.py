@@ -32,12 +32,14 @@ from nodeattrs.node.values import Sensitive, Symbol, lazy
 from nodeattrs.runs.cookbooks import RUBY, AttributeFileOrder, Cookbook
 from nodeattrs.runs.platform_words import PLATFORM_WORDS, platform_words
 from nodeattrs.runs.resources import RESOURCE_WORDS
+from nodeattrs.runs.ruby_files import RubyFiles
 from nodeattrs.runs.unread import NOT_RUN, included, not_run, note_unread
 from nodeattrs.texts.documents import content_of
 
 ATTRIBUTE_FILE, RECIPE = "attribute file", "recipe"
 
 
+_ALONE = contextlib.nullcontext()
 _words: ContextVar[Mapping[str, Any] | None] = ContextVar("nodeattrs_words", default=None)
 
 
@@ -109,6 +111,7 @@ class RecipeRunner:
     on_log:    called with each line a file logs
     on_recipe: called with the full name of each recipe before it runs
     shared:    more names for recipes and attribute files, such as `read_json`
+    ruby:      runs attribute files in Ruby; without it they are passed over
     """
 
     def __init__(
@@ -119,6 +122,7 @@ class RecipeRunner:
         on_log: Callable[[LogLine], None] | None = None,
         on_recipe: Callable[[str], None] | None = None,
         shared: Mapping[str, Any] | None = None,
+        ruby: RubyFiles | None = None,
     ) -> None:
         self.node = node
         self.recipes: list[str] = []
@@ -140,17 +144,22 @@ class RecipeRunner:
         }
         self._on_log = on_log
         self._on_recipe = on_recipe
+        self._ruby = ruby
+        if ruby is not None:
+            ruby.belong_to(lambda name, here, by: self._order.include(name, here=here, by=by), self._note)
 
     @property
     def attribute_files(self) -> list[str]:
         """ "cookbook/path" of those that ran, in order."""
-        return [file for file in self._order.loaded if not file.endswith(RUBY)]
+        return [file for file in self._order.loaded if self._ruby is not None or not file.endswith(RUBY)]
 
     def load_attribute_files(self, order: list[str]) -> None:
         """Run the attribute files of the cookbooks named. raises: RecipeFailed, NotFound"""
         for name in order:
             if (cookbook := self._cookbook(name)).unread:
                 self._note_unread(Origin(ATTRIBUTE_FILE, name, cookbook.locator.at(()).file), cookbook.unread)
+        if self._ruby is not None:
+            self._ruby.come_after(map(self._cookbook, order))
         self._order.load(order)
 
     def run_recipe(self, name: str, here: str = "", by: Callable[[], Origin] | None = None) -> bool:
@@ -190,7 +199,7 @@ class RecipeRunner:
     def _pass_over(self, cookbook: Cookbook, file: str, kind: str, name: str) -> None:
         """Note what a file in Ruby might set, and of a recipe what those in Ruby might set that it includes."""
         shown = cookbook.shown(file)
-        self.warnings.append(not_run(shown))
+        self.warnings.append(not_run(shown, "--ruby runs it" if kind == ATTRIBUTE_FILE else None))
         text = content_of(pathlib.Path(cookbook.root or "", file), shown).decode("utf-8", "replace")
         self._note_unread(Origin(kind, name, shown), NOT_RUN, text)
         for other in included(text) if kind == RECIPE else ():
@@ -205,7 +214,10 @@ class RecipeRunner:
 
     def _run(self, cookbook: Cookbook, file: str, kind: str, name: str) -> None:
         if file.endswith(RUBY):
-            self._pass_over(cookbook, file, kind, name)
+            if self._ruby is not None and kind == ATTRIBUTE_FILE:
+                self._ruby.run(cookbook, file, name)
+            else:
+                self._pass_over(cookbook, file, kind, name)
             return
         program = cookbook.program(file)
         self.warnings += program.warnings
@@ -215,7 +227,7 @@ class RecipeRunner:
         names = {"__name__": f"{cookbook.name}.{kind.replace(' ', '_')}", "__file__": program.path}
         token = _words.set(words)
         try:
-            with self.node.setting_as(kind, name):
+            with self.node.setting_as(kind, name), self._ruby.beside() if self._ruby else _ALONE:
                 program.run({**_ELSEWHERE[kind], **words, **names})
         except RecipeFailed:
             raise
@@ -267,7 +279,10 @@ class RecipeRunner:
         return include_recipe
 
     def _log(self, message: object, level: str = "info") -> None:
-        line = LogLine(str(message), level, self._caller())
+        self._note(str(message), level, self._caller())
+
+    def _note(self, message: str, level: str, origin: Origin) -> None:
+        line = LogLine(message, level, origin)
         self.log.append(line)
         if self._on_log is not None:
             self._on_log(line)

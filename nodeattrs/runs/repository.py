@@ -366,7 +366,7 @@ class Repository:
         known = {cookbook.name: cookbook for cookbook in cookbooks}
         for cookbook in cookbooks:
             for needed in cookbook.depends:
-                if needed not in self.cookbooks():
+                if needed not in self.cookbooks() and self._chef.missing_cookbooks == "error":
                     path = (cookbook.depends_field, needed)
                     hint = known_or_near(needed, self.cookbooks())
                     faults.append(fault(cookbook.locator, path, f"there is no cookbook {needed}", hint=hint))
@@ -396,7 +396,9 @@ class Repository:
                     if run_code or not self._files("roles", item.name, (".py",)):
                         self.role(item.name)
                 else:
-                    self.cookbook(cookbook_of(item.name)).recipe_file(item.name)
+                    cookbook = self.cookbook(cookbook_of(item.name))
+                    if not cookbook.is_missing:
+                        cookbook.recipe_file(item.name)
             except DocumentError:
                 pass  # reported already, by reading it
             except NodeattrsError as error:
@@ -510,7 +512,7 @@ def _code_of(cookbook: Cookbook) -> list[str]:
 
 
 def _lists_of(role: Role) -> Iterator[tuple[tuple[Any, ...], Iterable[str]]]:
-    yield ("run_list",), role.run_list
+    yield (role.run_list_field,), role.run_list
     for environment, items in role.env_run_lists.items():
         yield ("env_run_lists", environment), items or ()
 

@@ -33,7 +33,7 @@ _MOST_ROUNDS = 500
 _TYPE_WORDS = {"file": "File", "directory": "Directory", "link": "Link", "execute": "Execute", "message": "Log"}
 RESOURCE_WORDS = (
     *_TYPE_WORDS,
-    *("File", "Directory", "Link", "Execute", "Log", "Recipe", "Class"),
+    *(*_TYPE_WORDS.values(), "Recipe", "Class"),
     *("resource", "reference", "refs", "chain", "define", "require_recipe", "contain_recipe"),
 )
 """The words that recipes get. Types of installed packages are declared with `resource` and named with `reference`."""

@@ -64,6 +64,7 @@ class Role(_SaysAttributes):
     description: str = ""
     locator: Locator = field(default=Origin("role"), compare=False, repr=False)
     unread: str = ""
+    run_list_field: str = field(default="run_list", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.locator == Origin("role"):
@@ -78,7 +79,7 @@ class Role(_SaysAttributes):
         for name in (environment, DEFAULT_ENVIRONMENT):
             if name in self.env_run_lists:
                 return ("env_run_lists", name), self.env_run_lists[name] or ()
-        return ("run_list",), self.run_list
+        return (self.run_list_field,), self.run_list
 
 
 @taking(name=str, default_attributes=Mapping, override_attributes=Mapping)
@@ -116,10 +117,12 @@ def read_role(name: str, fields: Fields) -> Role:
 
     raises: DocumentError, with everything that is wrong with it
     """
-    _common(name, fields, _ROLE_FIELDS, "Chef::Role", "role")
+    # Older Chef called the run-list "recipes".
+    listed = "recipes" if "recipes" in fields.tree and "run_list" not in fields.tree else "run_list"
+    _common(name, fields, (*_ROLE_FIELDS, listed), "Chef::Role", "role")
     role = Role(
         name,
-        fields.run_list("run_list"),
+        fields.run_list(listed),
         fields.map("default_attributes"),
         fields.map("override_attributes"),
         {
@@ -128,6 +131,7 @@ def read_role(name: str, fields: Fields) -> Role:
         },
         fields.text("description"),
         fields.locator,
+        run_list_field=listed,
     )
     fields.finish()
     return role

@@ -30,6 +30,7 @@ from nodeattrs.runs.recipes import LogLine, RecipeRunner
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.resources import Resources, finder
 from nodeattrs.runs.roles import Environment
+from nodeattrs.runs.ruby_files import RubyFiles
 from nodeattrs.runs.run_list import Expansion
 from nodeattrs.texts.documents import Document
 
@@ -140,7 +141,8 @@ def run_node(
     }
     readers = reader_words(repository, node)
     known["data_bag_item"] = readers.pop("data_bag_item")
-    runner = RecipeRunner(node, plan.cookbook, known, log, resources.enter, readers)
+    ruby = RubyFiles.of_run(repository, node, known)
+    runner = RecipeRunner(node, plan.cookbook, known, log, resources.enter, readers, ruby)
     resources.include = runner.run_recipe
     runner.load_attribute_files(plan.cookbooks)
     for recipe in expansion.recipes:
@@ -150,7 +152,7 @@ def run_node(
     warnings: list[NodeattrsError] = [*repository.warnings, *facts.warnings]
     if json_attributes is not None:
         warnings.extend(json_attributes.warnings)
-    warnings += [*runner.warnings, *double_keys(node)]
+    warnings += [*runner.warnings, *(ruby.warnings if ruby else ()), *double_keys(node)]
     return Run(
         node, expansion, runner.attribute_files, runner.recipes, runner.log, warnings, catalog, runner.included, policy
     )

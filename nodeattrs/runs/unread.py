@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError
 from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.slot_names import ATTRIBUTE_FILE
@@ -33,9 +35,30 @@ def note_unread(node: Attributes, origin: Origin, reason: str, text: str | None 
     words = _SETS if origin.kind == ATTRIBUTE_FILE else _NODE_SETS
     named = {"rm"} if text is None else {found[1] for found in words.finditer(text)}
     named |= {"normal"} if "set" in named else set()  # its older name
+    locator = origin if text is None else _Unread(origin, text)
     for level in _LEVELS:
         if level in named or ("rm" in named and level in _COOKBOOKS):
-            node.unknown(level, origin.name, origin, reason)
+            node.unknown(level, origin.name, locator, reason)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unread:
+    """Knows the line of a text that would set a path, where one is written out."""
+
+    origin: Origin
+    text: str
+
+    def at(self, path: Path) -> Origin:
+        return replace(self.origin, line=next(writes_in(self.text, path), None))
+
+
+def writes_in(text: str, path: Path) -> Iterator[int]:
+    """The lines of a text that set something at a path, or above or below it, as far as the keys are written out."""
+    keys = [rf"\[\s*[:'\"]{re.escape(str(step))}['\"]?\s*\]" for step in path]
+    above = ["".join(keys[:depth]) for depth in range(len(keys) - 1, 0, -1)]
+    places = "|".join(["".join(keys) + r"(?:\[[^\]\n]*\])*", *above])
+    for found in re.finditer(rf"(?<!\])(?:{places})\s*(?:=(?![=~>])|<<|\+=)", text) if keys else ():
+        yield text.count("\n", 0, found.start()) + 1
 
 
 def included(text: str) -> Iterator[str]:

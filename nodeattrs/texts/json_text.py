@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 from nodeattrs.core.budget import MAX_DIGITS, Budget
@@ -45,14 +46,15 @@ _HINTS = {
 }
 
 
-def read(text: Text, budget: Budget) -> Reading:
+def read(text: Text, budget: Budget, number: Callable[[str], float] = finite) -> Reading:
     """What *text* says. A key written twice: the last one counts, as in Chef, with a warning.
 
+    number: makes a float of its spelling
     cost:   the library's parser, and one look at each map and list
     raises: DocumentError; TooMuch
     """
     try:
-        tree = _DECODER.decode(text.text)
+        tree = _decoder(number).decode(text.text)
     except json.JSONDecodeError as error:
         raise _explained(text, error) from error
     except RecursionError:
@@ -79,7 +81,9 @@ def _refused(word: str) -> Any:
     raise NoNumber(word)
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refused, parse_float=finite)
+@cache
+def _decoder(number: Callable[[str], float]) -> json.JSONDecoder:
+    return json.JSONDecoder(parse_constant=_refused, parse_float=number)
 
 
 def _quotes(text: str) -> int:

@@ -19,6 +19,8 @@ __all__ = ["Case"]
 PRESENT = re.compile(r"""[{\[(]|"[^"]*"|'[^']*'|\w+|\S""")
 """What begins at a column: a bracket, a text, a word."""
 
+CODE = (".py", ".rb")
+
 MOST_UP = 6
 """How many enclosing entries are taken away in search of the next in line."""
 
@@ -181,7 +183,7 @@ class Case:
 
     def _decides_at(self, words: str) -> bool:
         """Whether a line of code that decides has these words."""
-        lines = ((file, line) for file, line in lines_of(self.input.files) if file.endswith(".py") and words in line)
+        lines = ((file, line) for file, line in lines_of(self.input.files) if file.endswith(CODE) and words in line)
         return any(self.system.decides(file, line) for file, line in lines)
 
     def is_gone(self, row: Row, files: Files) -> bool:
@@ -194,7 +196,7 @@ class Case:
 
     def is_removed_by_value(self, one: Setting) -> bool:
         """Whether a line of code that decides names the value: a removal, which takes no other one out."""
-        lines = ((file, line) for file, line in lines_of(self.input.files) if file.endswith(".py") and one.old in line)
+        lines = ((file, line) for file, line in lines_of(self.input.files) if file.endswith(CODE) and one.old in line)
         return any(self.system.decides(file, line) for file, line in lines)
 
     def is_decided(self, row: Row) -> bool:
@@ -203,7 +205,7 @@ class Case:
 
     def is_computed(self, row: Row) -> bool:
         """Whether a line of code sets what it does not say."""
-        return str(row.file).endswith(".py") and bool(self.line(row).strip()) and not self.is_decided(row)
+        return str(row.file).endswith(CODE) and bool(self.line(row).strip()) and not self.is_decided(row)
 
     def statement(self, row: Row) -> Setting:
         """A line of code that computes a value, as if it were a setting."""

@@ -44,8 +44,8 @@ def _withouts(text: str, suffix: str, at: int) -> Iterator[str]:
         if _is_list_of_entries(text, opener, suffix):
             yield _without_entry(text, opener, at, suffix)
         at = opener
-    if suffix == ".py":
-        yield _without_statement(text, at, "pass")
+    if suffix in (".py", ".rb"):
+        yield _without_statement(text, at, "pass" if suffix == ".py" else "nil")
     elif suffix == ".toml":
         yield from _without_toml(text, at)
     elif suffix == ".pp":
@@ -119,7 +119,7 @@ def _is_list_of_entries(text: str, opener: int, suffix: str) -> bool:
     if text[opener] == "(":
         called = _CALLED.search(text, 0, opener)
         return bool(called) and called[1].rpartition(".")[2] in LISTING
-    return not (suffix == ".py" and text[opener] == "[" and re.search(r"[\w\])]$", text[:opener]))
+    return not (suffix in (".py", ".rb") and text[opener] == "[" and re.search(r"[\w\])]$", text[:opener]))
 
 
 def _without_entry(text: str, opener: int, at: int, suffix: str) -> str:

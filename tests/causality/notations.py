@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from tests.causality.maker import Maker, Raw, Tree
 
-__all__ = ["json_text", "python_text", "shared_text", "toml_text", "yaml_text"]
+__all__ = ["json_text", "python_text", "ruby_text", "shared_text", "toml_text", "yaml_text"]
 
 
 def _is_blocky(tree: Tree) -> bool:
@@ -156,6 +156,15 @@ def _toml_inline(tree: Tree) -> str:
     return f'"{tree}"' if tree.is_text else str(tree)
 
 
+# --- Ruby
+
+
+def ruby_text(tree: Tree, random: random.Random) -> str:
+    """A map of Ruby, keys as texts or symbols: on one line, or an entry a line."""
+    colon = random.choice((" => ", ": "))
+    return "\n".join(_bracketed(_renamed(tree, {"null": "nil"}), random, "", '"', colon))
+
+
 # --- Python
 
 
@@ -166,12 +175,12 @@ def python_text(tree: Tree, random: random.Random) -> str:
     """A literal of Python: on one line, or an entry a line."""
     if isinstance(tree, Raw):
         return f'"{tree}"' if tree.is_text else PYTHON.get(tree, str(tree))
-    return "\n".join(_bracketed(_pythonic(tree), random, "", '"', ": ", trailing=","))
+    return "\n".join(_bracketed(_renamed(tree, PYTHON), random, "", '"', ": ", trailing=","))
 
 
-def _pythonic(tree: Tree) -> Tree:
+def _renamed(tree: Tree, words: dict[str, str]) -> Tree:
     if isinstance(tree, dict):
-        return {key: _pythonic(entry) for key, entry in tree.items()}
+        return {key: _renamed(entry, words) for key, entry in tree.items()}
     if isinstance(tree, list):
-        return [_pythonic(entry) for entry in tree]
-    return Raw(PYTHON.get(tree, tree))
+        return [_renamed(entry, words) for entry in tree]
+    return Raw(words.get(tree, tree))

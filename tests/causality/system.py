@@ -53,13 +53,13 @@ TOKEN = re.compile(r"(?<![\d-])w?7\d{5}(?!\d)")
 MARKER = "--"
 """What a generated scalar begins with that knocks out another one: it decides, and sets nothing."""
 
-FIXED = re.compile(r"(null|None|true|false|True|False|\{\}|\[\])(?=[,\s]*# set$)", re.MULTILINE)
+FIXED = re.compile(r"(null|nil|None|true|false|True|False|\{\}|\[\])(?=[,\s]*# set$)", re.MULTILINE)
 """A value that no token can stand in; the comment says that the line sets it."""
 
 BARE_FIXED = re.compile(r"(?<=[:\[{,\s])(null|true|false|\{\}|\[\])(?=\s*([,\]}]|$))", re.MULTILINE)
 """The same in JSON and TOML, which have no other use for these words."""
 
-SHOWN = {"null": "None", "true": "True", "false": "False"}
+SHOWN = {"null": "None", "nil": "None", "true": "True", "false": "False"}
 FLIPPED = {"true": "false", "false": "true", "True": "False", "False": "True"}
 
 

@@ -14,8 +14,8 @@ ROOMS = {
         "sensitive shared snapshot unknown_slots value_causes values view writers"
     ),
     "adapters/hiera": (
-        "answer borders budget hiera_census hiera_config hiera_explain hiera_laws hiera_lookup hiera_merge hiera_types "
-        "hiera_unknown hiera_yaml yaml_readers"
+        "answer borders budget hiera_census hiera_config hiera_control hiera_explain hiera_eyaml hiera_laws "
+        "hiera_lookup hiera_merge hiera_nodes hiera_types hiera_unknown hiera_yaml yaml_readers"
     ),
     "adapters/cloudinit": (
         "answer borders budget cloudinit_changes cloudinit_definitions cloudinit_documented cloudinit_explain "
@@ -34,10 +34,11 @@ ROOMS = {
 }
 """Room -> the stems of its test files. Those of the command line, of the vectors and of the oracles are far away."""
 
-_ADAPTERS = Path(__file__).parents[2] / "nodeattrs" / "adapters"
-for _file in sorted(_ADAPTERS.glob("*/__init__.py")):
-    ROOMS.setdefault(f"adapters/{_file.parent.name}", f"answer borders budget {_file.parent.name}")
-"""A young adapter has one test file."""
+_TESTS = Path(__file__).parents[1]
+for _file in sorted(_TESTS.parent.glob("nodeattrs/adapters/*/__init__.py")):
+    _own = sorted(test.stem.removeprefix("test_") for test in _TESTS.glob(f"test_{_file.parent.name}*.py"))
+    ROOMS.setdefault(f"adapters/{_file.parent.name}", " ".join(["answer borders budget", *_own]))
+"""A young adapter has the files that begin with its name."""
 
 
 def room_of(file: str) -> str:

@@ -79,9 +79,9 @@ def answer(task)
   Puppet[:code] = task['manifest']
   environment = Puppet::Node::Environment.create(:production, [])
   node = Puppet::Node.new('here', environment: environment)
-  catalog = Puppet.override(current_environment: environment) do
-    Puppet::Parser::Compiler.compile(node).to_ral
-  end
+  compiled = Puppet.override(current_environment: environment) { Puppet::Parser::Compiler.compile(node) }
+  $compiled = JSON.parse(compiled.to_json)
+  catalog = Puppet.override(current_environment: environment) { compiled.to_ral }
   transaction = nil
   begin
     catalog.apply { |one| transaction = one }
@@ -105,12 +105,12 @@ end)
 Puppet::Util::Log.level = :crit
 
 $stdin.each_line do |line|
-  $cycle = nil
+  $cycle = $compiled = nil
   begin
     told = answer(JSON.parse(line))
   rescue StandardError => e
     told = { 'error' => e.message, 'cycle' => $cycle }
   end
-  puts JSON.generate(told)
+  puts JSON.generate(told.merge('catalog' => $compiled))
   $stdout.flush
 end

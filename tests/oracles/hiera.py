@@ -1,4 +1,4 @@
-"""python -m tests.oracles.hiera [--trees N]
+"""python -m tests.oracles.hiera [--trees N] | trees DIR [--keys N] | eyaml
 
 Random trees and lookups, the same ones each time, answered by us and by real Puppet in
 one Ruby process. Prints how many answers were compared; exit code 0 if there were some
@@ -21,8 +21,11 @@ import yaml
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from nodeattrs.adapters.hiera import Hiera, Sensitive
+from nodeattrs.adapters.hiera import Hiera
 from nodeattrs.errors import NodeattrsError
+from tests.oracles import hiera_control
+from tests.oracles.hiera_control import encoded
+from tests.oracles.hiera_eyaml import eyaml
 from tests.oracles.puppet import ruby_with_puppet
 from tests.vectors.values import spelled
 
@@ -156,8 +159,7 @@ def ours(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for call in task["lookups"]:
         scope = hiera.scope(task["facts"], node=task["node"])
         try:
-            value = scope.lookup(call["name"], merge=call.get("merge"))
-            yield {"value": {"$sensitive": value.unwrap()} if isinstance(value, Sensitive) else value}
+            yield {"value": encoded(scope.lookup(call["name"], merge=call.get("merge")))}
         except NodeattrsError as error:
             yield {"error": str(error)}
 
@@ -190,9 +192,20 @@ def _agree(got: dict[str, Any], theirs: dict[str, Any]) -> bool:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.oracles.hiera", description="Our lookups beside Puppet's.")
+    parser.add_argument(
+        "what", nargs="?", choices=("random", "trees", "eyaml"), default="random", help="(default: random)"
+    )
+    parser.add_argument("folder", nargs="?", type=Path, help="for trees: a folder of control repositories")
+    parser.add_argument("--keys", type=int, default=0, help="for trees: at most so many keys of each (default: all)")
     parser.add_argument("--trees", type=int, default=300, help="how many random trees (default: 300)")
     parser.add_argument("--keep", type=Path, help="write the trees here, and leave them")
     asked = parser.parse_args(arguments)
+    if asked.what == "eyaml":
+        with tempfile.TemporaryDirectory() as folder:
+            return eyaml(*ruby_with_puppet(Path(folder) / "puppet"))
+    if asked.what == "trees":
+        with tempfile.TemporaryDirectory() as folder:
+            return hiera_control.trees(asked.folder, *ruby_with_puppet(Path(folder) / "puppet"), asked.keys)
     with tempfile.TemporaryDirectory() as folder:
         home = asked.keep or Path(folder) / "trees"
         tasks = [written(tree, home / str(at)) for at, tree in enumerate(drawn(asked.trees))]

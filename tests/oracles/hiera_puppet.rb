@@ -13,25 +13,44 @@ Puppet.initialize_settings(
 def in_scope(task)
   root = task['root']
   Puppet[:hiera_config] = File.join(root, 'global', 'hiera.yaml')
-  environments = Puppet::Environments::Directories.new(File.join(root, 'environments'), [])
-  modules = File.join(root, 'environments', task['environment'], 'modules')
-  environment = environments.get(task['environment'].to_sym).override_with(modulepath: [modules])
-  Puppet.override(environments: environments, current_environment: environment) do
+  Puppet[:basemodulepath] = ''
+  environments = Puppet::Environments::Directories.new(task['environmentpath'] || File.join(root, 'environments'), [])
+  Puppet.override(environments: environments) { yield_in(environments, task) { |scope| yield scope } }
+end
+
+def yield_in(environments, task)
+  found = environments.get(task['environment'].to_sym)
+  modules = [File.join(task['root'], 'environments', task['environment'], 'modules')]
+  modules = found.full_modulepath if task['modules'] == 'conf'
+  # Neither a manifest nor the script of config_version is run.
+  environment = Puppet::Node::Environment.create(found.name, modules)
+  Puppet.override(current_environment: environment) do
     node = Puppet::Node.new(
       task['node'], environment: environment, facts: Puppet::Node::Facts.new(task['node'], task['facts'])
     )
     node.merge(task['facts'])
+    (task['variables'] || {}).each { |name, value| node.parameters[name] = value }
     hostname, domain = task['node'].split('.', 2)
-    node.trusted_data = {
+    node.trusted_data = task['trusted'] || {
       'authenticated' => 'local', 'certname' => task['node'], 'hostname' => hostname, 'domain' => domain,
       'extensions' => {}, 'external' => {}
     }
     compiler = Puppet::Parser::Compiler.new(node)
     Puppet.override(compiler.context_overrides) do
       compiler.send(:set_node_parameters)
+      (task['stubs'] || {}).each { |name, kind| stub(compiler, name, kind) }
       yield compiler.topscope
     end
   end
+end
+
+# An empty level in the place of a function that nobody has; those of modules are not run.
+def stub(compiler, name, kind)
+  function = Puppet::Functions.create_function(name.to_sym) do
+    define_method(name) { |*asked| kind == 'data_hash' ? {} : asked.last.not_found }
+  end
+  loader = compiler.loaders.puppet_system_loader
+  loader.set_entry(Puppet::Pops::Loader::TypedName.new(:function, name), function.new(nil, loader))
 end
 
 def arguments(call)
@@ -66,28 +85,37 @@ DeepMerge.singleton_class.prepend(CopyFirst)
 
 def answer(task, call, copy_first)
   $copy_first = copy_first
-  in_scope(task) do |scope|
-    { 'value' => plain(scope.call_function('lookup', arguments(call))) }
-  rescue StandardError, SystemStackError => e
-    { 'error' => "#{e.class}: #{e.message}"[0, 300] }
-  end
+  in_scope(task) { |scope| answer_in(scope, call) }
+end
+
+def answer_in(scope, call)
+  { 'value' => plain(scope.call_function('lookup', arguments(call))) }
+rescue StandardError, SystemStackError, NotImplementedError => e
+  { 'error' => "#{e.class}: #{e.message}"[0, 300] }
 end
 
 def plain(value)
   case value
   when Puppet::Pops::Types::PSensitiveType::Sensitive then { '$sensitive' => plain(value.unwrap) }
-  when Hash then value.to_h { |key, entry| [key, plain(entry)] }
+  when Hash then value.to_h { |key, entry| [key.is_a?(String) ? key : "$#{key.class}:#{key}", plain(entry)] }
   when Array then value.map { |entry| plain(entry) }
-  else value
+  when Float then value.finite? ? value : { '$float' => value.to_s }
+  when String, Integer, true, false, nil then value
+  else { '$other' => value.class.name }
   end
 end
 
 $stdin.each_line do |line|
   task = JSON.parse(line)
   begin
-    answers = task['lookups'].map do |call|
-      { 'as_is' => answer(task, call, false), 'copy_first' => answer(task, call, true) }
-    end
+    $copy_first = false
+    answers = if task['fast'] # one compiler for all; what it leaks from lookup to lookup is asked again
+                in_scope(task) { |scope| task['lookups'].map { |call| answer_in(scope, call) } }
+              else
+                task['lookups'].map do |call|
+                  { 'as_is' => answer(task, call, false), 'copy_first' => answer(task, call, true) }
+                end
+              end
   rescue StandardError => e
     answers = { 'failed' => "#{e.class}: #{e.message}\n#{e.backtrace.first(3).join("\n")}" }
   end

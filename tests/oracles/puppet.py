@@ -21,7 +21,15 @@ def ruby_with_puppet(folder: Path) -> tuple[str, dict[str, str]]:
     archives = folder / "archives"
     (archives / "partial").mkdir(parents=True)
     options = ["-o", f"Dir::Cache::archives={archives}", "-o", "Debug::NoLocking=1", "-qq", "-y"]
-    fetch = ["apt-get", *options, "--no-install-recommends", "--download-only", "install", "puppet-agent"]
+    fetch = [
+        "apt-get",
+        *options,
+        "--no-install-recommends",
+        "--download-only",
+        "install",
+        "puppet-agent",
+        "hiera-eyaml",
+    ]
     done = subprocess.run(fetch, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
     if done.returncode != 0:  # the lists of packages may never have been fetched
         subprocess.run(["apt-get", "update", "-qq"], capture_output=True)

@@ -6,6 +6,7 @@ first     first saves at once in places where nothing is     --count rounds (100
 flips     single bits flipped, files cut                     --count copies (2000); sqlite, directory
 disk      a disk of 600 KiB that gets full                   --count disks (20); sqlite, directory, as root
 apply     folders swapped for links under a catalog          --count catalogs (1000); no store
+carry     histories of 53 nodes from SQLite round all stores --count revisions of each (10); all stores
 
 Prints the figures as JSON. Exit code 0 if nothing bad happened, else 1.
 """
@@ -26,7 +27,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests import postgresql_server, store_exam
-from tests.strain import apply, disk, flips, kill, pgbench, writers
+from tests.strain import apply, carry, disk, flips, kill, pgbench, writers
 
 ENGINES = {"sqlite": "nodes.db", "directory": "nodes", "postgresql": None}
 WRITERS = 8
@@ -47,6 +48,7 @@ def main(words: list[str]) -> int:
         parser.error(f"{options.kind} is about the files of sqlite and directory")
     if options.kind == "disk" and not disk.is_possible():
         parser.error("disk needs the right to mount one")
+    postgresql_server.IS_DURABLE = options.kind == "writers"
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         began = time.monotonic()
         figures = strained(
@@ -68,6 +70,7 @@ def strained(kind: str, engine: str, count: int, seed: int, folder: pathlib.Path
         "flips": lambda: flips.strain(folder, file, count, chance),
         "disk": lambda: disk.strain(folder, file, count, chance),
         "apply": lambda: apply.strain(folder, count),
+        "carry": lambda: carry.strain(_round(folder), count, chance),
     }
     return ways[kind]()
 
@@ -77,8 +80,13 @@ def _place(engine: str, folder: pathlib.Path, name: str = "") -> str:
     return postgresql_server.fresh() if file is None else str(folder / f"{name}{file}")
 
 
+def _round(folder: pathlib.Path) -> list[str]:
+    engines = ["sqlite", *(["postgresql"] if not postgresql_server.why_not() else []), "directory", "sqlite"]
+    return [_place(engine, folder, str(number)) for number, engine in enumerate(engines)]
+
+
 def _written(engine: str, place: str, count: int) -> dict[str, Any]:
-    figures = writers.strain(place, WRITERS, count)
+    figures = writers.strain(place, WRITERS, count)  # the server waits for its disk, as one does that keeps things
     if engine == "postgresql":
         figures["pgbench"] = pgbench.rate(place, WRITERS)
         figures["share"] = round(figures["rate"] / figures["pgbench"], 3) if figures["pgbench"] else None
@@ -97,7 +105,7 @@ def _first(engine: str, folder: pathlib.Path, count: int) -> dict[str, Any]:
     return {"rounds": count, "bad": bad}
 
 
-COUNTS = {"kill": 1_000, "writers": 2_000, "first": 100, "flips": 2_000, "disk": 20, "apply": 1_000}
+COUNTS = {"kill": 1_000, "writers": 2_000, "first": 100, "flips": 2_000, "disk": 20, "apply": 1_000, "carry": 10}
 
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # a server that was started is stopped then, too

@@ -98,6 +98,8 @@ def _lists(fields: _Fields, field: str, offset: int, given: list[Literal]) -> No
 
 def _more_lists(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None:
     (value, mark), *_ = given
+    if not isinstance(value, dict):
+        raise _Wrong("takes a map")
     if field not in fields.tree:
         fields.put(field, {}, offset, {})
     for name, items in value.items():

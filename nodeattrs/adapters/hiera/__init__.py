@@ -7,10 +7,24 @@
 
 from typing import TYPE_CHECKING
 
-from nodeattrs.adapters.hiera.census import Unused, differences, undecided, unused, view
+from nodeattrs.adapters.hiera.answers import trusted_facts
+from nodeattrs.adapters.hiera.census import (
+    Kept,
+    Seen,
+    Unused,
+    across,
+    as_asked,
+    differences,
+    still_encrypted,
+    undecided,
+    unused,
+    view,
+)
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, CannotDig, CannotMerge, HieraError, KeyNotFound
+from nodeattrs.adapters.hiera.hierarchies import has_environments
 from nodeattrs.adapters.hiera.scope import REQUIRED, Hiera, Scope
 from nodeattrs.adapters.hiera.strategies import merge
+from nodeattrs.adapters.hiera.values import Encrypted, encrypted_in
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown
@@ -18,6 +32,8 @@ from nodeattrs.lazily import imported
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera.explain import Explanation, UnknownLevel
+    from nodeattrs.adapters.hiera.eyaml import Pkcs7
+    from nodeattrs.adapters.hiera.variables import Needed, needed
 
 __all__ = [
     "ABSENT",
@@ -26,17 +42,29 @@ __all__ = [
     "BadLookup",
     "CannotDig",
     "CannotMerge",
+    "Encrypted",
     "Explanation",
     "Hiera",
     "HieraError",
+    "Kept",
     "KeyNotFound",
+    "Needed",
+    "Pkcs7",
     "Scope",
+    "Seen",
     "Sensitive",
     "Unknown",
     "UnknownLevel",
     "Unused",
+    "across",
+    "as_asked",
     "differences",
+    "encrypted_in",
+    "has_environments",
     "merge",
+    "needed",
+    "still_encrypted",
+    "trusted_facts",
     "undecided",
     "unused",
     "view",
@@ -44,4 +72,13 @@ __all__ = [
 
 
 # A lookup that nobody asks about does not load the answers.
-__getattr__ = imported(__name__, dict.fromkeys(("Explanation", "UnknownLevel"), "explain"))
+__getattr__ = imported(
+    __name__,
+    {
+        "Explanation": "explain",
+        "UnknownLevel": "explain",
+        "Needed": "variables",
+        "needed": "variables",
+        "Pkcs7": "eyaml",
+    },
+)

@@ -7,10 +7,10 @@ meet only the strategies know, and what a call may ask for besides is the scope'
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from nodeattrs.adapters.hiera.config import Config
+from nodeattrs.adapters.hiera.config import Config, Entry
 from nodeattrs.adapters.hiera.data import Source
 from nodeattrs.adapters.hiera.errors import BadLookup, HieraError
 from nodeattrs.adapters.hiera.expressions import planned
@@ -100,6 +100,19 @@ class Asking:
         return found
 
 
+def trusted_facts(node: str) -> dict[str, Any]:
+    """The trusted facts of a node of which only the name is known."""
+    hostname, _, domain = node.partition(".")
+    return {
+        "authenticated": "local",
+        "certname": node,
+        "hostname": hostname,
+        "domain": domain or None,
+        "extensions": {},
+        "external": {},
+    }
+
+
 class Answers:
     """What a loaded tree answers one node. What was resolved is kept, the answers are not.
 
@@ -120,17 +133,8 @@ class Answers:
         self.tree = tree
         self.node = node
         self.environment = environment
-        if trusted is None:
-            hostname, _, domain = node.partition(".")
-            trusted = {
-                "authenticated": "local",
-                "certname": node,
-                "hostname": hostname,
-                "domain": domain or None,
-                "extensions": {},
-                "external": {},
-            }
-        given = {"facts": facts, "trusted": trusted, "environment": environment}
+        trusted = trusted_facts(node) if trusted is None else trusted
+        given = {"server_facts": {}, "facts": facts, "trusted": trusted, "environment": environment}
         self.variables: dict[str, Any] = {**facts, **given, **variables}
         self.has_unknown = False
         self._levels: dict[tuple[str, str | None], tuple[Level, ...]] = {}
@@ -151,6 +155,26 @@ class Answers:
     def places(self, module: str | None = None) -> list[Place]:
         """Every place that is searched for a key of a module, in order, whether its file is there or not."""
         return [place for levels in self._layers(module) for level in levels for place in level.places]
+
+    def entries(self, module: str | None = None) -> Iterator[tuple[str, Config, Entry]]:
+        """The levels that are searched for a key of a module as hiera.yaml has them, each with its layer."""
+        last = None if module is None else self.tree.module_layer(self.environment, module)
+        first = self.tree.global_layer(), self.tree.environment_layer(self.environment)
+        for layer, config in zip(("global", "environment", "module"), (*first, last), strict=True):
+            if config is not None:
+                yield from ((layer, config, entry) for entry in config.entries)
+        if last is not None:
+            yield from (("default_hierarchy", last, entry) for entry in last.defaults or ())
+
+    def in_hierarchies(self) -> Asking:
+        """What fills in the templates of a hierarchy."""
+        return Asking(self, None, None, (_HIERARCHY,))
+
+    def sources(self, key: str) -> tuple[int, ...]:
+        """What has a key, or might have it, in order: equal for scopes that find it in the same places."""
+        root = str(split_key(key)[0])
+        sources = [place.source for place in self.places(self.module_with_data(root)) if place.source is not None]
+        return tuple(id(source) for source in sources if root in getattr(source, "tree", (root,)))
 
     def merges(self, key: str) -> bool:
         """Whether a key takes part of its value from every place that has it, by its lookup_options."""
@@ -266,8 +290,8 @@ class Answers:
 
         def ask(place: Place) -> Part:
             value = ABSENT if place.source is None else place.source.value(root, asking)
-            if type(value) is Unknown and root != NAME:
-                self._met_unknown(place, value)
+            if type(value) is Unknown:
+                self._met_unknown(place, value, is_asked=root != NAME)
             return NOTHING if value is ABSENT else Part(value, None)
 
         def record(place: Place) -> Part | Folding:
@@ -285,10 +309,10 @@ class Answers:
         except NodeattrsError:
             return ABSENT
 
-    def _met_unknown(self, place: Place, unknown: Unknown) -> None:
+    def _met_unknown(self, place: Place, unknown: Unknown, *, is_asked: bool = True) -> None:
         """A level was asked that cannot be read. raises: UnknownLayer, where one is strict"""
         self.has_unknown = True
-        if self.tree.is_strict:
+        if self.tree.is_strict and is_asked:
             raise unknown_layer(Unknown(place.entry, unknown.reason), place.origin)
 
     def _default_hierarchy(self, root: str, module: str, asking: Asking, recorder: Recorder | None) -> Any:
@@ -339,10 +363,12 @@ class Answers:
         found = self._levels.get((layer, module))
         if found is None:
             found = self._levels[layer, module] = tuple(self._resolve(layer, config))
+            if layer in ("global", "environment") and not config.built_in and _is_bare(found):
+                self.tree.warn_of_nothing(config)
         return found
 
     def _resolve(self, layer: str, config: Config) -> Iterable[Level]:
-        speech = Asking(self, None, None, (_HIERARCHY,))
+        speech = self.in_hierarchies()
         entries = config.defaults if layer == "default_hierarchy" else config.entries
         for entry in entries or ():
             try:
@@ -366,6 +392,7 @@ class Answers:
                     self.tree.source(entry, location.path, options, config.file),
                     config.file,
                     entry.line,
+                    location.folder,
                 )
                 for location in locations
             )
@@ -406,3 +433,8 @@ class Answers:
 
     def _asking_options(self) -> Asking:
         return Asking(self, None, None, (NAME,))
+
+
+def _is_bare(levels: Sequence[Level]) -> bool:
+    """Whether levels should have files, and not one is there."""
+    return bool(levels) and not any(place.source is not None for level in levels for place in level.places)

@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.adapters.hiera.data import DataFile
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
 from nodeattrs.adapters.hiera.keys import NAME
 from nodeattrs.adapters.hiera.scope import Scope
+from nodeattrs.adapters.hiera.values import encrypted_in
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.tree import ABSENT, strict_key
+from nodeattrs.core.tree import ABSENT, spell, strict_key
 from nodeattrs.errors import NodeattrsError
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def view(scope: Scope) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key in scope.known_keys():
         try:
-            found[key] = scope.lookup(_quoted(key), default_value=ABSENT)
+            found[key] = scope.lookup(as_asked(key), default_value=ABSENT)
         except NodeattrsError as error:
             found[key] = error
     return {key: value for key, value in found.items() if value is not ABSENT}
@@ -59,11 +60,63 @@ def undecided(scope: Scope) -> dict[str, tuple[UnknownLevel, ...]]:
     found: dict[str, tuple[UnknownLevel, ...]] = {}
     for key in scope.known_keys() if scope.has_unknown else ():
         with suppress(NodeattrsError):
-            found[key] = scope.unknown_levels(_quoted(key))
+            found[key] = scope.unknown_levels(as_asked(key))
     return {key: levels for key, levels in found.items() if levels}
 
 
-def _quoted(key: str) -> str:
+class Seen(NamedTuple):
+    """What one scope sees of a key: the value or the error, who set it, and which levels might decide otherwise."""
+
+    value: Any
+    origins: tuple[Origin, ...] = ()
+    unknown: tuple[UnknownLevel, ...] = ()
+
+
+@taking(scopes=Mapping, key=str)
+def across(scopes: Mapping[str, Scope], key: str, **arguments: Any) -> dict[str, Seen]:
+    """What many scopes see of a key.
+
+    arguments: those of `Scope.lookup`
+    cost:      a lookup each, and an explanation for each value that comes from other files than an equal one
+    """
+    known: dict[Any, Seen] = {}
+    found: dict[str, Seen] = {}
+    for name, scope in scopes.items():
+        try:
+            value = scope.lookup(key, **arguments)
+        except NodeattrsError as error:
+            found[name] = Seen(error)
+            continue
+        alike = scope.environment, scope.sources(key), _compared(value)
+        if alike not in known:
+            explanation = scope.explain(key, **arguments)
+            known[alike] = Seen(value, explanation.origins(), explanation.unknown)
+        found[name] = known[alike]
+    return found
+
+
+class Kept(NamedTuple):
+    """What of a value nobody decrypted: its key and path, why, and where it stands."""
+
+    key: str
+    reason: str
+    origins: tuple[Origin, ...]
+
+
+@taking(scope=Scope, values=Mapping)
+def still_encrypted(scope: Scope, values: Mapping[str, Any], merge: Any = None) -> list[Kept]:
+    """What of some values of a scope, by their keys, is still encrypted.
+
+    cost: an explanation for each key that has some of it
+    """
+    found = []
+    for key, value in values.items():
+        for path, reason, origins in scope.explain(key, merge=merge).encrypted if encrypted_in(value) else ():
+            found.append(Kept(f"{key}.{spell(path)}" if path else key, reason, origins))
+    return found
+
+
+def as_asked(key: str) -> str:
     """A key of a file as one asks for it: dots and quotes in it do not divide it."""
     if not any(mark in key for mark in ".'\""):
         return key

@@ -17,16 +17,14 @@ from nodeattrs.adapters.hiera.errors import BadData, bad_data
 from nodeattrs.core.tree import Path, meant
 from nodeattrs.texts.documents import Document
 
-FUNCTION_KINDS = ("data_hash", "lookup_key", "data_dig")
-LOCATION_KINDS = ("path", "paths", "glob", "globs", "mapped_paths", "uri", "uris")
-_ELSEWHERE = {
-    "uri": "locations are files here; use path or a data function of your own",
-    "uris": "locations are files here; use paths or a data function of your own",
-    "hiera3_backend": "version 3 backends need Ruby; write the data as YAML, or a data function of your own",
-    "v4_data_hash": "write data_hash with a data function",
-}
-_ENTRY_KEYS = ("name", "options", "datadir", *FUNCTION_KINDS, *LOCATION_KINDS, "hiera3_backend", "v4_data_hash")
-_DEFAULTS_KEYS = ("datadir", "options", *FUNCTION_KINDS)
+NOT_INSTALLED = "module"
+"""The kind of the one level of a module that is named and not there."""
+FILE_FUNCTIONS = ("yaml_data", "json_data", "eyaml_lookup_key")
+FUNCTION_KINDS = ("data_hash", "lookup_key", "data_dig", "hiera3_backend", "v4_data_hash")
+URIS = ("uri", "uris")
+LOCATION_KINDS = ("path", "paths", "glob", "globs", "mapped_paths", *URIS)
+_ENTRY_KEYS = ("name", "options", "datadir", *FUNCTION_KINDS[:3], *LOCATION_KINDS, *FUNCTION_KINDS[3:])
+_DEFAULTS_KEYS = ("datadir", "options", *FUNCTION_KINDS[:3])
 _TOP_KEYS = ("version", "defaults", "hierarchy", "plan_hierarchy", "default_hierarchy")
 _OPTION_NAME = re.compile(r"[A-Za-z](:?[0-9A-Za-z_-]*[0-9A-Za-z])?")
 _CONVERT = (
@@ -40,7 +38,7 @@ class Entry:
     """One level of a hierarchy.
 
     kind, function: how its data is had: ("data_hash", "yaml_data"), ...
-    location:       "path", "paths", "glob", "globs", "mapped_paths", or None
+    location:       "path", "paths", "glob", "globs", "mapped_paths", "uri", "uris", or None
     declared:       the templates of its locations; for mapped_paths the three texts
     datadir:        the template of its folder
     options:        for the data function
@@ -81,8 +79,8 @@ def read_config(path: pathlib.Path, name: str, layer: str) -> Config | BadData:
     """Read a hiera.yaml for a layer.
 
     layer:  "global", "environment" or "module"
-    return: the configuration; or, for version 3 in an environment or module, which Puppet
-            ignores, the warning that says so
+    return: the configuration; or, for an empty file, and for version 3 in an environment or
+            module, which Puppet ignores, the warning that says so
     raises: BadData with file and line
     """
     document = read_document(path, name, "yaml").document
@@ -104,7 +102,12 @@ class _Reader:
     def config(self) -> Config | BadData:
         tree = self.document.tree
         if not isinstance(tree, dict):
-            raise self.invalid("hiera.yaml must be a map", hint="write `version: 5` and a hierarchy")
+            message, hint = "hiera.yaml must be a map", "write `version: 5` and a hierarchy"
+            if tree is None:
+                return self.invalid(
+                    f"hiera.yaml is empty: the {self.layer} layer has no hierarchy of its own", hint=hint
+                )
+            raise self.invalid(message, hint=hint)
         version = tree.get("version")
         if version is None or version == 3:
             return self._version_3(tree)
@@ -142,8 +145,6 @@ class _Reader:
 
     def _known(self, tree: Mapping[Any, Any], known: tuple[str, ...], path: Path) -> None:
         for key in tree:
-            if key in _ELSEWHERE and key in known:
-                raise self.invalid(f"{key} is not supported", (*path, key), _ELSEWHERE[key])
             if key not in known:
                 hint = meant(key, known) or f"known are {', '.join(known[:8])}"
                 raise self.invalid(f"nobody knows the key {key!r}", (*path, key), hint)
@@ -159,9 +160,7 @@ class _Reader:
         return tuple(self._text(entry, (*path, at)) for at, entry in enumerate(value))
 
     def _options(self, tree: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
-        options = tree.get("options")
-        if options is None:
-            return {}
+        options = tree.get("options", {})
         if not isinstance(options, dict):
             raise self.invalid("options must be a map", (*path, "options"))
         for name in options:
@@ -246,7 +245,14 @@ class _Reader:
             declared = self._texts(value, place) if location.endswith("s") else (self._text(value, place),)
             if location == "mapped_paths" and len(declared) != 3:
                 raise self.invalid("mapped_paths takes a variable, a name and a template", place)
-        elif function[1] in ("yaml_data", "json_data"):
+        if options and function[1] in FILE_FUNCTIONS[:2]:
+            raise self.fault(
+                "data_function_needs_path",
+                f"{function[1]} takes no options, and Puppet refuses every lookup here",
+                (*path, "options") if "options" in given else ("defaults", "options"),
+                "remove them, or name the function that they are for",
+            )
+        if (location is None or location in URIS) and function[1] in FILE_FUNCTIONS:
             raise self.fault(
                 "data_function_needs_path", f"{function[1]} needs to know a file", path, "add `path: common.yaml`"
             )

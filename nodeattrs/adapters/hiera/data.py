@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
-from nodeattrs.adapters.hiera.errors import BadData, HieraError, bad_data
+from nodeattrs.adapters.hiera.errors import BadData, BadLookup, HieraError, bad_data
 from nodeattrs.adapters.hiera.expressions import Plan, Speech, planned, text_plan
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import DocumentError, TooMuch
-from nodeattrs.texts.documents import Document, content_of, decoded, parse
+from nodeattrs.texts.documents import Document, content_of, decoded
 from nodeattrs.texts.places import HALF_PAIR, Mark, Text
 
 
@@ -56,13 +56,15 @@ def _bad(kind: str, error: DocumentError) -> BadData:
 
 
 def _parsed(text: Text, syntax: Literal["yaml", "json"]) -> ReadDocument:
-    if syntax == "json":
-        return ReadDocument(parse(text.text, text.file, "json"), {}, text)
-    from nodeattrs.adapters.hiera import ruby_yaml
-
     half = HALF_PAIR.search(text.text)
     if half:
         raise text.error("half of a surrogate pair, which no file can hold", half.start())
+    if syntax == "json":
+        from nodeattrs.adapters.hiera import ruby_json
+
+        return ReadDocument(ruby_json.read(text), {}, text)
+    from nodeattrs.adapters.hiera import ruby_yaml
+
     read = ruby_yaml.read(text)
     return ReadDocument(Document(text, read.reading), read.unfit, text, read.twice)
 
@@ -122,7 +124,7 @@ class DataFile:
     warnings: keys written twice, and keys that no lookup finds
     """
 
-    def __init__(self, read: ReadDocument, tree: dict[str, Any], decrypt: Callable[[str], str] | None = None) -> None:
+    def __init__(self, read: ReadDocument, tree: dict[str, Any], opened: Callable[[Any], Any] | None = None) -> None:
         self.file = read.document.file
         self.tree = tree
         self.document = read.document
@@ -132,7 +134,8 @@ class DataFile:
         self._twice = read.twice
         self._overwritten: dict[str, tuple[Overwritten, ...]] = {}
         self._plans: dict[str, Plan | None] = {}
-        self._decrypt = decrypt
+        self._opened = opened
+        self._clear: dict[str, Any] = {}
 
     def value(self, key: str, speech: Speech) -> Any:
         """The value of a key with its texts filled in, or ABSENT.
@@ -141,6 +144,8 @@ class DataFile:
         raises: BadData for what data may not hold, and whatever filling in raises
         """
         value = self.tree.get(key, ABSENT)
+        if self._opened is not None and value is not ABSENT:
+            value = self._open(key, value, self._opened)
         kind = type(value)
         if self._unfit and key in self._unfit:
             what, offset = self._unfit[key]
@@ -154,9 +159,9 @@ class DataFile:
                 hint="put it in quotes",
             )
         if kind is str:
-            if "%{" not in value and self._decrypt is None:
+            if "%{" not in value:
                 return value
-            plan: Plan | None = text_plan(value) if "%{" in value else None
+            plan: Plan | None = text_plan(value)
         elif kind is dict or kind is list:
             plan = self._plans.get(key, _UNASKED)
             if plan is _UNASKED:
@@ -171,7 +176,19 @@ class DataFile:
                 if place not in error.details:
                     error.details = (*error.details, place)
                 raise
-        return value if self._decrypt is None else _decrypted(value, self._decrypt)
+        return value
+
+    def _open(self, key: str, value: Any, opened: Callable[[Any], Any]) -> Any:
+        """What a key has once it is decrypted; its expressions are read after that, as in Puppet."""
+        found = self._clear.get(key, _UNASKED)
+        if found is _UNASKED:
+            try:
+                found = self._clear[key] = opened(value)
+            except BadLookup as error:
+                line, column = self.document.place((key,))
+                raise BadData(f"{key!r} cannot be decrypted: {error.message}", kind=error.kind, file=self.file,
+                              line=line, column=column, hint=error.hint) from None  # fmt: skip
+        return found
 
     def locator(self, key: str, entry: str) -> Locator:
         return self.document.locator("hiera", entry, (key,))
@@ -189,24 +206,16 @@ class DataFile:
         return found
 
 
-def _decrypted(value: Any, decrypt: Callable[[str], str]) -> Any:
-    if type(value) is str:
-        return decrypt(value) if value.startswith("ENC[") and value.rstrip().endswith("]") else value
-    if type(value) is list:
-        return [_decrypted(entry, decrypt) for entry in value]
-    if type(value) is dict:
-        return {key: _decrypted(entry, decrypt) for key, entry in value.items()}
-    return value
-
-
 def file_source(
     path: pathlib.Path,
     name: str,
     syntax: Literal["yaml", "json"],
-    decrypt: Callable[[str], str] | None = None,
+    opened: Callable[[Any], Any] | None = None,
     warn: Callable[[DocumentError], None] | None = None,
 ) -> DataFile | None:
     """The file at *path*; None where there is none.
+
+    opened: makes of a value what it is once it is decrypted
 
     A YAML file whose root is no map has no keys, and *warn* is called; JSON has to be an object.
     raises: BadData
@@ -222,7 +231,7 @@ def file_source(
         if warn is not None and tree is not None:
             warn(bad_data(read.document, "data_not_a_hash", "is no map, and so has no keys"))
         tree = {}
-    return DataFile(read, tree, decrypt)
+    return DataFile(read, tree, opened)
 
 
 class FunctionData:
@@ -249,3 +258,17 @@ class FunctionData:
 
     def overwritten(self, key: str) -> Sequence[Source]:
         return ()
+
+
+def _nothing(key: str) -> Any:
+    raise KeyError(key)
+
+
+SKIPPED = FunctionData("skipped", _nothing)
+"""What stands for a level that somebody asked to leave out."""
+
+
+def unread(name: str, reason: str) -> FunctionData:
+    """What stands for a level that cannot be read: it might have any key."""
+    unknown = Unknown(name, reason)
+    return FunctionData(name, lambda key: unknown)

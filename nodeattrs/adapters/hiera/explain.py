@@ -17,6 +17,8 @@ from nodeattrs.adapters.hiera.deep import KNOCKED_OUT
 from nodeattrs.adapters.hiera.errors import HieraError
 from nodeattrs.adapters.hiera.keys import NAME, split_key
 from nodeattrs.adapters.hiera.recorder import Recorder, Searched
+from nodeattrs.adapters.hiera.values import LEAVES, Encrypted, encrypted_in
+from nodeattrs.adapters.hiera.variables import unset
 from nodeattrs.core.claim import Cause, Claim, Origin
 from nodeattrs.core.folding import NOTHING, Folding, noting
 from nodeattrs.core.origins import wholes
@@ -47,6 +49,7 @@ class UnknownLevel:
     name:   the name of the entry
     origin: where hiera.yaml has it
     reason: why it cannot be read
+    is_merge: whether it is its lookup_options that might decide, and so how values merge
     """
 
     key: str
@@ -54,6 +57,7 @@ class UnknownLevel:
     name: str
     origin: Origin
     reason: str
+    is_merge: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """The level as data for JSON."""
@@ -64,7 +68,12 @@ class UnknownLevel:
             "file": self.origin.file,
             "line": self.origin.line,
             "reason": self.reason,
+            **({"decides": "merge"} if self.is_merge else {}),
         }
+
+    def sentence(self, who: str) -> str:
+        """What it may do to whom."""
+        return f"{who} may be {'merged otherwise by lookup_options of' if self.is_merge else 'overridden by'} {self}"
 
     def __str__(self) -> str:
         return f"level {self.name!r} ({self.origin.place or self.layer}): {self.reason}"
@@ -81,11 +90,12 @@ class Explanation:
     strategy:      the strategy, as it is written in lookup_options
     strategy_from: who chose it: "argument", "default", or the line of lookup_options
     option:        the name or expression in lookup_options, where that chose it
-    searched:      each place asked, in order, with found, no_key, no_file or unknown
+    searched:      each place asked, in order, with found, no_key, no_file, no_folder, unknown or skipped
     shadowed:      where the key stands too, below the first place that has it
     converted:     what `convert_to` asked for, where it was applied
     needed:        the keys that expressions in the value looked up
     unknown:       the levels that cannot be read and might decide the answer
+    unset:         the paths that need a variable which is not set, and which one
     """
 
     def __init__(self, key: str, value: Any, error: NodeattrsError | None, recorder: Recorder) -> None:
@@ -102,6 +112,7 @@ class Explanation:
         self.converted = recorder.converted
         self.needed = tuple(dict.fromkeys(recorder.needed))
         self.unknown: tuple[UnknownLevel, ...] = ()
+        self.unset: tuple[str, ...] = ()
         self._recorder = recorder
         self._folding = recorder.folding or Folding()
         self._steps = split_key(key)[1:] if recorder.folding is not None else ()
@@ -114,7 +125,13 @@ class Explanation:
     @property
     def is_secret(self) -> bool:
         """Whether the value is shown to nobody."""
-        return hasattr(self.value, "unwrap")
+        return hasattr(self.value, "unwrap") and not isinstance(self.value, Encrypted)
+
+    @property
+    def encrypted(self) -> tuple[tuple[Path, str, tuple[Origin, ...]], ...]:
+        """What of the value is still encrypted: the path, the reason, and where it stands."""
+        found = encrypted_in(self.value)
+        return tuple((path, one.reason, self.origins(path)) for path, one in found)
 
     @property
     def _from_data(self) -> bool:
@@ -223,6 +240,7 @@ class Explanation:
             "knocked_out": [] if self.is_secret else list(map(_knocked, self.knocked)),
             "shadowed": [_origin(origin) for origin in self.shadowed],
             "unknown": [level.to_dict() for level in self.unknown],
+            "unset": list(self.unset),
             "converted": self.converted,
             "needed": list(self.needed),
         }
@@ -246,6 +264,8 @@ def explained(answers: Answers, key: str, recorder: Recorder, asking: Asking, as
     found = Explanation(key, value, error, recorder)
     if recorder.option is not None:
         found.strategy_from = _option_origin(answers, recorder) or NAME
+    if any(one.outcome.startswith("no_f") for one in recorder.searched):
+        found.unset = tuple(unset(answers, answers.module_with_data(recorder.key)))
     if answers.has_unknown:
         found.unknown = tuple(dict.fromkeys(_levels(answers, key, recorder, asking)))
     return found
@@ -283,24 +303,40 @@ def undecided(answers: Answers, keys: Iterable[str], merge: Merge, asking: Askin
 def _levels(answers: Answers, key: str, recorder: Recorder, asking: Asking) -> Iterator[UnknownLevel]:
     """Those that might decide a key, and those that might decide another one that its value needed."""
     yield from _undecided(recorder, key)
+    yield from _undecided_merge(answers, recorder, key)
     for needed in dict.fromkeys(recorder.needed):
         inner = Recorder(str(split_key(needed)[0]))
         with suppress(NodeattrsError):
             answers.answer(needed, None, Asking(answers, asking.override, asking.defaults, (needed,)), recorder=inner)
         yield from _undecided(inner, needed)
+        yield from _undecided_merge(answers, inner, needed)
+
+
+def _undecided_merge(answers: Answers, recorder: Recorder, key: str) -> Iterator[UnknownLevel]:
+    """Those whose lookup_options might merge otherwise: where two places have the key, and the call says nothing."""
+    if recorder.chosen_by == "argument" or len({id(one.place.source) for one in recorder.known()}) < 2:
+        return
+    options = Recorder(NAME)
+    with suppress(NodeattrsError):
+        folding = answers.options_folding(answers.module_with_data(recorder.key), options)
+        yield from _undecided(options, key, walk(folding, (recorder.option or recorder.key,)).unknown, is_merge=True)
 
 
 def _copied(value: Any) -> Any:
-    return copied(value) if type(value) in (dict, list) else value
+    return copied(value, LEAVES) if type(value) in (dict, list) else value
 
 
-def _undecided(recorder: Recorder, key: str) -> Iterator[UnknownLevel]:
+def _undecided(
+    recorder: Recorder, key: str, numbers: Iterable[int] | None = None, *, is_merge: bool = False
+) -> Iterator[UnknownLevel]:
     if recorder.folding is None or not any(found.is_unknown for found in recorder.found()):
         return
-    for number in sorted(walk(recorder.folding, split_key(key)[1:]).unknown, reverse=True):
+    if numbers is None:
+        numbers = walk(recorder.folding, split_key(key)[1:]).unknown
+    for number in sorted(numbers, reverse=True):
         found = recorder.source(number)
         place = found.place
-        yield UnknownLevel(key, place.layer, place.entry, place.origin, found.value.reason)
+        yield UnknownLevel(key, place.layer, place.entry, place.origin, found.value.reason, is_merge)
 
 
 def _option_origin(answers: Answers, recorder: Recorder) -> Origin | None:
@@ -336,6 +372,11 @@ def _leaves(part: Part, path: Path) -> Iterator[tuple[Path, Part]]:
 
 
 def _plain(value: Any) -> Any:
+    """A value as data, with secrets as they print."""
+    if type(value) is dict:
+        return {key: _plain(entry) for key, entry in value.items()}
+    if type(value) is list:
+        return [_plain(entry) for entry in value]
     return str(value) if hasattr(value, "unwrap") else value
 
 

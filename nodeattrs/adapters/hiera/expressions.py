@@ -87,9 +87,10 @@ def _map_plan(value: dict[Any, Any]) -> Plan | None:
         def rebuild(speech: Speech) -> Any:
             out = {}
             for key, entry in value.items():
-                name = keys[key](speech) if key in keys else key
-                if type(name) is not str:
-                    name = written(name)
+                name = key
+                if key in keys:
+                    name = keys[key](speech)
+                    name = name if type(name) is str else written(name)
                 out[name] = plans[key](speech) if key in plans else entry
             return out
 
@@ -151,6 +152,17 @@ def _piece(expression: str, text: str, is_all: bool, calls: bool) -> _Piece:
     if word == "scope":
         return _Variable(data, text)
     return _Wrong("unknown_interpolation_method", f"there is no function {word}", text)
+
+
+def names_in(text: str) -> list[str]:
+    """The variables that a text of hiera.yaml names.
+
+    >>> names_in("os/%{facts.os.family}-%{scope('dc')}%{}.yaml")
+    ['facts.os.family', 'dc']
+    """
+    expressions = (found[1].strip(_BLANKS) for found in _EXPRESSION.finditer(text))
+    calls = ((one, _CALL.search(one)) for one in expressions if one not in _EMPTY)
+    return [one if call is None else call[2] or call[3] for one, call in calls if call is None or call[1] == "scope"]
 
 
 def _again(text: str, speech: Speech) -> str:

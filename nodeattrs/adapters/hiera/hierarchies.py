@@ -11,11 +11,12 @@ import os
 import pathlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache, partial
 from typing import Any, Literal
 
-from nodeattrs.adapters.hiera.config import BUILT_IN, Config, Entry, read_config
-from nodeattrs.adapters.hiera.data import DataFile, FunctionData, Source, file_source
+from nodeattrs.adapters.hiera.config import BUILT_IN, NOT_INSTALLED, URIS, Config, Entry, read_config
+from nodeattrs.adapters.hiera.data import SKIPPED, DataFile, FunctionData, Source, file_source, unread
 from nodeattrs.adapters.hiera.errors import BadData
 from nodeattrs.core.borders import A_PATH, Listed, taking
 from nodeattrs.core.claim import Origin
@@ -38,9 +39,21 @@ _normal = lru_cache(maxsize=4096)(os.path.normpath)
 
 
 class LoadedTree:
-    """The layers of a tree, made as a `Hiera`, which says what is what."""
+    """The layers of a tree, made as a `Hiera`, which says what is what.
 
-    @taking(config=A_PATH | None, environmentpath=A_PATH | None, global_config=A_PATH | None, modulepath=Listed)
+    skipped: the levels that were left out so far because somebody asked for it
+    lacking: file and line of each level whose data function nobody has, and the error that says so
+    """
+
+    @taking(
+        config=A_PATH | None,
+        environmentpath=A_PATH | None,
+        global_config=A_PATH | None,
+        modulepath=Listed,
+        basemodulepath=Listed,
+        puppet_conf=A_PATH | None,
+        skip_levels=Listed,
+    )
     def __init__(
         self,
         config: str | os.PathLike[str] | None = None,
@@ -48,23 +61,32 @@ class LoadedTree:
         environmentpath: str | os.PathLike[str] | None = None,
         global_config: str | os.PathLike[str] | None = None,
         modulepath: Iterable[str | os.PathLike[str]] = (),
+        basemodulepath: Iterable[str | os.PathLike[str]] = (),
+        puppet_conf: str | os.PathLike[str] | None = None,
         functions: Mapping[str, Callable[..., Any]] | None = None,
-        decrypt: Callable[[str], str] | None = None,
+        decrypt: Callable[[str], str] | bool = False,
         root: str | os.PathLike[str] | None = None,
         sensitive: Callable[[Any], Any] = Sensitive,
         documented: bool = False,
         strict: bool = False,
+        skip_levels: Iterable[str] = (),
     ) -> None:
         if config is not None and environmentpath is not None:
             raise BadArgument("both config and environmentpath", hint="an environment layer comes from one of them")
+        self._basemodulepath = [pathlib.Path(path) for path in basemodulepath]
+        self._settings: Mapping[str, str] = {}
+        if puppet_conf is not None:
+            from nodeattrs.adapters.hiera import control
+
+            conf = control.puppet_conf(pathlib.Path(puppet_conf))
+            environmentpath = environmentpath or (None if config else conf.environmentpath)
+            global_config = global_config or conf.hiera_config
+            self._basemodulepath = self._basemodulepath or [*conf.basemodulepath]
+            self._settings = conf.known
         if config is None and environmentpath is None and global_config is None:
             raise BadArgument("no hiera.yaml is named", hint="pass config='hiera.yaml', or environmentpath")
-        self._config = None if config is None else pathlib.Path(config)
-        if self._config is not None and not self._config.is_dir() and not self._config.is_file():
-            raise BadArgument(f"there is no {self._config}", hint="name a hiera.yaml, or a folder with one")
-        if self._config is not None and self._config.is_dir():
-            self._config /= "hiera.yaml"
-        self._environments = None if environmentpath is None else pathlib.Path(environmentpath)
+        self._config, environmentpath = _environment_layer(config, environmentpath)
+        self._environments = [pathlib.Path(path) for path in os.fspath(environmentpath or "").split(os.pathsep) if path]
         self._global = None if global_config is None else pathlib.Path(global_config)
         self._modulepath = [pathlib.Path(path) for path in modulepath]
         self._functions = dict(functions or {})
@@ -73,6 +95,7 @@ class LoadedTree:
         self.sensitive = sensitive
         self.documented = documented
         self.is_strict = strict
+        self.skip_levels = frozenset(skip_levels)
         self.forget()
 
     def forget(self) -> None:
@@ -80,6 +103,10 @@ class LoadedTree:
         self._layers: dict[tuple[str, str], Config | None] = {}
         self._sources: dict[tuple[str, str, str], Source | None] = {}
         self._warnings: dict[str, DocumentError] = {}
+        self.skipped: set[str] = set()
+        self.lacking: dict[tuple[str | None, int | None], BadData] = {}
+        self._modulepaths: dict[str, list[pathlib.Path]] = {}
+        self._named: dict[str, Mapping[str, int]] = {}
 
     @property
     def warnings(self) -> list[DocumentError]:
@@ -122,27 +149,20 @@ class LoadedTree:
     def _folder(self, environment: str) -> pathlib.Path | None:
         if self._config is not None:
             return self._config.parent
-        if self._environments is None:
+        if not self._environments:
             return None
         if not _NAME.fullmatch(environment):
             raise BadName(f"{environment!r} is no name of an environment", hint="letters, digits and _ only")
-        folder = self._environments / environment
-        if not os.path.isdir(folder):
-            names = self.environments()
-            hint = meant(environment, names) or f"there are: {', '.join(names) or 'none'}"
-            raise EnvironmentNotFound(f"there is no environment {environment!r}", hint=hint)
-        return folder
+        for folder in self._environments:
+            if os.path.isdir(folder / environment):
+                return folder / environment
+        names = self.environments()
+        hint = meant(environment, names) or f"there are: {', '.join(names) or 'none'}"
+        raise EnvironmentNotFound(f"there is no environment {environment!r}", hint=hint)
 
     def environments(self) -> list[str]:
         """The environments that there are; empty where one hiera.yaml serves all."""
-        if self._environments is None:
-            return []
-        try:
-            return sorted(
-                one.name for one in self._environments.iterdir() if one.is_dir() and _NAME.fullmatch(one.name)
-            )
-        except OSError:
-            return []
+        return sorted(_folders_in(self._environments))
 
     def _read_environment(self, environment: str) -> Config | None:
         folder = self._folder(environment)
@@ -152,25 +172,52 @@ class LoadedTree:
 
     def _read_module(self, environment: str, module: str) -> Config | None:
         folder = self._module_folder(environment, module)
-        return None if folder is None else self._read(folder / "hiera.yaml", "module")
+        return (
+            self._not_installed(environment, module) if folder is None else self._read(folder / "hiera.yaml", "module")
+        )
+
+    def _not_installed(self, environment: str, module: str) -> Config | None:
+        """One level that cannot be read, for a module that the Puppetfile names; None for others."""
+        folder = self._folder(environment)
+        if folder is None:
+            return None
+        file = folder / "Puppetfile"
+        named = self._named.get(environment)
+        if named is None:
+            from nodeattrs.adapters.hiera import control
+
+            named = control.named_modules(file, self.shown(str(file)), self.warn)
+            named = self._named.setdefault(environment, named)
+        if module not in named:
+            return None
+        entry = Entry(f"module {module}", NOT_INSTALLED, module, None, (), "", line=named[module])
+        return Config(self.shown(str(file)), folder, (entry,))
+
+    def modulepath(self, environment: str) -> list[pathlib.Path]:
+        """The folders with the modules of an environment, whether they are there or not. raises: BadData"""
+        found = self._modulepaths.get(environment)
+        if found is None:
+            found, folder = self._basemodulepath, self._folder(environment)
+            if folder is not None:
+                from nodeattrs.adapters.hiera import control
+
+                name = self.shown(str(folder / control.ENVIRONMENT_CONF))
+                known = {**self._settings, "environment": environment}
+                found = control.modulepath(folder, name, found, known, self.warn)
+            found = self._modulepaths.setdefault(environment, [*found, *self._modulepath])
+        return found
 
     def _module_folder(self, environment: str, module: str) -> pathlib.Path | None:
         if not _NAME.fullmatch(module):
             return None
-        own = self._folder(environment)
-        for folder in [*([own / "modules"] if own else []), *self._modulepath]:
+        for folder in self.modulepath(environment):
             if os.path.isdir(folder / module):  # a name too long for a disk is of nothing there
                 return folder / module
         return None
 
     def modules(self, environment: str) -> list[str]:
         """The names of the modules that an environment has."""
-        own = self._folder(environment)
-        found = set()
-        for folder in [*([own / "modules"] if own else []), *self._modulepath]:
-            if folder.is_dir():
-                found |= {one.name for one in folder.iterdir() if one.is_dir() and _NAME.fullmatch(one.name)}
-        return sorted(found)
+        return sorted(_folders_in(self.modulepath(environment)))
 
     def _read(self, path: pathlib.Path, layer: str) -> Config | None:
         try:
@@ -190,6 +237,14 @@ class LoadedTree:
             raise warning
         self._warnings.setdefault(str(warning), warning)
 
+    def warn_of_nothing(self, config: Config) -> None:
+        """Say that a hierarchy has no file at all."""
+        folders = dict.fromkeys(fixed(config, entry) for entry in config.entries if entry.location not in URIS)
+        details = [f"there is no folder {self.shown(folder)}" for folder in folders if not os.path.isdir(folder)]
+        hint = "`nodeattrs hiera variables` says what its paths need"
+        self.warn(BadData("not one file of its hierarchy is there", kind="no_data_files", file=config.file,
+                          hint=hint, details=details))  # fmt: skip
+
     def shown(self, path: str) -> str:
         """A path as messages show it: from `root` where it lies there, with forward slashes."""
         path = _normal(path)
@@ -202,42 +257,48 @@ class LoadedTree:
 
         raises: BadData
         """
-        if path is not None:
-            path = _normal(path)
+        if entry.name in self.skip_levels:
+            self.skipped.add(entry.name)
+            return SKIPPED
+        is_file = path is not None and entry.location not in URIS
+        path = str(_normal(path)) if path is not None and is_file else path
         syntax = _SYNTAX.get(entry.function) if entry.function not in self._functions else None
-        key = (path or "", entry.function, "" if syntax else repr((options, entry.kind, entry.name, file)))
+        keys = options if syntax is not None and entry.function == "eyaml_lookup_key" else None
+        used = repr((options, file)) if keys else repr((options, entry.kind, entry.name, file)) if not syntax else ""
+        key = (path or "", entry.function, used)
         found = self._sources.get(key, _UNREAD)
         if found is not _UNREAD:
             return found  # type: ignore[no-any-return]
-        if syntax is not None and path is not None:
-            decrypt = self._decrypt if entry.function == "eyaml_lookup_key" else None
-            made: Source | None = file_source(pathlib.Path(path), self.shown(path), syntax, decrypt, self.warn)
+        if syntax is not None and is_file and path is not None:
+            opened = None if keys is None else self._opening(keys, file)
+            made: Source | None = file_source(pathlib.Path(path), self.shown(path), syntax, opened, self.warn)
         else:
-            made = self._function_source(entry, path, dict(options), file)
+            given = {} if path is None else {"path" if is_file else "uri": path}
+            made = self._function_source(entry, {**options, **given}, file)
         return self._sources.setdefault(key, made)
 
-    def _function_source(
-        self, entry: Entry, path: str | None, options: dict[str, Any], file: str | None
-    ) -> Source | None:
+    def _opening(self, options: Mapping[str, Any], file: str | None) -> Callable[[Any], Any]:
+        """What decrypts the values of a level: what somebody gave, or the keys that its options name."""
+        from nodeattrs.adapters.hiera import eyaml
+
+        decrypt: Callable[[str], str] = eyaml.stays
+        if callable(self._decrypt):
+            decrypt = self._decrypt
+        elif self._decrypt:
+            decrypt = eyaml.pkcs7_of(options, pathlib.Path(self._root or "", file or "").parent)
+        return partial(eyaml.opened, decrypt=decrypt)
+
+    def _function_source(self, entry: Entry, options: dict[str, Any], file: str | None) -> Source | None:
         failed = partial(_failed, entry, file)
         try:
             function = self._functions.get(entry.function) or _installed(entry.function)
         except Exception as error:
             raise failed(error, "cannot be loaded") from error
+        stand_in = self._unread(entry, file) if function is None else None
+        if "path" in options and not os.path.exists(options["path"]):
+            return None
         if function is None:
-            known = [*_SYNTAX, *self._functions]
-            raise BadData(
-                f"the entry {entry.name!r} asks for a data function {entry.function!r} that nobody has",
-                kind="unknown_data_function",
-                file=file,
-                line=entry.line,
-                hint=meant(entry.function, known)
-                or "a package may offer it (entry point nodeattrs.hiera), or functions={'name': callable} in Python",
-            )
-        if path is not None:
-            if not os.path.exists(path):
-                return None
-            options["path"] = path
+            return stand_in
         if entry.kind == "data_hash":
             try:
                 data = _whole(function(options))
@@ -256,6 +317,26 @@ class LoadedTree:
                 raise failed(error, key=key) from error
 
         return FunctionData(entry.function, ask)
+
+    def _unread(self, entry: Entry, file: str | None) -> FunctionData:
+        """What stands for a level that nobody can read. raises: BadData, where its function is a slip of the pen"""
+        if entry.kind == NOT_INSTALLED:
+            return unread(entry.name, "it is named there and not installed")
+        fault = BadData(
+            f"the entry {entry.name!r} asks for a data function {entry.function!r} that nobody has",
+            kind="unknown_data_function",
+            file=file,
+            line=entry.line,
+            hint=_NOT_READ.get(entry.function if entry.function in _NOT_READ else entry.kind, _OFFER),
+        )
+        from difflib import get_close_matches  # for messages only
+
+        close = get_close_matches(entry.function, [*_SYNTAX, *self._functions], 1, 0.85)
+        if close and entry.kind in _CALLS:
+            fault.hint = f"did you mean {close[0]}?"
+            raise fault
+        self.lacking[file, entry.line] = fault
+        return unread(entry.name, f"nobody has its data function {entry.function!r}")
 
     # --- the tree as a whole
 
@@ -288,7 +369,7 @@ class LoadedTree:
     def _data_entries(self, environment: str) -> Iterator[Entry]:
         seen: set[str] = set()
         for config in self.configs(environment):
-            for folder in dict.fromkeys(_fixed(config, entry) for entry in (*config.entries, *(config.defaults or ()))):
+            for folder in dict.fromkeys(fixed(config, entry) for entry in (*config.entries, *(config.defaults or ()))):
                 for path in sorted(_files_below(folder)):
                     if path not in seen:
                         seen.add(path)
@@ -311,6 +392,35 @@ class LoadedTree:
             for file in self.data_files(environment)
             if file.tree.get(key, ABSENT) is not ABSENT
         ]
+
+
+def _environment_layer(
+    config: str | os.PathLike[str] | None, environmentpath: str | os.PathLike[str] | None
+) -> tuple[pathlib.Path | None, str | os.PathLike[str] | None]:
+    """The hiera.yaml of all environments, or the path of folders with environments. raises: BadArgument"""
+    if config is None:
+        return None, environmentpath
+    place = pathlib.Path(config)
+    if has_environments(place):
+        return None, place / "environments"
+    if not place.is_dir() and not place.is_file():
+        raise BadArgument(f"there is no {place}", hint="name a hiera.yaml, or a folder with one")
+    return (place / "hiera.yaml" if place.is_dir() else place), None
+
+
+def has_environments(folder: pathlib.Path) -> bool:
+    """Whether a folder has environments, and is none itself."""
+    is_one = any((folder / name).exists() for name in ("hiera.yaml", "environment.conf"))
+    return not is_one and (folder / "environments").is_dir()
+
+
+def _folders_in(folders: Iterable[pathlib.Path]) -> set[str]:
+    """The names of the folders in some folders, of those that can be read."""
+    found: set[str] = set()
+    for folder in folders:
+        with suppress(OSError):
+            found |= {one.name for one in folder.iterdir() if one.is_dir() and _NAME.fullmatch(one.name)}
+    return found
 
 
 def _whole(data: Any) -> Callable[[str], Any]:
@@ -337,6 +447,16 @@ def _installed(name: str) -> Callable[..., Any] | None:
     return None
 
 
+_OFFER = (
+    "a package may offer it (entry point nodeattrs.hiera), or functions={'name': callable} in Python; "
+    "or leave the level out"
+)
+_NOT_READ = {
+    "hocon_data": "HOCON is not read here; write the data as YAML or JSON",
+    "hiera3_backend": "backends of version 3 need Ruby; write the data as YAML, or a data function of your own",
+    "v4_data_hash": "write data_hash with a data function",
+}
+
 _CALLS = {
     "data_hash": "a data_hash gets the options and gives a map",
     "lookup_key": "a lookup_key gets a key and the options, and raises KeyError where it has none",
@@ -358,7 +478,8 @@ def _failed(
     )
 
 
-def _fixed(config: Config, entry: Entry) -> str:
+def fixed(config: Config, entry: Entry) -> str:
+    """The datadir of an entry; of one with variables the last folder that has none."""
     datadir = entry.datadir.partition("%{")[0]
     if datadir != entry.datadir:
         datadir = os.path.dirname(datadir)

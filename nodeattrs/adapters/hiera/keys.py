@@ -136,25 +136,40 @@ def _outside(what: str, name: object, start: str) -> BadLookup:
     )
 
 
-class Options:
-    """The lookup_options that hold for the keys of one module.
+_PLAIN_START = re.compile(r"\^([\w:-]+)(?![*+?{])")
 
-    raises: BadLookup "bad_pattern", where an expression is none
-    """
+
+class _Unusable:
+    """An expression that cannot be used: an error for the keys that it might find, those that begin as it does."""
+
+    def __init__(self, name: str, error: BadPattern) -> None:
+        plain = None if "|" in name else _PLAIN_START.match(name)
+        self._start = plain[1] if plain else ""
+        self._fault = error
+        self._name = name
+
+    def search(self, root: str) -> bool:
+        if not root.startswith(self._start):
+            return False
+        raise BadLookup(
+            f"the expression {self._name!r} in {NAME} cannot be used: {self._fault.message}",
+            kind="bad_pattern",
+            hint=self._fault.hint or "it is a regular expression in Ruby's spelling",
+        )
+
+
+class Options:
+    """The lookup_options that hold for the keys of one module."""
 
     def __init__(self, merged: Mapping[Any, Any]) -> None:
         self.exact: dict[Any, Any] = {}
-        self.patterns: list[tuple[Expression, str, Any]] = []
+        self.patterns: list[tuple[Expression | _Unusable, str, Any]] = []
         for name, entry in merged.items():
             if isinstance(name, str) and name.startswith("^"):
                 try:
                     self.patterns.append((translated(name), name, entry))
                 except BadPattern as error:
-                    raise BadLookup(
-                        f"the expression {name!r} in {NAME} cannot be used: {error.message}",
-                        kind="bad_pattern",
-                        hint=error.hint or "it is a regular expression in Ruby's spelling",
-                    ) from None
+                    self.patterns.append((_Unusable(name, error), name, entry))
             else:
                 self.exact[name] = entry
 
@@ -162,6 +177,7 @@ class Options:
         """The entry for a key, with the name or expression under which it stands.
 
         An entry that is neither null nor a map counts, and says nothing.
+        raises: BadLookup "bad_pattern", where an expression that cannot be used might hold for the key
         """
         entry = self.exact.get(root)
         if entry is not None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from nodeattrs.adapters.hiera.config import Config, Entry
+from nodeattrs.adapters.hiera.config import URIS, Config, Entry
 from nodeattrs.adapters.hiera.data import Source
 from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.adapters.hiera.expressions import Speech, text_plan, variable
@@ -21,14 +21,16 @@ from nodeattrs.core.claim import Origin
 
 
 class Location(NamedTuple):
-    """A file that a hierarchy names, whether it is there or not.
+    """A file that a hierarchy names, whether it is there or not, or a URI.
 
     declared: the template, as hiera.yaml has it
-    path:     the file
+    path:     the file, or the URI
+    folder:   the datadir, filled in; "" for a URI
     """
 
     declared: str
     path: str
+    folder: str = ""
 
 
 class Place(NamedTuple):
@@ -38,6 +40,7 @@ class Place(NamedTuple):
     file:     its name in messages
     source:   what answers there; None where there is no such file
     config:   the hiera.yaml that has the entry, and the line of it
+    folder:   the datadir, filled in; "" where there is none
     """
 
     layer: str
@@ -47,6 +50,12 @@ class Place(NamedTuple):
     source: Source | None
     config: str | None = None
     line: int | None = None
+    folder: str = ""
+
+    @property
+    def has_folder(self) -> bool:
+        """Whether there is a folder in which the file could be; also where it needs none."""
+        return not self.folder or os.path.isdir(self.folder)
 
     @property
     def origin(self) -> Origin:
@@ -68,12 +77,14 @@ def located(config: Config, entry: Entry, speech: Speech) -> list[Location] | No
     """
     if entry.location is None:
         return None
+    if entry.location in URIS:
+        return [Location(declared, str(text_plan(declared, False)(speech))) for declared in entry.declared]
     folder = _filled(str(config.folder), entry.datadir, speech)
     if entry.location in ("path", "paths"):
-        return [Location(declared, _filled(folder, declared, speech)) for declared in entry.declared]
+        return [Location(declared, _filled(folder, declared, speech), folder) for declared in entry.declared]
     if entry.location in ("glob", "globs"):
         return [
-            Location(declared, path)
+            Location(declared, path, folder)
             for declared in entry.declared
             for path in _globbed(folder, _filled(folder, declared, speech), speech.budget)
         ]
@@ -83,7 +94,7 @@ def located(config: Config, entry: Entry, speech: Speech) -> list[Location] | No
         values = [[key, value] for key, value in values.items()]
     speech.budget.steps(_PER_FILE * len(values) if isinstance(values, list) else _PER_FILE)
     return [
-        Location(template, _filled(folder, template, _Local(speech, local, value)))
+        Location(template, _filled(folder, template, _Local(speech, local, value)), folder)
         for value in (values if isinstance(values, list) else [values] if values not in (None, "") else [])
     ]
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nodeattrs.adapters.hiera.data import Source
+from nodeattrs.adapters.hiera.data import SKIPPED, Source
 from nodeattrs.adapters.hiera.locations import Level, Place
 from nodeattrs.adapters.hiera.strategies import FIRST, Strategy
 from nodeattrs.core.claim import Origin
@@ -27,7 +27,7 @@ _NOBODY: Any = None
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """A place that was searched: outcome is "found", "no_key", "no_file" or "unknown"."""
+    """A place that was searched: outcome is "found", "no_key", "no_file", "no_folder", "unknown" or "skipped"."""
 
     place: Place
     outcome: str
@@ -172,7 +172,11 @@ class Recorder:
 
     def sentences(self, path: Path) -> Iterator[str]:
         """Who says what at a path, in words, the strongest first."""
-        return (found.sentence(path) for found in self.found() if not found.is_unknown)
+        return (found.sentence(path) for found in self.known())
+
+    def known(self) -> list[Found]:
+        """Those who have the key and can be read, the strongest first."""
+        return [found for found in self.found() if not found.is_unknown]
 
     def found(self) -> list[Found]:
         """Those who have the key, the strongest first."""
@@ -181,5 +185,7 @@ class Recorder:
 
 def _outcome(place: Place, value: Any) -> str:
     if place.source is None:
-        return "no_file"
+        return "no_file" if place.has_folder else "no_folder"
+    if place.source is SKIPPED:
+        return "skipped"
     return "no_key" if value is ABSENT else "unknown" if type(value) is Unknown else "found"

@@ -8,6 +8,7 @@ somebody asks. It knows no hierarchy: a text goes in, a tree comes out.
 
 from __future__ import annotations
 
+import binascii
 import re
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -60,6 +61,7 @@ _WORDS: dict[str, Any] = {
     **dict.fromkeys(("no", "false", "off"), False),
 }
 _SPECIAL_FLOATS = {".inf": float("inf"), "+.inf": float("inf"), "-.inf": float("-inf"), ".nan": float("nan")}
+_ORDERED = (f"{YAML}omap", "!omap")
 _NO_PLAIN_DATA = (f"{YAML}set", f"{YAML}omap", "!omap", "!set")
 
 
@@ -121,12 +123,21 @@ def _tagged(tag: str, text: str) -> Any:
         return text
     if re.match(r"!ruby/sym(bol)?", tag):
         return Symbol(text)
-    if tag.startswith("!ruby/") or tag in (YAML + "binary", "!binary"):
+    if tag in (YAML + "binary", "!binary"):
+        return _binary(text)
+    if tag.startswith("!ruby/"):
         return Refused("what a data file cannot hold")
     value = scalar(text)
     if tag in (YAML + "float", "!float"):
         return float(value) if type(value) in (int, float) else Refused("no number")
     return value
+
+
+def _binary(text: str) -> str | Refused:
+    try:
+        return binascii.a2b_base64(text).decode("utf-8")
+    except ValueError:
+        return Refused("binary data that are no text")
 
 
 def read(text: Text, budget: Budget | None = None) -> Read:
@@ -180,7 +191,9 @@ class _Puppet(Builder):
 
     def made(self, frame: Frame) -> Any:
         tag = frame.event.tag
-        if tag and (tag.startswith("!ruby/") or tag in _NO_PLAIN_DATA):
+        if tag in _ORDERED and type(frame.data) is list and all(type(one) is dict for one in frame.data):
+            return {key: value for one in frame.data for key, value in one.items()}
+        if tag and tag != "!ruby/object:Hash" and (tag.startswith("!ruby/") or tag in _NO_PLAIN_DATA):
             raise self.error("a tag that data files may not use", frame.event, hint="write a plain map or list")
         return frame.data
 

@@ -6,15 +6,17 @@ the explanation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from nodeattrs.adapters.hiera.answers import Answers, Asking, Merge
-from nodeattrs.adapters.hiera.errors import BadLookup, CannotMerge, HieraError, KeyNotFound
+from nodeattrs.adapters.hiera.errors import BadData, BadLookup, CannotMerge, HieraError, KeyNotFound
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
 from nodeattrs.adapters.hiera.keys import split_key
 from nodeattrs.adapters.hiera.recorder import Recorder
 from nodeattrs.adapters.hiera.types import Type, parse_type
+from nodeattrs.adapters.hiera.values import LEAVES, Encrypted
 from nodeattrs.core.tree import ABSENT, copied, near
 from nodeattrs.errors import NodeattrsError, TooDeep
 
@@ -74,7 +76,7 @@ class Scope(Answers):
                     raise self._not_found([name] if isinstance(name, str) else name, merge, asking)
             kind = type(value)
             if kind is dict or kind is list:
-                value = copied(value)
+                value = copied(value, LEAVES)
             if value_type is not None:
                 self._check_type(parse_type(value_type), value, name)
         except CannotMerge as error:
@@ -201,20 +203,40 @@ class Scope(Answers):
             )
 
     def _check_type(self, wanted: Type, value: Any, name: Any) -> None:
-        if not wanted.holds(value):
+        if not wanted.holds(value.unwrap() if isinstance(value, Encrypted) else value):
             kind = {dict: "map", list: "list", str: "text", type(None): "null"}.get(type(value), type(value).__name__)
             raise BadLookup(f"the value of {name!r} is a {kind}, and no {wanted}", kind="value_type_mismatch")
 
-    def _not_found(self, names: Sequence[str], merge: Merge, asking: Asking) -> KeyNotFound:
+    def _not_found(self, names: Sequence[str], merge: Merge, asking: Asking) -> HieraError:
+        """The error where nothing has a key; or what a level lacks that could not be read for want of its function."""
         shown = ", ".join(map(repr, names))
         unknown = self._undecided(names, merge, asking) if self.has_unknown else ()
+        for level in unknown:
+            fault = self.tree.lacking.get((level.origin.file, level.origin.line))
+            if fault is not None:
+                return BadData(fault.reason, kind=fault.kind, file=fault.file, line=fault.line, hint=fault.hint,
+                               details=[f"no other level has {shown}"])  # fmt: skip
         close = self._close_keys(names)
         hint = f"did you mean {close[0]}?" if close else "give it a default_value, or write it into a data file"
         return KeyNotFound(
             f"nothing has the key {shown}" if len(names) == 1 else f"nothing has any of {shown}",
-            details=[f"{level.key} may be in {level}" for level in unknown],
+            details=[
+                *(f"{level.key} may be in {level}" for level in unknown if not level.is_merge),
+                *self._gaps(names),
+            ],
             hint=hint,
         )
+
+    def _gaps(self, names: Sequence[str]) -> Iterator[str]:
+        """What of the hierarchy is not there: folders, and variables that its paths need."""
+        from nodeattrs.adapters.hiera.variables import unset
+
+        with suppress(NodeattrsError):
+            for module in dict.fromkeys(self.module_with_data(str(split_key(name)[0])) for name in names):
+                lost = [place for place in self.places(module) if not place.has_folder]
+                for place in {place.folder: place for place in lost}.values():
+                    yield f"there is no folder {self.tree.shown(place.folder)}, which {place.origin} names"
+                yield from unset(self, module)
 
     def _close_keys(self, names: Sequence[str]) -> list[str]:
         try:
@@ -248,14 +270,17 @@ class Hiera(LoadedTree):
     config:          a hiera.yaml, or a folder with one: the environment layer, for every environment
     environmentpath: instead of config: a folder with a folder for each environment
     global_config:   the hiera.yaml of the global layer; where that file is absent, the built-in one holds
-    modulepath:      folders with modules, beside the `modules` of the environment
+    modulepath:      folders with modules, after those of environment.conf, or of `modules` beside it
+    basemodulepath:  what `$basemodulepath` is in environment.conf
+    puppet_conf:     a puppet.conf, or its folder: what it says of hiera_config, environmentpath, basemodulepath
     functions:       data functions of one's own, by the name hiera.yaml calls them; entry points of
                      the group `nodeattrs.hiera` are found too
-    decrypt:         makes clear text of what eyaml encrypted; without it such texts pass untouched
+    decrypt:         whether to use the keys that hiera.yaml names for eyaml; or what makes clear text of one `ENC[..]`
     root:            the folder that file names in messages are counted from
     sensitive:       makes a secret, for `convert_to: Sensitive`
     documented:      the strategies follow the documentation where Puppet does not
     strict:          what is a warning elsewhere is an error
+    skip_levels:     the names of levels to leave out
 
     >>> hiera = Hiera("cookbooks_example/hiera")
     >>> hiera.scope(node="web2").lookup("ntp::servers")

@@ -10,6 +10,7 @@ their parameters. It knows no lookup.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from functools import lru_cache
 from typing import Any
 
 from nodeattrs.adapters.hiera.errors import BadLookup
-from nodeattrs.adapters.hiera.values import inspected
+from nodeattrs.adapters.hiera.values import Encrypted, inspected
 from nodeattrs.core.budget import too_long
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import meant
@@ -331,6 +332,7 @@ _MAKERS: dict[str, Callable[[list[Any]], Holds]] = {
 
 _INTEGER = re.compile(r"([+-]?)\s*(0[xX][0-9A-Fa-f]+|0[bB][01]+|0[0-7]*|[1-9]\d*)", re.ASCII)
 _FLOAT = re.compile(r"[+-]?\s*\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
+_MOST_COUNTED = 100_000
 _WORDS: dict[str, bool] = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n": False}
 
 
@@ -344,6 +346,8 @@ def convert(value: Any, to: Any, sensitive: Callable[[Any], Any] = Sensitive) ->
     >>> convert("0x1F", "Integer"), convert("101", ["Integer", 2]), convert({"a": 1}, "Array")
     (31, 5, [['a', 1]])
     """
+    if isinstance(value, Encrypted):
+        return value  # what it would be only its key can say
     name, *arguments = to if isinstance(to, list) and to else [to]
     if not isinstance(name, str):
         raise BadLookup(f"convert_to names no type: {to!r}", kind="convert_bad_type", hint="write convert_to: Integer")
@@ -424,6 +428,8 @@ def _to_boolean(value: Any) -> bool:
 def _to_string(value: Any) -> str:
     if value is None:
         return ""
+    if type(value) is float:  # Puppet's %f; inside of a list it is written in full
+        return f"{value:f}" if math.isfinite(value) else {"inf": "Inf", "-inf": "-Inf"}.get(str(value), "NaN")
     return value if type(value) is str else _puppet_text(value)
 
 
@@ -449,6 +455,8 @@ def _to_array(value: Any, wrap: bool = False) -> list[Any]:
         return [[key, one] for key, one in value.items()]
     if type(value) is str:
         return list(value)
+    if type(value) is int and 0 <= value <= _MOST_COUNTED:
+        return list(range(value))
     raise ValueError
 
 

@@ -1,4 +1,4 @@
-"""How values are written into a text, and the mark of a secret.
+"""How values are written into a text, and what a text is that nobody decrypted.
 
 Puppet writes a list or map inside a text in Ruby's notation; so do we, or two nodes
 would read different texts. It knows no lookup.
@@ -8,6 +8,42 @@ from __future__ import annotations
 
 import re
 from typing import Any
+
+from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.core.tree import SCALARS, Path
+
+
+class Encrypted(Sensitive):
+    """A text of a data file that nobody decrypted: a secret, which `unwrap()` gives as the file has it.
+
+    reason: why it is not decrypted
+    """
+
+    __slots__ = ("reason",)
+
+    def __init__(self, value: str, reason: str) -> None:
+        super().__init__(value)
+        self.reason = reason
+
+    def __repr__(self) -> str:
+        return "Sensitive(encrypted)"
+
+
+LEAVES = SCALARS | {Encrypted}
+"""What a value of data has at its ends."""
+
+
+def encrypted_in(value: Any, path: Path = ()) -> list[tuple[Path, Encrypted]]:
+    """What of a value is still encrypted, each with its path.
+
+    cost: one visit of the whole value
+    """
+    if type(value) is Encrypted:
+        return [(path, value)]
+    if hasattr(value, "unwrap"):
+        return encrypted_in(value.unwrap(), path)
+    entries = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
+    return [found for step, one in entries for found in encrypted_in(one, (*path, step))]
 
 
 def written(value: Any) -> str:
@@ -35,6 +71,8 @@ def inspected(value: Any) -> str:
         return "[" + ", ".join([inspected(entry) for entry in value]) + "]"
     if type(value) is dict:
         return "{" + ", ".join([f"{inspected(key)}=>{inspected(entry)}" for key, entry in value.items()]) + "}"
+    if hasattr(value, "unwrap") and not isinstance(value, Encrypted):
+        return "Sensitive [value redacted]"
     return str(value)
 
 

@@ -122,8 +122,9 @@ class PostgresqlStore(SqlStore):
         return f"brought version {version} to {VERSION}" if version < VERSION else "made the index again"
 
     @contextlib.contextmanager
-    def _reading(self, task: str) -> Iterator[Talk | None]:
-        with self._failing(task), self._talking("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as talk:
+    def _reading(self, task: str, loosely: bool = False) -> Iterator[Talk | None]:
+        begin = "" if loosely else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        with self._failing(task), self._talking(begin) as talk:
             yield talk if self._opened(talk) else None
 
     @contextlib.contextmanager
@@ -197,14 +198,13 @@ class PostgresqlStore(SqlStore):
 
     @contextlib.contextmanager
     def _talking(self, begin: str = "BEGIN") -> Iterator[_PostgresqlTalk]:
-        """A transaction. Only a statement that has an answer is waited for, as libpq 14 can."""
+        """A transaction, or none. Only a statement that has an answer is waited for, as libpq 14 can."""
         with self._pool().connection() as connection:
             can = self._psycopg.Pipeline.is_supported()
             with connection.pipeline() if can else contextlib.nullcontext():
-                talk = _PostgresqlTalk(connection)
-                talk.send(begin)
+                talk = _PostgresqlTalk(connection, begin)
                 yield talk
-                talk.end()
+                talk.close()
 
     def _pool(self) -> Any:
         from psycopg_pool import ConnectionPool
@@ -251,11 +251,13 @@ class PostgresqlStore(SqlStore):
 
 
 class _PostgresqlTalk(Talk):
-    def __init__(self, connection: Any) -> None:
+    def __init__(self, connection: Any, begin: str) -> None:
         self._connection = connection
         self._opening: Callable[[], None] | None = None
-        self._is_over = False
+        self._is_over = not begin
         self._rows: dict[str, list[Sequence[Any]]] = {}
+        if begin:
+            self.send(begin)
 
     def send(self, sql: str, *values: Any) -> Any:
         """Send a statement whose answer nobody waits for."""
@@ -272,11 +274,14 @@ class _PostgresqlTalk(Talk):
         self._opening = lambda: judge(self, [(number, key and bytes(key)) for number, key in cursor.fetchall()])
 
     def end(self) -> None:
-        """End the transaction, unless that is done."""
+        """End the transaction, unless that is done, or there is none."""
         if not self._is_over:
             self._is_over = True
             self.send("COMMIT")
-            self._open()
+
+    def close(self) -> None:
+        self.end()
+        self._open()
 
     def undo(self) -> None:
         self._is_over = True
@@ -293,8 +298,7 @@ class _PostgresqlTalk(Talk):
     def answers(self, *questions: Question, last: bool = False) -> list[list[tuple[Any, ...]]]:
         sent = [(self.send(*question), question[0]) for question in questions]
         if last:
-            self._is_over = True
-            self.send("COMMIT")
+            self.end()
         self._open()
         # Asked whether there is an answer, it would wait for one.
         return [cursor.fetchall() if sql.startswith("SELECT") or " RETURNING " in sql else [] for cursor, sql in sent]

@@ -153,9 +153,10 @@ class SqlStore(ABC):
     # --- of the database ------------------------------------------------------------
 
     @abstractmethod
-    def _reading(self, task: str) -> AbstractContextManager[Talk | None]:
+    def _reading(self, task: str, loosely: bool = False) -> AbstractContextManager[Talk | None]:
         """A look at one moment of the store; None where nothing was ever saved.
 
+        loosely: each answer may be of a moment of its own
         raises: StoreError, also for a store of another version
         """
 
@@ -261,23 +262,21 @@ class SqlStore(ABC):
         parts, noted = _Parts(saved.document), _noted(name, saved.noted)
         task = f"save the node {name!r}"
         # Most of the work is done before anybody is kept waiting; it is looked at again below.
-        with self._reading(task) as talk:
+        with self._reading(task, loosely=True) as talk:
             same = _prepared(talk, name, texts, parts)
         with self._writing(task) as talk:
-            forms = [_form_question(text) for text in texts if not text.is_new]
-            index = [] if same else _index_questions(talk, name, parts)
-            ((node, number),), before, *rows = talk.raised(
+            ((node, number),), before, forms, *index = talk.raised(
                 name,
                 (f"SELECT number, at, noted, document FROM {_ITS_REVISIONS} ORDER BY number DESC LIMIT 1", name),
-                *forms,
-                *index,
+                _forms_question(text for text in texts if not text.is_new),
+                *([] if same else _index_questions(talk, name, parts)),
             )
             if after is not None and after != (before[0][0] if before else 0):
                 raise stale(name, after, _revision(name, before[0][:3]) if before else None, self.describe())
             revision = Revision(number, now(), saved.noted)
-            _put(talk, node, revision, noted, texts, rows[: len(forms)])
+            _put(talk, node, revision, noted, texts, forms)
             if not before or _blob(before[0][3]) != texts[0].hash:
-                _index(talk, node, name, parts, rows[len(forms) :])
+                _index(talk, node, name, parts, *index)
         return revision
 
     def delete(self, name: str) -> bool:
@@ -545,11 +544,11 @@ def _put(
     revision: Revision,
     noted: str,
     texts: Sequence[_Text],
-    forms: Sequence[list[tuple[Any, ...]]] | None = None,
+    forms: list[tuple[Any, ...]] | None = None,
 ) -> None:
     """Write a revision and its texts. forms: what those that are not new were found to be; else they are asked for"""
     if forms is None:
-        forms = talk.answers(*[_form_question(text) for text in texts if not text.is_new])
+        forms = talk.all(*_forms_question(text for text in texts if not text.is_new))
     _write(talk, texts, _forms(forms))
     hashes = texts[0].hash, texts[1].hash if len(texts) > 1 else None
     talk.each(
@@ -565,7 +564,7 @@ def _prepared(talk: Talk | None, name: str, texts: Sequence[_Text], parts: _Part
     """
     known, latest = {}, None
     if talk is not None:
-        *forms, rows = talk.answers(*map(_form_question, texts), (_DOCUMENT, name))
+        forms, rows = talk.answers(_forms_question(texts), (_DOCUMENT, name))
         known, latest = _forms(forms), _blob(rows[0][0]) if rows else None
     for text in texts:
         if text.form is None or known.get(text.hash) != text.form:
@@ -584,13 +583,14 @@ def _blob(value: Any) -> bytes:
     return bytes(value) if isinstance(value, bytes | bytearray | memoryview) else b""
 
 
-def _form_question(text: _Text) -> Question:
-    return "SELECT hash, form FROM text WHERE hash = ?", text.hash
+def _forms_question(texts: Iterable[_Text]) -> Question:
+    hashes = [text.hash for text in texts] or [b""]
+    return f"SELECT hash, form FROM text WHERE hash IN ({', '.join('?' * len(hashes))})", *hashes
 
 
-def _forms(answers: Iterable[list[tuple[Any, ...]]]) -> dict[bytes, bytes | None]:
+def _forms(rows: Iterable[tuple[Any, ...]]) -> dict[bytes, bytes | None]:
     """The texts that are there, and the hash of the value that each was made of, where that is known."""
-    return {_blob(name): None if form is None else _blob(form) for rows in answers for name, form in rows}
+    return {_blob(name): None if form is None else _blob(form) for name, form in rows}
 
 
 def _write(talk: Talk, texts: Sequence[_Text], known: Collection[bytes]) -> None:
@@ -730,31 +730,33 @@ def _path_text(steps: Steps) -> str:
 def _unknown_parts(talk: Talk, parts: _Parts) -> set[int]:
     """The parts of a document that the index lacks; the last that is asked of a look."""
     numbered = parts.numbered(_secret(talk))
-    return numbered.keys() - _numbers(talk.answers(_among(talk, "part", numbered), last=True)[0])
+    condition, numbers = talk.among("id", numbered)
+    (rows,) = talk.answers((f"SELECT id FROM part WHERE {condition}", numbers), last=True)
+    return numbered.keys() - {number for (number,) in rows}
 
 
-def _among(talk: Talk, table: str, numbers: Collection[int]) -> Question:
-    condition, values = talk.among("id", numbers)
-    return f"SELECT id FROM {table} WHERE {condition}", values
-
-
-def _numbers(rows: Iterable[tuple[Any, ...]]) -> set[int]:
-    return {number for (number,) in rows}
+_THERE, _OLD, _KEPT = range(3)
 
 
 def _index_questions(talk: Talk, name: str, parts: _Parts) -> list[Question]:
-    """What `_index` asks of a node: which parts and paths are there, and which parts it has."""
-    paths = [path for path, _ in parts.paths.values()]
-    return [
-        _among(talk, "part", parts.numbered(_secret(talk))),
-        _among(talk, "path", paths),
-        ("SELECT part FROM node_part WHERE node = (SELECT id FROM node WHERE name = ?)", name),
-    ]
+    """What `_index` asks of a node, at once: which parts and paths are there, and which parts it has."""
+    a_part, part_numbers = talk.among("id", parts.numbered(_secret(talk)))
+    a_path, path_numbers = talk.among("id", [path for path, _ in parts.paths.values()])
+    asked = (
+        f"SELECT {_THERE}, id FROM part WHERE {a_part} UNION ALL SELECT {_OLD}, id FROM path WHERE {a_path} UNION ALL "
+        f"SELECT {_KEPT}, part FROM node_part WHERE node = (SELECT id FROM node WHERE name = ?)"
+    )
+    return [(asked, part_numbers, path_numbers, name)]
 
 
-def _index(talk: Talk, node: int, name: str, parts: _Parts, answers: Sequence[list[tuple[Any, ...]]] = ()) -> None:
+def _index(talk: Talk, node: int, name: str, parts: _Parts, answer: Iterable[tuple[Any, ...]] | None = None) -> None:
     secret = _secret(talk)
-    there, old, kept = map(_numbers, answers or talk.answers(*_index_questions(talk, name, parts)))
+    if answer is None:
+        (answer,) = talk.answers(*_index_questions(talk, name, parts))
+    found: tuple[set[int], ...] = set(), set(), set()
+    for kind, number in answer:
+        found[kind].add(number)
+    there, old, kept = found
     wanted = parts.numbered(secret).keys()
     parts.prepare(secret, wanted - there)
     new = {steps: path for steps, (path, _) in parts.paths.items() if path not in old}

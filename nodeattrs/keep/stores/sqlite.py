@@ -99,7 +99,7 @@ class SqliteStore(SqlStore):
         return f"brought version {version} to {VERSION}" if version < VERSION else "made the index again"
 
     @contextlib.contextmanager
-    def _reading(self, task: str) -> Iterator[Talk | None]:
+    def _reading(self, task: str, loosely: bool = False) -> Iterator[Talk | None]:
         with self._failing(task):
             if not self._is_there():
                 yield None

@@ -15,12 +15,12 @@ from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import run_node
 from nodeattrs.texts import documents
 from tests.causality.maker import Maker
-from tests.causality.notations import json_text, python_text, yaml_text
+from tests.causality.notations import json_text, python_text, ruby_text, yaml_text
 from tests.causality.scanning import scanned
 from tests.causality.system import Answer, Input, Refused
 from tests.causality.systems.plain import EXAMPLES, texts_of
 
-__all__ = ["NodeRuns"]
+__all__ = ["LEVELS", "Making", "NodeRuns", "indexed"]
 
 KEYS = "delmtn"
 KINDS = {"d": "map", "e": "map", "l": "list", "m": "list", "t": "text", "n": "scalar"}
@@ -51,7 +51,7 @@ class NodeRuns:
 
     def make(self, random: random.Random) -> Input:
         """A repository in which everybody speaks of the same few keys."""
-        return _Making(random).made()
+        return Making(random).made()
 
     def examples(self) -> Iterator[tuple[str, Input]]:
         """The nodes of the example."""
@@ -67,7 +67,7 @@ class NodeRuns:
 
     def ask(self, folder: Folder) -> Answer:
         """The whole node but for what the run itself says."""
-        repository = Repository(folder)
+        repository = self.repository(folder)
         given, question = folder / "attributes.json", folder / QUESTION
         asked = json.loads(question.read_text()) if question.exists() else {"node": "n1", "facts": "facts.json"}
         try:
@@ -79,6 +79,10 @@ class NodeRuns:
         except NodeattrsError as error:
             raise Refused(str(error)) from error
         return Answer(value, lambda path: explained(node, path, repository).to_dict())
+
+    def repository(self, folder: Folder) -> Repository:
+        """What runs in it, read anew."""
+        return Repository(folder)
 
     def _facts(self, folder: Folder, file: str) -> Facts:
         """The facts, read anew only where their text is another one: they are long."""
@@ -97,7 +101,9 @@ class NodeRuns:
         )
 
 
-class _Making:
+class Making:
+    """One repository."""
+
     def __init__(self, random: random.Random) -> None:
         self.random = random
         self.make = Maker(random, KEYS, kinds=KINDS)
@@ -132,11 +138,11 @@ class _Making:
         return "\n".join(["{", *lines, f'"normal": {normal}', "}"])
 
     def described(self, folder: str, name: str, run_list: str) -> dict[str, str]:
-        """A role or an environment, in one of three notations."""
+        """A role or an environment, in one of four notations."""
         trees = {
             f"{level}_attributes": self.make.map(3, 3) for level in ("default", "override") if self.make.chance(0.7)
         }
-        form = self.random.choice(["json", "yaml", "py"])
+        form = self.random.choice(["json", "yaml", "py", "rb"])
         if form == "json":
             attributes = "".join(f',\n"{key}": {json_text(tree, self.random).strip()}' for key, tree in trees.items())
             listed = ',\n"run_list": []' if run_list else ""
@@ -144,8 +150,9 @@ class _Making:
         if form == "yaml":
             attributes = "".join(f"{key}:\n{yaml_text(tree, self.random, 2)}" for key, tree in trees.items())
             return {f"{folder}/{name}.yaml": f"name: {name}\n{'run_list: []' if run_list else ''}\n{attributes}"}
-        attributes = "".join(f"{key}({python_text(tree, self.random)})\n" for key, tree in trees.items())
-        return {f"{folder}/{name}.py": f'name("{name}")\n{attributes}'}
+        text = ruby_text if form == "rb" else python_text
+        attributes = "".join(f"{key}({text(tree, self.random)})\n" for key, tree in trees.items())
+        return {f"{folder}/{name}.{form}": f'name("{name}")\n{attributes}'}
 
     # --- code
 
@@ -201,16 +208,16 @@ class _Making:
     def assignment(self, who: str, level: str) -> str:
         steps = self.steps()
         if KINDS[steps[-1]] == "list" and not who:
-            self.lists.append((level, _indexed(steps)))
-        return f"{level}{_indexed(steps)} = {self.value(steps[-1], 2)}"
+            self.lists.append((level, indexed(steps)))
+        return f"{level}{indexed(steps)} = {self.value(steps[-1], 2)}"
 
     def unless(self, who: str, level: str) -> str:
         steps = self.steps()
-        return f"{level.replace('force_', '')}_unless{_indexed(steps)} = {self.value(steps[-1])}"
+        return f"{level.replace('force_', '')}_unless{indexed(steps)} = {self.value(steps[-1])}"
 
     def full(self, who: str, level: str) -> str:
         steps = self.steps()
-        return f"{level}_full{_indexed(steps)} = {self.value(steps[-1])}"
+        return f"{level}_full{indexed(steps)} = {self.value(steps[-1])}"
 
     def written(self, who: str, level: str) -> str:
         steps = self.steps()
@@ -258,5 +265,5 @@ class _Making:
         return f'{level}["{self.random.choice("tn")}"] = {made}'
 
 
-def _indexed(steps: list[str]) -> str:
+def indexed(steps: list[str]) -> str:
     return "".join(f'["{step}"]' for step in steps)

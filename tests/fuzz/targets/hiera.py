@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.hiera import BadData, Hiera, merge
+from nodeattrs.adapters.hiera import BadData, Hiera, control, merge
 from nodeattrs.adapters.hiera.config import read_config
 from nodeattrs.adapters.hiera.data import read_document
 from nodeattrs.adapters.hiera.keys import split_key
@@ -325,7 +326,63 @@ def _conversion(text: str) -> tuple[Any, Any]:
     return said.get("value"), to
 
 
+_SETTINGS = Grammar(
+    r"""
+    start: line+
+    line: _NAME _EQUALS part (":" part)* "\n" | "[" _SECTION "]\n" | module | _ODD "\n"
+    module: "mod" _BLANK _QUOTE _MODULE _QUOTE _REST "\n"
+    part: _PART
+    """,
+    {
+        "_NAME": ("modulepath", "environmentpath", "basemodulepath", "hiera_config", "codedir", "manifest"),
+        "_EQUALS": (" = ", "=", " ="), "_SECTION": ("main", "server", "x"), "_BLANK": (" ", "(", "\t"),
+        "_PART": ("site", "modules", "$basemodulepath", "${codedir}/x", "$x", "m*", "[", "/", "..", "", "'q", "\0"),
+        "_QUOTE": ("'", '"', ""), "_MODULE": ("a/b", "a-b", "b", "#{x}", "x::y", ""), "_REST": ("", ", '1'", ", :git"),
+        "_ODD": ("# c", "x", "", "  ", "a = b = c", "mod x", "%w[a b].each do |m|"),
+    },
+    glue="",
+)  # fmt: skip
+
+
+def _control(text: str) -> tuple[str, dict[str, control.Setting]]:
+    written("tree/environment.conf", text)
+    return text, control.settings_in(Path("tree/environment.conf"), "environment.conf", ("server", "main"))
+
+
+def _in_control(said: tuple[str, dict[str, control.Setting]]) -> None:
+    root = _site(_CONFIG, "k: 1\nb::k: [1]\n")
+    for name in ("environment.conf", "Puppetfile", "etc/puppet.conf"):
+        written(f"tree/{name}", said[0])
+    for options in ({}, {"puppet_conf": "tree/etc"}, {"strict": True}):
+        hiera = Hiera(str(root), root=str(root), **options)
+        scope = hiera.scope({}, node="web1")
+        tried(lambda: hiera.modules("production"), lambda: scope.lookup("b::k", merge="unique"))  # noqa: B023
+        tried(lambda: scope.lookup("b::x"), lambda: str(scope.explain("x::y")))  # noqa: B023
+
+
+def _commented(shape: Any) -> Callable[[random.Random], str]:
+    grow = from_shape(shape, words=("/* ", " */", "//", "// x\n", "1e999", "\\", '"'))
+    return lambda chance: grow(chance).replace(",", chance.choice((",", ", // c\n", "/* , */,", ",/**/")))
+
+
+def _encrypted(text: str) -> Path:
+    config = "version: 5\nhierarchy:\n- {name: c, lookup_key: eyaml_lookup_key, paths: [x.yaml, y.yaml]}\n"
+    root = _site(config, text)
+    read_document(root / "data" / "x.yaml", "data/x.yaml", "yaml")
+    return root
+
+
+def _decrypted(root: Path) -> None:
+    for decrypt in (False, True, lambda said: said[4:-1]):
+        _looked_up(root, decrypt=decrypt)
+
+
 TARGETS = (
+    Target("hiera-control", from_grammar(_SETTINGS), _control, _in_control),
+    Target("hiera-json", _commented({**_DATA, "n": (1e300, 1, "// x", "/*")}),
+        lambda text: read_document(Path(written("tree/j.json", text)), "j.json", "json")),
+    Target("hiera-eyaml", from_shape({**_DATA, "k": ("ENC[PKCS7,MIIB]", "a ENC[b] %{x}", ["ENC[GPG,a b]", "ENC[?]"])},
+        written=as_yaml, words=("ENC[", "]", "ENC[PKCS7,AAAA]")), _encrypted, _decrypted),
     Target("hiera-data", partial(_written, _DATA, [text for text in _KNOWN if "version:" not in text]), _data,
         _looked_up),
     Target(

@@ -2,7 +2,7 @@
 
 Ranks fall from the front; `common` is below all and always holds. A set of categories is
 a number with a bit for each rank: greater numbers are exactly the greater tuples of ranks,
-and a longer tuple overrides its own prefix.
+and a longer tuple ranks above its own prefix.
 """
 
 from __future__ import annotations

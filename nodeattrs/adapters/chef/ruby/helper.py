@@ -1,0 +1,168 @@
+"""A Ruby process that runs attribute files, and the lines of JSON between it and us.
+
+It is not trusted beyond what it was started for: a line that is too long or no JSON, too many of them, and a
+silence that lasts too long are errors, and end it with whatever it has started. What the messages mean is not
+known here, and nothing of nodes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import selectors
+import shutil
+import signal
+import subprocess
+import time
+import weakref
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, NoReturn
+
+from nodeattrs.core.budget import Budget, in_force
+from nodeattrs.core.code import require_may_run
+from nodeattrs.errors import NotFound, RecipeFailed
+
+__all__ = ["SECONDS", "Helper", "Message"]
+
+SECONDS = 60.0
+"""How long one attribute file in Ruby, or one deferred value, may take."""
+
+Message = list[Any]
+"""What came over the pipe: a word, and what belongs to it."""
+
+_SCRIPT = pathlib.Path(__file__).parent / "helper.rb"
+_OPTIONS = ("-W0", "--disable=did_you_mean,error_highlight,rubyopt")
+_ENVIRONMENT = ("PATH", "HOME", "TMPDIR", "TZ", "GEM_HOME", "GEM_PATH")
+"""What of our environment the process has; its texts are UTF-8 whatever ours are."""
+
+_PIECE = 1 << 16
+
+
+class Helper:
+    """One Ruby process, in a group of its own, with a repository as its folder. It lives as long as this does.
+
+    works_for: for whom it has a process of its own at the moment
+
+    root:    the folder
+    seconds: how long it may work on one thing
+    command: what is started, unless it is the ruby of this machine with our script
+    raises:  NotFound, where there is no Ruby; UnknownLayer, where code is held back
+    """
+
+    def __init__(self, root: pathlib.Path, seconds: float = SECONDS, command: Sequence[str] = ()) -> None:
+        require_may_run(f"an attribute file in Ruby of {root}")
+        environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+        self._process = subprocess.Popen(
+            command or _ruby(),
+            cwd=root,
+            env={**environment, "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            bufsize=0,
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
+        for one in (self._in, self._out):
+            os.set_blocking(one, False)
+        self.close = weakref.finalize(self, _end, self._process)
+        self.seconds = seconds
+        self.works_for: object = None
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._out, selectors.EVENT_READ)
+        self._buffer = bytearray()
+        self._searched = 0
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be asked."""
+        return self.close.alive
+
+    def send(self, *message: Any, until: float) -> None:
+        """Say something. until: a moment of `time.monotonic`. raises: RecipeFailed"""
+        if not self.alive:
+            self.refuse("its process has ended")
+        left = memoryview(json.dumps(message, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
+        while left:
+            try:
+                left = left[os.write(self._in, left[:_PIECE]) :]
+            except BlockingIOError:
+                self._selector.register(self._in, selectors.EVENT_WRITE)
+                try:
+                    if self._out in self._ready(until):  # else both would wait for each other
+                        self._take_in()
+                finally:
+                    self._selector.unregister(self._in)
+            except BrokenPipeError:
+                return  # whoever reads what came before finds its end
+
+    def receive(self, budget: Budget, until: float) -> Message:
+        """The next thing that it says. raises: RecipeFailed; TooMuch"""
+        line = self._line(budget, until)
+        budget.steps()
+        budget.bytes(len(line))
+        if time.monotonic() > until:
+            self._late()
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            message = None
+        if type(message) is not list or not message or type(message[0]) is not str:
+            self.refuse("what Ruby sent is no message")
+        return message
+
+    def refuse(self, reason: str) -> NoReturn:
+        """End it, and say why. raises: RecipeFailed"""
+        self.close()
+        raise RecipeFailed(f"attribute files in Ruby cannot go on: {reason}")
+
+    def _line(self, budget: Budget, until: float) -> bytes:
+        while (end := self._buffer.find(b"\n", self._searched)) < 0:
+            self._searched = len(self._buffer)
+            if self._searched > budget.left("bytes"):
+                raise budget.passed("bytes")
+            self._ready(until)
+            self._take_in()
+        line = bytes(self._buffer[:end])
+        del self._buffer[: end + 1]
+        self._searched = 0
+        return line
+
+    def _take_in(self) -> None:
+        with suppress(BlockingIOError):
+            piece = os.read(self._out, _PIECE)
+            if not piece:
+                self.refuse("its process has ended")
+            if len(self._buffer) > in_force().bytes * 2:
+                self.refuse("it says more than was asked for")
+            self._buffer += piece
+
+    def _ready(self, until: float) -> set[int]:
+        ready = self._selector.select(max(until - time.monotonic(), 0))
+        if not ready:
+            self._late()
+        return {key.fd for key, _ in ready}
+
+    def _late(self) -> NoReturn:
+        self.refuse(f"it took longer than {self.seconds:g} s")
+
+
+def _ruby() -> list[str]:
+    program = shutil.which("ruby")
+    if program is None:
+        raise NotFound("there is no ruby to run attribute files with", hint="install it, or go without --ruby")
+    return [program, *_OPTIONS, str(_SCRIPT)]
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the process and all that it has started."""
+    with suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)  # before it is waited for: its number is still its own
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with suppress(OSError):
+                pipe.close()

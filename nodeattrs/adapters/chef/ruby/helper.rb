@@ -1,0 +1,83 @@
+# frozen_string_literal: true
+
+# Runs attribute files in Ruby for a node that lives at the other end of a pipe.
+#
+#   ruby helper.rb
+#
+# It reads and writes lines of JSON. For each node it makes a process of its own, so that nothing that one node's
+# files leave behind in Ruby is there for the next.
+input, output = $stdin.dup, $stdout.dup
+$stdin.reopen(File::NULL)
+$stdout.reopen($stderr)
+[input, output].each { |one| one.set_encoding(Encoding::UTF_8) }
+require_relative "wire"
+require_relative "node"
+require_relative "lines"
+Wire.open(input, output)
+
+module Helper
+  ERRORS = [StandardError, ScriptError, SystemStackError, SystemExit, NoMemoryError].freeze
+  RUNS = {
+    "library" => ->(path) { TOPLEVEL_BINDING.eval(File.read(path, encoding: "UTF-8"), path, 1) },
+    "file" => lambda do |path|
+      Wire.attribute_file(path)
+      source = File.read(path, encoding: "UTF-8")
+      Wire.note("lines", path, Lines.of(source))
+      Chef::Node::RUNNING.instance_eval(source, path, 1)
+    end,
+    "lazy" => lambda do |number|
+      Wire.pack(Chef::DelayedEvaluator.known.fetch(number).call)
+    end
+  }.freeze
+
+  class << self
+    # Do what is asked; what it came to, or what went wrong and where.
+    def serve(kind, subject, stale = false)
+      Chef::Node::RUNNING.forget if stale
+      answer = RUNS.fetch(kind).call(subject)
+      finish("done", kind == "lazy" ? answer : nil)
+    rescue *ERRORS => error
+      finish("failed", error.class.name.to_s, error.message[0, 2000].scrub, *where(error), number_of(error))
+    end
+
+    def serve_node(given)
+      Wire.begin_in(given["root"])
+      Chef::Node::RUNNING.begin_as(given)
+      Wire.note("ready")
+      Wire.flush
+      loop do
+        kind, *rest = Wire.receive
+        exit!(0) if kind == "end"
+        serve(kind, *rest)
+      end
+    end
+
+    private
+
+    def finish(*message)
+      Chef::Node::Levels.settle(true)
+      Wire.note(*message)
+      Wire.flush
+    end
+
+    def where(error)
+      found = error.message.match(/\A(\S[^:\n]*):(\d+): /) if error.is_a?(SyntaxError)
+      return [found[1], found[2].to_i] if found && found[1].start_with?(Wire.root)
+
+      Wire.place(error.backtrace_locations || [])
+    end
+
+    def number_of(error)
+      error.number if error.is_a?(Wire::Refused)
+    end
+  end
+end
+
+Wire.serve = Helper.method(:serve)
+loop do
+  _, given = Wire.receive
+  child = fork { Helper.serve_node(given) }
+  Process.wait(child)
+  Wire.note("ended", $?.exitstatus)
+  Wire.flush
+end

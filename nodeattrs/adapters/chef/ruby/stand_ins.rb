@@ -1,0 +1,95 @@
+# frozen_string_literal: true
+
+# What else of Chef an attribute file or a cookbook's library names: enough of it to be loaded, and a log.
+require "tmpdir"
+{ SecureRandom: "securerandom", OpenSSL: "openssl", Tempfile: "tempfile", Pathname: "pathname", URI: "uri", YAML: "yaml",
+  Digest: "digest", ERB: "erb", Set: "set", OpenStruct: "ostruct", Shellwords: "shellwords", Etc: "etc", Socket: "socket",
+  IPAddr: "ipaddr", Timeout: "timeout", Singleton: "singleton" }.each { |name, file| autoload name, file }
+
+module Kernel
+  alias require_without_chef require
+  private :require_without_chef
+
+  def require(name)
+    name.to_s.match?(%r{\A(chef/|chef\z)}) ? true : require_without_chef(name)
+  end
+end
+
+class Chef
+  VERSION = "18.0.0"
+  CHEF_ROOT = "/opt/chef/lib"
+
+  # A class of Chef's that stands for nothing: whatever its body calls is passed over.
+  class StandIn
+    def self.method_missing(*)
+      nil
+    end
+
+    def self.respond_to_missing?(*)
+      true
+    end
+
+    def self.const_missing(name)
+      const_set(name, Class.new(StandIn))
+    end
+  end
+
+  def self.const_missing(name)
+    const_set(name, name == :Config ? settings : Class.new(StandIn))
+  end
+
+  %i[DSL Mixin].each do |name|
+    const_set(name, Module.new do
+      def self.const_missing(name)
+        const_set(name, Module.new)
+      end
+    end)
+  end
+
+  class Recipe < StandIn; end
+  class Resource < StandIn; end
+  class Provider < StandIn; end
+
+  module Log
+    class << self
+      %w[fatal error warn info].each do |level|
+        define_method(level) { |message = nil, &block| Wire.note("log", level, (message || block&.call).to_s, *Wire.place) }
+      end
+
+      def debug(*) end
+      alias trace debug
+
+      def level
+        :info
+      end
+    end
+  end
+
+  # Settings of a client that nobody has configured, where chef-config is not installed.
+  class Settings
+    KNOWN = {
+      file_cache_path: "/var/chef/cache", cache_path: "/var/chef", file_backup_path: "/var/chef/backup", log_level: :auto,
+      chef_server_url: "https://localhost:443", solo: false, solo_legacy_mode: false, local_mode: false,
+      validation_client_name: "chef-validator"
+    }.freeze
+
+    def [](name)
+      KNOWN[name.to_sym]
+    end
+
+    def method_missing(name, *)
+      KNOWN[name]
+    end
+
+    def respond_to_missing?(*)
+      true
+    end
+  end
+
+  def self.settings
+    require "chef-config/config"
+    ChefConfig::Config
+  rescue LoadError
+    Settings.new
+  end
+end

@@ -1,0 +1,150 @@
+"""What surrounds the hiera.yaml of a control repository: environment.conf, puppet.conf, Puppetfile.
+
+They say where modules lie, and which ones are named and not there. No Ruby of a Puppetfile is
+run, and nothing is looked for that no file names: not what is installed on this machine.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from nodeattrs.adapters.hiera.errors import BadData
+from nodeattrs.errors import BadArgument, DocumentError
+from nodeattrs.texts.documents import text_of
+
+Warn = Callable[[DocumentError], None]
+
+ENVIRONMENT_CONF = "environment.conf"
+
+_SECTION = re.compile(r"\s*\[(\w+)\]\s*")
+_SETTING = re.compile(r"\s*(\w+)\s*=\s*([^\0]*?)\s*")
+_NOTHING = re.compile(r"\s*(#.*)?")
+_VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
+_MODULE = re.compile(r"^[ \t]*mod\b[ \t(]*(?:(['\"])(?:\w+[-/])?(\w+)\1|\S)", re.MULTILINE)
+
+
+class Setting(NamedTuple):
+    """A setting, and the line that has it."""
+
+    value: str
+    line: int
+
+
+def settings_in(file: pathlib.Path, name: str, sections: Sequence[str] = ("main",)) -> dict[str, Setting]:
+    """The settings of an INI file as Puppet reads it; {} where there is no file.
+
+    sections: those that count, the strongest first; in one section the first line counts
+    raises:   BadData
+    """
+    if not file.is_file():
+        return {}
+    found: dict[str, dict[str, Setting]] = {section: {} for section in sections}
+    section = "main"
+    for number, line in enumerate(text_of(file, name).splitlines(), 1):
+        if heading := _SECTION.fullmatch(line):
+            section = heading[1]
+        elif setting := _SETTING.fullmatch(line):
+            value = re.sub(r"^[\"']|[\"']$", "", setting[2]).rstrip()
+            found.get(section, {}).setdefault(setting[1], Setting(value, number))
+        elif not _NOTHING.fullmatch(line):
+            hint = "write `name = value`, or begin a comment with #"
+            raise BadData("is no setting", kind="config_invalid", file=name, line=number, hint=hint)
+    return {name: setting for section in reversed(sections) for name, setting in found[section].items()}
+
+
+def _filled(text: str, known: Mapping[str, str]) -> str:
+    return _VARIABLE.sub(lambda found: known.get(found[1] or found[2], found[0]), text)
+
+
+@dataclass(frozen=True, slots=True)
+class PuppetConf:
+    """The places that a puppet.conf names; what it leaves out is where Puppet has it beside that file.
+
+    known: what other settings may name: confdir, codedir, environmentpath
+    """
+
+    hiera_config: pathlib.Path
+    environmentpath: str
+    basemodulepath: tuple[pathlib.Path, ...]
+    known: Mapping[str, str]
+
+
+def puppet_conf(place: pathlib.Path) -> PuppetConf:
+    """Read a puppet.conf, or that of a folder, which need not have one.
+
+    raises: BadArgument, where there is none; BadData
+    """
+    file = place / "puppet.conf" if place.is_dir() else place
+    if not place.exists():
+        raise BadArgument(f"there is no {place}", hint="name a puppet.conf, or the folder that it belongs in")
+    given = settings_in(file, file.as_posix(), ("server", "master", "main"))
+    confdir = file.parent
+    beside = confdir.parent / "code"
+    known = {"confdir": str(confdir), "codedir": str(beside if beside.is_dir() else confdir / "code")}
+    for name, default in (("codedir", "$codedir"), ("environmentpath", "$codedir/environments")):
+        known[name] = _filled(given.get(name, Setting(default, 0)).value, known)
+    base = _filled(given.get("basemodulepath", Setting("$codedir/modules", 0)).value, known)
+    hiera_config = pathlib.Path(known["codedir"], "hiera.yaml")
+    if "hiera_config" in given:
+        hiera_config = pathlib.Path(_filled(given["hiera_config"].value, known))
+    elif not hiera_config.exists():
+        hiera_config = confdir / "hiera.yaml"
+    folders = tuple(pathlib.Path(part) for part in base.split(os.pathsep) if part)
+    return PuppetConf(hiera_config, known["environmentpath"], folders, known)
+
+
+def modulepath(
+    folder: pathlib.Path, name: str, base: Sequence[pathlib.Path], known: Mapping[str, str], warn: Warn
+) -> list[pathlib.Path]:
+    """The folders with the modules of an environment: of its environment.conf, else its `modules` and *base*.
+
+    name:   that of environment.conf in messages
+    base:   what `$basemodulepath` is
+    raises: BadData
+    """
+    written = settings_in(folder / ENVIRONMENT_CONF, name).get("modulepath")
+    if written is None:
+        return [folder / "modules", *base]
+    known = {**known, "basemodulepath": os.pathsep.join(map(str, base))}
+    found: list[pathlib.Path] = []
+    for part in filter(None, written.value.split(os.pathsep)):
+        filled = _filled(part if part.startswith("$") else str(folder / part), known)
+        if "$" in filled:
+            hint = "name the folder itself, or with --modulepath"
+            warn(BadData(f"{part!r} needs a setting that is not here", kind="config_invalid", file=name,
+                         line=written.line, hint=hint))  # fmt: skip
+            continue
+        found += (one for path in filter(None, filled.split(os.pathsep)) for one in _globbed(path))
+    return found
+
+
+def _globbed(path: str) -> Iterable[pathlib.Path]:
+    import glob  # few have any
+
+    return map(pathlib.Path, sorted(glob.glob(path)) if any(mark in path for mark in "*?[") else [path])
+
+
+def named_modules(file: pathlib.Path, name: str, warn: Warn) -> dict[str, int]:
+    """The modules that a Puppetfile names in so many words, and the line of each; {} where there is no file.
+
+    What Ruby would compute is a warning.
+    """
+    if not file.is_file():
+        return {}
+    text = text_of(file, name)
+    return dict(_named(text, name, warn))
+
+
+def _named(text: str, name: str, warn: Warn) -> Iterator[tuple[str, int]]:
+    for found in _MODULE.finditer(text):
+        line = text.count("\n", 0, found.end()) + 1
+        if found[2] is not None:
+            yield found[2], line
+        else:
+            warn(BadData("which module this is only Ruby can say, which was not run", kind="config_invalid",
+                         file=name, line=line, hint="write its name in quotes"))  # fmt: skip

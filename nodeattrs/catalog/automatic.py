@@ -1,0 +1,116 @@
+"""What Puppet's own types relate by themselves: a file to its directory and owner, a command to the files it names.
+
+Candidates only: which of them are in the catalog, and whether something relates the two already, is known to the
+graph. Learned by asking Puppet 7.23 for the edges of compiled catalogs (`tests/oracles/compiled.py`).
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from nodeattrs.catalog.resources import FirstOf
+
+Parameters = Mapping[str, Any]
+Candidate = str | FirstOf
+
+_PATH = re.compile(r"^(/[\w.\-]+)+", re.MULTILINE)
+_QUOTED = re.compile(r'^"([^"]+)"', re.MULTILINE)
+
+
+def automatic(kind: str, title: str, parameters: Parameters) -> tuple[Candidate, ...]:
+    """What a resource of Puppet's own types requires by itself, where that is in the catalog."""
+    found = _TYPES.get(kind.lower())
+    return tuple(found(title, parameters)) if found else ()
+
+
+def _texts(value: Any) -> list[str]:
+    values = value if isinstance(value, list) else [value]
+    return [one for one in values if isinstance(one, str)]
+
+
+def _lines(value: Any) -> list[str]:
+    """Command lines; of one that is a list of words the first."""
+    values = value if isinstance(value, list) else [value]
+    return [text for one in values for text in _texts(one)[:1]]
+
+
+def _who(kind: str, value: Any) -> Iterator[str]:
+    """Users and groups by name; a number names none."""
+    for name in _texts(value):
+        if not name.isdigit():
+            yield f"{kind}[{name}]"
+
+
+def _above(path: str, kind: str = "File") -> FirstOf:
+    """The nearest directory above a path that is managed."""
+    found: list[str] = []
+    while path not in ("/", ""):
+        path = posixpath.dirname(path.rstrip("/"))
+        found.append(f"{kind}[{path}]")
+    return FirstOf(found)
+
+
+def _file(title: str, parameters: Parameters) -> Iterator[Candidate]:
+    path = parameters.get("path")
+    yield _above(path if isinstance(path, str) else title)
+    for target in _texts(parameters.get("target")):
+        yield f"File[{target}]"
+    yield from _who("User", parameters.get("owner"))
+    yield from _who("Group", parameters.get("group"))
+
+
+def _exec(title: str, parameters: Parameters) -> Iterator[Candidate]:
+    command = _texts(parameters.get("command", title))[:1]
+    named = [*_texts(parameters.get("cwd"))]
+    for text in command:
+        named += [found.group() for found in _PATH.finditer(text)]
+        named += [found.group(1) for found in _QUOTED.finditer(text)]
+    for text in _lines(parameters.get("onlyif")) + _lines(parameters.get("unless")):
+        named += [found.group() for found in _PATH.finditer(text)]
+    yield from (f"File[{path}]" for path in named)
+    yield from _who("User", parameters.get("user"))
+
+
+def _package(title: str, parameters: Parameters) -> Iterator[Candidate]:
+    for name in ("responsefile", "adminfile", "source"):
+        yield from (f"File[{path}]" for path in _texts(parameters.get(name)) if path.startswith("/"))
+
+
+def _user(title: str, parameters: Parameters) -> Iterator[Candidate]:
+    yield from _who("Group", parameters.get("gid"))
+    yield from _who("Group", parameters.get("groups"))
+
+
+def _key(title: str, parameters: Parameters) -> Iterator[Candidate]:
+    yield from _who("User", parameters.get("user"))
+
+
+def _cron(title: str, parameters: Parameters) -> Iterator[Candidate]:
+    yield from _who("User", parameters.get("user", "root"))
+
+
+def _mount(title: str, parameters: Parameters) -> Iterator[Candidate]:
+    """Every mount above it, not the nearest alone."""
+    yield from _above(str(parameters.get("name", title)), "Mount")
+
+
+def below(mount: str, paths: Iterable[str]) -> list[str]:
+    """The files for which a mount comes first: those that lie in it; none for that of the root."""
+    if mount == "/":
+        return []
+    inside = f"{mount.rstrip('/')}/"
+    return [f"File[{path}]" for path in paths if path.startswith(inside) and path != inside]
+
+
+_TYPES: dict[str, Callable[[str, Parameters], Iterator[Candidate]]] = {
+    "file": _file,
+    "exec": _exec,
+    "package": _package,
+    "user": _user,
+    "cron": _cron,
+    "ssh_authorized_key": _key,
+    "mount": _mount,
+}

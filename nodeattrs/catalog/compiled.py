@@ -1,0 +1,203 @@
+"""Catalogs that Puppet compiled, as `puppet catalog compile`, an agent's cache and PuppetDB write them.
+
+    {"name": "web1", "resources": [{"type": "File", "title": "/etc/ntp.conf", "file": "ntp.pp", "line": 3, ...}],
+     "edges": [{"source": "Class[Ntp]", "target": "File[/etc/ntp.conf]"}]}
+
+Edges say what stands in what; relationships are parameters. What the core types relate by themselves is in
+`automatic`. Chains are relationships by now, so an edge has the line of the resource and not of the arrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NoReturn
+
+from nodeattrs.catalog.automatic import automatic, below
+from nodeattrs.catalog.catalog import Catalog
+from nodeattrs.catalog.resources import RELATIONS, Resource
+from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.core.tree import Path
+from nodeattrs.errors import DocumentError
+from nodeattrs.puppet.references import Ref, made, ref_of
+
+_KINDS = {"class": "class", "defined_type": "define", "Class": "class", "Stage": "stage"}
+_WRAPPED = ("catalog", "data")
+_NAME = {"File": "path", "Exec": "command", "Concat": "path", "Tidy": "path"}
+"""What names a resource beside its title: for other types `name`."""
+_NO_PARAMETERS = {*RELATIONS, "alias", "noop", "stage"}
+
+
+def compiled_catalog(tree: Any, locator: Locator | None = None, file: str | None = None) -> Catalog:
+    """The catalog in the JSON of a compiled one. Virtual and exported resources are left out, as by an agent.
+
+    locator: knows where each entry of the JSON stands, for messages; resources have the lines of their manifests
+    raises:  DocumentError, where it is none; DuplicateResource
+    """
+    return _Compiled(tree, locator, file).catalog()
+
+
+def without_notices(text: str) -> str:
+    """What `puppet catalog compile` printed without the lines before its JSON; the others keep their numbers."""
+    lines = text.splitlines(keepends=True)
+    before = next((at for at, line in enumerate(lines) if line.startswith(("{", "["))), 0)
+    return "\n" * before + "".join(lines[before:])
+
+
+def is_compiled(tree: Any) -> bool:
+    """Whether plain data looks like a compiled catalog, and not like one of ours."""
+    inner, _ = _unwrapped(tree)
+    return isinstance(inner, dict) and "edges" in inner and "resources" in inner
+
+
+def _unwrapped(tree: Any) -> tuple[Any, Path]:
+    """The catalog in what a tool has put around it, and the way there."""
+    path: Path = ()
+    if isinstance(tree, list) and len(tree) == 1:
+        tree, path = tree[0], (0,)
+    for word in _WRAPPED:
+        if isinstance(tree, dict) and "resources" not in tree and isinstance(tree.get(word), dict):
+            tree, path = tree[word], (*path, word)
+    return tree, path
+
+
+class _Compiled:
+    def __init__(self, tree: Any, locator: Locator | None, file: str | None) -> None:
+        self._locator = locator
+        self._file = file
+        inner, path = _unwrapped(tree)
+        if not isinstance(inner, dict) or "resources" not in inner:
+            self._refuse("is no compiled catalog: it has no resources", "write one with: puppet catalog compile NODE")
+        path = (*path, "resources", *(("data",) if isinstance(inner["resources"], dict) else ()))
+        rows = enumerate(self._list(inner, "resources"))
+        self._paths = {(*path, index): row for index, row in rows if not _is_left_out(self._row(row))}
+        self._rows = list(self._paths.values())
+        self._within: dict[str, dict[str, None]] = {}
+        for edge in self._list(inner, "edges"):
+            source, target = self._end(edge, "source"), self._end(edge, "target")
+            if edge.get("relationship", "contains") == "contains":
+                self._within.setdefault(target, {})[source] = None
+        self._other_names = dict(self._aliases())
+        files = [row for row in self._rows if row["type"] == "File"]
+        self._files = [str(row.get("parameters", {}).get("path", row["title"])) for row in files]
+
+    def _refuse(self, message: str, hint: str | None = None) -> NoReturn:
+        raise DocumentError(message, file=self._file, hint=hint)
+
+    def _list(self, tree: Mapping[str, Any], name: str) -> list[Any]:
+        found = tree.get(name)
+        if isinstance(found, dict):  # PuppetDB gives a page of them
+            found = found.get("data")
+        if not isinstance(found, list):
+            self._refuse(f"is no compiled catalog: {name} is no list", "write one with: puppet catalog compile NODE")
+        return found
+
+    def _row(self, row: Any) -> Mapping[str, Any]:
+        if not isinstance(row, dict) or not all(isinstance(row.get(name), str) for name in ("type", "title")):
+            self._refuse("is no compiled catalog: a resource without type and title")
+        if not isinstance(row.get("parameters", {}), dict):
+            self._refuse(f"is no compiled catalog: parameters of {row['type']}[{row['title']}] are no map")
+        return row
+
+    def _end(self, edge: Any, name: str) -> Ref:
+        end = edge.get(name) if isinstance(edge, dict) else None
+        if isinstance(end, dict) and isinstance(end.get("type"), str) and isinstance(end.get("title"), str):
+            return _named(end["type"], end["title"])
+        if isinstance(edge, dict) and isinstance(edge.get(f"{name}_type"), str):
+            return _named(edge[f"{name}_type"], str(edge.get(f"{name}_title")))
+        if not isinstance(end, str) or "[" not in end:
+            self._refuse(f"is no compiled catalog: an edge whose {name} is no reference")
+        return _spelled(end)
+
+    def _aliases(self) -> Iterator[tuple[str, Ref]]:
+        for row in self._rows:
+            ref, parameters = _named(row["type"], row["title"]), row.get("parameters", {})
+            names = [parameters.get(_NAME.get(row["type"], "name")), *_flat(parameters.get("alias"))]
+            for name in names:
+                if isinstance(name, str) and (other := _named(row["type"], name)) != ref:
+                    yield other, ref
+
+    def _known(self, text: str) -> Ref:
+        ref = _spelled(text)
+        return self._other_names.get(ref, ref)
+
+    def catalog(self) -> Catalog:
+        catalog = Catalog()
+        for path, row in self._paths.items():
+            catalog.add(self._resource(row, path))
+        return catalog
+
+    def _resource(self, row: Mapping[str, Any], path: Path) -> Resource:
+        ref, parameters = _named(row["type"], row["title"]), row.get("parameters", {})
+        kind = _KINDS.get(row["type"]) or _KINDS.get(str(row.get("kind")), "resource")
+        secret = set(_flat(row.get("sensitive_parameters")))
+        shown = {
+            name: Sensitive(value) if name in secret else _plain(value)
+            for name, value in parameters.items()
+            if name not in _NO_PARAMETERS
+        }
+        auto = {
+            "require": automatic(row["type"], row["title"], parameters),
+            "before": below(str(parameters.get("name", row["title"])), self._files) if row["type"] == "Mount" else (),
+        }
+        resource = Resource(
+            ref,
+            kind,
+            tuple(self._within.get(ref, ())) if ref not in ("Stage[main]", "Class[Main]") else None,
+            parameters=shown,
+            auto={name: tuple(self._candidates(found)) for name, found in auto.items() if found},
+            tags=frozenset(map(str, row.get("tags") or ())),
+            noop=_flag(parameters.get("noop")),
+            origin=_origin(row) or (self._locator.at(path) if self._locator else None),
+        )
+        for name in RELATIONS:
+            texts = (one for one in _flat(parameters.get(name)) if isinstance(one, str) and "[" in one)
+            setattr(resource, name, tuple(map(self._known, texts)))
+        return resource
+
+    def _candidates(self, auto: Iterable[Any]) -> Iterator[Any]:
+        for one in auto:
+            yield type(one)(map(self._known, one)) if isinstance(one, tuple) else self._known(one)
+
+
+def _is_left_out(row: Mapping[str, Any]) -> bool:
+    is_settings = row["type"] == "Class" and row["title"].lower() == "settings"
+    return is_settings or bool(row.get("virtual") or row.get("exported"))
+
+
+def _origin(row: Mapping[str, Any]) -> Origin | None:
+    file, line = row.get("file"), row.get("line")
+    if not isinstance(file, str) or not file:
+        return None
+    return Origin("manifest", "", file, line if type(line) is int else None)
+
+
+def _named(kind: str, title: str) -> Ref:
+    """A reference as an agent spells it: types and classes capitalised, the path of a file without its last slash."""
+    return made(kind, (title.rstrip("/") or "/") if kind.lower() == "file" else title)
+
+
+def _spelled(text: str) -> Ref:
+    ref = ref_of(text)
+    return _named(ref.type, ref.name)
+
+
+def _flat(value: Any) -> Iterator[Any]:
+    if isinstance(value, list):
+        for one in value:
+            yield from _flat(one)
+    elif value is not None:
+        yield value
+
+
+def _flag(value: Any) -> bool | None:
+    return None if value is None else value is True or str(value) == "true"
+
+
+def _plain(value: Any) -> Any:
+    """A parameter with what rich data says of it: a secret is one, other kinds are as they are written."""
+    if isinstance(value, dict):
+        if value.get("__ptype") == "Sensitive":
+            return Sensitive(value.get("__pvalue"))
+        return {key: _plain(one) for key, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list) else value

@@ -1,0 +1,108 @@
+"""How two catalogs differ: resources, their parameters, and what comes before what.
+
+Compared as they were declared: a resource by its reference, a parameter by its value, a relationship by the two
+that it puts in an order. It prints nothing, and applies nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+from nodeattrs.catalog.plan import Plan
+from nodeattrs.catalog.resources import Resource
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import ABSENT
+from nodeattrs.puppet.references import Ref
+
+
+class ChangedParameter(NamedTuple):
+    """A parameter with both values; ABSENT where it is not written."""
+
+    name: str
+    before: Any
+    after: Any
+
+
+class ChangedRelation(NamedTuple):
+    """Two resources that both catalogs have, and that only one of them puts in an order by an edge of their own."""
+
+    first: Ref
+    then: Ref
+    is_new: bool
+    reason: str
+    origin: Origin | None
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogDifference:
+    """What the second catalog has and the first has not, and the other way round.
+
+    added, removed: resources, in catalog order
+    changed:        those of both, each with the parameters that differ
+    relations:      edges of one of them only, between resources of both
+    """
+
+    added: Sequence[Resource]
+    removed: Sequence[Resource]
+    changed: Sequence[tuple[Resource, Sequence[ChangedParameter]]]
+    relations: Sequence[ChangedRelation]
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed or self.changed or self.relations)
+
+
+def difference(before: Plan, after: Plan, ignored: Iterable[str] = ()) -> CatalogDifference:
+    """How two catalogs differ.
+
+    ignored: patterns of references, "File[/tmp/*]", or of their parameters, "Package[*].ensure"
+    cost:    one step for each resource, parameter and edge, times the patterns
+    """
+    patterns = tuple(ignored)
+
+    def counts(name: str) -> bool:
+        return not any(fnmatchcase(name, _plainly(pattern)) for pattern in patterns)
+
+    old = {ref: one for ref, one in before.resources.items() if counts(ref)}
+    new = {ref: one for ref, one in after.resources.items() if counts(ref)}
+    both = [ref for ref in new if ref in old]
+    differing = ((ref, _parameters(old[ref], new[ref])) for ref in both)
+    changed = [(new[ref], [one for one in found if counts(f"{ref}.{one.name}")]) for ref, found in differing]
+    return CatalogDifference(
+        [one for ref, one in new.items() if ref not in old],
+        [one for ref, one in old.items() if ref not in new],
+        [(one, parameters) for one, parameters in changed if parameters],
+        list(_relations(before, after, set(both))),
+    )
+
+
+def _plainly(pattern: str) -> str:
+    """A pattern in which brackets are what they are."""
+    return pattern.replace("[", "[[]")
+
+
+def _parameters(old: Resource, new: Resource) -> Iterator[ChangedParameter]:
+    for name in dict.fromkeys((*old.parameters, *new.parameters)):
+        before, after = old.parameters.get(name, ABSENT), new.parameters.get(name, ABSENT)
+        if type(before) is not type(after) or before != after:
+            yield ChangedParameter(name, before, after)
+
+
+def _relations(before: Plan, after: Plan, both: set[str]) -> Iterator[ChangedRelation]:
+    old, new = _edges(before, both), _edges(after, both)
+    for edges, others, is_new in ((new, old, True), (old, new, False)):
+        for (first, then), (reason, origin) in edges.items():
+            if (first, then) not in others:
+                yield ChangedRelation(first, then, is_new, reason, origin)
+
+
+def _edges(plan: Plan, both: set[str]) -> dict[tuple[Ref, Ref], tuple[str, Origin | None]]:
+    """Who comes before whom, and why, of parallel edges the first."""
+    graph, found = plan.graph, {}
+    for edge in reversed(graph.edges):
+        ends = graph.refs[edge.source >> 1], graph.refs[edge.target >> 1]
+        if both.issuperset(ends):
+            found[ends] = graph.reason(edge)
+    return dict(reversed(found.items()))

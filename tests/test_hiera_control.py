@@ -1,0 +1,337 @@
+"""Control repositories as they are: environment.conf, puppet.conf, Puppetfile, and levels that nobody can read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nodeattrs.adapters.hiera import BadData, BadLookup, Hiera, KeyNotFound
+from nodeattrs.cli import main
+from nodeattrs.errors import BadArgument, UnknownLayer
+from tests.hiera_trees import written
+
+MODULE = "version: 5\n"
+
+
+def module(folder: str, name: str, text: str) -> dict[str, str]:
+    """The files of a module with one level."""
+    return {f"{folder}/{name}/hiera.yaml": MODULE, f"{folder}/{name}/data/common.yaml": text}
+
+
+@pytest.fixture
+def said(tmp_path: Path, monkeypatch, capsys):
+    """Writes files, runs `nodeattrs hiera` beside them: exit code, what was printed, what was complained of."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(files: dict[str, str], *words: str) -> tuple[int, str, str]:
+        written(tmp_path, files)
+        code = main(["hiera", *words])
+        out, err = capsys.readouterr()
+        return code, out, " ".join(err.split())
+
+    return run
+
+
+class TestEnvironmentConf:
+    @pytest.mark.parametrize(
+        ("line", "found"),
+        [
+            ("modulepath = site:modules", "site"),
+            ("modulepath = modules:site", "modules"),
+            ('modulepath = "site-modules:$basemodulepath"', "site-modules"),
+            ("modulepath = $basemodulepath:site", "base"),
+            ("modulepath = s*-modules", "site-modules"),
+            ("modulepath = ${codedir}x:/nowhere:site", "site"),
+            ("# modulepath = site\nenvironment_timeout = 3m", "modules"),
+            ("[other]\nmodulepath = site\n[main]\nmodulepath = base", "base"),
+            ("modulepath = site\nmodulepath = modules", "site"),
+        ],
+    )
+    def test_it_says_where_modules_are(self, tmp_path: Path, line: str, found: str):
+        """
+        In order; the first folder that has the module counts. Other settings, and sections, do not.
+        """
+        files = {"environment.conf": line + "\n"}
+        for folder in ("site", "modules", "site-modules", "base"):
+            files |= module(folder, "m", f"m::k: {folder}\n")
+        hiera = Hiera(written(tmp_path, files), basemodulepath=[tmp_path / "base"])
+
+        assert found == hiera.scope().lookup("m::k")
+
+    def test_without_it_there_is_modules_and_what_is_for_all(self, tmp_path: Path):
+        """
+        As Puppet's own default.
+        """
+        files = module("base", "m", "m::k: 1\n") | module("more", "n", "n::k: 2\n")
+        hiera = Hiera(written(tmp_path, files), basemodulepath=[tmp_path / "base"], modulepath=[tmp_path / "more"])
+
+        assert (1, 2) == (hiera.scope().lookup("m::k"), hiera.scope().lookup("n::k"))
+        assert ["m", "n"] == hiera.modules("production")
+
+    def test_a_setting_that_is_not_here_is_a_warning(self, tmp_path: Path):
+        """
+        That part of the path is left out.
+        """
+        hiera = Hiera(written(tmp_path, {"environment.conf": "modulepath = $vardir/x:modules\n"}), root=tmp_path)
+
+        assert [tmp_path / "modules"] == hiera.modulepath("production")
+        assert ["environment.conf:1: '$vardir/x' needs a setting that is not here"] == [
+            str(one).splitlines()[0] for one in hiera.warnings
+        ]
+
+    def test_a_line_that_is_no_setting_is_an_error_with_its_place(self, tmp_path: Path):
+        """
+        Puppet does not load such an environment.
+        """
+        hiera = Hiera(written(tmp_path, {"environment.conf": "\nmodulepath site\n"}), root=tmp_path)
+
+        with pytest.raises(BadData, match=r"environment\.conf:2: is no setting"):
+            hiera.scope().lookup("m::k")
+
+    def test_options_of_a_module_there_count(self, tmp_path: Path):
+        """
+        How its keys merge is said by the module itself.
+        """
+        files = {"environment.conf": "modulepath = site\n", "data/common.yaml": "m::k: [a]\n"}
+        files |= module("site", "m", "m::k: [b]\nlookup_options: {m::k: {merge: unique}}\n")
+
+        assert ["a", "b"] == Hiera(written(tmp_path, files)).scope().lookup("m::k")
+
+
+class TestPuppetConf:
+    def test_it_names_the_places(self, tmp_path: Path):
+        """
+        With settings in each other, the section of the server first.
+        """
+        files = {
+            "etc/puppet.conf": "[main]\nhiera_config = $confdir/h.yaml\nenvironmentpath = nowhere\n"
+            f"codedir = {tmp_path}/code\n"
+            "[server]\nenvironmentpath = $codedir/envs:$codedir/more\nbasemodulepath = ${codedir}/base\n",
+            "etc/h.yaml": "version: 5\nhierarchy: [{name: g, path: g.yaml}]\n",
+            "etc/data/g.yaml": "g: 1\n",
+            "code/envs/dev/data/common.yaml": "k: dev\n",
+            "code/more/production/hiera.yaml": MODULE,
+            "code/more/production/data/common.yaml": "k: production\n",
+        } | module("code/base", "m", "m::k: base\n")
+        hiera = Hiera(puppet_conf=written(tmp_path, files) / "etc")
+
+        assert ["dev", "production"] == hiera.environments()
+        assert ["production", 1, "base"] == [hiera.scope().lookup(key) for key in ("k", "g", "m::k")]
+
+    def test_what_it_leaves_out_is_beside_it(self, tmp_path: Path):
+        """
+        The folders of both kinds of packages; arguments go before.
+        """
+        files = {"puppet/puppet.conf": "", "code/environments/production/hiera.yaml": MODULE} | {
+            "code/environments/production/data/common.yaml": "k: 1\n",
+            "code/hiera.yaml": MODULE,
+            "puppet/hiera.yaml": "version: 4\n",
+        }
+        root = written(tmp_path, files)
+
+        assert 1 == Hiera(puppet_conf=root / "puppet/puppet.conf").scope().lookup("k")
+        assert 1 == Hiera(puppet_conf=root / "puppet").scope().lookup("k")
+        with pytest.raises(KeyNotFound):
+            Hiera(root / "hiera.yaml", puppet_conf=root / "puppet").scope().lookup("k")
+        with pytest.raises(BadArgument, match="there is no"):
+            Hiera(puppet_conf=root / "nowhere")
+
+    def test_on_the_command_line(self, said):
+        """
+        --confdir, as Puppet calls it.
+        """
+        files = {"p/code/environments/production/hiera.yaml": MODULE}
+        files["p/code/environments/production/data/common.yaml"] = "k: 1\n"
+
+        assert (0, "1\n", "") == said(files, "lookup", "k", "--confdir", "p")
+        assert 1 == said(files, "lookup", "k", "--puppet-conf", "q")[0]
+
+
+class TestEnvironments:
+    def test_a_folder_that_has_them_and_is_none_is_one_of_them(self, tmp_path: Path, said):
+        """
+        Named, or where the command is given.
+        """
+        (tmp_path / "code").mkdir()
+        files = {"code/environments/dev/hiera.yaml": MODULE, "code/environments/dev/data/common.yaml": "k: 1\n"}
+
+        assert (0, "1\n", "") == said(files, "lookup", "k", "--hiera", "code", "--environment", "dev")
+        (tmp_path / "hiera.yaml").unlink()
+        (tmp_path / "environments").symlink_to("code/environments")
+        assert 1 == Hiera(tmp_path).scope(environment="dev").lookup("k")
+
+
+class TestPuppetfile:
+    PUPPETFILE = "forge 'x'\n# mod 'a/commented'\nmod 'puppetlabs/apache', '1.0'\nmod(\"n\")\nmod 'x-m', :latest\n"
+
+    def test_a_module_that_is_named_and_not_installed_may_have_any_key_of_its_own(self, tmp_path: Path):
+        """
+        The others answer; below the first one found it does not matter.
+        """
+        files = {"Puppetfile": self.PUPPETFILE, "data/common.yaml": "apache::k: 1\n"}
+        files |= module("modules", "m", "m::k: 1")
+        scope = Hiera(written(tmp_path, files), root=tmp_path).scope()
+
+        assert 1 == scope.lookup("apache::k") == scope.lookup("m::k")
+        assert () == scope.unknown_levels("apache::k")
+        told = ["level 'module apache' (Puppetfile:3): it is named there and not installed"]
+        assert told == list(map(str, scope.unknown_levels("apache::k", merge="unique")))
+        with pytest.raises(KeyNotFound, match=r"n::k may be in level 'module n' \(Puppetfile:4\)"):
+            scope.lookup("n::k")
+        with pytest.raises(KeyNotFound, match=r"\A(?!(.|\n)*may be)"):
+            scope.lookup("commented::k")
+
+    def test_what_only_ruby_can_say_is_a_warning(self, tmp_path: Path):
+        """
+        It is not run.
+        """
+        files = {"Puppetfile": "\n%w[a b].each do |m|\n  mod m, :latest\nend\n"}
+        hiera = Hiera(written(tmp_path, files), root=tmp_path)
+
+        assert 7 == hiera.scope().lookup("a::k", default_value=7)
+        assert "Puppetfile:3: which module this is only Ruby can say" in [
+            str(one).partition(",")[0] for one in hiera.warnings
+        ]
+
+
+LEVELS = """\
+version: 5
+hierarchy:
+- {name: node, path: node.yaml}
+- {name: Vault, ENTRY}
+- {name: common, path: common.yaml}
+"""
+ENTRIES = [
+    "lookup_key: hiera_http, uris: ['http://localhost/%{::x}', 'http://other/']",
+    "data_hash: vault_hash, uri: 'https://vault/'",
+    "data_dig: own::function",
+    "data_hash: hocon_data, path: common.yaml",
+    "hiera3_backend: redis",
+    "v4_data_hash: own::data",
+]
+
+
+class TestLevelsThatNobodyCanRead:
+    @pytest.mark.parametrize("entry", ENTRIES)
+    def test_the_others_answer(self, tmp_path: Path, entry: str):
+        """
+        And whoever asks is told where that level might decide.
+        """
+        files = {"hiera.yaml": LEVELS.replace("ENTRY", entry), "data/node.yaml": "n: 1\n", "data/common.yaml": "k: 2\n"}
+        scope = Hiera(written(tmp_path, files), root=tmp_path).scope()
+
+        assert (1, 2) == (scope.lookup("n"), scope.lookup("k"))
+        assert () == scope.unknown_levels("n")
+        assert {("Vault", 4)} == {(one.name, one.origin.line) for one in scope.unknown_levels("k")}
+        strict = Hiera(tmp_path, strict=True).scope()
+        assert 1 == strict.lookup("n")
+        with pytest.raises(UnknownLayer):
+            strict.lookup("k")
+
+    @pytest.mark.parametrize("entry", ENTRIES)
+    def test_where_no_other_level_has_the_key_the_error_is_what_it_lacks(self, tmp_path: Path, entry: str):
+        """
+        With its line; a default answers all the same.
+        """
+        scope = Hiera(written(tmp_path, {"hiera.yaml": LEVELS.replace("ENTRY", entry), "data/common.yaml": "x: 1\n"}))
+        scope = scope.scope()
+
+        words = r"hiera.yaml:4: the entry 'Vault' asks(.|\n)*no other level has 'k'"
+        with pytest.raises(BadData, match=words) as caught:
+            scope.lookup("k")
+        assert "unknown_data_function" == caught.value.kind
+        assert 7 == scope.lookup("k", default_value=7)
+
+    def test_a_slip_of_the_pen_is_still_an_error(self, tmp_path: Path):
+        """
+        Which the other levels do not hide.
+        """
+        config = LEVELS.replace("ENTRY", "data_hash: yamldata, path: a.yaml")
+        files = {"hiera.yaml": config, "data/node.yaml": "k: 1\n"}
+
+        with pytest.raises(BadData, match="did you mean yaml_data"):
+            Hiera(written(tmp_path, files)).scope().lookup("k")
+
+    def test_a_function_is_called_for_each_uri(self, tmp_path: Path):
+        """
+        The URI, filled in, is an option.
+        """
+        config = LEVELS.replace("ENTRY", "lookup_key: http, uris: ['h://a/%{x}', 'h://b/']")
+        asked = []
+
+        def http(key, options):
+            asked.append(options["uri"])
+            raise KeyError(key)
+
+        scope = Hiera(written(tmp_path, {"hiera.yaml": config}), functions={"http": http}).scope({"x": 7})
+        assert 0 == scope.lookup("k", default_value=0)
+        assert {"h://a/7", "h://b/"} == set(asked)
+
+    def test_a_level_may_be_left_out(self, tmp_path: Path, said):
+        """
+        By its name; a name that no level has is told.
+        """
+        files = {"hiera.yaml": LEVELS.replace("ENTRY", ENTRIES[0]), "data/node.yaml": "x: 1\n"}
+        files["data/common.yaml"] = "k: 2\n"
+
+        code, out, err = said(files, "lookup", "k")
+        assert (5, "2\n") == (code, out)
+        assert "k may be overridden by level 'Vault' (hiera.yaml:4): nobody has its data function 'hiera_http'" in err
+        assert (0, "2\n", "") == said(files, "lookup", "k", "--skip-level", "Vault")
+        assert "left out" in said(files, "explain", "k", "--skip-level", "Vault")[1]
+        assert "no level that was asked is called 'Consul'" in said(files, "lookup", "x", "--skip-level", "Consul")[2]
+
+    def test_a_level_left_out_does_not_take_another_with_the_same_file_along(self, tmp_path: Path):
+        """
+        They are told apart by their names.
+        """
+        config = LEVELS.replace("ENTRY", "path: common.yaml")
+        files = {"hiera.yaml": config, "data/common.yaml": "k: 1\n"}
+
+        assert 1 == Hiera(written(tmp_path, files), skip_levels=["Vault"]).scope().lookup("k")
+        with pytest.raises(KeyNotFound):
+            Hiera(tmp_path, skip_levels=["Vault", "common"]).scope().lookup("k")
+
+
+MERGED = {
+    "hiera.yaml": LEVELS.replace("ENTRY", ENTRIES[0]),
+    "data/node.yaml": "k: [1]\none: 1\nset: [1]\nlookup_options: {set: {merge: unique}}\n",
+    "data/common.yaml": "k: [2]\nset: [2]\n",
+}
+
+
+class TestHowItMerges:
+    def test_lookup_options_of_such_a_level_might_merge_what_two_places_have(self, tmp_path: Path):
+        """
+        Unless the call says how, or a stronger level does.
+        """
+        scope = Hiera(written(tmp_path, MERGED), root=tmp_path).scope()
+        told = {key: [one.is_merge for one in scope.explain(key).unknown] for key in ("k", "one", "set")}
+
+        assert {"k": [True], "one": [], "set": [False]} == told
+        assert () == scope.unknown_levels("k", merge="first")
+        assert ["merge"] == [one["decides"] for one in scope.explain("k").to_dict()["unknown"]]
+
+    def test_on_the_command_line(self, said):
+        """
+        A sentence of its own, also in an explanation.
+        """
+        words = "k may be merged otherwise by lookup_options of level 'Vault' (hiera.yaml:4)"
+
+        code, out, err = said(MERGED, "lookup", "k")
+        assert (5, "- 1\n", True) == (code, out, words in err)
+        assert words in " ".join(said(MERGED, "explain", "k")[1].split())
+        found = json.loads(said(MERGED, "lookup", "k", "--format", "json")[1])
+        assert "merge" == found["nodes"][""]["unknown"][0]["decides"]
+
+
+def test_uris_take_no_file_function(tmp_path: Path):
+    """
+    What reads a file needs one.
+    """
+    config = LEVELS.replace("ENTRY", "uri: 'https://vault/'")
+
+    with pytest.raises((BadData, BadLookup), match="yaml_data needs to know a file"):
+        Hiera(written(tmp_path, {"hiera.yaml": config})).scope().lookup("k")

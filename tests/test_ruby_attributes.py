@@ -1,0 +1,495 @@
+"""Attribute files in Ruby, run by a real ruby: what they write, what they see, how they fail, what is left of them."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from nodeattrs import Node
+from nodeattrs.adapters.chef.ruby.helper import Helper
+from nodeattrs.adapters.chef.ruby.session import Asked, RubySession
+from nodeattrs.cli import main
+from nodeattrs.core.budget import limited
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.code import held_back
+from nodeattrs.errors import DocumentError, NodeattrsError, NotFound, RecipeFailed, TooMuch
+from nodeattrs.runs.facts import Facts
+from nodeattrs.runs.fleet import Fleet, resolve
+from nodeattrs.runs.policies import Asked as AskedOfARun
+from nodeattrs.runs.repository import Repository
+from nodeattrs.runs.run import Run, run_node
+from tests.on_disk import repository
+from tests.vectors.cases import HERE, cases_of
+from tests.vectors.chef_ruby import Programs, judged
+
+pytestmark = pytest.mark.skipif(shutil.which("ruby") is None, reason="there is no ruby")
+
+FACTS = {"platform": "ubuntu", "platform_family": "debian", "platform_version": "22.04", "os": "linux"}
+DEFAULT = "cookbooks/app/attributes/default.rb"
+
+
+def ran(root: Path, files: dict[str, object], **more: object) -> Run:
+    """A run of the cookbook app, with Ruby; a text alone is its default attribute file."""
+    repo = repository(root, files)
+    repo.asked = AskedOfARun(ruby=True)
+    return run_node(repo, "web1", facts=Facts(FACTS, Origin("facts")), run_list=["app"], **more)  # type: ignore[arg-type]
+
+
+def of_text(root: Path, text: str, **files: object) -> Run:
+    return ran(root, {"cookbooks/app/recipes/default.py": "", DEFAULT: text, **files})
+
+
+def places(run: Run, path: str) -> list[str | None]:
+    return [one.place for one in run.node.origins(path)]
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory):
+    return Programs(tmp_path_factory.mktemp("programs").resolve())
+
+
+class TestWhatIsWritten:
+    def test_each_value_names_its_line(self, tmp_path):
+        """The line of the write, of the element that was added, and the one that took the place of another."""
+        text = "default['app']['port'] = 80\ndefault['app']['names'] = ['a']\ndefault['app']['names'] << 'b'\n"
+        run = of_text(tmp_path, f"{text}default['app']['port'] = 8080\n")
+
+        assert {"port": 8080, "names": ["a", "b"]} == run.node["app"].to_dict()
+        assert [f"{DEFAULT}:4"] == places(run, "app.port")
+        assert [f"{DEFAULT}:2", f"{DEFAULT}:3"] == places(run, "app.names.0")  # who went on with it, too
+        assert [f"{DEFAULT}:3"] == places(run, "app.names.1")
+        assert "app::default" in run.node.explain("app.port")
+
+    def test_an_entry_of_a_literal_names_its_own_line(self, tmp_path):
+        """Ruby names one line of a statement; which one depends on what it holds."""
+        text = (
+            "default['app'] = {\n  'a' => 1,\n  'b' => { c: [1,\n    2] },\n}\n"
+            "default['list'] << [\n  'x'\n] rescue nil\n"
+            "default['app'].merge!(\n  'm' => 1,\n  'n' => 2)\n"
+            "default['made'] = [1,\n  2].map { |one|\n  one + 1 }\n"
+        )
+        run = of_text(tmp_path, text)
+
+        lines = {"app.a": 2, "app.b.c": 3, "app.b.c.1": 4, "app.m": 10, "app.n": 11, "made": 12}
+        assert {path: [f"{DEFAULT}:{line}"] for path, line in lines.items()} == {
+            path: places(run, path) for path in lines
+        }
+
+    def test_what_a_method_of_a_library_writes_names_the_attribute_file(self, tmp_path):
+        """And not the library, which any file may call."""
+        library = "class Chef::Node\n  def workers(count)\n    default['app']['workers'] = count\n  end\nend\n"
+        run = of_text(tmp_path, "\nworkers 4\n", **{"cookbooks/app/libraries/a.rb": library})
+
+        assert 4 == run.node["app"]["workers"]
+        assert [f"{DEFAULT}:2"] == places(run, "app.workers")
+
+    def test_values_keep_their_types(self, tmp_path):
+        """Symbols, whole numbers as keys, numbers, null; what JSON cannot say is text, with a warning."""
+        run = of_text(tmp_path, "default['a'] = { 1 => :x, 'f' => 1.0, 'n' => nil, 'r' => /b+/ }\n")
+
+        assert {1: "x", "f": 1.0, "n": None, "r": "(?-mix:b+)"} == run.node["a"].to_dict()
+        assert "Symbol" == type(run.node["a"][1]).__name__
+        assert [(DEFAULT, 1)] == [(one.file, one.line) for one in run.warnings if isinstance(one, DocumentError)]
+
+    def test_a_text_that_is_changed_in_place_is_written_again(self, tmp_path):
+        """As Ruby's texts are, in a level and not in what is merged."""
+        run = of_text(tmp_path, "default['p'] = '/bin'\ndefault['p'] << ':/opt'\ndefault['q'] = node['p']\n")
+
+        assert ["/bin:/opt", "/bin:/opt"] == [run.node["p"], run.node["q"]]
+        assert [f"{DEFAULT}:2"] == places(run, "p")
+
+    def test_a_step_makes_a_map_in_its_place(self, tmp_path):
+        """In the order in which Ruby made them."""
+        run = of_text(tmp_path, "default['a']\ndefault['b']['c'] = 1\ndefault['d']['e']\n")
+
+        assert [("a", {}), ("b", {"c": 1}), ("d", {"e": {}})] == list(run.node.default.to_dict().items())
+
+    def test_a_deferred_value_is_computed_when_it_is_read(self, tmp_path):
+        """By Ruby, with what stands there then, also for a recipe in Python."""
+        files = {
+            "cookbooks/app/recipes/default.py": "node.default['b'] = 2\nnode.default['seen'] = node['sum']\n",
+            DEFAULT: "default['b'] = 1\ndefault['sum'] = lazy { node['b'] + 1 }\ndefault['then'] = node['sum']\n",
+        }
+        run = ran(tmp_path, files)
+
+        assert (3, 3, 2) == (run.node["sum"], run.node["seen"], run.node["then"])
+
+    @pytest.mark.parametrize("case", [one["id"] for one in cases_of(HERE / "chef-attributes.jsonl")][::5])
+    def test_programs_give_what_chef_gives(self, programs, case):
+        """Each statement, and what stands there in the end; the oracle runs them all, and random ones."""
+        found = next(one for one in cases_of(HERE / "chef-attributes.jsonl") if one["id"] == case)
+
+        assert judged(programs, found) is None
+
+
+class TestPythonAndRuby:
+    def test_they_load_by_name_and_see_each_other(self, tmp_path):
+        """Whoever includes whom."""
+        files = {
+            "cookbooks/app/recipes/default.py": "",
+            DEFAULT: "default['seen'] = ['rb']\ninclude_attribute 'app::b'\ndefault['after'] = node['b'] + 1\n",
+            "cookbooks/app/attributes/a.py": "default['seen'].append('a')\n",
+            "cookbooks/app/attributes/b.py": "include_attribute('app::c')\ndefault['b'] = node['c'] * 2\n",
+            "cookbooks/app/attributes/c.rb": "default['seen'] << 'c'\ndefault['c'] = 5\n",
+        }
+        run = ran(tmp_path, files)
+
+        assert ["default.rb", "b.py", "c.rb", "a.py"] == [name.rpartition("/")[2] for name in run.attribute_files]
+        assert (["rb", "c", "a"], 10, 11) == (run.node["seen"].to_list(), run.node["b"], run.node["after"])
+
+    def test_ruby_sees_what_python_has_set_by_then(self, tmp_path):
+        """In the middle of a file, each time anew."""
+        python = (
+            "default['n'] = 1\ninclude_attribute('app::c')\ndefault['n'] = 2\ninclude_attribute('app::d')\n"
+            "default['n'] = 3\ndefault['now'] = node['later']\n"
+        )
+        files = {
+            "cookbooks/app/recipes/default.py": "",
+            DEFAULT: "default['first'] = node['n']\ninclude_attribute 'app::b'\ndefault['last'] = default['n']\n",
+            "cookbooks/app/attributes/b.py": python,
+            "cookbooks/app/attributes/c.rb": "default['c'] = [node['n'], default['n']]\n"
+            "default['later'] = lazy { node['n'] }\n",
+            "cookbooks/app/attributes/d.rb": "default['d'] = [node['n'], default['n']]\n",
+        }
+        tree = ran(tmp_path, files).node.to_dict()
+
+        assert (None, [1, 1], [2, 2], 3, 3) == tuple(tree[key] for key in ("first", "c", "d", "last", "now"))
+
+    def test_a_writer_that_was_held_goes_on(self, tmp_path):
+        """It sees what another file set meanwhile, and writes to what stands there then."""
+        files = {
+            "cookbooks/app/recipes/default.py": "",
+            DEFAULT: "held = default['a']\nheld['x'] = 1\ninclude_attribute 'app::b'\nheld['z'] = held['y'] + 1\n",
+            "cookbooks/app/attributes/b.py": "default['a']['y'] = 2\n",
+        }
+        run = ran(tmp_path, files)
+
+        assert {"x": 1, "y": 2, "z": 3} == run.node["a"].to_dict()
+
+    def test_a_file_that_a_recipe_includes_does_not_win(self, tmp_path):
+        """An attribute file that runs late sees and changes what attribute files set."""
+        files = {
+            "cookbooks/app/recipes/default.py": "node.default['a'] = 'recipe'\ninclude_attribute('lib')\n",
+            "cookbooks/lib/attributes/default.rb": "default['b'] = default.to_hash.keys\ndefault['a'] = 'file'\n",
+        }
+        run = ran(tmp_path, files)
+
+        assert ("recipe", []) == (run.node["a"], run.node["b"].to_list())
+
+
+class TestWords:
+    def test_what_a_file_asks_of_the_platform(self, tmp_path):
+        """The constraints of Chef, its defaults, and predicates."""
+        text = (
+            "default['a'] = value_for_platform('ubuntu' => { '>= 22.04' => 'new', 'default' => 'old' })\n"
+            "default['b'] = value_for_platform(%w(centos) => { 'default' => 1 }, 'default' => 2)\n"
+            "default['c'] = value_for_platform_family(%w(rhel fedora) => 1, 'debian' => 2)\n"
+            "default['d'] = [platform?('ubuntu', 'x'), platform_family?('rhel'), debian?, windows?]\n"
+        )
+        run = of_text(tmp_path, text)
+
+        assert ["new", 2, 2, [True, False, True, False]] == [run.node.to_dict()[key] for key in "abcd"]
+
+    def test_data_bags_search_log_and_names(self, tmp_path):
+        """All of them answered by the run."""
+        text = (
+            "default['item'] = data_bag_item('users', 'ann')['shell']\ndefault['bag'] = data_bag('users')\n"
+            "default['found'] = search(:node, 'role:db').map { |one| one['name'] }\n"
+            "default['names'] = [node.name, node.chef_environment, node.run_list.to_a, tagged?('x')]\n"
+            "Chef::Log.warn(\"a #{node.recipe?('app')}\")\nChef::Log.debug('not said')\n"
+        )
+        item = {"data_bags/users/ann.json": {"id": "ann", "shell": "/bin/sh"}}
+        words = {"search": lambda index, query: [{"name": f"{index} {query}"}]}
+        run = ran(tmp_path, {"cookbooks/app/recipes/default.py": "", DEFAULT: text, **item}, words=words)
+
+        told = [run.node.to_dict()[key] for key in ("item", "bag", "found")]
+        assert ["/bin/sh", ["ann"], ["node role:db"]] == told
+        assert ["web1", "_default", ["recipe[app]"], False] == run.node["names"].to_list()
+        assert [("warn", "a true", 5)] == [(line.level, line.message, line.origin.line) for line in run.log]
+
+    def test_an_error_of_the_run_can_be_rescued(self, tmp_path):
+        """A cookbook, or a bag, that is not there."""
+        text = "default['a'] = data_bag_item('no', 'bag') rescue default['a'] = $!.message[/^\\w+/]\n"
+        run = of_text(tmp_path, f"{text}include_attribute('nobody') rescue default['b'] = 1\n")
+
+        assert ("DataBagItemNotFound", 1) == (run.node["a"], run.node["b"])
+
+    def test_libraries_load_without_chef(self, tmp_path):
+        """Resources, mixins and Chef's own files are names that do nothing; one that fails is a warning."""
+        library = (
+            "require 'chef/resource'\nclass Thing < Chef::Resource\n  include Chef::Mixin::ShellOut\n"
+            "  property :path, String\n  action(:create) { }\nend\nmodule App\n  SIZE = 3\nend\n"
+        )
+        files = {"cookbooks/app/libraries/a.rb": library, "cookbooks/app/libraries/b.rb": "require 'not_there'\n"}
+        run = of_text(tmp_path, "default['size'] = App::SIZE\ndefault['c'] = Chef::Config[:file_cache_path]\n", **files)
+
+        assert (3, "/var/chef/cache") == (run.node["size"], run.node["c"])
+        assert ["cookbooks/app/libraries/b.rb"] == [getattr(one, "file", None) for one in run.warnings]
+
+
+class TestWhenItFails:
+    @pytest.mark.parametrize(
+        ("text", "line", "said"),
+        [
+            ("\ndefault['a'] = node['b']['c']\n", 2, "NoMethodError: undefined method"),
+            ("default['a'] = 1\nif\n", 2, "SyntaxError"),
+            ("\n\nraise 'no'\n", 3, "RuntimeError: no"),
+            ("node['a']['b'] = 1 if node['platform']\n", 1, "NoMethodError"),
+            ("node['os'] << 'x'\n", 1, "FrozenError"),
+            ("exit 3\n", 1, "SystemExit"),
+            ("\ninclude_attribute 'nobody'\n", 2, "there is no cookbook nobody"),
+            ("def f(n)\n  f(n + 1)\nend\nf(1)\n", None, "SystemStackError"),
+            ("default['a'] = { nil => 1 }\n", 1, "a key"),
+            ("\ndefault['a'][nil] = 1\n", 2, "a key is text or a whole number, and not nil"),
+            ("node[nil]\nnode.rm('a', 1.5)\n", 2, "a key is text or a whole number, and not 1.5"),
+            ("default['a'] = Float::NAN\n", 1, "NaN"),
+            ("default['a'] = \"\\xff\"\n", 1, "JSON::GeneratorError"),
+        ],
+    )
+    def test_the_error_names_the_line(self, tmp_path, text, line, said):
+        """Of the attribute file that ran, whatever Ruby raises."""
+        with pytest.raises(RecipeFailed) as raised:
+            of_text(tmp_path, text)
+
+        assert f"{DEFAULT}:{line}: " in str(raised.value) or line is None
+        assert said in str(raised.value)
+
+    def test_an_included_file_names_its_own_line(self, tmp_path):
+        """Whoever included it; unless that one raises something of its own."""
+        files = {
+            "cookbooks/app/recipes/default.py": "",
+            DEFAULT: "include_attribute 'app::b'\n",
+            "cookbooks/app/attributes/b.rb": "\nraise 'no'\n",
+        }
+        with pytest.raises(RecipeFailed, match=r"^cookbooks/app/attributes/b\.rb:2: .*app::b failed: RuntimeError: no"):
+            ran(tmp_path, files)
+        with pytest.raises(RecipeFailed, match=r"^cookbooks/app/attributes/default\.rb:2: .* RuntimeError: mine"):
+            ran(tmp_path, {**files, DEFAULT: "begin; include_attribute 'app::b'\nrescue => e then raise 'mine'\nend\n"})
+
+    def test_a_file_that_takes_too_long_is_ended_with_all_it_started(self, tmp_path):
+        """Its processes too; the next run has a process of its own."""
+        files = {
+            DEFAULT: "File.write('child', spawn('sleep 600').to_s)\nloop { }\n",
+            "cookbooks/app/recipes/default.py": "",
+            "nodeattrs.toml": "[chef]\nruby_seconds = 1.5\n",
+        }
+        with pytest.raises(RecipeFailed, match=r"longer than 1\.5 s"):
+            ran(tmp_path, files)
+
+        child = int((tmp_path / "child").read_text())
+        assert _is_gone(child)
+        assert 1 == of_text(tmp_path, "default['a'] = 1\n").node["a"]
+
+    def test_without_ruby_the_error_says_so(self, tmp_path, monkeypatch):
+        """And the way out."""
+        monkeypatch.setenv("PATH", str(tmp_path))
+
+        with pytest.raises(NotFound, match="there is no ruby"):
+            of_text(tmp_path, "default['a'] = 1\n")
+
+
+def _is_gone(process: int) -> bool:
+    for _ in range(100):
+        try:
+            os.kill(process, 0)
+            state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+        except (OSError, IndexError):
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.05)
+    return False
+
+
+class TestWhoRunsIt:
+    def test_nothing_runs_unless_it_is_asked_for(self, tmp_path):
+        """Then the file is an unknown layer."""
+        repo = repository(tmp_path, {"cookbooks/app/recipes/default.py": "", DEFAULT: "File.write('ran', '1')\n"})
+        run = run_node(repo, "web1", facts=Facts(FACTS, Origin("facts")), run_list=["app"])
+
+        assert not (tmp_path / "ran").exists()
+        assert [DEFAULT] == [getattr(one, "file", None) for one in run.warnings]
+
+    def test_the_setting_runs_it_where_code_runs_and_nowhere_else(self, tmp_path):
+        """Held back, it is not run, whatever the repository says."""
+        files = {DEFAULT: "File.write('ran', '1')\n", "nodeattrs.toml": "[chef]\nruby = true\n"}
+        repo = repository(tmp_path, files)
+
+        with held_back():
+            run_node(repo, "web1", facts=Facts(FACTS, Origin("facts")), run_list=[])
+            with pytest.raises(NodeattrsError, match="not run"):
+                Helper(tmp_path)
+        assert not (tmp_path / "ran").exists()
+        assert True is repo.config.chef.ruby
+
+    def test_the_command_line_asks_for_it(self, tmp_path, monkeypatch, capsys):
+        """run, explain and fleet."""
+        files = {
+            "cookbooks/app/recipes/default.py": "",
+            DEFAULT: "\ndefault['a'] = node['fqdn']\n",
+            "nodes/web1.json": {"name": "web1", "run_list": ["recipe[app]"]},
+            "facts.json": {**FACTS, "fqdn": "web1.example.com"},
+        }
+        repository(tmp_path, files)
+        monkeypatch.chdir(tmp_path)
+        common = ["--facts", "facts.json", "--ruby"]
+
+        assert 0 == main(["run", "--repo", ".", "--node", "web1", *common])
+        assert 0 == main(["fleet", "resolve", "--repo", ".", "--jobs", "1", *common])
+        assert 0 == main(["explain", "web1", "a", "--repo", ".", *common])
+        assert f'"web1.example.com"  {DEFAULT}:2' in capsys.readouterr().out
+
+    def test_it_has_a_clean_environment_and_the_repository_as_its_folder(self, tmp_path, monkeypatch):
+        """Nothing of ours but where programs lie."""
+        monkeypatch.setenv("SECRET", "x")
+        run = of_text(tmp_path, "default['env'] = ENV.keys.sort\ndefault['here'] = Dir.pwd\n$stdin.read\nputs 'x'\n")
+
+        assert {"SECRET", "PYTHONPATH", "RUBYOPT"}.isdisjoint(run.node["env"].to_list())
+        assert os.path.realpath(tmp_path) == run.node["here"]
+
+    def test_one_ruby_serves_a_fleet_and_no_node_sees_another(self, tmp_path):
+        """What a file leaves behind in Ruby is gone with its node; each has all the rest."""
+        text = "$seen ||= []\n$seen << node.name\ndefault['seen'] = $seen\ndefault['ruby'] = Process.ppid\n"
+        files = {"cookbooks/app/recipes/default.py": "", DEFAULT: text, "facts.json": FACTS}
+        nodes = {f"nodes/n{number}.json": {"name": f"n{number}", "run_list": ["app"]} for number in range(3)}
+        repository(tmp_path, {**files, **nodes})
+        fleet = Fleet(str(tmp_path), str(tmp_path / "s.db"), str(tmp_path / "facts.json"), asked=AskedOfARun(ruby=True))
+        outcomes = list(resolve(fleet, ["n0", "n1", "n2"], jobs=1, collect=_attributes))
+
+        assert [["n0"], ["n1"], ["n2"]] == [one.collected["seen"] for one in outcomes]
+        assert 1 == len({one.collected["ruby"] for one in outcomes})
+
+    def test_a_deferred_value_of_an_earlier_node_says_that_it_is_over(self, tmp_path):
+        """What was saved holds what it came to."""
+        repo = repository(tmp_path, {"cookbooks/app/recipes/default.py": "", DEFAULT: "default['a'] = lazy { 1 }\n"})
+        repo.asked = AskedOfARun(ruby=True)
+        first, second = (
+            run_node(repo, name, facts=Facts(FACTS, Origin("facts")), run_list=["app"]).node for name in ("n1", "n2")
+        )
+
+        assert 1 == second["a"]
+        with pytest.raises(RecipeFailed, match="has ended"):
+            first["a"]
+
+    def test_it_ends_with_the_repository(self, tmp_path):
+        """No process is left behind."""
+        run = of_text(tmp_path, "default['ruby'] = Process.ppid\n")
+        ruby = run.node["ruby"]
+        del run
+        gc.collect()
+
+        assert _is_gone(ruby)
+
+
+def _attributes(name, came, log):
+    return {key: came.run.node[key].to_list() if key == "seen" else came.run.node[key] for key in ("seen", "ruby")}
+
+
+class TestWhatItMaySay:
+    """The helper is trusted with no more than its node."""
+
+    def said(self, root: Path, lines: str, seconds: float = 5) -> Node:
+        (root / "said").write_text(lines)
+        node = Node("web1", root=root)
+        helper = Helper(root.resolve(), seconds, [sys.executable, "-c", _SAY])
+        with contextlib.closing(helper):
+            RubySession(node, helper, Asked(lambda *_: None), root.resolve()).run(
+                f"{root.resolve()}/a.rb", "a::b", "a.rb", "a"
+            )
+        return node
+
+    def test_what_is_well_said_is_done(self, tmp_path):
+        """A line for each message."""
+        said = json.dumps(["set", "default", ["a", "b"], 1, f"{tmp_path.resolve()}/a.rb", 3])
+        node = self.said(tmp_path, f'["ready"]\n{said}\n["done", null]\n')
+
+        assert (1, "a.rb:3") == (node["a"]["b"], node.origins("a.b")[0].place)
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "no json",
+            "[" * 100_000,
+            "{}",
+            "[]",
+            "[1]",
+            '["nothing"]',
+            '["set"]',
+            '["set", "automatics", ["a"], 1, null, null]',
+            '["set", "default", [], 1, null, null]',
+            '["set", "default", [[]], 1, null, null]',
+            '["set", "default", ["a"], 1, [], null]',
+            '["set", "default", ["a"], 1, null, {}]',
+            '["set", "__class__", ["a"], 1, null, null]',
+            '["list", "default", ["a"], "__init__", [], null, null]',
+            '["list", "default", ["a"], "push", 1, null, null]',
+            '["replace", "default", 1, null, null]',
+            '["ask"]',
+            '["ask", []]',
+            '["ask", "eval", "1", null, null]',
+            '["lines", 1]',
+            '["lines", "a.rb", [[1]]]',
+            '["failed", 1]',
+            '["set", "default", ["a"], %s, null, null]' % ("[" * 600 + "]" * 600),
+            '["set", "default", ["a"], {"$lazy": "x"}, null, null]',
+            '["set", "default", ["a"], {"$x": 1}, null, null]',
+            '["set", "default", ["a"], NaN, null, null]',
+        ],
+    )
+    def test_what_is_not_ends_it_with_an_error(self, tmp_path, line):
+        """One of ours, whatever was said; and none of it is done."""
+        with pytest.raises(NodeattrsError):
+            self.said(tmp_path, f'["ready"]\n{line}\n["done", null]\n')
+
+    def test_more_than_a_limit_allows_is_refused(self, tmp_path):
+        """One long line, and many short ones."""
+        line = '["step", "default", ["a"], null, null]\n'
+        with limited(bytes=100_000):
+            for lines in ('["ready"]\n["set", "' + "x" * 300_000, '["ready"]\n' + line * 5_000):
+                with pytest.raises((TooMuch, RecipeFailed)):
+                    self.said(tmp_path, lines)
+        with limited(steps=100), pytest.raises(TooMuch, match="100 steps"):
+            self.said(tmp_path, '["ready"]\n' + line * 200)
+
+    def test_silence_has_an_end(self, tmp_path):
+        """It is asked, and never answers."""
+        with pytest.raises(RecipeFailed, match="longer than"):
+            self.said(tmp_path, '["ready"]\n', seconds=0.5)
+
+    def test_a_process_that_ends_is_an_error(self, tmp_path):
+        """In the middle of it."""
+        helper = Helper(tmp_path, 5, ["true"])
+        with pytest.raises(RecipeFailed, match="has ended"):
+            RubySession(Node("web1"), helper, Asked(lambda *_: None), tmp_path).run("a.rb", "a", "a.rb", "a")
+
+
+_SAY = "import sys, time; sys.stdout.write(open('said').read()); sys.stdout.flush(); time.sleep(600)"
+
+
+def test_a_node_that_ruby_wrote_is_saved_with_its_lines(tmp_path):
+    """A snapshot and Chef's document are as of any node."""
+    run = of_text(tmp_path, "default['a'] = {\n  'b' => lazy { 1 + 1 },\n  'c' => :d }\n")
+    again = Node.restore(json.loads(json.dumps(run.node.snapshot())))
+
+    assert ({"b": 2, "c": "d"}, f"{DEFAULT}:2") == (again["a"].to_dict(), again.origins("a.b")[0].place)
+    assert {"b": 2, "c": "d"} == run.node.to_chef()["default"]["a"]
+
+
+def test_the_repository_need_not_be_the_folder_of_the_caller(tmp_path, monkeypatch):
+    """A link to it is the same."""
+    (tmp_path / "real").mkdir()
+    repository(tmp_path / "real", {"cookbooks/app/recipes/default.py": "", DEFAULT: "default['a'] = 1\n"})
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    repo = Repository(tmp_path / "link")
+    repo.asked = AskedOfARun(ruby=True)
+    run = run_node(repo, "web1", facts=Facts(FACTS, Origin("facts")), run_list=["app"])
+
+    assert [f"{DEFAULT}:1"] == places(run, "a")
