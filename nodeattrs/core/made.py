@@ -221,6 +221,17 @@ class Joining:
                 yield part, tuple(by)
 
 
+class Joined:
+    """An attribute of a place of the walk that is there once its lists are joined."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, here: Any, owner: type) -> Any:
+        here.joining.join(here)
+        return vars(here)[self.name]
+
+
 def _regrouped(handler: Handler, parts: list[Part]) -> Part:
     while len(parts) > 1:
         last = parts[len(parts) & ~1 :]

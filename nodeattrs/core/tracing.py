@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from nodeattrs.core.folding import NOTHING, Folding, Step, again
-from nodeattrs.core.made import LOWER, UPPER, Joining, Made, MadeOf
+from nodeattrs.core.made import LOWER, UPPER, Joined, Joining, Made, MadeOf
 from nodeattrs.core.next_in_line import Along, left_of, next_first, outwards, with_holders
 from nodeattrs.core.origins import At, Origins, origins_at, pieces, sources, wholes
 from nodeattrs.core.part import Part
@@ -51,35 +51,25 @@ class _Here:
     """What stands at a prefix of the path.
 
     value, origins: a source's word, or what was made; ABSENT where nothing stands, None where maps wait
-    kind:    the type of the value
-    row:     maps that wait to meet, in the order in which they were laid
+    kind, row: the type of the value; maps that wait to meet, in the order in which they were laid
     source, rest: what the value, or what holds it, was made of, and the steps from there to here
     ways:    where this has stood before: its origins in what was made
     losses:  who was overridden here, the next in line first; earlier: who was so in what it was made of
-    unknown: sources that might decide
-    joining: lists that are joined when somebody looks at what they come to
+    unknown, joining: sources that might decide; lists that are joined when somebody looks at what they come to
     """
 
-    __slots__ = ("earlier", "joining", "kind", "losses", "origins", "rest", "row", "source", "unknown", "value", "ways")
+    row: tuple[Waiting, ...] = ()
+    joining: Joining | None = None
+    source: MadeOf | None = None
+    rest: Path = ()
+    ways: Origins = ()
+    losses: list[_Loss] = _NONE  # never changed in place
+    earlier: list[Later] = _NONE
+    unknown: tuple[int, ...] = ()
 
     def __init__(self, value: Any, origins: Origins) -> None:
-        self.value = value
-        self.origins = origins
+        self.value, self.origins = value, origins
         self.kind: type = type(value)
-        self.row: tuple[Waiting, ...] = ()
-        self.joining: Joining | None = None
-        self.source: MadeOf | None = None
-        self.rest: Path = ()
-        self.ways: Origins = ()
-        self.losses: list[_Loss] = _NONE  # never changed in place
-        self.earlier: list[Later] = _NONE
-        self.unknown: tuple[int, ...] = ()
-
-    def __getattr__(self, name: str) -> Any:
-        if self.joining is None:
-            raise AttributeError(name)
-        self.joining.join(self)
-        return getattr(self, name)
 
     @property
     def stands(self) -> bool:
@@ -120,6 +110,21 @@ class _Here:
 
 
 _Loss = Overridden | Later
+
+
+def _nowhere(unknown: tuple[int, ...]) -> _Here:
+    here = _Here(ABSENT, ())
+    here.unknown = unknown
+    return here
+
+
+class _Lists(_Here):
+    """Lists that are joined when somebody looks at one of these."""
+
+    value, origins, source, ways, losses = (Joined() for _ in range(5))
+
+    def __init__(self, joining: Joining) -> None:
+        self.kind, self.joining = list, joining
 
 
 class _Walker:
@@ -180,11 +185,11 @@ class _Walker:
         return here
 
     def step(self, folding: Folding, step: Step, here: _Here, begun: bool) -> _Here:
-        part, nothing = step.part, _Here(ABSENT, ())
+        part = step.part
         if step.policy is None:
             return self.changed(here, step)
         if part is NOTHING:
-            return self.joined(step.policy, nothing, here, ())
+            return self.joined(step.policy, _Here(ABSENT, ()), here, ())
         if self.given is not None and type(part) is Part and part.origins not in self.given:
             return here
         new = self.laid(part) if isinstance(part, Folding) else self.leaf(part)
@@ -193,15 +198,13 @@ class _Walker:
         if new.stands and begun:
             return self.joined(step.policy, here, new, (), folding.from_top)
         if new.stands and folding.opening is not None:
-            new = self.joined(folding.opening, nothing, new, ())
+            new = self.joined(folding.opening, _Here(ABSENT, ()), new, ())
         return self.beside(step.policy, here, new, (), folding.from_top)
 
     def leaf(self, part: Part) -> _Here:
         value, origins = part.value, part.origins
         if type(value) is Unknown:
-            here = _Here(ABSENT, ())
-            here.unknown = sources(origins)
-            return here
+            return _nowhere(sources(origins))
         if type(origins) is int:
             value = self.trees[origins] = value if self.given is None else self.given[origins]
             origins = At(origins, ())
@@ -225,6 +228,8 @@ class _Walker:
     def joined(self, policy: Policy, so_far: _Here, new: _Here, path: Path, from_top: bool = False) -> _Here:
         lower, upper = (new, so_far) if from_top else (so_far, new)
         stands = upper.kind is not Absent
+        if stands and lower.kind is not Absent and not lower.unknown and not upper.unknown:
+            return self.met(policy, lower, upper, path, from_top)
         if not stands and not upper.has_something:
             return lower
         is_taken = not stands or policy.verdict(Absent, upper.kind) is TAKE
@@ -246,9 +251,7 @@ class _Walker:
         is_over = issubclass(upper.kind, dict)
         lost = lower if is_over else upper
         if lost.unknown and lost.stands and issubclass(here.kind, dict) and not issubclass(lost.kind, dict):
-            might = _Here(ABSENT, ())
-            might.unknown = lost.unknown
-            here = self.beside(policy, here, might, path, is_over)
+            here = self.beside(policy, here, _nowhere(lost.unknown), path, is_over)
             here.unknown = unknown
         return here
 
@@ -337,11 +340,9 @@ class _Walker:
 
     def joining(self, joining: Joining, path: Path) -> _Here:
         """Lists that are joined when somebody looks: what they come to is not there until then."""
-        here, self.has_made = _Here(None, None), True
-        del here.value, here.origins, here.source, here.ways, here.losses
-        here.kind, here.joining = list, joining
+        self.has_made = True
         joining.part_of, joining.nothing_left = self.part, partial(self.nothing_left, rule=joining.rule, path=path)
-        return here
+        return _Lists(joining)
 
     def nothing_left(self, part: Part, result: Part, rule: Rule, path: Path) -> Iterator[Overridden]:
         policy, line = rule
@@ -355,6 +356,8 @@ class _Walker:
 
     def below(self, here: _Here, key: Any, path: Path) -> _Here:
         """One step down; through what was made, on to where it stood before."""
+        if here.source is None and not here.losses:  # as nearly everywhere
+            return self.row_entry(here, key, path) if here.row else self.entry(here, key)
         passed: list[_Loss] = []
         unknown: tuple[int, ...] = ()
         while here.source is not None:
@@ -375,10 +378,10 @@ class _Walker:
     def entry(self, here: _Here, key: Any) -> _Here:
         holder, origins = here.value, here.origins
         value = holder.get(key, ABSENT) if isinstance(holder, dict) else dig(holder, (key,))
-        among = At(origins.source, (*origins.path, key)) if type(origins) is At else origins_at(origins, key)
-        child = _Here(value, () if value is ABSENT else among)
-        child.unknown = here.unknown
-        return child
+        if value is ABSENT:
+            return _nowhere(here.unknown)
+        at = At(origins.source, (*origins.path, key)) if type(origins) is At else origins_at(origins, key)
+        return _Here(value, at).with_losses((), here.unknown) if here.unknown else _Here(value, at)
 
     def row_entry(self, here: _Here, key: Any, path: Path) -> _Here:
         first, *others = here.row
@@ -412,8 +415,7 @@ class _Walker:
         made = source.made
         for way, winner, note in made.overridden(ways):
             by = sources(made.input_at(winner).origins)
-            for setting in self.settings(made.input_at(way), path):
-                yield _lost(setting, by, note.rule)
+            yield from (_lost(setting, by, note.rule) for setting in self.settings(made.input_at(way), path))
             yield Later(source.members[way.source], way.path, path)
 
     def left_out(self, source: MadeOf, child: _Here, path: Path) -> Iterator[_Loss]:

@@ -379,8 +379,10 @@ class Ledger:
         tree, path = self.trees[at.source], at.path
         whose, _ = whose_at(tree, path)
         depth = self.marks[whose].depth if isinstance(whose, int) else len(path)
-        while len(path) > depth and whose_at(tree, path[:-1])[0] == whose:
+        while len(path) > depth:  # an entry of what was set at once goes alone, too
             yield At(at.source, path)
+            if not self._is_one(at.source, path):
+                return
             path = path[:-1]
         while len(path) > 1 and type(holder := dig(tree, path[:-1])) is OwnedMap and len(holder) < 2:
             if not isinstance(whose, int) or not self._is_one(at.source, path):

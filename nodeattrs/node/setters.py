@@ -13,16 +13,18 @@ from __future__ import annotations
 import linecache
 import os
 import sys
-from array import array
 from collections.abc import Callable
 from functools import lru_cache, partial
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.claim import UNKNOWN, Locator, Origin, Verb
 from nodeattrs.core.origins import At
 from nodeattrs.core.tree import Path
 from nodeattrs.texts.python import PythonText, Span
+
+if TYPE_CHECKING:
+    from array import array
 
 ATTRIBUTE_FILE, RUN = "attribute file", "run"
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -121,6 +123,8 @@ def span_of(code: CodeType, offset: int) -> Span | None:
     if known is None:
         if len(_spans) >= _MOST_SPANS:
             _spans.clear()
+        from array import array  # the first explanation needs it
+
         flat = [_NOWHERE if one is None else one for span in code.co_positions() for one in span]
         known = _spans[id(code)] = (code, array("i", flat))  # the code is kept: nobody else has its id
     at = offset // 2 * 4
