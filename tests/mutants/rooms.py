@@ -13,23 +13,13 @@ ROOMS = {
         "answer attributes borders budget causes documents filters history ledger precedence provenance rules run_list "
         "sensitive shared snapshot unknown_slots value_causes values view writers"
     ),
-    "adapters/hiera": (
-        "answer borders budget hiera_census hiera_config hiera_control hiera_explain hiera_eyaml hiera_laws "
-        "hiera_lookup hiera_merge hiera_nodes hiera_types hiera_unknown hiera_yaml yaml_readers"
-    ),
-    "adapters/cloudinit": (
-        "answer borders budget cloudinit_changes cloudinit_definitions cloudinit_documented cloudinit_explain "
-        "cloudinit_layers cloudinit_mergers cloudinit_parts cloudinit_warnings yaml_readers"
-    ),
-    "adapters/bindings": (
-        "answer borders budget bindings_bad_input bindings_builder bindings_composition bindings_data "
-        "bindings_injector bindings_language bindings_laws bindings_types bindings_unknown"
-    ),
     "keep": (
         "borders budget carrying filters history search sensitive snapshot store_files store_history store_postgresql "
         "store_sqlite"
     ),
-    "catalog": "catalog_chains catalog_order catalog_recipes catalog_run catalog_transaction catalog_types",
+    "catalog": (
+        "catalog_chains catalog_compiled catalog_order catalog_recipes catalog_run catalog_transaction catalog_types"
+    ),
     "puppet": "bindings_injector budget bindings_types catalog_chains hiera_types",
 }
 """Room -> the stems of its test files. Those of the command line, of the vectors and of the oracles are far away."""
@@ -37,8 +27,9 @@ ROOMS = {
 _TESTS = Path(__file__).parents[1]
 for _file in sorted(_TESTS.parent.glob("nodeattrs/adapters/*/__init__.py")):
     _own = sorted(test.stem.removeprefix("test_") for test in _TESTS.glob(f"test_{_file.parent.name}*.py"))
-    ROOMS.setdefault(f"adapters/{_file.parent.name}", " ".join(["answer borders budget", *_own]))
-"""A young adapter has the files that begin with its name."""
+    _near = [stem for stem in _own if not stem.endswith("_cli")]
+    ROOMS[f"adapters/{_file.parent.name}"] = " ".join(["answer borders budget yaml_readers", *_near])
+"""An adapter has the files that begin with its name."""
 
 
 def room_of(file: str) -> str:
