@@ -138,8 +138,10 @@ class TestOfOtherDialects:
         """
         words = ("bindings", "explain", "ssh::port", "--node", "web1")
         text, data = asked(self.SITE, *words, "--all")
-        assert ["bindings/default.pp:2", "manifests/site.pp:4", "manifests/site.pp:5"] == places(data["because_of"])
-        assert "when node web1 bindings/default.pp:2 layer site is listed manifests/site.pp:4" in text
+        decided = ["bindings/default.pp:2", "manifests/site.pp:2", "manifests/site.pp:4", "manifests/site.pp:5"]
+        assert decided == places(data["because_of"])
+        assert "when node web1 bindings/default.pp:2" in text
+        assert "layer site is listed manifests/site.pp:4" in text
         assert "because_of" not in asked(self.SITE, *words)[1]
 
     def test_cloud_config_names_the_definitions(self, asked):

@@ -183,8 +183,9 @@ class TestWhatIsNotRun:
         assert "cookbooks/app/attributes/default.rb" in out
         assert "cookbooks/app/attributes/default.rb: is Ruby, which was not run" in err
 
-    def test_an_attribute_that_only_ruby_sets_is_explained_by_its_line(self, tmp_path, capsys):
+    def test_an_attribute_that_only_ruby_sets_is_explained_by_its_line(self, tmp_path, capsys, monkeypatch):
         """The line that would set it, where its text says so."""
+        monkeypatch.setenv("COLUMNS", "120")
         files = {**RUBY_COOKBOOK, "cookbooks/app/attributes/more.rb": "x = 1\ndefault[:app]['deep'][\"a\"] = 2\n"}
         repository(tmp_path / "r", {**files, "facts.json": FACTS})
         words = ["--repo", str(tmp_path / "r"), "--run-list", "app", "--facts", str(tmp_path / "r/facts.json")]

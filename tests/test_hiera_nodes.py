@@ -156,10 +156,11 @@ class TestVariables:
         assert "from nodes/%{trusted.certname}.yaml" in out
         assert "data/os/%{facts.os.family}.yaml (and 1 more): facts.os.family is not set" in out
 
-    def test_on_the_command_line(self, said):
+    def test_on_the_command_line(self, said, monkeypatch):
         """
         A line for each variable, with the nodes that have none.
         """
+        monkeypatch.setenv("COLUMNS", "120")
         Path("facts").mkdir()
         for name, facts in (("a", {"dc": "x", "os": {"family": "D"}}), ("b", {"dc": "y"}), ("c", {})):
             Path(f"facts/{name}.json").write_text(json.dumps(facts))

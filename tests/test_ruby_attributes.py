@@ -29,7 +29,7 @@ from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run, run_node
 from tests.on_disk import repository
 from tests.vectors.cases import HERE, cases_of
-from tests.vectors.chef_ruby import Programs, judged
+from tests.ruby_programs import Programs, judged
 
 pytestmark = pytest.mark.skipif(shutil.which("ruby") is None, reason="there is no ruby")
 

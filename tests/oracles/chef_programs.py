@@ -10,7 +10,7 @@ import json
 from random import Random
 from typing import Any
 
-from tests.vectors.chef_ruby import PRELUDE, literal, printed, steps
+from tests.ruby_programs import PRELUDE, literal, printed, steps
 
 __all__ = ["COMPONENTS", "program"]
 

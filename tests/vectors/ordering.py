@@ -98,7 +98,7 @@ def _cycle(expect: Mapping[str, Any], error: DependencyCycle) -> Iterator[str]:
     graphs = [(cycle.graph, cycle) for cycle in error.cycles]
     got = {
         "kind": "cycle",
-        "message": error.message,
+        "message": error.puppet_message,
         "cycles": [cycle.names for cycle in error.cycles],
         "paths": [[graph.named(vertex) for vertex in cycle.path] for graph, cycle in graphs],
     }
