@@ -145,10 +145,13 @@ class RubySession:
             helper.send(kind, subject, self._fresh(), until=until)
             budget = Budget(self._now.shown)
             while (message := helper.receive(budget, until))[0] not in ("done", "failed"):
-                began = time.monotonic()
-                self._heed(*message)
-                if message[1:2] == ["include"]:  # what is included has a time of its own
-                    until += time.monotonic() - began
+                if message[0] == "ask":
+                    began = time.monotonic()
+                    self._answer(*message[1:])
+                    if message[1:2] == ["include"]:  # what is included has a time of its own
+                        until += time.monotonic() - began
+                else:
+                    self._heed(*message)
         except BaseException:
             helper.close()  # what it says next would be about something else
             raise
@@ -184,18 +187,16 @@ class RubySession:
     # What comes
 
     def _heed(self, word: str, *rest: Any) -> None:
-        if word == "ask":
-            self._answer(*rest)
-        elif word == "lines":
+        if word == "lines":
             self._lines(*rest)
-        else:
-            shape, act = _WORK.get(word, _NOTHING)
-            place, block = self._judged(word, rest, shape)
-            try:
-                with block:
-                    act(self, *self._values(shape, rest), place)
-            except NodeattrsError as error:
-                raise self._failed("", "", rest[-2], rest[-1], self._remember(error)) from error
+            return
+        shape, act = _WORK.get(word, _NOTHING)
+        place, block = self._judged(word, rest, shape)
+        try:
+            with block:
+                act(self, *self._values(shape, rest), place)
+        except NodeattrsError as error:
+            raise self._failed("", "", rest[-2], rest[-1], self._remember(error)) from error
 
     def _answer(self, word: Any = None, *rest: Any) -> None:
         shape, act = _ASKED.get(word, _NOTHING) if type(word) is str else _NOTHING
@@ -315,7 +316,7 @@ def _dug(tree: Any, path: Path) -> Any:
 
 Act = Callable[..., Any]
 _NOTHING: tuple[None, Act] = (None, lambda *_: None)
-_TEXT, _NUMBER = (str, type(None)), (int, type(None))
+_TEXT, _NUMBER, _STEPS = (str, type(None)), (int, type(None)), {str, int}
 
 
 def _stepped(session: RubySession, level: str, path: Sequence[Any]) -> Any:
@@ -391,7 +392,7 @@ _ASKED: dict[str, tuple[str, Act]] = {
 
 
 def _is_path(given: Any) -> bool:
-    return type(given) is list and len(given) <= MAX_DEPTH and all(type(step) in (str, int) for step in given)
+    return type(given) is list and len(given) <= MAX_DEPTH and _STEPS.issuperset(map(type, given))
 
 
 def _is_selection(given: Any) -> bool:
