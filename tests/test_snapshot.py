@@ -238,7 +238,7 @@ def test_of_slots_that_nobody_wants_nothing_is_packed():
     """
     node = Node("n")
     for name, level in (("first", node.default), ("second", node.normal), ("third", node.override)):
-        with node.setting_as("recipe", name):
+        with node.setting_as("attribute file" if name == "first" else "recipe", name):
             level["a"] = name
             level["a"] = f"{name} again"
     packed, whole = snapshot_ledger(node._ledger, only=(8,)), snapshot_ledger(node._ledger)
