@@ -28,8 +28,8 @@ from nodeattrs.runs.policies import Asked as AskedOfARun
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run, run_node
 from tests.on_disk import repository
-from tests.vectors.cases import HERE, cases_of
 from tests.ruby_programs import Programs, judged
+from tests.vectors.cases import HERE, cases_of
 
 pytestmark = pytest.mark.skipif(shutil.which("ruby") is None, reason="there is no ruby")
 
