@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from nodeattrs import Node
+from nodeattrs import Node, Sensitive
 from nodeattrs.adapters.chef.ruby.helper import Helper
 from nodeattrs.adapters.chef.ruby.session import Asked, RubySession
 from nodeattrs.cli import main
@@ -192,6 +192,31 @@ class TestPythonAndRuby:
         run = ran(tmp_path, files)
 
         assert ("recipe", []) == (run.node["a"], run.node["b"].to_list())
+
+
+class TestSecrets:
+    def test_what_ruby_makes_of_a_secret_is_one(self, tmp_path):
+        """A copy, a text that has it inside, a map of it; another text is none."""
+        files = {
+            "cookbooks/app/recipes/default.py": "",
+            "cookbooks/app/attributes/default.py": (
+                "default['pw'] = Sensitive('s3cret')\ndefault['deep'] = Sensitive({'a': ['hidden!']})\n"
+            ),
+            "cookbooks/app/attributes/more.rb": (
+                "default['copy'] = node['pw']\ndefault['url'] = \"x:#{node['pw']}@y\"\n"
+                "default['map'] = { 'k' => [node['deep']['a'][0]] }\n"
+                "default['lazy'] = lazy { node['pw'].upcase + node['pw'] }\n"
+                "default['other'] = 's3'\n"
+            ),
+        }
+        node = ran(tmp_path, files).node
+
+        assert isinstance(node["copy"], Sensitive)
+        assert node["url"].unwrap() == "x:s3cret@y"
+        assert node["other"] == "s3"
+        shown = json.dumps(node.snapshot()) + repr(node.to_dict()) + node.explain("url") + json.dumps(node.to_chef())
+        assert "s3cret" not in shown
+        assert "hidden!" not in shown
 
 
 class TestWords:

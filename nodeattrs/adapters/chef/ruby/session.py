@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.adapters.chef.ruby.helper import Helper, Message
 from nodeattrs.adapters.chef.ruby.places import RubyPlace, Statement, statements
-from nodeattrs.adapters.chef.ruby.values import packed, unpacked
+from nodeattrs.adapters.chef.ruby.values import Secrets, packed, unpacked
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, MAX_DEPTH, Path, dig
@@ -79,6 +79,7 @@ class RubySession:
         self._stale = False
         self._deferred: dict[int, Deferred] = {}
         self._numbers: dict[int, int] = {}
+        self._secrets = Secrets()
         self._refused: list[NodeattrsError] = []
         self._texts: dict[str, tuple[Statement, ...]] = {}
         self._places: dict[tuple[_Running, str, int], _Placed] = {}
@@ -230,7 +231,8 @@ class RubySession:
     def _values(self, shape: str | None, given: Sequence[Any]) -> Iterable[Any]:
         try:
             return [
-                unpacked(one, self._lazy) if kind == "v" else one for kind, one in zip(shape or "", given, strict=False)
+                unpacked(one, self._lazy, self._secrets) if kind == "v" else one
+                for kind, one in zip(shape or "", given, strict=False)
             ]
         except RecursionError:
             raise BadValue(f"deeper than {MAX_DEPTH} levels") from None
@@ -280,10 +282,10 @@ class RubySession:
                 hint="read it while the node is run; what is saved holds its value of then",
             )
         self._stale = True  # whoever asks may have written since
-        return unpacked(self._do("lazy", number), self._lazy)
+        return unpacked(self._do("lazy", number), self._lazy, self._secrets)
 
     def _packed(self, value: Any, path: Path = ()) -> Any:
-        return packed(value, lambda one: self._numbers.get(id(one)), path)
+        return packed(value, lambda one: self._numbers.get(id(one)), self._secrets, path)
 
     # What is asked, where it takes more than a call of the node
 

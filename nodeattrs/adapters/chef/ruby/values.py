@@ -17,25 +17,52 @@ from nodeattrs.errors import BadValue, TooDeep
 from nodeattrs.node.values import Deferred, Symbol, Withheld
 from nodeattrs.node.view import ListView, MapView
 
-__all__ = ["packed", "unpacked"]
+__all__ = ["Secrets", "packed", "unpacked"]
 
 
-def packed(value: Any, number: Callable[[Deferred], int | None], path: Path = ()) -> Any:
+_SHORT = 4
+"""A text of fewer characters may stand in another one by chance."""
+
+
+class Secrets:
+    """The texts of all secrets that Ruby was given: a text that has one in it comes back as a secret."""
+
+    def __init__(self) -> None:
+        self._texts: set[str] = set()
+
+    def note(self, value: Any) -> None:
+        """Remember what of a secret is text."""
+        if isinstance(value, dict):
+            value = list(value.values())
+        if isinstance(value, list):
+            for one in value:
+                self.note(one)
+        elif isinstance(value, str) and value:
+            self._texts.add(value)
+
+    def kept(self, text: str) -> str | Sensitive:
+        """A text that Ruby sent, as a node may have it."""
+        is_secret = any(one == text or (len(one) >= _SHORT and one in text) for one in self._texts)
+        return Sensitive(text) if is_secret else text
+
+
+def packed(value: Any, number: Callable[[Deferred], int | None], secrets: Secrets, path: Path = ()) -> Any:
     """Plain data of a node as it travels.
 
-    number: of a deferred value that Ruby computes; None of any other
-    path:   where it stands in the merged tree
-    raises: ValueWithheld
+    number:  of a deferred value that Ruby computes; None of any other
+    secrets: notes those that travel
+    path:    where it stands in the merged tree
+    raises:  ValueWithheld
     """
     if isinstance(value, (MapView, ListView)):
         value = value.to_plain()
     if isinstance(value, dict):
-        pairs = [(key, packed(one, number, (*path, key))) for key, one in value.items()]
+        pairs = [(key, packed(one, number, secrets, (*path, key))) for key, one in value.items()]
         if all(type(key) is str and key[:1] != "$" for key, _ in pairs):
             return dict(pairs)
         return {"$map": [[str(key) if isinstance(key, Symbol) else key, one] for key, one in pairs]}
     if isinstance(value, list):
-        return [packed(one, number, (*path, index)) for index, one in enumerate(value)]
+        return [packed(one, number, secrets, (*path, index)) for index, one in enumerate(value)]
     if isinstance(value, Symbol):
         return {"$sym": str(value)}
     if isinstance(value, Deferred):
@@ -43,29 +70,39 @@ def packed(value: Any, number: Callable[[Deferred], int | None], path: Path = ()
         return {"$later": list(path)} if known is None else {"$lazy": known}
     if isinstance(value, Withheld):
         value.read(path)
-    return packed(value.unwrap(), number, path) if isinstance(value, Sensitive) else value
+    if isinstance(value, Sensitive):
+        value = value.unwrap()
+        secrets.note(value)
+        return packed(value, number, secrets, path)
+    return value
 
 
-def unpacked(value: Any, lazy: Callable[[Any], Deferred], room: int = MAX_DEPTH) -> Any:
-    """What Ruby sent, as a node takes it. lazy: makes a deferred value of its number. raises: BadValue, TooDeep"""
+def unpacked(value: Any, lazy: Callable[[Any], Deferred], secrets: Secrets, room: int = MAX_DEPTH) -> Any:
+    """What Ruby sent, as a node takes it; what holds a secret is one.
+
+    lazy:   makes a deferred value of its number
+    raises: BadValue, TooDeep
+    """
+    if isinstance(value, str):
+        return secrets.kept(value)
     if not isinstance(value, (dict, list)):
         return value
     if not room:
         raise TooDeep(f"deeper than {MAX_DEPTH} levels")
     if isinstance(value, list):
-        return [unpacked(one, lazy, room - 1) for one in value]
+        return [unpacked(one, lazy, secrets, room - 1) for one in value]
     if len(value) == 1 and (first := next(iter(value)))[:1] == "$":
-        return _special(first, value[first], lazy, room)
-    return {key: unpacked(one, lazy, room - 1) for key, one in value.items()}
+        return _special(first, value[first], lazy, secrets, room)
+    return {key: unpacked(one, lazy, secrets, room - 1) for key, one in value.items()}
 
 
-def _special(name: str, given: Any, lazy: Callable[[Any], Deferred], room: int) -> Any:
+def _special(name: str, given: Any, lazy: Callable[[Any], Deferred], secrets: Secrets, room: int) -> Any:
     if name == "$sym" and isinstance(given, str):
         return Symbol(given)
     if name == "$lazy":
         return lazy(given)
     if name == "$map" and isinstance(given, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in given):
-        return {_key(key): unpacked(one, lazy, room - 1) for key, one in given}
+        return {_key(key): unpacked(one, lazy, secrets, room - 1) for key, one in given}
     raise BadValue(f"Ruby sent a value that nobody knows: {name}")
 
 
