@@ -98,6 +98,15 @@ class TestLists:
         assert main(["list", "nodes", *REPO, "--store", "s.db"]) == 0
         assert capsys.readouterr().out.splitlines() == ["db1", "other", "web1", "web2"]
 
+    def test_policies_are_named_by_their_locks(self, there: Path, capsys):
+        files = {"Policyfile.lock.json": "base", "policyfiles/web.lock.json": "web", "policies/db-12ab.json": "db"}
+        for file, name in files.items():
+            (there / file).parent.mkdir(exist_ok=True)
+            (there / file).write_text(json.dumps({"name": name, "run_list": []}), encoding="utf-8")
+        (there / "policies" / "notes.txt").write_text("x", encoding="utf-8")
+        assert main(["list", "policies", "--repo", "."]) == 0
+        assert capsys.readouterr().out.splitlines() == ["base", "db", "web"]
+
     def test_a_kind_that_is_none_is_refused_with_what_is_near(self, capsys):
         assert main(["list", "rolls"]) == 2
         assert "did you mean roles" in capsys.readouterr().err

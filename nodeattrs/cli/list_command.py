@@ -11,7 +11,7 @@ from nodeattrs.cli.terminal import Terminal
 if TYPE_CHECKING:
     from nodeattrs.runs import Repository
 
-SUMMARY = "list nodes, roles, environments, cookbooks or data bags by name"
+SUMMARY = "list nodes, roles, environments, cookbooks, policies or data bags by name"
 DESCRIPTION = """\
 List what a repository has, a name a line: what could be asked for. Nodes are those that nodes/ describes and
 those that the store keeps. No code of the repository runs."""
@@ -22,7 +22,7 @@ examples:
   nodeattrs list cookbooks -F json
 """
 
-KINDS = ("nodes", "roles", "environments", "cookbooks", "data-bags")
+KINDS = ("nodes", "roles", "environments", "cookbooks", "policies", "data-bags")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

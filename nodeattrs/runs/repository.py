@@ -260,6 +260,18 @@ class Repository:
             self._read[key] = replace(self._locked(name, group), group=group)
         return cast(Policy, self._read[key])
 
+    def policies(self) -> list[str]:
+        """The names of all policies that are locked where `policy` looks. raises: DocumentError"""
+        folders = {folder: entries(self.root / folder) for folder in ("", "policies", "policyfiles")}
+        files = [
+            path
+            for folder, paths in folders.items()
+            for path in paths
+            if path.name.endswith(".lock.json") or (folder == "policies" and path.suffix == ".json")
+        ]
+        named = (dig(documents.read(path, self.shown(path)).tree, ("name",)) for path in files)
+        return sorted({name for name in named if isinstance(name, str)})
+
     def _locked(self, name: str, group: str) -> Policy:
         files = [name] if name.endswith(".json") else list(self._locks_of(name, group))
         for file in files:
