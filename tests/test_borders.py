@@ -192,7 +192,6 @@ class TestNode:
         a_field_of_nobody=(lambda: setattr(web1(), "foo", 1), UnknownName, "node.default['foo'] = ..."),
         a_misspelt_level=(lambda: web1().defualt, UnknownName, "did you mean node.default"),
         an_attribute_as_a_field=(lambda: web1().a, UnknownName, "node['a']"),
-        an_attribute_as_a_field_of_a_view=(lambda: web1()["a"].b, UnknownName, "['b']"),
         no_name=(lambda: Node(""), BadName, "no node can be called ''"),
         a_path_as_the_name=(lambda: Node("../x"), BadName, "letters, digits"),
         a_number_as_the_name=(lambda: Node(1), BadName, "called 1"),

@@ -20,7 +20,7 @@ from nodeattrs.core.borders import taking
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import KEEP, TAKE, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Path, near, spell
-from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement, TypeConflict, UnknownName
+from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement, TypeConflict
 from nodeattrs.node.maps import Branch, Joined, OwnedMap
 from nodeattrs.node.values import HELD, Deferred, Withheld, computed, refuse_spelled, steps_of
 
@@ -265,11 +265,6 @@ class _View:
             else:
                 return ABSENT
         return here
-
-    def __getattr__(self, name: str) -> NoReturn:
-        if name[0] == "_":
-            raise AttributeError(name)
-        raise UnknownName(f"a view has nothing called {name!r}", hint=f"read an attribute with [{name!r}]")
 
     def __setitem__(self, step: Any, value: Any) -> NoReturn:
         self._refuse(step)
