@@ -1,9 +1,10 @@
-"""python -m tests.oracles.chef attributes DIR FACTS... | programs [--count N] [--seed S] | read DIR...
+"""python -m tests.oracles.chef attributes DIR [FACTS...] | programs [--count N] [--seed S] | read DIR...
 
 The attribute files of each cookbook in DIR (DIR/NAME/attributes, DIR/NAME/libraries), and of those it depends on, are
-loaded by our helper into our node and by the real Chef::Node into its own, with each of the facts. What they wrote is
-compared: levels, types, the order of keys; every leaf of ours has to name a file and a line. Only cookbooks that write
-something count. Exit code 0 where 96 of 100 of those that Chef loads are equal, 1 otherwise.
+loaded by our helper into our node and by the real Chef::Node into its own, with each of the facts (two releases of
+Debian unless files are named). What they wrote is compared: levels, types, the order of keys; every leaf of ours has
+to name a file and a line. Only cookbooks that write something count. Exit code 0 where 96 of 100 of those that Chef
+loads are equal, 1 otherwise.
 
 programs: random attribute files in Ruby (tests/oracles/chef_programs.py), each run by both: what each of its statements
 gave, and what then stands in the ten components, has to be equal.
@@ -34,6 +35,7 @@ from nodeattrs.adapters.chef.ruby.helper import Helper
 from nodeattrs.adapters.chef.ruby.session import Asked, RubySession
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.runs.cookbooks import Cookbook, attribute_files, cookbook_order
+from nodeattrs.runs.facts.known import platforms
 from tests.oracles import chef_read
 from tests.oracles.chef_programs import COMPONENTS, program
 
@@ -278,7 +280,9 @@ def main() -> int:
     actions = parser.add_subparsers(dest="what", required=True)
     one = actions.add_parser("attributes")
     one.add_argument("folder", type=lambda text: Path(text).resolve())
-    one.add_argument("facts", nargs="+", type=lambda text: Path(text).resolve())
+    one.add_argument(
+        "facts", nargs="*", type=Path, default=[*platforms().values()], help="(default: those that are shipped)"
+    )
     one.add_argument("--only", help="one cookbook")
     other = actions.add_parser("programs")
     other.add_argument("--count", type=int, default=200)
@@ -289,7 +293,7 @@ def main() -> int:
         return chef_read.main(options.folders)
     if options.what == "programs":
         return run_programs(options.count, options.seed)
-    return compare(options.folder, options.facts, options.only)
+    return compare(options.folder, [file.resolve() for file in options.facts], options.only)
 
 
 if __name__ == "__main__":
