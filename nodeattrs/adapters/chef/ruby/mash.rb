@@ -125,20 +125,28 @@ class Chef
   end
 
   class Node
-    # Paths in maps and lists: reading that makes nothing, and writing that makes all.
-    module Paths
+    # Reading at a path, for whoever knows whether one leads somewhere; it makes nothing.
+    module Reading
       def read(*path)
         read!(*path)
       rescue Exceptions::NoSuchAttribute
         nil
       end
-      alias dig read
+
+      def dig(*path)
+        read(*path)
+      end
 
       def read!(*path)
         raise Exceptions::NoSuchAttribute, path.join(".") unless exist?(*path)
 
         path.inject(self) { |here, key| here[key] }
       end
+    end
+
+    # Paths in maps and lists: reading, and writing that makes all.
+    module Paths
+      include Reading
 
       def exist?(*path)
         Paths.lead?(self, path)

@@ -13,6 +13,7 @@ class Chef
   class Node
     include Enumerable
     include Platforms
+    include Reading
 
     LEVELS = %w[default env_default role_default force_default normal override role_override env_override force_override
                 automatic].freeze
@@ -139,16 +140,7 @@ class Chef
     alias member? key?
 
     def read(*path)
-      path.empty? ? merged_attributes : read!(*path)
-    rescue Exceptions::NoSuchAttribute
-      nil
-    end
-    alias dig read
-
-    def read!(*path)
-      raise Exceptions::NoSuchAttribute, path.join(".") unless exist?(*path)
-
-      path.inject(self) { |here, key| here[key] }
+      path.empty? ? merged_attributes : super
     end
 
     def exist?(first = nil, *path)
