@@ -88,6 +88,15 @@ class TestReading:
             "Notify[o] > File[conf]",
         ]
 
+    def test_a_name_that_is_a_title_of_its_own_finds_that_one(self):
+        tree = compiled(resource("User[x]", name="y"), resource("User[y]", name="z"), resource("File[/f]", owner="y"))
+        assert edges(tree) == ["User[y] > File[/f]"]
+
+    def test_odd_tags_and_names_of_secrets_are_passed_over(self):
+        tree = compiled(resource("Notify[n]", message="m"))
+        tree["resources"][3] |= {"tags": 1, "sensitive_parameters": [{}, ["message"]]}
+        assert compiled_catalog(tree)["Notify[n]"].parameters["message"] == Sensitive("m")
+
     def test_virtual_exported_and_the_settings_are_left_out(self):
         tree = compiled(resource("Notify[v]"), resource("Notify[e]"), resource("Notify[n]"))
         tree["resources"][3]["virtual"] = True

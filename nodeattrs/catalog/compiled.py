@@ -23,7 +23,7 @@ from nodeattrs.puppet.references import Ref, made, ref_of
 
 _KINDS = {"class": "class", "defined_type": "define", "Class": "class", "Stage": "stage"}
 _WRAPPED = ("catalog", "data")
-_NAME = {"File": "path", "Exec": "command", "Concat": "path", "Tidy": "path"}
+_NAME = {"File": "path", "Concat": "path", "Tidy": "path"}
 """What names a resource beside its title: for other types `name`."""
 _NO_PARAMETERS = {*RELATIONS, "alias", "noop", "stage"}
 
@@ -110,11 +110,13 @@ class _Compiled:
         return _spelled(end)
 
     def _aliases(self) -> Iterator[tuple[str, Ref]]:
+        """The other names of resources, but those that are titles of their own."""
+        titles = {_named(row["type"], row["title"]) for row in self._rows}
         for row in self._rows:
             ref, parameters = _named(row["type"], row["title"]), row.get("parameters", {})
             names = [parameters.get(_NAME.get(row["type"], "name")), *_flat(parameters.get("alias"))]
             for name in names:
-                if isinstance(name, str) and (other := _named(row["type"], name)) != ref:
+                if isinstance(name, str) and (other := _named(row["type"], name)) not in titles:
                     yield other, ref
 
     def _known(self, text: str) -> Ref:
@@ -130,7 +132,7 @@ class _Compiled:
     def _resource(self, row: Mapping[str, Any], path: Path) -> Resource:
         ref, parameters = _named(row["type"], row["title"]), row.get("parameters", {})
         kind = _KINDS.get(row["type"]) or _KINDS.get(str(row.get("kind")), "resource")
-        secret = set(_flat(row.get("sensitive_parameters")))
+        secret = {name for name in _flat(row.get("sensitive_parameters")) if isinstance(name, str)}
         shown = {
             name: Sensitive(value) if name in secret else _plain(value)
             for name, value in parameters.items()
@@ -146,7 +148,7 @@ class _Compiled:
             tuple(self._within.get(ref, ())) if ref not in ("Stage[main]", "Class[Main]") else None,
             parameters=shown,
             auto={name: tuple(self._candidates(found)) for name, found in auto.items() if found},
-            tags=frozenset(map(str, row.get("tags") or ())),
+            tags=frozenset(map(str, _flat(row.get("tags")))),
             noop=_flag(parameters.get("noop")),
             origin=_origin(row) or (self._locator.at(path) if self._locator else None),
         )

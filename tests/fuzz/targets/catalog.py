@@ -7,11 +7,15 @@ from functools import partial
 from typing import Any
 
 from nodeattrs.catalog import Catalog
+from nodeattrs.catalog.compiled import compiled_catalog, without_notices
+from nodeattrs.catalog.differing import difference
 from nodeattrs.catalog.documents import catalog_from
 from nodeattrs.catalog.plan import Plan
 from nodeattrs.catalog.questions import impact_of, known_ref, why_before
 from nodeattrs.puppet.chains import parsed_chain, parsed_query
 from nodeattrs.puppet.references import Ref, ref_of, spelled
+from nodeattrs.reports import Screen
+from nodeattrs.reports.catalog_diff import ComparedCatalogs
 from nodeattrs.texts.documents import parse
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.target import Target, from_grammar, from_shape, tried, vectors
@@ -59,6 +63,41 @@ _CATALOG = {
     "resources": [_RESOURCE, _RESOURCE, _RESOURCE],
     "chains": [_CHAINS.grown, {"text": _CHAINS.grown}, "File <| |> -> Execute <| |>"],
 }
+_SAID = ("x", 1, None, ["a"], {"a": 1}, "true", {"__ptype": "Sensitive", "__pvalue": "x"})
+_COMPILED_ROW = {
+    "type": ("File", "File", "Exec", "Mount", "User", "Cron", "Package", "Class", "Stage", "D", "Notify"),
+    "title": ("/a", "/b", "/a/c/", "c", "main", "x y", ""),
+    "kind": ("compilable_type", "defined_type", "class", "unknown", 1),
+    "file": ("a.pp", "", 1, None), "line": (1, "1", None), "exported": (False, False, True, 1),
+    "tags": (["t"], ["t", 1], None, 1, {"a": 1}), "sensitive_parameters": (["content"], [["path"]], "path", [{}], 1),
+    "parameters": {
+        "require": ([_REFS], [[_REFS]], *_REFS, "a[", 1), "before": _REFS, "notify": [_REFS], "subscribe": _SAID,
+        "alias": ("q", ["q", ["r"]], 1, {}), "path": ("/a", "/q", 1), "name": ("/a/c", "n", ["n"]), "noop": _SAID,
+        "command": ("/a x", ["/a", "b"], 1), "onlyif": ([["/a"], "/b"], {}, "/b"), "owner": _SAID, "groups": _SAID,
+        "source": _SAID, "target": _SAID, "content": _SAID,
+    },
+}  # fmt: skip
+_COMPILED = {
+    "resources": [_COMPILED_ROW, _COMPILED_ROW, _COMPILED_ROW, _COMPILED_ROW],
+    "edges": [
+        {"source": _REFS, "target": _REFS},
+        {"source": {"type": ("Class", 1), "title": "c"}, "target": _REFS, "relationship": ("contains", "before")},
+        {"source_type": "Class", "source_title": ("c", 1), "target_type": "File", "target_title": "/a"},
+    ],
+}
+
+
+def _compiled(text: str) -> Catalog:
+    document = parse(without_notices(text), "catalog.json", "json")
+    return compiled_catalog(document.tree, document.locator("catalog", "x"), "catalog.json")
+
+
+def _compared(catalog: Catalog) -> None:
+    _planned(catalog)
+    plan = catalog.plan()
+    assert not difference(plan, plan), "a catalog differs from itself"
+    found = ComparedCatalogs("a", "b", difference(Catalog().plan(), plan, ["File[/a*", "*.x"]))
+    found.to_dict(), found.markdown(), list(found.lines(Screen()))
 
 
 def _seeds() -> list[Any]:
@@ -113,4 +152,5 @@ TARGETS = (
         _spelled),
     Target("reference", from_grammar(_REFERENCES), ref_of, str),
     Target("catalog", from_shape(_CATALOG, _seeds()), _catalog, _planned),
+    Target("catalog-compiled", from_shape(_COMPILED), _compiled, _compared),
 )  # fmt: skip
