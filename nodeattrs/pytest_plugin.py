@@ -182,9 +182,10 @@ class Converged:
         from nodeattrs.core.tree import parse
         from nodeattrs.errors import NoSuchAttribute
 
+        steps = parse(path)
         self._note(path)
         try:
-            return _plain(self.node.read_strict(*parse(path)))
+            return _plain(self.node.read_strict(*steps))
         except NoSuchAttribute as error:  # the test's line is what counts, and not the way to the error
             raise error.with_traceback(None) from None
 
@@ -192,15 +193,16 @@ class Converged:
         """The same; *default* where it is not set."""
         from nodeattrs.core.tree import parse
 
-        self._note(path)
         steps = parse(path)
+        self._note(path)
         return _plain(self.node.read(*steps)) if self.node.exist(*steps) else default
 
     def __contains__(self, path: object) -> bool:
         from nodeattrs.core.tree import parse
 
+        steps = parse(str(path))
         self._note(str(path))
-        return self.node.exist(*parse(str(path)))
+        return self.node.exist(*steps)
 
     def trace(self, path: str) -> Trace:
         """Who set a path, and what was overridden."""

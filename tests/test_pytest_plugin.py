@@ -145,6 +145,17 @@ def test_the_repository_is_named_in_the_settings_of_pytest_or_found_above(theirs
         assert "1 passed" in done.stdout, done.stdout
 
 
+def test_a_path_that_is_none_fails_the_test_and_nothing_else(theirs: Theirs):
+    printed = theirs.run("""
+def test_it(converge):
+    run = converge("role[web]", platform="debian-12")
+    assert "app..x" in run
+""")
+    assert "cannot read the path 'app..x'" in printed
+    assert "INTERNALERROR" not in printed
+    assert "1 failed" in printed
+
+
 def test_an_unknown_platform_is_refused_with_what_there_is(theirs: Theirs):
     printed = theirs.run("""
 def test_it(converge):
