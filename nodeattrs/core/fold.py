@@ -78,11 +78,13 @@ class Fold:
     children: in the order in which they are laid
     policy:   what happens where two of them meet
     from_top: False: each child lies over the result so far; True: the result so far lies over each child
+    opening:  what the first child meets nothing under; None takes it as it is
     """
 
     children: tuple[Layer | Fold, ...]
     policy: Policy
     from_top: bool = False
+    opening: Policy | None = None
 
     def __post_init__(self) -> None:
         if type(self.policy) is Policy and type(self.children) is tuple and _LAID.issuperset(map(type, self.children)):
@@ -275,7 +277,7 @@ def _under(plan: Fold, rules: Sequence[PathRule]) -> Fold:
         else replace(child, policy=None if child.policy is None else ruled(child.policy, rules))
         for child in plan.children
     )  # fmt: skip
-    return Fold(children, ruled(plan.policy, rules), plan.from_top)
+    return replace(plan, children=children, policy=ruled(plan.policy, rules))
 
 
 def _require_known(layers: Iterable[Layer]) -> None:
@@ -302,7 +304,7 @@ def _exact(value: Any, path: Path) -> Any:
 
 
 def _folded(plan: Fold, numbers: Iterator[int], layers: list[Layer]) -> Folding:
-    folding = Folding(from_top=plan.from_top)
+    folding = Folding(from_top=plan.from_top, opening=plan.opening)
     for child in plan.children:
         policy = plan.policy
         part: Part | Folding
