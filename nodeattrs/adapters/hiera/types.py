@@ -18,9 +18,9 @@ from functools import lru_cache
 from typing import Any
 
 from nodeattrs.adapters.hiera.errors import BadLookup
-from nodeattrs.adapters.hiera.values import Encrypted, inspected
+from nodeattrs.adapters.hiera.values import inspected
 from nodeattrs.core.budget import too_long
-from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.core.sensitive import Encrypted, Sensitive
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import TooDeep
 from nodeattrs.puppet.regex import translated
