@@ -19,6 +19,7 @@ from typing import Any
 
 from nodeattrs.core.rules import WORDS
 from nodeattrs.runs.config import _CHEFS
+from nodeattrs.texts.documents import SYNTAXES
 
 FILE = Path(__file__).parents[1] / "nodeattrs" / "schemas.json"
 
@@ -529,6 +530,7 @@ _RULE = (
     {"merge_by?": "str", "policy?": "str", "at?": ("=both", "=inside"), "*": "never"},
 )
 _LISTS = {**{f"{level}?": [("str", ["str"])] for level in _LEVELS}, "*": "never"}
+_SYNTAXES = tuple(f"={name}" for name in SYNTAXES)
 SETTINGS: dict[str, Any] = {
     "store?": "str",
     "environment?": "str",
@@ -538,6 +540,9 @@ SETTINGS: dict[str, Any] = {
     "allowed?": _LISTS,
     "blocked?": _LISTS,
     "merge?": {"*": _RULE},
+    "fold?": {
+        "*": {"files?": ["str"], "policy?": "str", "merge?": {"*": _RULE}, "syntax?": _SYNTAXES, "*": "never"},
+    },
     "limits?": {"steps?": "int", "values?": "int", "bytes?": "int", "depth?": "int", "seconds?": "num", "*": "never"},
     "facts?": {"fauxhai?": "str", "*": "never"},
     "check?": {"select?": ["str"], "ignore?": ["str"], "baseline?": "str", "*": "never"},

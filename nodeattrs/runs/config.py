@@ -22,6 +22,10 @@
     "users.*.keys" = "append"
     "sites" = {merge_by = "name"}
 
+    [fold.site]
+    files = ["values.yaml", "env/*.yaml"]
+    policy = "helm"
+
     [limits]
     values = 2000000
 
@@ -52,7 +56,7 @@ from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.runs.defaults import FILE, SETTINGS
 from nodeattrs.runs.fields import Fields
 from nodeattrs.runs.node_files import LEVELS
-from nodeattrs.texts.documents import Document
+from nodeattrs.texts.documents import SYNTAXES, Document
 
 Entry = str | list[str]
 """One line of an allow or block list: a text with slashes, or the keys one by one."""
@@ -66,6 +70,8 @@ def _chef_names(table: str, level: str) -> tuple[str, str]:
 
 
 MOST_SECONDS = 86_400
+DEFAULT_POLICY = "across"
+"""Of plain folds."""
 _CHEF_TEXTS = ("policy", "policy_group", "secret_file", "config", "node_name")
 _CHEFS = [name for table in _TABLES for level in LEVELS for name in _chef_names(table, level)]
 """Chef's names of settings of ours."""
@@ -98,6 +104,22 @@ class ChefConfig:
     ruby_seconds: float = 60.0
 
 
+@dataclass(frozen=True, slots=True)
+class PlainFold:
+    """A fold of files as it is written down: the table [fold.NAME].
+
+    files:  paths, folders and patterns, the weakest first
+    policy: its name
+    rules:  for paths
+    syntax: of all its files; "" leaves it to their names
+    """
+
+    files: tuple[str, ...]
+    policy: str = DEFAULT_POLICY
+    rules: tuple[PathRule, ...] = ()
+    syntax: str = ""
+
+
 @dataclass(frozen=True)
 class Config:
     """The settings of a repository.
@@ -115,6 +137,7 @@ class Config:
     fauxhai:     a folder of platforms in fauxhai's shape, for --platform, or None
     check_baseline: the file of findings that are known, or None; a relative path counts from the repository
     chef:        of repositories that were made for Chef
+    folds:       name -> a fold of plain files
     """
 
     allowed: Mapping[str, list[Entry]] = field(default_factory=dict)
@@ -131,6 +154,7 @@ class Config:
     check_baseline: str | None = None
     fauxhai: str | None = None
     chef: ChefConfig = ChefConfig()
+    folds: Mapping[str, PlainFold] = field(default_factory=dict)
 
 
 def judged(document: Document) -> tuple[Config, list[DocumentError]]:
@@ -155,16 +179,28 @@ def read_config(fields: Fields) -> Config:
         fields.text("environment") or None,
         fields.text("hiera") or None,
         fields.text("bindings") or None,
-        tuple(_merge_rules(fields)),
+        tuple(_merge_rules(fields, "merge")),
         _limits(fields),
         tuple(_codes(fields, "select")),
         tuple(_codes(fields, "ignore")),
         fields.text("check", "baseline") or None,
         fields.text("facts", "fauxhai") or None,
         _chef(fields),
+        {str(name): read_fold(fields, "fold", name) for name in fields.map("fold")},
     )
     fields.finish()
     return config
+
+
+def read_fold(fields: Fields, *under: Any) -> PlainFold:
+    """The fold that a map of the settings describes. Whatever is wrong is noted with the fields."""
+    fields.only(("files", "policy", "merge", "syntax"), *under, above=_KNOWN if under else ())
+    files = tuple(fields.text(*under, "files", index) for index in range(len(fields.items(*under, "files"))))
+    syntax = fields.text(*under, "syntax")
+    if syntax and syntax not in SYNTAXES:
+        fields.wrong((*under, "syntax"), f"there is no syntax {syntax!r}", f"it is one of {', '.join(SYNTAXES)}")
+    policy = fields.text(*under, "policy") or DEFAULT_POLICY
+    return PlainFold(files, policy, tuple(_merge_rules(fields, *under, "merge")), syntax)
 
 
 def known_code(word: object) -> str:
@@ -187,10 +223,10 @@ def _codes(fields: Fields, name: str) -> Iterator[str]:
             yield word
 
 
-def _merge_rules(fields: Fields) -> Iterator[PathRule]:
-    for key, given in fields.map("merge").items():
-        place = fields.locator.at(("merge", key)).place or FILE
-        if fields.parsed(("merge", key), given, partial(_rule, key)):
+def _merge_rules(fields: Fields, *under: Any) -> Iterator[PathRule]:
+    for key, given in fields.map(*under).items():
+        place = fields.locator.at((*under, key)).place or FILE
+        if fields.parsed((*under, key), given, partial(_rule, key)):
             yield from read_rules({key: given}, lambda _, place=place: place)  # type: ignore[misc]
 
 

@@ -21,6 +21,7 @@ SETTINGS: Mapping[str, Any] = {
     "allowed": {},
     "blocked": {},
     "merge": {},
+    "fold": {},
     "limits": {},
     "check": {},
     "chef": {},
