@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Claim, Locator, Origin
 from nodeattrs.core.folding import Folding
-from nodeattrs.core.origins import origins_at, places, sources
+from nodeattrs.core.origins import At, origins_at, places, sources
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import INSIDE, Policy
 from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, near, spell
@@ -153,6 +153,27 @@ class Folded:
         order = {number: index for index, number in enumerate(sources(walk.origins))}
         standing = sorted(walk.standing, key=lambda setting: order.get(setting.source, -1))
         return tuple(dict.fromkeys(self._claim(setting).origin for setting in standing))
+
+    def leaves(self) -> Iterator[tuple[Path, Any, tuple[Origin, ...]]]:
+        """Each leaf of the tree with its path and everyone who set it, the whole tree at once.
+
+        cost: that of the fold, and one look a leaf
+        """
+        part = self._folding.located()
+        if part.value is not ABSENT:
+            yield from self._leaves(part.value, part.origins, ())
+
+    def _leaves(self, value: Any, origins: Any, path: Path) -> Iterator[tuple[Path, Any, tuple[Origin, ...]]]:
+        if value and isinstance(value, (dict, list)):
+            for step, entry in value.items() if isinstance(value, dict) else enumerate(value):
+                yield from self._leaves(entry, origins_at(origins, step), (*path, step))
+            return
+        layers = self._layers
+        if type(origins) is At:
+            yield path, value, (layers[origins.source - 1].origin.at(origins.path),)
+        else:
+            found = [layers[at.source - 1].origin.at(at.path) for _, at in places(origins, path)]
+            yield path, value, tuple(dict.fromkeys(found))
 
     def trace(self, path: str | Path) -> Trace:
         """Everyone who set *path*, the winner first, with the rule that overrode each other one.

@@ -15,7 +15,7 @@ from nodeattrs.node.node import Node
 from nodeattrs.node.slot_tree import SlotTree
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.reports import undecided
-from nodeattrs.reports.run import Change, changes
+from nodeattrs.reports.changes import Change, changes
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.undecided import Undecided
 from nodeattrs.reports.values import data_of, on_one_line

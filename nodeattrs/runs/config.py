@@ -53,7 +53,7 @@ from nodeattrs.core.budget import NAMES, Limits
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, near, parse
 from nodeattrs.errors import BadArgument, DocumentError
-from nodeattrs.runs.defaults import FILE, SETTINGS
+from nodeattrs.runs.defaults import DEFAULT_POLICY, FILE, SETTINGS
 from nodeattrs.runs.fields import Fields
 from nodeattrs.runs.node_files import LEVELS
 from nodeattrs.texts.documents import SYNTAXES, Document
@@ -70,8 +70,6 @@ def _chef_names(table: str, level: str) -> tuple[str, str]:
 
 
 MOST_SECONDS = 86_400
-DEFAULT_POLICY = "across"
-"""Of plain folds."""
 _CHEF_TEXTS = ("policy", "policy_group", "secret_file", "config", "node_name")
 _CHEFS = [name for table in _TABLES for level in LEVELS for name in _chef_names(table, level)]
 """Chef's names of settings of ours."""

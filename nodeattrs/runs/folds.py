@@ -20,6 +20,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 from nodeattrs.adapters.plain import POLICIES, NamedPolicy
 from nodeattrs.core.fold import Folded, Layer, fold
@@ -27,15 +28,15 @@ from nodeattrs.core.policy import ABSENT_KIND, ANY, MAP, PRESENT, TAKE, Line, Me
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path, meant
 from nodeattrs.errors import BadArgument, NotFound
-from nodeattrs.node.secrets import Secrets
-from nodeattrs.runs.config import PlainFold
-from nodeattrs.runs.fields import known_or_near
-from nodeattrs.runs.repository import Repository
 from nodeattrs.texts.documents import Syntax, syntax_of
 from nodeattrs.texts.layers import LayerReader
 
-HIERA = "hiera-deep"
-NAMES = (*(one.name for one in POLICIES), HIERA)
+if TYPE_CHECKING:
+    from nodeattrs.runs.config import PlainFold
+    from nodeattrs.runs.repository import Repository
+
+COMPOSE, HIERA = "compose", "hiera-deep"
+NAMES = (*(one.name for one in POLICIES), COMPOSE, HIERA)
 """The names of all policies."""
 
 _NUMBERED = re.compile(r"(.+)#(\d{1,9})")
@@ -44,6 +45,10 @@ _NUMBERED = re.compile(r"(.+)#(\d{1,9})")
 @cache
 def policy_named(name: str) -> NamedPolicy:
     """The policy of that name. raises: BadArgument"""
+    if name == COMPOSE:
+        from nodeattrs.adapters.plain.compose import POLICY
+
+        return POLICY
     if name == HIERA:
         return _hiera_deep()
     for one in POLICIES:
@@ -114,10 +119,13 @@ def folded(
     strict:    refuse layers that are unknown
     raises:    MergeConflict; UnknownLayer with *strict*; BadArgument, where there is no layer
     """
-    secrets = Secrets(sensitive)
-    for layer in layers if secrets.paths else ():
-        if isinstance(layer.value, dict):
-            secrets.guarded((), layer.value)
+    if paths := list(sensitive):
+        from nodeattrs.node.secrets import Secrets
+
+        secrets = Secrets(paths)
+        for layer in layers:
+            if isinstance(layer.value, dict):
+                secrets.guarded((), layer.value)
     return fold([policy.plan(layers, rules)] if layers else [], strict=strict)
 
 
@@ -125,6 +133,8 @@ def fold_named(repository: Repository, name: str) -> PlainFold:
     """The fold of that name in the settings of a repository. raises: NotFound, DocumentError"""
     folds = repository.config.folds
     if name not in folds:
+        from nodeattrs.runs.fields import known_or_near
+
         hint = known_or_near(name, folds) if folds else f"write [fold.{name}] with files = [...] into nodeattrs.toml"
         raise NotFound(f"there is no fold {name}", hint=hint)
     return folds[name]

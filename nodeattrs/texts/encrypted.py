@@ -14,7 +14,7 @@ from nodeattrs.texts.tags import Tagged
 
 _SIGNS = re.compile(r"ENC\[(\w+),|(?m:^\s*\$ANSIBLE_VAULT;)|!vault|\bsops")
 _NOTES = {"mac", "version", "lastmodified"}
-_SOPS, _VAULT = "it is encrypted by SOPS", "it is encrypted by Ansible Vault"
+_SOPS, _VAULT = "SOPS is not decrypted here", "Ansible Vault is not decrypted here"
 
 
 def encrypted_whole(text: str) -> str | None:
@@ -60,4 +60,4 @@ def _reason(value: Any) -> str | None:
         return None
     if found[1] is None:
         return _VAULT
-    return _SOPS if found[1] == "AES256_GCM" else f"it is encrypted by hiera-eyaml ({found[1]})"
+    return _SOPS if found[1] == "AES256_GCM" else f"hiera-eyaml ({found[1]}) is not decrypted here"

@@ -6,6 +6,7 @@ policy may, or whoever reads a layer and hands in `tags=`.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from nodeattrs.core.tree import strict_key
@@ -18,7 +19,7 @@ class Tagged:
     value: plain data; text where it is a scalar
 
     >>> Tagged("!Ref", "Vpc")
-    !Ref 'Vpc'
+    !Ref "Vpc"
     """
 
     __slots__ = ("tag", "value")
@@ -28,7 +29,7 @@ class Tagged:
         self.value = value
 
     def __repr__(self) -> str:
-        return f"{self.tag} {self.value!r}"
+        return f"{self.tag} {json.dumps(self.value, ensure_ascii=False, default=str)}"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Tagged) and self._key() == other._key()

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from nodeattrs.adapters.plain.policies import NamedPolicy
 from nodeattrs.core.folding import concat, meet, note
 from nodeattrs.core.part import Part, by_field, entries, listed, made
 from nodeattrs.core.policy import (
@@ -249,3 +250,12 @@ PATHS: list[tuple[Path, Table]] = [
     (("networks", "*", "ipam", "config"), _subnets),
 ]
 """Path -> the table that holds there, "*" for any key."""
+
+POLICY = NamedPolicy(
+    "compose",
+    "maps merge, lists follow each other, each field of a service by its own rule; !reset and !override",
+    "Compose Specification, Merge and override",
+    COMPOSE,
+    PATHS,
+    FIRST,
+)

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nodeattrs.adapters.plain.compose import COMPOSE, FIRST, PATHS
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.folding import meet
 from nodeattrs.core.part import Part, made
@@ -109,6 +108,7 @@ _HELM = Policy(
     Line(PRESENT, NULL, DROP, "null removes the default"),
     Line(ANY, PRESENT, TAKE, "the later value replaces the earlier one, lists too"),
 )
+_ACROSS, _INSIDE = Policy("across", *ACROSS.lines), Policy("inside", *INSIDE.lines)
 _VALUES = Policy("helm, among values files", *ACROSS.lines)
 _WHOLE = Policy("replace, below the top", Line(ANY, PRESENT, TAKE, "the later file has the key"))
 _REPLACE = Policy(
@@ -118,8 +118,8 @@ _REPLACE = Policy(
 )
 
 POLICIES = (
-    NamedPolicy("across", "maps merge, anything else is replaced, lists too", "Chef, between levels", ACROSS),
-    NamedPolicy("inside", "maps merge, lists unite, anything else is replaced", "Chef, inside a level", INSIDE),
+    NamedPolicy("across", "maps merge, anything else is replaced, lists too", "Chef, between levels", _ACROSS),
+    NamedPolicy("inside", "maps merge, lists unite, anything else is replaced", "Chef, inside a level", _INSIDE),
     NamedPolicy(
         "helm",
         "as across; null removes what the first file, the chart's values.yaml, has",
@@ -128,16 +128,8 @@ POLICIES = (
         among=_VALUES,
     ),
     NamedPolicy(
-        "compose",
-        "maps merge, lists follow each other, each field of a service by its own rule; !reset and !override",
-        "Compose Specification, Merge and override",
-        COMPOSE,
-        PATHS,
-        FIRST,
-    ),
-    NamedPolicy(
         "json-merge-patch", "maps merge, null removes, anything else is replaced", "RFC 7396, section 2", _PATCH
     ),
     NamedPolicy("replace", "a key of a later file replaces all that an earlier one has there", "dict.update", _REPLACE),
 )
-"""The policies that need no other adapter."""
+"""Those that need no module of their own."""
