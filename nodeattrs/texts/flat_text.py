@@ -78,7 +78,7 @@ def _reading(text: Text, budget: Budget, entries: Callable[[Text], Iterator[_Ent
 
 _ENV = re.compile(
     r"""[^\S\n]*(?:export[^\S\n]+)?(?:'([^'\n]+)'|([^=\#\s'"][^=\#\s]*))[^\S\n]*   # 1, 2: the key
-        (?:(=)[^\S\n]*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\n]*)))?""",  # 3: there is a value, 4, 5, 6
+        (?:(=)(?:[^\S\n]*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")|([^\n]*)))?""",  # 3: there is a value, 4, 5, 6
     re.VERBOSE | re.DOTALL,
 )
 _ENV_BLANK = re.compile(r"\s*(?:#[^\n]*\s*)*")
@@ -111,9 +111,9 @@ def _env_value(text: Text, found: re.Match[str]) -> str | None:
         return re.sub(r"\\([\\'])", r"\1", plain)
     if escaped is not None:
         return re.sub(r"""\\([\\'"abfnrtv])""", lambda sign: _SIGNS.get(sign[1], sign[1]), escaped)
-    if bare[:1] in ("'", '"'):
+    if bare.lstrip()[:1] in ("'", '"'):
         raise text.error("a quote is opened here and never closed", found.start(6))
-    return _ENV_COMMENT.sub("", bare).strip() if not bare.startswith("#") else ""
+    return _ENV_COMMENT.sub("", bare).strip()
 
 
 def _end(pattern: re.Pattern[str], text: str, offset: int) -> int:
@@ -195,13 +195,15 @@ def _properties(text: Text) -> Iterator[_Entry]:
         goes_on = (len(bare) - len(bare.rstrip("\\"))) % 2
         held.append(bare[:-1] if goes_on else bare)
         if not goes_on:
-            yield _property(text, "".join(held), begin)
+            yield from _property(text, "".join(held), begin)
             held = []
     if held:
-        yield _property(text, "".join(held), begin)
+        yield from _property(text, "".join(held), begin)
 
 
-def _property(text: Text, line: str, offset: int) -> _Entry:
+def _property(text: Text, line: str, offset: int) -> Iterator[_Entry]:
+    if not line:
+        return
     found = _PROPERTY.match(line)
     assert found is not None
     key, value = (_ESCAPE.sub(lambda sign: _unescaped(text, sign[1], offset), part) for part in found.groups())
@@ -210,7 +212,7 @@ def _property(text: Text, line: str, offset: int) -> _Entry:
         if "\ufffd" in pairs:
             raise text.error("half of a surrogate pair, which no file can hold", offset)
         key, value = (part.encode("utf-16", "surrogatepass").decode("utf-16") for part in (key, value))
-    return _Entry((key,), value, offset)
+    yield _Entry((key,), value, offset)
 
 
 def _unescaped(text: Text, sign: str, offset: int) -> str:

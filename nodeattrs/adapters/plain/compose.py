@@ -234,7 +234,7 @@ _FIELDS: dict[Table, str] = {
     _PAIRS: "annotations environment labels sysctls storage_opt deploy.labels build.args build.labels "
     "build.additional_contexts",
     _HOSTS: "extra_hosts build.extra_hosts",
-    _maps("service", "", {"condition": "service_started", "required": True}): "depends_on",
+    _maps("service", "", {"condition": "service_started"}): "depends_on",
     _maps("network", ""): "networks models",
     _lists("element", str): "cap_add cap_drop dns dns_opt dns_search expose links profiles tmpfs build.tags "
     "networks.*.aliases networks.*.link_local_ips external_links volumes_from device_cgroup_rules label_file",
