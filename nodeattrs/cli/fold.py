@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import add_budget, add_strict, json_or_text, path_of, settings_of
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.errors import BadArgument, NotFound
+from nodeattrs.errors import BadArgument, FoldNotFound
 from nodeattrs.texts.nearest import SETTINGS_FILE, nearest
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _named(options: argparse.Namespace, repository: Repository | None) -> PlainF
 
     if repository is None:
         hint = f"write [fold.{options.name}] with files = [...] into nodeattrs.toml, or name files"
-        raise NotFound("there is no nodeattrs.toml here or above that could name a fold", hint=hint)
+        raise FoldNotFound("there is no nodeattrs.toml here or above that could name a fold", hint=hint)
     return fold_named(repository, options.name)
 
 
@@ -188,7 +188,7 @@ def _set_layer(word: str) -> Layer:
     tree: Any = json_or_text(written)
     for step in reversed(path):
         tree = {step: tree}
-    return Layer(tree, Origin("option", f"--set {spelled}"), "--set")
+    return Layer(tree, Origin("option", f"--set {spelled}"))
 
 
 def _answered(question: _Question, options: argparse.Namespace, terminal: Terminal) -> int:
@@ -212,7 +212,7 @@ def _report(question: _Question, folded: Folded, options: argparse.Namespace) ->
     *others, last = question.layers
     if not others:
         raise BadArgument("--diff-last compares the last layer with those before it, and there is one only")
-    return reports.LastChanges(last.title, question.folded(others), folded)
+    return reports.LastChanges(last.title or last.origin.at(()).name, question.folded(others), folded)
 
 
 def _warned(question: _Question, folded: Folded, terminal: Terminal) -> int:

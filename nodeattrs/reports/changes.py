@@ -27,7 +27,7 @@ def changes(before: Any, after: Any) -> list[Change]:
 
     A list counts as one leaf, since positions are not identities.
 
-    >>> [(spell(one.path), one.kind) for one in changes({"a": {"b": 1, "c": 2}}, {"a": {"c": 3, "d": {"e": 4}}})]
+    >>> [(".".join(one.path), one.kind) for one in changes({"a": {"b": 1, "c": 2}}, {"a": {"c": 3, "d": {"e": 4}}})]
     [('a.c', 'changed'), ('a.d.e', 'added'), ('a.b', 'removed')]
     """
     found: list[Change] = []

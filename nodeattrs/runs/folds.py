@@ -27,7 +27,7 @@ from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.policy import ABSENT_KIND, ANY, MAP, PRESENT, TAKE, Line, Meet, Policy
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path, meant
-from nodeattrs.errors import BadArgument, NotFound
+from nodeattrs.errors import BadArgument, FoldNotFound, NoFileFits
 from nodeattrs.texts.documents import Syntax, syntax_of
 from nodeattrs.texts.layers import LayerReader
 
@@ -81,7 +81,7 @@ def layers_of(
 
     folder: what they count from
     shown:  what messages call a file
-    raises: NotFound, for a pattern that nothing fits; DocumentError
+    raises: NoFileFits; DocumentError
     """
     for word in words:
         numbered = None if os.path.lexists(folder / word) else _NUMBERED.fullmatch(word)
@@ -101,7 +101,7 @@ def _files(word: str, folder: pathlib.Path) -> list[pathlib.Path]:
     found = sorted(glob.glob(word, root_dir=folder, recursive=True))
     files = [folder / name for name in found if os.path.isfile(folder / name)]
     if not files:
-        raise NotFound(f"no file fits {word}", hint="a pattern that stands for no file is probably not meant")
+        raise NoFileFits(f"no file fits {word}", hint="a pattern that stands for no file is probably not meant")
     return files
 
 
@@ -130,20 +130,20 @@ def folded(
 
 
 def fold_named(repository: Repository, name: str) -> PlainFold:
-    """The fold of that name in the settings of a repository. raises: NotFound, DocumentError"""
+    """The fold of that name in the settings of a repository. raises: FoldNotFound, DocumentError"""
     folds = repository.config.folds
     if name not in folds:
         from nodeattrs.runs.fields import known_or_near
 
         hint = known_or_near(name, folds) if folds else f"write [fold.{name}] with files = [...] into nodeattrs.toml"
-        raise NotFound(f"there is no fold {name}", hint=hint)
+        raise FoldNotFound(f"there is no fold {name}", hint=hint)
     return folds[name]
 
 
 def named_fold(repository: Repository, name: str, strict: bool = False) -> Folded:
     """What a fold of a repository comes to.
 
-    raises: NotFound, DocumentError, MergeConflict; UnknownLayer with *strict*
+    raises: FoldNotFound, NoFileFits, DocumentError, MergeConflict; UnknownLayer with *strict*
     """
     one = fold_named(repository, name)
     return folded(
@@ -152,7 +152,7 @@ def named_fold(repository: Repository, name: str, strict: bool = False) -> Folde
 
 
 def named_layers(repository: Repository, one: PlainFold) -> list[Layer]:
-    """The layers of a fold of a repository, the weakest first. raises: NotFound, DocumentError"""
+    """The layers of a fold of a repository, the weakest first. raises: FoldNotFound, DocumentError"""
     syntax: Syntax | None = one.syntax or None  # type: ignore[assignment]
     reader = LayerReader(syntax, warnings=repository.warnings)
     return list(layers_of(one.files, reader, repository.root, repository.shown))

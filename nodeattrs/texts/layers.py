@@ -81,7 +81,7 @@ class LayerReader:
         tree = marked(text, {} if document.tree is None else document.tree)
         if not isinstance(tree, dict):
             raise document.error(f"a layer is a map, and this is a {type(tree).__name__}")
-        return Layer(tree, document.locator(self.kind, name), name)
+        return Layer(tree, document.locator(self.kind, name))
 
 
 def _chosen(layers: list[Layer], number: int, file: str) -> Layer:

@@ -69,7 +69,8 @@ class Peer:
         )
 
     def ask(self, op: str, *arguments: Any) -> tuple[str, Any]:
-        assert self.process.stdin is not None and self.process.stdout is not None
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
         pickle.dump((op, arguments), self.process.stdin)
         self.process.stdin.flush()
         answer: tuple[str, Any] = pickle.load(self.process.stdout)
@@ -158,7 +159,8 @@ PORTS = (
     {"target": 80, "published": 83},
     {"target": 80, "protocol": "udp"},
 )
-VOLUMES = ("/x", "./s:/x", "v:/y:ro", {"type": "bind", "source": "/s", "target": "/y"}, "/t:/z")
+VOLUMES = ("/x", "./s:/x", "v:/y:ro", "/t:/y", {"type": "bind", "source": "/s", "target": "/w"},
+           {"type": "volume", "source": "v", "target": "/w"})  # fmt: skip
 HOSTS = {"h1": "10.0.0.1", "h2": "10.0.0.2"}
 
 
@@ -330,8 +332,9 @@ def podman(chance: random.Random, peer: Peer) -> None:
 
 # --- texts
 
-ENV = ("A=1", "export B=2", "C", "D = x y # c", "E='a b' # c", 'F="a\\nb"', "# c", "", "G=", "H='it\\'s'", 'I="x\ny"',
-       "J=a#b", "K=$HOME", "A=2", "L= #c", "M=\"q\\\"q\"", "'N'=1", "  O=1", "P='a\\nb'", "Q=#x", "R=\u00e9")  # fmt: skip
+ENV = ("A=1", "B=2", "export S=2", "C", "D = x y # c", "E='a b' # c", 'F="a\\nb"', "# c", "", "G=", "H='it\\'s'", 'I="x\ny"',
+       "J=a#b", "K=$HOME", "A=2", "L= #c", "M=\"q\\\"q\"",
+       "'N'=1", "  O=1", "P='a\\nb'", "Q=#x", "R=\u00e9")  # fmt: skip
 INI = ("a = 1", "b: 2", "c", "d =", "# c", "; c", "", "  more", "e = x ; y", "[t]", "a = 2", "\tmore", "f = 1 = 2",
        "[s]", "g:h = i", "  # c", "h = [x]", "A = 1")  # fmt: skip
 PROPERTIES = ("a=1", "b: 2", "c 3", "d", "# c", "! c", "", "e=\\u00e9", "f=a\\", "  g", "h\\=i=1", "j = x ", "k\\ l=1",
