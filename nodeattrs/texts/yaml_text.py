@@ -136,7 +136,8 @@ class _Layered(_Plain):
         try:
             return Tagged(tag, value) if make is None else make(value)
         except (ValueError, TypeError, LookupError) as error:
-            raise self.error(f"{tag} cannot be read: {error}", event, kind="tag-refused") from error
+            at, path = event.start_mark.index, self._path()
+            raise self.text.error(f"{tag} cannot be read: {error}", at, path=path, kind="tag-refused") from error
 
     def aliased(self, value: Any, event: Any) -> Any:
         return copied(value, convert=lambda one, _: one)

@@ -332,8 +332,8 @@ def podman(chance: random.Random, peer: Peer) -> None:
 
 # --- texts
 
-ENV = ("A=1", "B=2", "export S=2", "C", "D = x y # c", "E='a b' # c", 'F="a\\nb"', "# c", "", "G=", "H='it\\'s'", 'I="x\ny"',
-       "J=a#b", "K=$HOME", "A=2", "L= #c", "M=\"q\\\"q\"",
+ENV = ("A=1", "B=2", "export S=2", "C", "D = x y # c", "E='a b' # c", 'F="a\\nb"', "# c", "", "G=", "H='it\\'s'",
+       'I="x\ny"', "J=a#b", "K=$HOME", "A=2", "L= #c", "M=\"q\\\"q\"",
        "'N'=1", "  O=1", "P='a\\nb'", "Q=#x", "R=\u00e9")  # fmt: skip
 INI = ("a = 1", "b: 2", "c", "d =", "# c", "; c", "", "  more", "e = x ; y", "[t]", "a = 2", "\tmore", "f = 1 = 2",
        "[s]", "g:h = i", "  # c", "h = [x]", "A = 1")  # fmt: skip
