@@ -266,22 +266,22 @@ class TestWhatIsEncrypted:
 # --- laws
 
 KEYS = st.sampled_from(["a", "b", "c d", "e.f", "'g", "h:i", "#j", "k=l"])
-TEXTS = st.text(st.characters(blacklist_categories=("Cs", "Cc")), max_size=6) | st.sampled_from(
-    ["a\nb", " x ", "'", '"']
-)
-VALUES = st.recursive(
-    TEXTS
-    | st.integers(-9, 9)
-    | st.booleans()
-    | st.builds(Tagged, st.sampled_from(["!x", "!y"]), st.sampled_from("ab")),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
-    max_leaves=8,
-)
+LETTERS = st.text(st.characters(blacklist_categories=("Cs", "Cc")), max_size=6)
+TEXTS = LETTERS | st.sampled_from(["a\nb", " x ", "'", '"'])
+SCALARS = TEXTS | st.integers(-9, 9) | st.booleans()
+TAGS = st.builds(Tagged, st.sampled_from(["!x", "!y"]), st.sampled_from("ab"))
+
+
+def trees(leaves: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    values = st.recursive(
+        leaves, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=8
+    )
+    return st.dictionaries(KEYS, values, max_size=4)
 
 
 class TestLaws:
     @settings(deadline=None, max_examples=60)
-    @given(st.dictionaries(KEYS, VALUES, max_size=4))
+    @given(trees(SCALARS | TAGS))
     def test_what_is_written_as_yaml_reads_back(self, tree: dict[str, Any]):
         """
         Tags included.
@@ -289,7 +289,7 @@ class TestLaws:
         assert tree == read_all(text_of(tree, "yaml"))[0].value
 
     @settings(deadline=None, max_examples=60)
-    @given(st.dictionaries(KEYS, PLAIN, max_size=4))
+    @given(trees(SCALARS))
     def test_what_is_written_as_toml_reads_back(self, tree: dict[str, Any]):
         assert tree == read_all(text_of(tree, "toml"), "a.toml")[0].value
 
@@ -299,12 +299,12 @@ class TestLaws:
         assert tree == read_all(text_of(tree, "env"), ".env")[0].value
 
     @settings(deadline=None, max_examples=40)
-    @given(st.lists(st.dictionaries(KEYS, VALUES, max_size=3), min_size=1, max_size=4))
-    def test_each_leaf_names_who_a_trace_names(self, trees: list[dict[str, Any]]):
+    @given(st.lists(trees(SCALARS | TAGS), min_size=1, max_size=4))
+    def test_each_leaf_names_who_a_trace_names(self, layers: list[dict[str, Any]]):
         """
         The whole tree at once, and path by path.
         """
-        folded = fold(trees)
+        folded = fold(layers)
 
         for path, value, origins in folded.leaves():
             assert set(origins) == set(folded.origins(path)), (path, value)

@@ -159,8 +159,8 @@ PORTS = (
     {"target": 80, "published": 83},
     {"target": 80, "protocol": "udp"},
 )
-VOLUMES = ("/x", "./s:/x", "v:/y:ro", "/t:/y", {"type": "bind", "source": "/s", "target": "/w"},
-           {"type": "volume", "source": "v", "target": "/w"})  # fmt: skip
+VOLUMES = ("/x", "./s:/x", "vol:/y:ro", "/t:/y", {"type": "bind", "source": "/s", "target": "/w"},
+           {"type": "volume", "source": "vol", "target": "/w"})  # fmt: skip
 HOSTS = {"h1": "10.0.0.1", "h2": "10.0.0.2"}
 
 
@@ -277,7 +277,7 @@ def service(chance: random.Random) -> dict[str, Any]:
 def compose(chance: random.Random, peer: Peer) -> None:
     trees: list[dict[str, Any]] = [{"services": {"web": service(chance)}} for _ in range(chance.randint(2, 3))]
     trees[0]["networks"] = {"n1": {}, "n2": {"driver": "bridge"}}
-    trees[0]["volumes"] = {"v": {}}
+    trees[0]["volumes"] = {"vol": {}}
     trees[0]["services"] |= {"db": {"image": "d"}, "cache": {"image": "c"}}
     ours = by("compose", trees)
     theirs, of_ours = peer.ask("compose", trees), peer.ask("compose", [ours])
