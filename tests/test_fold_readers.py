@@ -105,6 +105,11 @@ class TestProperties:
         with pytest.raises(DocumentError, match=r"a\.properties:1:1: a \\u escape"):
             read_all("a=\\u12\n", "a.properties")
 
+    @pytest.mark.parametrize("text", ["a=\\ud83d\n", "\\ud83d=\\ude00\n"])
+    def test_half_a_pair_is_refused(self, text: str):
+        with pytest.raises(DocumentError, match="half of a surrogate pair"):
+            read_all(text, "a.properties")
+
     def test_both_halves_of_a_pair_are_one_letter(self):
         assert {"a": "\U0001f600"} == read_all("a=\\ud83d\\ude00\n", "a.properties")[0].value
 

@@ -207,12 +207,16 @@ def _property(text: Text, line: str, offset: int) -> Iterator[_Entry]:
     found = _PROPERTY.match(line)
     assert found is not None
     key, value = (_ESCAPE.sub(lambda sign: _unescaped(text, sign[1], offset), part) for part in found.groups())
-    if HALF_PAIR.search(whole := f"{key}{value}"):
-        pairs = whole.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        if "\ufffd" in pairs:
-            raise text.error("half of a surrogate pair, which no file can hold", offset)
-        key, value = (part.encode("utf-16", "surrogatepass").decode("utf-16") for part in (key, value))
+    try:
+        key, value = map(_paired, (key, value))
+    except UnicodeDecodeError:
+        raise text.error("half of a surrogate pair, which no file can hold", offset) from None
     yield _Entry((key,), value, offset)
+
+
+def _paired(text: str) -> str:
+    """A text, two halves of a pair that were escaped one by one as the letter they are. raises: UnicodeDecodeError"""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16") if HALF_PAIR.search(text) else text
 
 
 def _unescaped(text: Text, sign: str, offset: int) -> str:
