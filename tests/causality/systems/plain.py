@@ -1,4 +1,4 @@
-"""Plain folds of YAML, JSON and TOML files under the two policies of the core, flat or as a tree of folds."""
+"""Plain folds of YAML, JSON and TOML files under every policy with a name, flat or as a tree of folds."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path as Folder
 from typing import Any
 
 from nodeattrs import ACROSS, INSIDE, Fold, Folded, NodeattrsError, fold, read_layer
+from nodeattrs.runs.folds import NAMES, policy_named
 from tests.causality.maker import Maker
 from tests.causality.notations import json_text, shared_text, toml_text, yaml_text
 from tests.causality.system import Answer, Input, Refused
@@ -19,6 +20,7 @@ __all__ = ["EXAMPLES", "PlainFolds", "below", "texts_of"]
 EXAMPLES = Folder(__file__).parents[3] / "cookbooks_example"
 
 POLICIES = {"inside": INSIDE, "across": ACROSS}
+"""Those of an inner fold; a flat one may have any that has a name."""
 PLAN = "plan.txt"
 
 
@@ -40,6 +42,8 @@ class PlainFolds:
 
     def _plan(self, files: list[str], random: random.Random) -> dict[str, Any]:
         children: list[Any] = list(files)
+        if random.random() < 0.4:
+            return {"policy": random.choice(NAMES), "named": True, "layers": children}
         if len(files) > 2 and random.random() < 0.5:
             at = random.randrange(len(files) - 1)
             children[at : at + 2] = [self._fold(files[at : at + 2], random)]
@@ -56,7 +60,7 @@ class PlainFolds:
         """The fold of the plan."""
         try:
             plan = self._read(folder, json.loads((folder / PLAN).read_text(encoding="utf-8")))
-            folded = fold(plan.children, plan.policy, from_top=plan.from_top)
+            folded = fold([plan])
         except (NodeattrsError, ValueError, KeyError) as error:
             raise Refused(str(error)) from error
         return Answer(folded.value, lambda path: self._explained(folded, folder, path))
@@ -67,6 +71,8 @@ class PlainFolds:
             for one in plan["layers"]
             if isinstance(one, dict) or (folder / one).exists()
         ]
+        if plan.get("named"):
+            return policy_named(plan["policy"]).plan(children)
         return Fold(tuple(children), POLICIES[plan["policy"]], plan["from_top"])
 
     def _explained(self, folded: Folded, folder: Folder, path: Path) -> dict[str, Any]:
