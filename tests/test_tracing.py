@@ -50,6 +50,14 @@ def laid(policy: Policy, *values: Any, opening: Policy | None = None) -> Folding
     return folding
 
 
+def upwards(*parts: Part | Folding) -> Folding:
+    """Each part over those before it."""
+    folding = Folding()
+    for part in parts:
+        folding.lay(part, YIELDING)
+    return folding
+
+
 def in_line(folding: Folding, *path: Any) -> list[int]:
     """Who stands, then who was overridden, in order."""
     found = walk(folding, path)
@@ -113,6 +121,15 @@ class TestInLine:
         assert [2, 1] == in_line(laid(replaced, {"a": ["x"]}, {"a": {}}), "a", 0)
         assert [3, 2, 1] == in_line(laid(YIELDING, {"a": ["x"]}, 2, {"a": {}}), "a", 0)
         assert [2] == in_line(laid(replaced, {"a": {0: "x"}}, {"a": {1: "x"}}), "a", 0)
+
+    def test_a_list_without_the_element_stands_in_the_way_too(self):
+        """
+        Also where it lies in a map that two have set, and that was overridden as a whole.
+        """
+        pair = upwards(Part({"a": ["x"]}, 2), Part({"b": 1}, 3))
+        group = upwards(pair, Part("w", 4), Part({"c": 1}, 5))
+
+        assert [1, 4, 2] == in_line(upwards(Part({"a": ["y", "z"]}, 1), group), "a", 1)
 
     def test_who_would_yield_is_not_next(self):
         """

@@ -80,11 +80,13 @@ class _Here:
         return self.kind is not Absent or bool(self.losses or self.earlier or self.unknown)
 
     def covers(self, key: Any, is_lost: bool) -> bool:
-        """Whether nothing can lie below at a key: a scalar has none, a list no names, a lost map no elements."""
+        """Whether nothing can lie below at a key: a scalar has none, a list no names; a lost map or list stays whole."""
         if not self.stands or issubclass(self.kind, dict):
             is_element = is_lost and self.stands and type(key) is int
             return is_element and not any(type(one) is int for one in self.value or ())
-        return not isinstance(self.value, (list, tuple)) or type(key) is not int
+        if not isinstance(self.value, (list, tuple)) or type(key) is not int:
+            return True
+        return is_lost and dig(self.value, (key,)) is ABSENT
 
     def with_losses(self, losses: Iterable[_Loss], unknown: tuple[int, ...] = ()) -> _Here:
         """The same, with further losses."""
