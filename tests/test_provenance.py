@@ -1138,14 +1138,14 @@ class TestNextInLine:
 
     @pytest.mark.parametrize("entry", ["['e'].update(n='w')", "['e'].update({\n  'n': 'w'})"])
     def test_a_map_that_an_update_stepped_into_goes_with_it(self, said, entry):
-        """Also where its entries stand on other lines."""
+        """Also where its entries stand on other lines, and after it was saved."""
         said.run("role", "x", "node.role_default['e'] = 5  #: five")
         said.run("recipe", "x", f"node.override{entry}")
-        trace = said.node.trace("e.n")
 
-        assert [(one.outcome.value, one.claim.origin.place, one.by) for one in trace.claims[1:]] == [
-            ("loses", said.at["five"], (10,))
-        ]
+        for node in (said.node, Node.restore(json.loads(json.dumps(said.node.snapshot())))):
+            assert [(one.outcome.value, one.claim.origin.place, one.by) for one in node.trace("e.n").claims[1:]] == [
+                ("loses", said.at["five"], (10,))
+            ]
 
     def test_what_stood_in_the_way_before_is_named_with_the_place_where_it_was_overwritten(self, said):
         """A scalar where the map is now."""
