@@ -21,6 +21,7 @@ from hypothesis import given, settings
 from nodeattrs import Node, NodeattrsError, Sensitive, Symbol, lazy
 from nodeattrs.core.claim import Origin, Verb
 from nodeattrs.core.origins import At
+from nodeattrs.core.tree import ABSENT
 from nodeattrs.node.history import HISTORY_BOUND
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.maps import setters_in
@@ -1155,6 +1156,20 @@ class TestNextInLine:
         assert (past.claim.path, past.claim.value, past.claim.origin.place) == (("d", "k"), 5, said.at["five"])
         assert (past.at, past.by.origin.place) == (("d",), said.at["map"])
         assert said.node.trace("d.k.n").to_dict()["history"][0]["at"] == "d"
+
+
+@pytest.mark.parametrize(("path", "value", "at"), [("t.k", 5, "t"), ("t.l.1", 7, "t"), ("t.no", ABSENT, None)])
+def test_what_a_deferred_value_comes_to_is_there_and_its_line_is_named(said, path, value, at):
+    """
+    It is read as the map that it is; where that has nothing, it stands in the way.
+    """
+    said.run("role", "x", "node.role_default['t'] = {'no': 1}")
+    said.run("recipe", "x", "node.override['t'] = lazy(lambda: {'k': 5, 'l': [6, 7]})  #: lazy")
+    trace = said.node.trace(path)
+
+    assert (trace.value, trace.winner.claim.origin.place) == (value, said.at["lazy"])
+    assert (trace.cover, f"set at {at}" in str(trace)) == ((None, True) if at else (("t",), False))
+    assert [one.claims[0].origin.place for one in said.node.trace("t.l").elements] == [said.at["lazy"]] * 2
 
 
 def test_an_element_that_nobody_has_set_is_nobodys():

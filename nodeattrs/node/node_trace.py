@@ -20,7 +20,7 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.trace import Earlier, Element, Outcome, Trace, TraceClaim, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, SCALARS, Absent, Path, dig
-from nodeattrs.core.walk import Setting
+from nodeattrs.core.walk import Setting, Walk
 from nodeattrs.node.history import Event
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import (
@@ -59,6 +59,7 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset()) ->
     trees |= {number: layer.value for number, (_, layer) in unknown.items()}
     folding = _folding(ledger.plan(), unknown) if ledger.rules or unknown else _FOLDING
     walked = walk(folding, path, trees, lambda at: outwards(at) if at.source in unknown else ledger.along(at))
+    walked = walked if walked.cover is None else _through_deferred(walked, path)
 
     owns: dict[int, tuple[Claim, Path]] = {}
 
@@ -183,6 +184,15 @@ def _in_slot(slot: int, unknown: Unread) -> Part | Folding:
 
 
 _FOLDING = _folding(PLAN, {})
+
+
+def _through_deferred(walked: Walk, path: Path) -> Walk:
+    """The same where a deferred value stands in the way and comes to something that has the path: that is read then."""
+    for by in walked.standing:
+        value = dig(_read(by.value), path[len(by.path) :]) if type(by.value) is Deferred else ABSENT
+        if value is not ABSENT:
+            return replace(walked, value=value, origins=At(by.source, path), cover=None)
+    return walked
 
 
 def _read(standing: Any) -> Any:
