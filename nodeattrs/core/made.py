@@ -172,12 +172,12 @@ class Joining:
     members:      what stood there in a walk, the lowest first
     rule:         what decided
     part_of:      gives the part of a member
-    nothing_left: makes the losses of a part of which nothing is left in another one
+    nothing_left: makes the losses of a part of which nothing is left, given who is there instead
     is_open:      whether nobody has looked at what they come to: then others may follow
     """
 
     part_of: Callable[[Any], Part]
-    nothing_left: Callable[[Part, Part], Iterable[Any]]
+    nothing_left: Callable[[Part, tuple[int, ...]], Iterable[Any]]
 
     def __init__(self, members: tuple[Any, ...], handler: Any, rule: tuple[Policy, Line], from_top: bool) -> None:
         self.members = members
@@ -202,7 +202,7 @@ class Joining:
         made = Made(*parts).regrouped(self.handler)
         here.value, here.origins, here.ways = made.part.value, made.part.origins, made.ways.origins
         here.source = MadeOf(dict(zip(made.inputs, self.members, strict=True)), made, self.rule)
-        lost = [self.nothing_left(part, Part(None, by)) for part, by in self._lost(parts)]
+        lost = [self.nothing_left(part, by) for part, by in self._lost(parts)]
         here.losses = [one for several in reversed(lost) for one in several]
 
     def _lost(self, parts: list[Part]) -> Iterator[tuple[Part, tuple[int, ...]]]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from nodeattrs.core.folding import NOTHING, Folding, Step, again
+from nodeattrs.core.folding import NOTHING, Folding, Step, decided
 from nodeattrs.core.made import LOWER, UPPER, Joined, Joining, Made, MadeOf
 from nodeattrs.core.next_in_line import Along, left_of, next_first, outwards, with_holders
 from nodeattrs.core.origins import At, Origins, origins_at, pieces, sources, wholes
@@ -20,7 +20,7 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.policy import DROP, KEEP, TAKE, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Absent, Path, dig
 from nodeattrs.core.unknown import Unknown, may_decide, may_meet
-from nodeattrs.core.walk import Later, Overridden, Rule, Setting, Waiting, Walk
+from nodeattrs.core.walk import Later, Overridden, Rule, Setting, Waiting, Walk, flat, once, relevant
 
 
 def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, along: Along = outwards) -> Walk:
@@ -51,19 +51,19 @@ class _Here:
     """What stands at a prefix of the path.
 
     value, origins: a source's word, or what was made; ABSENT where nothing stands, None where maps wait
-    kind, row: the type of the value; maps that wait to meet, in the order in which they were laid
+    kind, row: the type of the value; the last one of the maps that wait to meet
     source, rest: what the value, or what holds it, was made of, and the steps from there to here
     ways:    where this has stood before: its origins in what was made
     losses:  who was overridden here, the next in line first; earlier: who was so in what it was made of
     unknown, joining: sources that might decide; lists that are joined when somebody looks at what they come to
     """
 
-    row: tuple[Waiting, ...] = ()
+    row: Waiting | None = None
     joining: Joining | None = None
     source: MadeOf | None = None
     rest: Path = ()
     ways: Origins = ()
-    losses: list[_Loss] = _NONE  # never changed in place
+    losses: list[Any] = _NONE  # never changed in place; see `walk.flat`
     earlier: list[Later] = _NONE
     unknown: tuple[int, ...] = ()
 
@@ -80,7 +80,7 @@ class _Here:
         return self.kind is not Absent or bool(self.losses or self.earlier or self.unknown)
 
     def covers(self, key: Any, is_lost: bool) -> bool:
-        """Whether nothing can lie below at a key: a scalar has none, a list no names; a lost map or list stays whole."""
+        """Whether nothing can lie below at a key: a scalar has none, a list no names; what is lost stays whole."""
         if not self.stands or issubclass(self.kind, dict):
             is_element = is_lost and self.stands and type(key) is int
             return is_element and not any(type(one) is int for one in self.value or ())
@@ -90,12 +90,12 @@ class _Here:
 
     def with_losses(self, losses: Iterable[_Loss], unknown: tuple[int, ...] = ()) -> _Here:
         """The same, with further losses."""
-        losses = list(losses)
-        if not losses and not unknown:
+        more = list(losses)
+        if not more and not unknown:
             return self
         here = _Here(self.value, self.origins)
         here.kind, here.row, here.source, here.rest, here.ways = self.kind, self.row, self.source, self.rest, self.ways
-        here.losses, here.earlier = [*self.losses, *losses], self.earlier
+        here.losses, here.earlier = [self.losses, *more] if self.losses else more, self.earlier
         here.unknown = tuple(dict.fromkeys((*self.unknown, *unknown)))
         return here
 
@@ -104,9 +104,9 @@ class _Here:
         waiting = [self]
         while waiting:
             here = waiting.pop()
-            yield from here.losses
+            yield from flat(here.losses)
             yield from here.earlier
-            waiting += [one.here for one in here.row]
+            waiting += [one.here for one in here.row.row()] if here.row is not None else ()
             if here.source is not None and not here.rest:
                 waiting += here.source.members.values()
 
@@ -135,14 +135,16 @@ class _Walker:
     def __init__(self, trees: Mapping[int, Any] | None, gone: Iterable[At] = ()) -> None:
         self.given = trees
         self.trees: dict[int, Any] = {}
-        self.gone = frozenset(gone)
+        self.gone: dict[int, list[At]] = {}
+        for place in gone:
+            self.gone.setdefault(place.source, []).append(place)
         self.has_made = False
 
     def walk(self, folding: Folding, path: Path) -> Walk:
         here, at, losses = self.found(self.laid(folding), path, path, False)
         cover = at if at != path and here.stands else None
         value, origins = (here.value, here.origins) if cover is None else (ABSENT, ())
-        overridden = tuple(_once(self.looked_up(losses)))
+        overridden = tuple(once(self.looked_up(losses)))
         return Walk(self.standing(here, at), overridden, here.unknown, value, origins, cover)
 
     def found(self, here: _Here, keys: Path, path: Path, is_lost: bool) -> tuple[_Here, Path, list[_Loss]]:
@@ -152,7 +154,7 @@ class _Walker:
         here = self.settled(here, at)
         losses = list(here.all_losses())
         for deeper in range(depth, len(keys)):
-            losses = _relevant(losses, keys[deeper], _label(keys, deeper + 1, path), object)
+            losses = relevant(losses, keys[deeper], _label(keys, deeper + 1, path), object)
         return here, at, losses
 
     def reached(self, here: _Here, keys: Path, path: Path, is_lost: bool = False) -> tuple[_Here, int]:
@@ -210,7 +212,12 @@ class _Walker:
         if type(origins) is int:
             value = self.trees[origins] = value if self.given is None else self.given[origins]
             origins = At(origins, ())
-        return _Here(left_of(value, origins, self.gone) if self.gone else value, origins)
+        return _Here(self.left(value, origins) if self.gone else value, origins)
+
+    def left(self, value: Any, origins: Origins) -> Any:
+        """What is left of what a source says."""
+        gone = self.gone.get(origins.source) if type(origins) is At else None
+        return value if gone is None else left_of(value, origins, gone)
 
     def changed(self, before: _Here, step: Step) -> _Here:
         """What a change makes of the result; nothing, where all that it sets is gone."""
@@ -218,7 +225,7 @@ class _Walker:
         assert isinstance(laid, Part)
         if type(laid.origins) is At:
             self.trees[laid.origins.source] = laid.value
-        left = left_of(laid.value, laid.origins, self.gone)
+        left = self.left(laid.value, laid.origins)
         if left is ABSENT and laid.value is not ABSENT:
             return before
         made, rule = Made.changed(step, self.part(before), Part(left, laid.origins))
@@ -288,9 +295,8 @@ class _Walker:
 
     def waiting(self, verdict: Any, so_far: _Here, new: _Here, from_top: bool, meets: bool = True) -> _Here:
         here = _Here(None, None)
-        here.kind, here.losses = dict, so_far.losses if so_far.row else []
-        row = so_far.row or (Waiting(so_far, verdict.policy, False, True),)
-        here.row = (*row, Waiting(new, verdict.policy, from_top, meets))
+        here.kind, here.losses = dict, so_far.losses if so_far.row else _NONE
+        here.row = Waiting(new, verdict.policy, from_top, meets, so_far.row or Waiting(so_far, verdict.policy))
         return here
 
     def settled(self, here: _Here, path: Path) -> _Here:
@@ -305,9 +311,9 @@ class _Walker:
     def left_nothing(self, here: _Here, path: Path) -> Iterator[Overridden]:
         """Those of whom nothing is left in maps that wait."""
         if here.row:
-            part, policy = self.part(here), here.row[-1].policy
-            for one in here.row:
-                yield from self.nothing_left(self.part(one.here), part, (policy, policy.line(dict, dict)), path)
+            by, policy = sources(self.part(here).origins), here.row.policy
+            for one in here.row.row():
+                yield from self.nothing_left(self.part(one.here), by, (policy, policy.line(dict, dict)), path)
                 yield from self.left_nothing(one.here, path)
 
     def over(self, winner: _Here, loser: _Here, rule: Rule, path: Path) -> _Here:
@@ -321,13 +327,14 @@ class _Walker:
         losses = [*self.lost(upper, below, rule, path), *self.lost(lower, above, rule, path)]
         return _Here(ABSENT, ()).with_losses(losses)
 
-    def lost(self, here: _Here, by: tuple[int, ...], rule: Rule, path: Path) -> Iterator[_Loss]:
+    def lost(self, here: _Here, by: tuple[int, ...], rule: Rule, path: Path) -> Iterator[Any]:
         """Whoever stands here was overridden, and whom those had overridden before."""
         if here.row or here.source is not None:
             yield Later(here, (), path, by, rule)
             return
         yield from (_lost(setting, by, rule) for setting in reversed(self.standing(here, path)))
-        yield from here.losses
+        if here.losses:
+            yield here.losses
 
     def made(self, source: MadeOf, path: Path) -> _Here:
         """What a handler or a change has made; whoever has nothing left in it is overridden."""
@@ -336,7 +343,7 @@ class _Walker:
         here.source, here.ways = source, made.ways.origins
         self.has_made = True
         for side, part in made.inputs.items():
-            nothing = self.nothing_left(part, made.part, source.rule, path)
+            nothing = self.nothing_left(part, sources(made.part.origins), source.rule, path)
             here.losses = [*here.losses, *nothing, *self.left_nothing(source.members[side], path)]
         return here
 
@@ -346,9 +353,9 @@ class _Walker:
         joining.part_of, joining.nothing_left = self.part, partial(self.nothing_left, rule=joining.rule, path=path)
         return _Lists(joining)
 
-    def nothing_left(self, part: Part, result: Part, rule: Rule, path: Path) -> Iterator[Overridden]:
+    def nothing_left(self, part: Part, by: tuple[int, ...], rule: Rule, path: Path) -> Iterator[Overridden]:
+        """Those who have set a part of which nothing is in what those have set that override it."""
         policy, line = rule
-        by = sources(result.origins)
         why = f"{line.why}, and nothing of it is left" if line.why else "nothing of it is left"
         for setting in self.settings(part, path):
             if setting.source not in by:
@@ -359,8 +366,8 @@ class _Walker:
     def below(self, here: _Here, key: Any, path: Path) -> _Here:
         """One step down; through what was made, on to where it stood before."""
         if here.source is None and not here.losses:  # as nearly everywhere
-            return self.row_entry(here, key, path) if here.row else self.entry(here, key)
-        passed: list[_Loss] = []
+            return self.entry(here, key) if here.row is None else self.row_entry(here.row, key, path)
+        passed: list[Any] = []
         unknown: tuple[int, ...] = ()
         while here.source is not None:
             child, way = self.made_entry(here, here.source, key, path)
@@ -373,8 +380,8 @@ class _Walker:
                 return here.with_losses(passed, unknown)
             here, _ = self.reached(here, way.path[:-1], path[:-1])
             key = way.path[-1]
-        child = self.row_entry(here, key, path) if here.row else self.entry(here, key)
-        passed = [*_relevant(here.losses, key, path, here.kind), *passed] if here.losses else passed
+        child = self.entry(here, key) if here.row is None else self.row_entry(here.row, key, path)
+        passed = [*relevant(here.losses, key, path, here.kind), *passed] if here.losses else passed
         return child.with_losses(passed, unknown) if passed or unknown else child
 
     def entry(self, here: _Here, key: Any) -> _Here:
@@ -385,8 +392,8 @@ class _Walker:
         at = At(origins.source, (*origins.path, key)) if type(origins) is At else origins_at(origins, key)
         return _Here(value, at).with_losses((), here.unknown) if here.unknown else _Here(value, at)
 
-    def row_entry(self, here: _Here, key: Any, path: Path) -> _Here:
-        first, *others = here.row
+    def row_entry(self, last: Waiting, key: Any, path: Path) -> _Here:
+        first, *others = last.row()
         so_far = self.below(first.here, key, path)
         for one in others:
             policy = one.policy if one.policy.by_key is None else one.policy.at(key)
@@ -407,9 +414,9 @@ class _Walker:
         child.losses = [*self.noted(source, ways, path), *self.left_out(source, child, path)]
         # Of what goes on in the same value, the earlier ones are found again one step down.
         child.earlier, passed = (earlier, []) if only is None else ([], earlier)
-        child.losses += [*passed, *_relevant(here.losses, key, path, here.kind)]
+        child.losses += [*passed, *relevant(here.losses, key, path, here.kind)]
         for other in source.others(only) if not here.rest else ():
-            child.losses += [lost for lost in _relevant(other.all_losses(), key, path, here.kind) if lost.covers(path)]
+            child.losses += [lost for lost in relevant(other.all_losses(), key, path, here.kind) if lost.covers(path)]
         return child, only
 
     def noted(self, source: MadeOf, ways: list[At], path: Path) -> Iterator[_Loss]:
@@ -459,22 +466,20 @@ class _Walker:
 
     def part(self, here: _Here) -> Part:
         """What stands here; maps that wait are merged."""
-        if not here.row:
-            return Part(here.value, here.origins)
-        so_far = NOTHING
-        for one in here.row:
-            new = self.part(one.here)
-            if so_far.value is ABSENT or new.value is ABSENT:
-                so_far = new if so_far.value is ABSENT else so_far
-            else:
-                so_far, _ = again(Meet(one.policy), *((new, so_far) if one.from_top else (so_far, new)))
-        return so_far
+        return Part(here.value, here.origins) if here.row is None else here.row.part(self.merged)
+
+    def merged(self, so_far: Part, one: Waiting) -> Part:
+        """What maps that wait come to with one more."""
+        new = self.part(one.here)
+        if so_far.value is ABSENT or new.value is ABSENT:
+            return new if so_far.value is ABSENT else so_far
+        return decided(Meet(one.policy), *((new, so_far) if one.from_top else (so_far, new)))
 
 
 def _is_from_the_start(here: _Here) -> bool:
     """Whether a value would stand there without any source: what lay there before the first part is in it."""
     while (here.row or here.source is not None) and not here.rest:
-        here = here.row[0].here if here.row else here.source.members[LOWER]  # type: ignore[union-attr]
+        here = here.row.first if here.row else here.source.members[LOWER]  # type: ignore[union-attr]
     return here.origins == 0 or (type(here.origins) is At and here.origins.source == 0)
 
 
@@ -486,17 +491,3 @@ def _lost(setting: Setting, by: tuple[int, ...], rule: Rule) -> Overridden:
 def _label(keys: Path, depth: int, path: Path) -> Path:
     """The path in the merged tree after so many of some steps that end at *path*; elements may come from elsewhere."""
     return path[: max(0, len(path) - len(keys) + depth)]
-
-
-def _relevant(losses: Iterable[_Loss], key: Any, path: Path, of: type) -> list[_Loss]:
-    """What the overridden ones say one step down; *of* is the type of what is read there: numbers may be names."""
-    is_index = type(key) is int and not issubclass(of, dict)
-    return [found for lost in losses if (found := lost.below(key, path, is_index)) is not None]
-
-
-def _once(losses: Iterable[Overridden]) -> Iterable[Overridden]:
-    once: dict[Any, Overridden] = {}  # who overrode each part says more than the sum
-    for lost in losses:
-        if once.setdefault(key := (lost.setting.source, lost.setting.own), lost).in_sum and not lost.in_sum:
-            once[key] = lost
-    return [lost for lost in once.values() if lost.setting.source]
