@@ -964,6 +964,29 @@ class TestListsThatSeveralWorkedOn:
         assert self.continued(said, ("l", 0, "m")) == (1, [(1, 2, said.at["set"])], [(2, said.at["k"])])
         assert self.continued(said, ("l", 0, "k")) is None
 
+    def test_work_in_a_list_in_a_list_keeps_who_set_each_element(self, said):
+        """What only moved is whose it was: in a map of the list, by an index from the end, once it was saved, too."""
+        said.run(
+            "attribute file", "x", "node.default['l'] = [\n    ['a'],  #: a\n    {'k': ['b',  #: b\n    'c']}]  #: c"
+        )
+        said.run(
+            "recipe",
+            "x",
+            """
+            node.default['l'][0].insert(0, 'i')        #: i
+            node.default['l'][-1]['k'].unshift('u')    #: u
+            node.default['l'][1]['k'][-1] = 'p'        #: p
+            node.default['l'][0].delete('no')          #: no
+            """,
+        )
+
+        for node in (said.node, Node.restore(json.loads(json.dumps(said.node.snapshot())))):
+            set_at = {path: node.trace(path).winner.claim.origin.place for path in ("l.0.0", "l.0.1", "l.1.k.0")}
+            assert set_at == {"l.0.0": said.at["i"], "l.0.1": said.at["a"], "l.1.k.0": said.at["u"]}
+            assert [one.origin.place for one in node.trace("l.1.k").standing] == [said.at[k] for k in "ubp"]
+            assert node.trace("l.0.1").history == ()
+        assert self.continued(said, ("l", 0, 1))[2] == [(2, said.at[name]) for name in ("i", "u", "p", "no")]
+
     def test_an_attribute_file_that_speaks_late_is_not_gone_on_with(self, said):
         """What it says then is overridden by the recipe's list, which began with what it had said before."""
         said.run("attribute file", "x", "node.default['l'] = ['a']  #: set")

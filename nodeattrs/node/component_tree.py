@@ -17,12 +17,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Verb
-from nodeattrs.core.origins import Origins
+from nodeattrs.core.origins import At
 from nodeattrs.core.policy import Meet
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import BadArgument, NullInTheWay, TooDeep, TypeConflict
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.lists import Pairs, put, remove_equal, take
+from nodeattrs.node.lists import Pairs, put, remove_equal, take, work_inside
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Whose, each, whose_at, worked_on
 from nodeattrs.node.slots import PAIR, Component, component
 from nodeattrs.node.values import ROOM
@@ -260,7 +260,7 @@ class ComponentTree:
             top = self._list_above(path)
             if top is not None:
                 mark = self._here(depth, Verb.APPEND)
-                self._work(top, lambda pairs: put(pairs, path, len(top), value, mark), mark)
+                self._work(top, lambda pairs: put(pairs, path[len(top) :], value, At(mark, path)), mark)
                 return
         self._note_cut(path, below(parent, path[-1]))
         early = self.ledger.early
@@ -301,10 +301,8 @@ class ComponentTree:
         mark = self._here(len(path), Verb.APPEND)
         if top is None or top == path:
             return self._work(path, lambda pairs: change(pairs, mark), mark, anew)
-        inner: list[tuple[Any, Origins]] = [(entry, mark) for entry in thing_of(self.place(path))]
-        answer = change(inner, mark)
-        self._store(path, [entry for entry, _ in inner], Verb.APPEND)
-        return answer
+        steps, setter = path[len(top) :], At(mark, path)
+        return self._work(top, lambda pairs: work_inside(pairs, steps, lambda inner: change(inner, mark), setter), mark)
 
     def _work(self, path: Path, change: Callable[[Pairs], Any], mark: int | None = None, anew: bool = False) -> Any:
         file, recipe = self.place(path)

@@ -297,6 +297,9 @@ def _every(whose: Any, at: Path) -> Iterator[At]:
     elif type(whose) is tuple:
         for one in whose:
             yield from _every(one, at)
+    elif type(whose) is list:
+        for index, one in enumerate(whose):
+            yield from _every(one, (*at, index))
 
 
 def _mirror(here: dict[Any, Any], value: Any) -> None:

@@ -6,10 +6,11 @@ list. It knows no trees and no slots.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cmp_to_key
 from typing import Any
 
-from nodeattrs.core.origins import At, Origins, Patched
+from nodeattrs.core.origins import At, Origins, origins_at, patched
 from nodeattrs.core.tree import Path, copied, dig, strict_key
 from nodeattrs.errors import BadArgument
 from nodeattrs.node.maps import OwnedMap
@@ -28,17 +29,33 @@ def remove_equal(pairs: Pairs, value: Any) -> Any:
     return value if found else None
 
 
-def put(pairs: Pairs, path: Path, depth: int, value: Any, mark: int) -> None:
-    """Put *value* at *path*, whose step number *depth* is an index of the list."""
-    index, inside = _index(path[depth], len(pairs)), path[depth + 1 :]
+def put(pairs: Pairs, steps: Path, value: Any, whose: Origins) -> None:
+    """Put *value*, which *whose* have set, some steps inside; the first one is an index of the list."""
+    index = _index(steps[0], len(pairs))
     while index >= len(pairs):
-        pairs.append((None, mark))
-    setter = At(mark, path)
+        pairs.append((None, whose))
+    element, before = pairs[index]
+    inside = _from_the_start(element, steps[1:])
     if inside:
-        element, whose = pairs[index]
-        pairs[index] = (_with(element, inside, value), Patched(whose, inside, setter))
+        pairs[index] = (_with(element, inside, value), patched(before, inside, whose))
     else:
-        pairs[index] = (_frozen(value), setter)
+        pairs[index] = (_frozen(value), whose)
+
+
+def work_inside(pairs: Pairs, steps: Path, change: Callable[[Pairs], Any], setter: At) -> Any:
+    """Change a list that lies some steps inside of this one: what stays in it keeps who set it.
+
+    setter: who has set it if it comes out empty
+    """
+    index = _index(steps[0], len(pairs))
+    element, whose = pairs[index]
+    inside = _from_the_start(element, steps[1:])
+    for step in inside:
+        whose = origins_at(whose, step)
+    inner = [(value, origins_at(whose, at)) for at, value in enumerate(dig(element, inside))]
+    answer = change(inner)
+    put(pairs, (index, *inside), [value for value, _ in inner], [who for _, who in inner] or setter)
+    return answer
 
 
 def take(pairs: Pairs, steps: Path) -> None:
@@ -51,12 +68,20 @@ def take(pairs: Pairs, steps: Path) -> None:
 
 def _with(container: Any, steps: Path, value: Any) -> Any:
     """A copy of a map or list inside a list, with *value* put somewhere below."""
-    copy = container.copy()
-    step = _index(steps[0], len(copy)) if isinstance(copy, list) else steps[0]
+    copy, step = container.copy(), steps[0]
     if isinstance(copy, list):
         copy.extend([None] * (step + 1 - len(copy)))
     copy[step] = _frozen(value) if len(steps) == 1 else _with(copy[step], steps[1:], value)
     return copy
+
+
+def _from_the_start(value: Any, steps: Path) -> Path:
+    """The same steps, indexes that count from the end of a list as those from its start."""
+    found: list[Any] = []
+    for step in steps:
+        found.append(_index(step, len(value)) if isinstance(value, list) else step)
+        value = dig(value, (found[-1],))
+    return tuple(found)
 
 
 def _frozen(value: Any) -> Any:

@@ -352,7 +352,7 @@ class _Work:
 
     def _has(self, those: list[At], rest: Path) -> bool:
         """Whether the list has what those set, there or at another index."""
-        return _set_so(self.ledger.trees[self.slot], self.at, rest[1:], those)
+        return _set_so(self.ledger.trees[self.slot], self.at, rest, those)
 
     def _list(self, now: Worked) -> Continued:
         taken, first = self.taken, self._first()
@@ -364,7 +364,7 @@ class _Work:
         since = max((now.steps.index(one.source) + 1 for one in self._setters if one.source in now.steps), default=0)
         if since == len(now.steps):
             return None
-        lower, rest = _LOWER.get(self.slot, self.slot), self.path[self.depth + 1 :]
+        lower, rest = _LOWER.get(self.slot, self.slot), self.path[self.depth :]
         is_lower = lower != self.slot and _set_so(self.ledger.trees[lower], self.at, rest, self._setters)
         value, slot = dig(self.ledger.trees[self.slot], self.path), lower if is_lower else self.slot
         claims = (_claim(self.ledger, slot, one, self.path, value) for one in self._setters)
@@ -380,10 +380,18 @@ class _Work:
 
 
 def _set_so(tree: Any, at: Path, rest: Path, those: list[At]) -> bool:
-    """Whether an element of the list at *at* has what those set, *rest* of the way inside of it."""
-    elements = dig(tree, at)
-    count = len(elements) if isinstance(elements, list) else 0
-    return any(setters_in(tree, tree.origin, (*at, index, *rest)) == those for index in range(count))
+    """Whether the list at *at* has what those set, there or where elements on the way have other indexes."""
+    return any(setters_in(tree, tree.origin, (*at, *way)) == those for way in _ways(dig(tree, at), rest))
+
+
+def _ways(value: Any, rest: Path) -> Iterator[Path]:
+    if not rest:
+        yield ()
+        return
+    steps = range(len(value)) if isinstance(value, list) and type(rest[0]) is int else rest[:1]
+    for step in steps:
+        below = dig(value, (step,))
+        yield from ((step, *way) for way in _ways(below, rest[1:]) if below is not ABSENT)
 
 
 class _State(NamedTuple):
