@@ -534,16 +534,10 @@ class TestThePast:
         assert said.winner("a") == said.at["a"]
         assert said.past("a") == []
 
-    def test_an_unless_that_stayed_silent_is_told(self, said):
-        """What it would have said, and where."""
-        said.run(
-            "recipe",
-            "x",
-            """
-            node.default['a'] = 1         #: a
-            node.default_unless['a'] = 2  #: silent
-        """,
-        )
+    @pytest.mark.parametrize("silent", ["node.default_unless['a'] = 2", "node.default.setdefault('a', 2)"])
+    def test_an_unless_that_stayed_silent_is_told(self, said, silent):
+        """What it would have said, and where; a `setdefault` is one, too."""
+        said.run("recipe", "x", f"node.default['a'] = 1  #: a\n{silent}  #: silent")
 
         assert said.winner("a") == said.at["a"]
         assert said.past("a") == [("silent", 2, said.at["silent"], None)]

@@ -174,6 +174,9 @@ class Writer(_Handle):
         """Store *value* where the key is absent in this component; what stands there then."""
         if key not in self:
             self[key] = value
+        else:
+            path = (*self._path, key_of(key, self._path))
+            self._tree.silent(path, stored(value, path))
         return self[key]
 
     # Chef's path methods. They count from here.
