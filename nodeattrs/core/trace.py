@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Cause, Claim, Origin, Verb, Words
 from nodeattrs.core.policy import DROP, KEEP, MEET, TAKE, Line, Meet, Policy
@@ -367,8 +367,7 @@ _VERBS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One row of the table that every text of a trace is laid out from.
 
     outcome: wins, joins, holds, unknown or loses

@@ -81,8 +81,9 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset()) ->
 
     value = _read(walked.value)
     trace = traced(walked, path, value, claim, _TITLES, once=False)
-    elements = walked.elements(value) if trace.elements else ()
-    trace = replace(trace, elements=tuple(_element(ledger, path, entry, found) for entry, found in elements))
+    if trace.elements:
+        elements = (_element(ledger, path, entry, found) for entry, found in walked.elements(value))
+        trace = replace(trace, elements=tuple(elements))
     return _gone_on(ledger, trace, {number: own for number, (_, own) in owns.items()})
 
 
