@@ -94,10 +94,6 @@ class _WideMaking(Making):
         if self.make.chance(0.6):
             files["nodeattrs.toml"] = self.merge()
         if self.make.chance(0.2):
-            files["roles/one.rb"] = "name 'one'\ndefault_attributes('d' => { 't' => ENV['T'] })\n"
-            for form in ("json", "yaml", "py"):
-                files.pop(f"roles/one.{form}", None)
-        if self.make.chance(0.15):
             files["cookbooks/x/attributes/zz.rb"] = "default['d']['t'] = node['x']\noverride['n'] = 1 + 1\n"
         if self.make.chance(0.3):
             files["nodes/n2.json"] = self.node(["recipe[x]"]).replace('"n1"', '"n2"')
