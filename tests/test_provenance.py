@@ -25,7 +25,7 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.node.history import HISTORY_BOUND
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.maps import setters_in
-from nodeattrs.node.node_trace import continued
+from nodeattrs.node.worked_lists import continued
 from nodeattrs.runs import consume_external, consume_facts
 from nodeattrs.testing import programs
 from nodeattrs.texts.documents import parse

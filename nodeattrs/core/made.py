@@ -161,6 +161,24 @@ class MadeOf(NamedTuple):
     made: Made
     rule: tuple[Policy, Line]
 
+    def left_out(
+        self, rest: Path, who: tuple[int, ...], stands: bool, settings: Callable[[Part, int], Iterable[Any]]
+    ) -> Iterator[tuple[Any, tuple[int, ...], tuple[Policy, Line]]]:
+        """The settings of which nothing is left, though one of the two has them below the same steps; by whom; and why.
+
+        who:      who set what stands there now, if something does
+        settings: those of a part that stands after so many of the steps
+        """
+        made = self.made
+        of, rule = sources(made.inputs[min(made.inputs)].origins), self.rule
+        by = of if made.is_change and of else who or of
+        for side, part, depth in made.beside(rest):
+            lost = [one for one in settings(part, depth) if not made.has(At(one.source, one.own), rest)]
+            note = made.taken_away(At(side, rest[:depth])) if lost and not stands else None
+            if note is not None:
+                by, rule = sources(made.set_by(note)), note.rule
+            yield from ((setting, by, rule) for setting in lost)
+
     def others(self, way: At | None) -> Iterator[Any]:
         """What stood there, but for that from which something was taken."""
         return (member for side, member in self.members.items() if way is None or way.source != side)

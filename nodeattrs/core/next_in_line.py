@@ -6,12 +6,12 @@ policy depends on what it meets, or changes from step to step, nothing but anoth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from nodeattrs.core.origins import At
+from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.policy import ANY, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, left_without
 from nodeattrs.core.walk import Overridden, Setting, Walk
@@ -112,14 +112,15 @@ def outwards(at: At) -> Iterator[At]:
     return (At(at.source, at.path[:depth]) for depth in range(len(at.path), -1, -1))
 
 
-def left_of(value: Any, at: At, gone: Iterable[At]) -> Any:
-    """What is left of what a source says, without some places of it; ABSENT without all of it.
+def left_of(value: Any, origins: Origins, gone: Mapping[int, Iterable[At]]) -> Any:
+    """What is left of what a source says, without some places; ABSENT without all of it.
 
-    at: where the source has it
+    origins: where the source has it
+    gone:    the places of each source
     """
-    depth = len(at.path)
-    for place in sorted(gone, key=_from_the_end, reverse=True):
-        if place.path[:depth] == at.path[: len(place.path)]:
+    for place in sorted(gone.get(origins.source, ()), key=_from_the_end, reverse=True) if type(origins) is At else ():
+        depth = len(origins.path)
+        if place.path[:depth] == origins.path[: len(place.path)]:
             value = left_without(value, place.path[depth:])
     return value
 

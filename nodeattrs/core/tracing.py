@@ -12,15 +12,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from nodeattrs.core.folding import NOTHING, Folding, Step, decided
+from nodeattrs.core.folding import NOTHING, Folding, Step, again
 from nodeattrs.core.made import LOWER, UPPER, Joined, Joining, Made, MadeOf
 from nodeattrs.core.next_in_line import Along, left_of, next_first, outwards, with_holders
 from nodeattrs.core.origins import At, Origins, origins_at, pieces, sources, wholes
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import DROP, KEEP, TAKE, Meet, Policy
-from nodeattrs.core.tree import ABSENT, Absent, Path, dig
+from nodeattrs.core.tree import ABSENT, Absent, Path, dig, flat
 from nodeattrs.core.unknown import Unknown, may_decide, may_meet
-from nodeattrs.core.walk import Later, Overridden, Rule, Setting, Waiting, Walk, flat, once, relevant
+from nodeattrs.core.walk import Later, Overridden, Rule, Setting, Waiting, Walk
 
 
 def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, along: Along = outwards) -> Walk:
@@ -51,19 +51,22 @@ class _Here:
     """What stands at a prefix of the path.
 
     value, origins: a source's word, or what was made; ABSENT where nothing stands, None where maps wait
-    kind, row: the type of the value; the last one of the maps that wait to meet
+    kind, row: the type of the value; maps that wait to meet, in the order in which they were laid
+    before, merged: the place with all of these but the last; what they come to, once somebody has asked
     source, rest: what the value, or what holds it, was made of, and the steps from there to here
     ways:    where this has stood before: its origins in what was made
     losses:  who was overridden here, the next in line first; earlier: who was so in what it was made of
     unknown, joining: sources that might decide; lists that are joined when somebody looks at what they come to
     """
 
-    row: Waiting | None = None
+    row: tuple[Waiting, ...] = ()
+    before: _Here | None = None
+    merged: Part | None = None
     joining: Joining | None = None
     source: MadeOf | None = None
     rest: Path = ()
     ways: Origins = ()
-    losses: list[Any] = _NONE  # never changed in place; see `walk.flat`
+    losses: list[Any] = _NONE  # with lists in it that nobody copies, see `flat`; never changed in place
     earlier: list[Later] = _NONE
     unknown: tuple[int, ...] = ()
 
@@ -94,7 +97,8 @@ class _Here:
         if not more and not unknown:
             return self
         here = _Here(self.value, self.origins)
-        here.kind, here.row, here.source, here.rest, here.ways = self.kind, self.row, self.source, self.rest, self.ways
+        here.kind, here.row, here.before, here.merged = self.kind, self.row, self.before, self.merged
+        here.source, here.rest, here.ways = self.source, self.rest, self.ways
         here.losses, here.earlier = [self.losses, *more] if self.losses else more, self.earlier
         here.unknown = tuple(dict.fromkeys((*self.unknown, *unknown)))
         return here
@@ -104,20 +108,15 @@ class _Here:
         waiting = [self]
         while waiting:
             here = waiting.pop()
-            yield from flat(here.losses)
+            if here.losses:
+                yield from flat(here.losses)
             yield from here.earlier
-            waiting += [one.here for one in here.row.row()] if here.row is not None else ()
+            waiting += [one.here for one in here.row]
             if here.source is not None and not here.rest:
                 waiting += here.source.members.values()
 
 
 _Loss = Overridden | Later
-
-
-def _nowhere(unknown: tuple[int, ...]) -> _Here:
-    here = _Here(ABSENT, ())
-    here.unknown = unknown
-    return here
 
 
 class _Lists(_Here):
@@ -144,7 +143,7 @@ class _Walker:
         here, at, losses = self.found(self.laid(folding), path, path, False)
         cover = at if at != path and here.stands else None
         value, origins = (here.value, here.origins) if cover is None else (ABSENT, ())
-        overridden = tuple(once(self.looked_up(losses)))
+        overridden = tuple(_once(self.looked_up(losses)))
         return Walk(self.standing(here, at), overridden, here.unknown, value, origins, cover)
 
     def found(self, here: _Here, keys: Path, path: Path, is_lost: bool) -> tuple[_Here, Path, list[_Loss]]:
@@ -154,7 +153,7 @@ class _Walker:
         here = self.settled(here, at)
         losses = list(here.all_losses())
         for deeper in range(depth, len(keys)):
-            losses = relevant(losses, keys[deeper], _label(keys, deeper + 1, path), object)
+            losses = _relevant(losses, keys[deeper], _label(keys, deeper + 1, path), object)
         return here, at, losses
 
     def reached(self, here: _Here, keys: Path, path: Path, is_lost: bool = False) -> tuple[_Here, int]:
@@ -208,16 +207,11 @@ class _Walker:
     def leaf(self, part: Part) -> _Here:
         value, origins = part.value, part.origins
         if type(value) is Unknown:
-            return _nowhere(sources(origins))
+            return _Here(ABSENT, ()).with_losses((), sources(origins))
         if type(origins) is int:
             value = self.trees[origins] = value if self.given is None else self.given[origins]
             origins = At(origins, ())
-        return _Here(self.left(value, origins) if self.gone else value, origins)
-
-    def left(self, value: Any, origins: Origins) -> Any:
-        """What is left of what a source says."""
-        gone = self.gone.get(origins.source) if type(origins) is At else None
-        return value if gone is None else left_of(value, origins, gone)
+        return _Here(left_of(value, origins, self.gone) if self.gone else value, origins)
 
     def changed(self, before: _Here, step: Step) -> _Here:
         """What a change makes of the result; nothing, where all that it sets is gone."""
@@ -225,7 +219,7 @@ class _Walker:
         assert isinstance(laid, Part)
         if type(laid.origins) is At:
             self.trees[laid.origins.source] = laid.value
-        left = self.left(laid.value, laid.origins)
+        left = left_of(laid.value, laid.origins, self.gone)
         if left is ABSENT and laid.value is not ABSENT:
             return before
         made, rule = Made.changed(step, self.part(before), Part(left, laid.origins))
@@ -260,7 +254,7 @@ class _Walker:
         is_over = issubclass(upper.kind, dict)
         lost = lower if is_over else upper
         if lost.unknown and lost.stands and issubclass(here.kind, dict) and not issubclass(lost.kind, dict):
-            here = self.beside(policy, here, _nowhere(lost.unknown), path, is_over)
+            here = self.beside(policy, here, _Here(ABSENT, ()).with_losses((), lost.unknown), path, is_over)
             here.unknown = unknown
         return here
 
@@ -296,7 +290,8 @@ class _Walker:
     def waiting(self, verdict: Any, so_far: _Here, new: _Here, from_top: bool, meets: bool = True) -> _Here:
         here = _Here(None, None)
         here.kind, here.losses = dict, so_far.losses if so_far.row else _NONE
-        here.row = Waiting(new, verdict.policy, from_top, meets, so_far.row or Waiting(so_far, verdict.policy))
+        row = so_far.row or (Waiting(so_far, verdict.policy, False, True),)
+        here.row, here.before = (*row, Waiting(new, verdict.policy, from_top, meets)), so_far
         return here
 
     def settled(self, here: _Here, path: Path) -> _Here:
@@ -311,8 +306,8 @@ class _Walker:
     def left_nothing(self, here: _Here, path: Path) -> Iterator[Overridden]:
         """Those of whom nothing is left in maps that wait."""
         if here.row:
-            by, policy = sources(self.part(here).origins), here.row.policy
-            for one in here.row.row():
+            by, policy = sources(self.part(here).origins), here.row[-1].policy
+            for one in here.row:
                 yield from self.nothing_left(self.part(one.here), by, (policy, policy.line(dict, dict)), path)
                 yield from self.left_nothing(one.here, path)
 
@@ -366,7 +361,7 @@ class _Walker:
     def below(self, here: _Here, key: Any, path: Path) -> _Here:
         """One step down; through what was made, on to where it stood before."""
         if here.source is None and not here.losses:  # as nearly everywhere
-            return self.entry(here, key) if here.row is None else self.row_entry(here.row, key, path)
+            return self.row_entry(here, key, path) if here.row else self.entry(here, key)
         passed: list[Any] = []
         unknown: tuple[int, ...] = ()
         while here.source is not None:
@@ -380,20 +375,20 @@ class _Walker:
                 return here.with_losses(passed, unknown)
             here, _ = self.reached(here, way.path[:-1], path[:-1])
             key = way.path[-1]
-        child = self.entry(here, key) if here.row is None else self.row_entry(here.row, key, path)
-        passed = [*relevant(here.losses, key, path, here.kind), *passed] if here.losses else passed
+        child = self.row_entry(here, key, path) if here.row else self.entry(here, key)
+        passed = [*_relevant(here.losses, key, path, here.kind), *passed] if here.losses else passed
         return child.with_losses(passed, unknown) if passed or unknown else child
 
     def entry(self, here: _Here, key: Any) -> _Here:
         holder, origins = here.value, here.origins
         value = holder.get(key, ABSENT) if isinstance(holder, dict) else dig(holder, (key,))
         if value is ABSENT:
-            return _nowhere(here.unknown)
+            return _Here(ABSENT, ()).with_losses((), here.unknown)
         at = At(origins.source, (*origins.path, key)) if type(origins) is At else origins_at(origins, key)
         return _Here(value, at).with_losses((), here.unknown) if here.unknown else _Here(value, at)
 
-    def row_entry(self, last: Waiting, key: Any, path: Path) -> _Here:
-        first, *others = last.row()
+    def row_entry(self, here: _Here, key: Any, path: Path) -> _Here:
+        first, *others = here.row
         so_far = self.below(first.here, key, path)
         for one in others:
             policy = one.policy if one.policy.by_key is None else one.policy.at(key)
@@ -414,31 +409,22 @@ class _Walker:
         child.losses = [*self.noted(source, ways, path), *self.left_out(source, child, path)]
         # Of what goes on in the same value, the earlier ones are found again one step down.
         child.earlier, passed = (earlier, []) if only is None else ([], earlier)
-        child.losses += [*passed, *relevant(here.losses, key, path, here.kind)]
+        child.losses += [*passed, *_relevant(here.losses, key, path, here.kind)]
         for other in source.others(only) if not here.rest else ():
-            child.losses += [lost for lost in relevant(other.all_losses(), key, path, here.kind) if lost.covers(path)]
+            child.losses += [lost for lost in _relevant(other.all_losses(), key, path, here.kind) if lost.covers(path)]
         return child, only
 
     def noted(self, source: MadeOf, ways: list[At], path: Path) -> Iterator[_Loss]:
         """Those that were overridden where a handler let parts meet."""
-        made = source.made
-        for way, winner, note in made.overridden(ways):
-            by = sources(made.input_at(winner).origins)
-            yield from (_lost(setting, by, note.rule) for setting in self.settings(made.input_at(way), path))
+        for way, winner, note in source.made.overridden(ways):
+            by = sources(source.made.input_at(winner).origins)
+            yield from (_lost(setting, by, note.rule) for setting in self.settings(source.made.input_at(way), path))
             yield Later(source.members[way.source], way.path, path)
 
     def left_out(self, source: MadeOf, child: _Here, path: Path) -> Iterator[_Loss]:
         """Those of whom nothing is left in what was made, though one of the two has them below the same steps."""
-        made = source.made
-        of, rule = sources(made.inputs[min(made.inputs)].origins), source.rule
-        by = of if made.is_change and of else sources(child.origins) or of
-        for side, part, depth in made.beside(child.rest):
-            settings = self.settings(part, _label(child.rest, depth, path))
-            lost = [one for one in settings if not made.has(At(one.source, one.own), child.rest)]
-            note = made.taken_away(At(side, child.rest[:depth])) if lost and not child.stands else None
-            if note is not None:
-                by, rule = sources(made.set_by(note)), note.rule
-            yield from (_lost(setting, by, rule) for setting in lost)
+        settings = lambda part, depth: self.settings(part, _label(child.rest, depth, path))  # noqa: E731
+        return (_lost(*one) for one in source.left_out(child.rest, sources(child.origins), child.stands, settings))
 
     # --- who sets what
 
@@ -466,26 +452,47 @@ class _Walker:
 
     def part(self, here: _Here) -> Part:
         """What stands here; maps that wait are merged."""
-        return Part(here.value, here.origins) if here.row is None else here.row.part(self.merged)
+        ahead: list[_Here] = []
+        while here.before is not None and here.merged is None:
+            ahead.append(here)
+            here = here.before
+        known = here.merged or Part(here.value, here.origins)
+        for later in reversed(ahead):
+            known = ahead[0].merged = self.met_by(known, later.row[-1])
+        return known
 
-    def merged(self, so_far: Part, one: Waiting) -> Part:
+    def met_by(self, so_far: Part, one: Waiting) -> Part:
         """What maps that wait come to with one more."""
         new = self.part(one.here)
         if so_far.value is ABSENT or new.value is ABSENT:
             return new if so_far.value is ABSENT else so_far
-        return decided(Meet(one.policy), *((new, so_far) if one.from_top else (so_far, new)))
+        return again(Meet(one.policy), *((new, so_far) if one.from_top else (so_far, new)))[0]
 
 
 def _is_from_the_start(here: _Here) -> bool:
     """Whether a value would stand there without any source: what lay there before the first part is in it."""
     while (here.row or here.source is not None) and not here.rest:
-        here = here.row.first if here.row else here.source.members[LOWER]  # type: ignore[union-attr]
+        here = here.row[0].here if here.row else here.source.members[LOWER]  # type: ignore[union-attr]
     return here.origins == 0 or (type(here.origins) is At and here.origins.source == 0)
 
 
 def _lost(setting: Setting, by: tuple[int, ...], rule: Rule) -> Overridden:
     """What lost to nobody, or to what was there before all sources, was overridden by itself."""
     return Overridden(setting, by or (setting.source,), *rule)
+
+
+def _relevant(losses: Iterable[Any], key: Any, path: Path, of: type) -> list[_Loss]:
+    """What the overridden ones say one step down; *of* is the type of what is read there: numbers may be names."""
+    is_index = type(key) is int and not issubclass(of, dict)
+    return [found for lost in flat(losses) if (found := lost.below(key, path, is_index)) is not None]
+
+
+def _once(losses: Iterable[Overridden]) -> Iterable[Overridden]:
+    once: dict[Any, Overridden] = {}  # who overrode each part says more than the sum
+    for lost in losses:
+        if once.setdefault(key := (lost.setting.source, lost.setting.own), lost).in_sum and not lost.in_sum:
+            once[key] = lost
+    return [lost for lost in once.values() if lost.setting.source]
 
 
 def _label(keys: Path, depth: int, path: Path) -> Path:

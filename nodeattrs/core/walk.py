@@ -5,10 +5,8 @@ Made by `core.tracing`, read by `core.trace`; it knows sources as numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import reduce
-from itertools import takewhile
 from typing import Any, NamedTuple
 
 from nodeattrs.core.origins import At, Origins, origins_at, wholes
@@ -102,75 +100,18 @@ class Later(NamedTuple):
         return self._replace(keys=(*self.keys, key), path=path)
 
 
-_Losses = Iterable[Any]
-"""Of `Overridden` and `Later`, and of further such lists: whoever wins later copies nobody who was lost before."""
-
-
-def flat(losses: _Losses) -> Iterator[Overridden | Later]:
-    """The losses one by one. cost: no recursion, since there may be as many lists in lists as parts"""
-    waiting = [iter(losses)]
-    while waiting:
-        for one in waiting[-1]:
-            if type(one) is list:
-                waiting.append(iter(one))
-                break
-            yield one
-        else:
-            waiting.pop()
-
-
-def relevant(losses: _Losses, key: Any, path: Path, of: type) -> list[Overridden | Later]:
-    """What the overridden ones say one step down; *of* is the type of what is read there: numbers may be names."""
-    is_index = type(key) is int and not issubclass(of, dict)
-    return [found for lost in flat(losses) if (found := lost.below(key, path, is_index)) is not None]
-
-
-def once(losses: Iterable[Overridden]) -> list[Overridden]:
-    """Each setting of a source once: who overrode each part says more than the sum."""
-    found: dict[Any, Overridden] = {}
-    for lost in losses:
-        if found.setdefault(key := (lost.setting.source, lost.setting.own), lost).in_sum and not lost.in_sum:
-            found[key] = lost
-    return [lost for lost in found.values() if lost.setting.source]
-
-
-class Waiting:
-    """A map that waits to meet the maps before it, and how; the last one of a row stands for all of them.
+class Waiting(NamedTuple):
+    """A map of a row that waits to meet the maps before it, and how.
 
     here:     a place of a walk
     from_top: whether it is the lower one
     meets:    False where one of them cannot be read, and would
-    before:   the one before it
-    first:    the place of the first of them
-    merged:   what all of them come to, once somebody has asked
     """
 
-    __slots__ = ("before", "first", "from_top", "here", "meets", "merged", "policy")
-
-    def __init__(
-        self, here: Any, policy: Policy, from_top: bool = False, meets: bool = True, before: Waiting | None = None
-    ) -> None:
-        self.here, self.policy, self.from_top, self.meets, self.before = here, policy, from_top, meets, before
-        self.first: Any = here if before is None else before.first
-        self.merged: Part | None = None
-
-    def row(self) -> list[Waiting]:
-        """All of them, the first one first."""
-        return [*self._backwards()][::-1]
-
-    def part(self, merged: Callable[[Part, Waiting], Part]) -> Part:
-        """What all of them come to; *merged* gives what some come to with one more, and is asked once for each."""
-        if self.merged is None:
-            ahead = [*takewhile(lambda one: one.merged is None, self._backwards())]
-            known = None if ahead[-1].before is None else ahead[-1].before.merged
-            self.merged = reduce(merged, reversed(ahead), known or Part(ABSENT, ()))
-        return self.merged
-
-    def _backwards(self) -> Iterator[Waiting]:
-        one: Waiting | None = self
-        while one is not None:
-            yield one
-            one = one.before
+    here: Any
+    policy: Policy
+    from_top: bool
+    meets: bool
 
 
 @dataclass(frozen=True, slots=True)
