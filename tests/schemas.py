@@ -540,7 +540,14 @@ SETTINGS: dict[str, Any] = {
     "merge?": {"*": _RULE},
     "limits?": {"steps?": "int", "values?": "int", "bytes?": "int", "depth?": "int", "seconds?": "num", "*": "never"},
     "facts?": {"fauxhai?": "str", "*": "never"},
-    "check?": {"select?": ["str"], "ignore?": ["str"], "baseline?": "str", "*": "never"},
+    "check?": {
+        "select?": ["str"],
+        "ignore?": ["str"],
+        "baseline?": "str",
+        "rules?": [{"path?": "str", "level?": "str", "only": ["str"], "because?": "str", "*": "never"}],
+        "*": "never",
+    },
+    "schema?": {"attributes?": "str", "*": "never"},
     **{f"{name}?": [("str", ["str"])] for name in _CHEFS},
     "*": "never",
 }

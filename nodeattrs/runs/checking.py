@@ -13,16 +13,28 @@ from typing import Any, TypeVar
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.tree import Path
-from nodeattrs.errors import DocumentError, NodeattrsError
+from nodeattrs.errors import CookbookNotFound, DocumentError, NodeattrsError
 from nodeattrs.node.run_list import RunListItem, cookbook_of
+from nodeattrs.runs.checks.overrides import overrides, type_changes
+from nodeattrs.runs.checks.rules import against_rules
+from nodeattrs.runs.checks.schema import against_schema
+from nodeattrs.runs.checks.spelling import Words, misspelt, shadowing
+from nodeattrs.runs.checks.stacks import known_nodes, possible
+from nodeattrs.runs.checks.usage import unused
 from nodeattrs.runs.cookbooks import RUBY, Cookbook, check_versions
 from nodeattrs.runs.defaults import FILE
 from nodeattrs.runs.fields import fault, known_or_near
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Role
-from nodeattrs.runs.unread import not_run
+from nodeattrs.runs.unread import NOT_RUN
 
 _Thing = TypeVar("_Thing")
+
+NOTES = frozenset(("not-run", "ruby", "fetched-cookbook", "not-literal", "dependency-ring", "unused-attribute"))
+"""Kinds that are only worth knowing: most say what was not looked at."""
+
+_FETCH = ("Berksfile", "Cheffile", "Policyfile.rb", "policyfiles", "policies")
+"""What says, at the root of a repository or of a cookbook, which cookbooks are fetched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +42,7 @@ class Checked:
     """What a look at a repository found.
 
     faults:   what cannot be right
-    warnings: what is probably not meant; of kind "not-run": what was not looked at
+    warnings: what is probably not meant; kinds in `NOTES`, in both, are only worth knowing
     looked:   what -> how many
     """
 
@@ -58,14 +70,36 @@ def checked(repository: Repository, run_code: bool = False) -> Checked:
         "environment": len(repository.environments()),
         "node": len(repository.nodes()),
     }
+    _tried(faults, lambda: warnings.extend(_doubtful(repository, run_code)))
     try:
         if (hiera := repository.hiera) is not None:
+            from nodeattrs.adapters.hiera.static import doubtful
+
             looked["data file"], wrong = hiera.check()
             faults += wrong
             warnings += hiera.warnings
+            for environment in hiera.environments() or ["production"]:
+                _tried([], lambda environment=environment: warnings.extend(doubtful(hiera, environment)))  # type: ignore[misc]
     except NodeattrsError as error:  # of the settings it is reported already
         faults.append(error)
     return Checked(faults, warnings, looked)
+
+
+def _doubtful(repository: Repository, run_code: bool) -> Iterator[NodeattrsError]:
+    """What nodes, roles and environments set and probably do not mean."""
+    unrun = set() if run_code else repository.scripted("roles")
+    known = known_nodes(repository, unrun)
+    stacks = known.stacks or list(possible(repository, unrun))
+    layers = {(layer.kind, layer.name): layer for stack in stacks for layer in stack.layers}.values()
+    if not repository.config.merge:  # what a rule for a path makes of layers is not known here
+        yield from overrides(known.stacks)
+        yield from type_changes(stacks)
+    words = Words(repository)
+    yield from misspelt(layers, words)
+    yield from shadowing(layers, words)
+    yield from unused(repository, known, unrun)
+    yield from against_rules(repository, unrun)
+    yield from against_schema(repository, known.stacks)
 
 
 @taking(repository=Repository, run_code=bool)
@@ -82,7 +116,7 @@ def faults_of(repository: Repository, run_code: bool = True) -> list[NodeattrsEr
     cookbooks = _all(faults, repository.cookbooks(), repository.cookbook)
     for one in cookbooks:
         files = _tried(faults, partial(_code_of, one)) or []
-        repository.warnings += [not_run(one.shown(file)) for file in files if file.endswith(RUBY)]
+        repository.warnings += _unread([one.shown(file) for file in files if file.endswith(RUBY)])
         programs = _all(faults, (file for file in files if not file.endswith(RUBY)), one.program)
         repository.warnings += [warning for program in programs for warning in program.warnings]
     unrun = {folder: set() if run_code else repository.scripted(folder) for folder in ("roles", "environments")}
@@ -96,7 +130,8 @@ def faults_of(repository: Repository, run_code: bool = True) -> list[NodeattrsEr
     for bag in repository.data_bags():
         _all(faults, _tried(faults, partial(repository.data_bag, bag)) or [], partial(repository.written_item, bag))
 
-    dangling = partial(_dangling, repository, unrun["roles"])
+    fetched = _Fetched(repository)
+    dangling = partial(_dangling, fetched, unrun["roles"])
     for role in roles:
         for path, texts in _lists_of(role):
             faults += dangling(role.locator, path, texts)
@@ -107,30 +142,54 @@ def faults_of(repository: Repository, run_code: bool = True) -> list[NodeattrsEr
             hint = known_or_near(node.environment, there)
             faults.append(fault(node.locator, ("chef_environment",), message, hint=hint))
     known = {cookbook.name: cookbook for cookbook in cookbooks}
-    if repository.misses_cookbooks:
-        faults += _missing(cookbooks, repository.cookbooks())
+    for one in cookbooks if repository.misses_cookbooks else ():
+        for needed in one.depends:
+            faults += fetched.missing(one.locator, (one.depends_field, needed), needed, one)
     faults += _rings(known)
     pins = [pin for environment in environments for pin in environment.pins()]
     _tried(faults, lambda: check_versions(known, known, pins))
     return faults
 
 
+def _unread(files: list[str]) -> Iterator[DocumentError]:
+    """One warning for the files in Ruby of a cookbook."""
+    if files:
+        details = [f"and {len(files) - 1} more in its cookbook"] if len(files) > 1 else []
+        yield DocumentError(NOT_RUN, file=files[0], details=details, kind="ruby")
+
+
 def _script(file: str) -> DocumentError:
     return DocumentError("is Python, and was not run", file=file, hint="--run-code runs it", kind="not-run")
 
 
-def _missing(cookbooks: Iterable[Cookbook], there: list[str]) -> Iterator[NodeattrsError]:
-    """The dependencies that are not there."""
-    for cookbook in cookbooks:
-        for needed in cookbook.depends:
-            if needed not in there:
-                path = (cookbook.depends_field, needed)
-                yield fault(cookbook.locator, path, f"there is no cookbook {needed}", hint=known_or_near(needed, there))
+class _Fetched:
+    """Cookbooks that are not there, and whether something says that it fetches them: those are warnings, once each."""
+
+    def __init__(self, repository: Repository) -> None:
+        self.repository = repository
+        self._there = repository.cookbooks()
+        self._noted: set[str] = set()
+
+    def missing(self, at: Locator, path: Path, name: str, of: Cookbook | None = None) -> Iterator[NodeattrsError]:
+        """The fault, or the warning where a file fetches it. of: the cookbook that needs it"""
+        if name in self._there:
+            return
+        found = fault(at, path, f"there is no cookbook {name}", hint=known_or_near(name, self._there))
+        found.kind = "missing-cookbook"
+        roots = [self.repository.root, *([of.root] if of is not None and of.root is not None else [])]
+        by = next((root / one for root in roots for one in _FETCH if (root / one).exists()), None)
+        if by is None or (found.hint or "").startswith("did you mean"):
+            yield found
+        elif name not in self._noted:
+            self._noted.add(name)
+            found.kind, found.hint = "fetched-cookbook", f"{self.repository.shown(by)} says what is fetched"
+            self.repository.warnings.append(found)
 
 
 def _dangling(
-    repository: Repository, unrun: set[str], locator: Locator, under: Path, items: Iterable[str]
+    fetched: _Fetched, unrun: set[str], locator: Locator, under: Path, items: Iterable[str]
 ) -> Iterator[NodeattrsError]:
+    repository = fetched.repository
     for index, text in enumerate(items):
         item = RunListItem.parse(text)
         try:
@@ -143,6 +202,8 @@ def _dangling(
                     cookbook.recipe_file(item.name)
         except DocumentError:
             pass  # reported already, by reading it
+        except CookbookNotFound:
+            yield from fetched.missing(locator, (*under, index), cookbook_of(item.name))
         except NodeattrsError as error:
             yield fault(locator, (*under, index), error.message, hint=error.hint)
 
@@ -187,6 +248,8 @@ def _rings(cookbooks: dict[str, Cookbook]) -> Iterator[DocumentError]:
                 ring = [*list(way)[list(way).index(needed) :], needed]
                 message = f"cookbooks depend on each other in a ring: {' -> '.join(ring)}"
                 cookbook = cookbooks[here]
-                yield fault(cookbook.locator, (cookbook.depends_field, needed), message, hint="a run cuts it here")
+                found = fault(cookbook.locator, (cookbook.depends_field, needed), message, hint="a run cuts it here")
+                found.kind = "dependency-ring"
+                yield found
             elif needed in cookbooks and needed not in done:
                 way[needed] = sorted(cookbooks[needed].depends)
