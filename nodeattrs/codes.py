@@ -393,6 +393,11 @@ NA0433 dependency-ring
 Cookbooks depend on each other in a ring. A run loads each once, and cuts the ring where it meets it.
 depends "app" in cookbook db, and depends "db" in cookbook app
 Take one of the dependencies out, where the order of attribute files matters.
+
+NA0434 folder-name
+The folder of a cookbook has another name than its metadata gives it. Chef knows that one only; here both find it.
+name "ntp" in cookbooks/ntp-cookbook/metadata.rb
+Call the folder so, too.
 """,
     ("Stores", "StoreError"): """
 NA0501 StoreError

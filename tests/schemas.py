@@ -172,6 +172,20 @@ PARTS: dict[str, Any] = {
     "found": {"name": "str", "values?": {"*": "any"}, "unknown?": [{"attribute": "str", **_UNREAD}]},
 }
 
+_MATRIX = {
+    "version": "int",
+    "question": "str",
+    "groups": [
+        {
+            "value?": "any",
+            "error?": "str",
+            "code?": "str",
+            "message?": "str",
+            "places": [{"set_by": ["@origin"], "nodes": ["str"]}],
+            "notes": ["str"],
+        }
+    ],
+}
 _NODE = {"version": "int", "node": "str", "environment": "str|null"}
 _ANSWERS = {
     "version": "int",
@@ -309,20 +323,8 @@ OUTPUTS: dict[str, Any] = {
         "files": ["str"],
         "shadowed": [{"key": "str", "file": "str|null", "line": "int|null"}],
     },
-    "hiera-matrix": {
-        "version": "int",
-        "question": "str",
-        "groups": [
-            {
-                "value?": "any",
-                "error?": "str",
-                "code?": "str",
-                "message?": "str",
-                "places": [{"set_by": ["@origin"], "nodes": ["str"]}],
-                "notes": ["str"],
-            }
-        ],
-    },
+    "matrix": _MATRIX,
+    "hiera-matrix": _MATRIX,
     "hiera-variables": {
         "version": "int",
         "nodes": {
@@ -487,6 +489,10 @@ LINES = {
         "hiera explain k --hiera levels",
     ],
     "hiera-list": ["hiera list --hiera hiera --facts facts"],
+    "matrix": [
+        "matrix app.workers --repo . --facts facts --jobs 1",
+        "matrix app.nosuch --repo . --facts facts --jobs 1",
+    ],
     "hiera-matrix": [
         "hiera matrix ntp::servers --hiera hiera --facts facts",
         "hiera matrix nobody --hiera hiera --facts facts",

@@ -5,6 +5,9 @@ It knows a repository and its Hiera tree, and neither findings nor command lines
 
 from __future__ import annotations
 
+import itertools
+import pathlib
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -27,14 +30,20 @@ from nodeattrs.runs.fields import fault, known_or_near
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Role
 from nodeattrs.runs.unread import NOT_RUN
+from nodeattrs.texts.documents import text_of
 
 _Thing = TypeVar("_Thing")
 
-NOTES = frozenset(("not-run", "ruby", "fetched-cookbook", "not-literal", "dependency-ring", "unused-attribute"))
+NOTES = frozenset(
+    ("not-run", "ruby", "fetched-cookbook", "not-literal", "dependency-ring", "unused-attribute", "folder-name")
+)
 """Kinds that are only worth knowing: most say what was not looked at."""
 
 _FETCH = ("Berksfile", "Cheffile", "Policyfile.rb", "policyfiles", "policies")
 """What says, at the root of a repository or of a cookbook, which cookbooks are fetched."""
+
+_FETCHES = re.compile(r"\b(?:cookbook site install|supermarket install|berks (?:install|vendor)|librarian-chef)\b")
+_PAGES = ("README.md", "README", "Rakefile", "Vagrantfile", "Makefile")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,14 +185,27 @@ class _Fetched:
             return
         found = fault(at, path, f"there is no cookbook {name}", hint=known_or_near(name, self._there))
         found.kind = "missing-cookbook"
-        roots = [self.repository.root, *([of.root] if of is not None and of.root is not None else [])]
-        by = next((root / one for root in roots for one in _FETCH if (root / one).exists()), None)
-        if by is None or (found.hint or "").startswith("did you mean"):
+        by = self._by(at.at(path).file, of)
+        if by is None:
             yield found
         elif name not in self._noted:
             self._noted.add(name)
             found.kind, found.hint = "fetched-cookbook", f"{self.repository.shown(by)} says what is fetched"
             self.repository.warnings.append(found)
+
+    def _by(self, file: str | None, of: Cookbook | None) -> pathlib.Path | None:
+        """What says how cookbooks are fetched: a file for that, or a line in the file that asks or in a page."""
+        roots = [self.repository.root, *([of.root] if of is not None and of.root is not None else [])]
+        pages = [self.repository.root / one for one in (file, *_PAGES) if one]
+        found = (root / one for root in roots for one in _FETCH if (root / one).exists())
+        return next(itertools.chain(found, filter(_says_how, pages)), None)
+
+
+def _says_how(page: pathlib.Path) -> bool:
+    try:
+        return _FETCHES.search(text_of(page, page.name)) is not None
+    except DocumentError:
+        return False
 
 
 def _dangling(

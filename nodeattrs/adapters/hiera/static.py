@@ -20,7 +20,7 @@ from nodeattrs.adapters.hiera.data import DataFile
 from nodeattrs.adapters.hiera.errors import BadData
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree, fixed
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.tree import ABSENT, meant, strict_key
+from nodeattrs.core.tree import ABSENT, is_near, meant, strict_key
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.puppet.manifests import PuppetClass, classes_in, computed_in, lookups_in
 
@@ -182,11 +182,28 @@ class _Judge:
                 if isinstance(key, str) and key != _OPTIONS and "::" in key and self._is_unused(key):
                     name, _, parameter = key.rpartition("::")
                     known = self._code.classes.get(name)
-                    hint = meant(parameter, known[0].parameters) if known else meant(name, self._code.classes)
+                    near = self._like(key)
+                    hint = f"did you mean {near}?" if near else meant(key, self._parameters)
                     message = f"class {name} has no parameter {parameter}" if known else f"there is no class {name}"
                     details = [f"the class is in {self._tree.shown(known[1])}:{known[0].line}"] if known else []
-                    yield self._finding("misspelt" if known and hint else "unused-key", file, key,
+                    yield self._finding("misspelt" if near else "unused-key", file, key,
                                         f"nothing looks {key} up: {message}", hint, details)  # fmt: skip
+
+    @cached_property
+    def _parameters(self) -> list[str]:
+        """The keys of all parameters, of all classes."""
+        return [f"{name}::{one}" for name, (known, _) in self._code.classes.items() for one in known.parameters]
+
+    def _like(self, key: str) -> str | None:
+        """A parameter whose key is the same but for one part, and that part nearly."""
+        steps = key.split("::")
+        for other in self._parameters:
+            theirs = other.split("::")
+            if len(theirs) == len(steps):
+                apart = [pair for pair in zip(steps, theirs, strict=True) if pair[0] != pair[1]]
+                if len(apart) == 1 and is_near(*apart[0]):
+                    return other
+        return None
 
     def _is_unused(self, key: str) -> bool:
         name, _, parameter = key.rpartition("::")

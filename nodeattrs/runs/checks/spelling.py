@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from nodeattrs.core.tree import Path, spell
+from nodeattrs.core.tree import Path, is_near, shape_of, spell
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.runs.checks.overrides import located, shape
 from nodeattrs.runs.checks.stacks import Layer, texts_of
@@ -26,7 +26,6 @@ _WORD = re.compile(r"[A-Za-z_][\w-]*")
 _SET = re.compile(r"\s*(?:\|\||<<)?=(?![=~>])")
 _LEVEL = re.compile(r"\b(?:default|force_default|normal|set|override|force_override)(?:_unless)?\s*$")
 _CODE = (".rb", ".py", ".erb", ".j2")
-_SHORTEST = 5
 
 
 class Place(NamedTuple):
@@ -51,7 +50,7 @@ class Words:
         self.chains: dict[Path, Place] = {}
         self.below: dict[Path, set[str]] = {}
         self.whole: set[Path] = set()
-        self.cookbooks = {_shape(name) for name in repository.cookbooks()}
+        self.cookbooks = {shape_of(name) for name in repository.cookbooks()}
         for name in repository.cookbooks():
             try:
                 cookbook = repository.cookbook(name)
@@ -104,41 +103,11 @@ def _judged(layer: Layer, path: Path, words: Words) -> Iterator[DocumentError]:
         message = f"no cookbook names {spell(path)}; did you mean {near[0]}?"
         detail = f"{place.file}:{place.line} {'sets' if place.sets else 'names'} {spell((*parent, near[0]))}"
         yield located("misspelt", layer, path, message, details=[detail])
-    elif _shape(str(path[0])) in words.cookbooks and parent and re.fullmatch(r"\w+", key) and not key.isdigit():
+    elif shape_of(str(path[0])) in words.cookbooks and parent and re.fullmatch(r"\w+", key) and not key.isdigit():
         one = min(words.below[parent])
         place = words.chains[(*parent, one)]
         detail = f"beside it, {place.file}:{place.line} names {spell((*parent, one))}"
         yield located("unused-attribute", layer, path, f"no cookbook names {spell(path)}", details=[detail])
-
-
-def is_near(key: str, other: str) -> bool:
-    """Whether two keys look like one: the same but for case, `-` and `_`, or a letter apart in a long one.
-
-    >>> is_near("listen_prot", "listen_port"), is_near("eth0", "eth1"), is_near("worker-count", "worker_count")
-    (True, False, True)
-    """
-    if key == other:
-        return False
-    if _shape(key) == _shape(other):
-        return True
-    if re.findall(r"\d+", key) != re.findall(r"\d+", other):
-        return False
-    short = min(len(key), len(other)) < _SHORTEST
-    return _is_one_apart(key.lower(), other.lower()) and not (short and sorted(key) != sorted(other))
-
-
-def _shape(key: str) -> str:
-    return re.sub(r"[-_]", "", key).lower()
-
-
-def _is_one_apart(one: str, other: str) -> bool:
-    """Whether one letter is another, left out, or changed places with its neighbour."""
-    start = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    one, other = one[start:], other[start:]
-    if len(one) == len(other):
-        return one[1:] == other[1:] or (one[:2] == other[:2][::-1] and one[2:] == other[2:])
-    longer, shorter = (one, other) if len(one) > len(other) else (other, one)
-    return longer[1:] == shorter
 
 
 def shadowing(layers: Iterable[Layer], words: Words) -> Iterator[DocumentError]:
