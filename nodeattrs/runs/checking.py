@@ -91,7 +91,8 @@ def checked(repository: Repository, run_code: bool = False) -> Checked:
                 _tried([], lambda environment=environment: warnings.extend(doubtful(hiera, environment)))  # type: ignore[misc]
     except NodeattrsError as error:  # of the settings it is reported already
         faults.append(error)
-    return Checked(faults, warnings, looked)
+    once = {str(one): one for one in faults}  # settings that cannot be read are met again and again
+    return Checked([*once.values()], warnings, looked)
 
 
 def _doubtful(repository: Repository, run_code: bool) -> Iterator[NodeattrsError]:

@@ -16,7 +16,7 @@ from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.runs.checks.stacks import Known
 from nodeattrs.runs.repository import Repository
 
-_ITEM = re.compile(r"""\b(role|recipe)(?:\[|\W{1,3})([\w.-]+)""")
+_ITEM = re.compile(r"""(?<![a-z])(role|recipe)(?:\[|\W{1,3})([\w.-]+)""")
 _SKIPPED = frozenset((".git", "cookbooks", "vendor", "node_modules"))
 _MOST_BYTES = 200_000
 _MOST_FILES = 2_000
