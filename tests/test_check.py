@@ -429,6 +429,23 @@ class TestRulesAndSchemas:
             str(one).partition(": ")[2][:17] for one in found.warnings if "s.json" in str(one)
         ]
 
+    @pytest.mark.parametrize(
+        ("schema", "words"),
+        [
+            ({"$ref": "http://127.0.0.1:9/x.json"}, "a reference leads nowhere: http://127.0.0.1:9/x.json"),
+            ({"$ref": "#/nowhere"}, "a reference leads nowhere: /nowhere"),
+            ({"$ref": "#"}, "the schema leads back to itself"),
+            ({"properties": {"a": {"pattern": "^(a+)+$"}}}, "a pattern that may take too long"),
+            (1, "is no JSON Schema: it is a map"),
+        ],
+    )
+    def test_a_schema_fetches_nothing_and_takes_no_time(self, look: Look, schema: Any, words: str):
+        """
+        Whatever somebody writes into it.
+        """
+        found = [one for one in look(site({}, {}, **{"schema/attributes.json": schema})) if "schema/" in one]
+        assert [f" schema/attributes.json:1 {words}"] == found
+
 
 class TestWhatIsNotHere:
     @pytest.mark.parametrize(

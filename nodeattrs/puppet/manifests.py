@@ -10,11 +10,14 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+_LONGEST = 5_000
+"""Signs of a string or a remark: what is longer is not seen as one, and costs no more than that."""
+
 _NAME = r"[a-z]\w*(?:::[a-z]\w*)*"
 _TOKENS = re.compile(
-    rf"""(?P<skip>\#[^\n]*|/\*.*?\*/)
-      | (?P<heredoc>@\(\s*"?(?P<tag>[^):/"]+)"?[^)]*\).*?^[ \t]*(?:\|[ -]*|-[ ]*)?(?P=tag)[ \t]*$)
-      | (?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
+    rf"""(?P<skip>\#[^\n]*|/\*.{{0,{_LONGEST}}}?\*/)
+      | (?P<heredoc>@\(\s*"?(?P<tag>[^):/"\n]+)"?[^)\n]*\).{{0,{_LONGEST}}}?^[ \t]*(?:\|[ -]*|-[ ]*)?(?P=tag)[ \t]*$)
+      | (?P<text>'(?:[^'\\]|\\.){{0,{_LONGEST}}}'|"(?:[^"\\]|\\.){{0,{_LONGEST}}}")
       | (?P<regex>(?<=[\[(,~])\s*/(?:[^/\\\n]|\\.)+/)
       | \bclass\s+(?:::)?(?P<class>{_NAME})
       | (?P<variable>\$(?:::)?\w[\w:]*)
@@ -25,7 +28,7 @@ _TOKENS = re.compile(
 _QUOTED = re.compile(r"""'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)\"""")
 _COMPUTED = re.compile(r"[$#%]\{[^}\n]*\}|\$[\w:]+")
 _LOOKUP = re.compile(
-    r"""\b(?P<word>lookup|hiera(?:_array|_hash|_include)?)\b\s*\(?\s*(?:\{\s*)?
+    r"""\b(?P<word>lookup|hiera(?:_array|_hash|_include)?)\b\s*(?:\(\s*)?(?:\{\s*)?
         (?:['"]?name['"]?\s*=>\s*)?(?P<quote>['"])(?P<key>[\w:.-]+)(?P=quote)(?=(?P<rest>[^\n]*))""",
     re.VERBOSE,
 )
@@ -92,11 +95,15 @@ def lookups_in(text: str) -> Iterator[LookedUp]:
         yield LookedUp(found["key"], not alone)
 
 
-def computed_in(text: str) -> Iterator[re.Pattern[str]]:
-    """What strings with variables in them may come to, where they look like keys: `"profile::${name}::port"`."""
+def computed_in(text: str) -> Iterator[list[str]]:
+    """What strings with variables in them may come to, where they look like keys: what stands around the variables.
+
+    >>> [*computed_in('lookup("profile::${name}::port")')]
+    [['profile::', '::port']]
+    """
     for found in _QUOTED.finditer(text):
         written = found[2] or ""
         if "::" in written and _COMPUTED.search(written):
             parts = _COMPUTED.split(written)
             if any(re.fullmatch(r"[\w:.-]+", part) and part.strip(":") for part in parts):
-                yield re.compile(r"[\w:.-]*".join(map(re.escape, parts)))
+                yield parts

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -23,16 +23,16 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, is_near, meant, strict_key
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.puppet.manifests import PuppetClass, classes_in, computed_in, lookups_in
+from nodeattrs.puppet.regex import translated
+from nodeattrs.texts.patterns import fits
 
 _OPTIONS = "lookup_options"
 _CODE = (".pp", ".epp", ".erb", ".rb", ".sh", ".py", ".conf")
 _DATA = (".yaml", ".yml", ".eyaml", ".json")
-_MOST_BYTES, _MOST_FILES = 1_000_000, 20_000
+_MOST_BYTES, _MOST_FILES = 300_000, 20_000
 _WORD = re.compile(r"[\w:.-]+")
-_EXPRESSION = re.compile(r"%\{[^}\n]*\}")
 _SHAPES: dict[type, str] = {dict: "a map", list: "a list"}
-_VARIABLE = re.compile(r"%\{[^}]*\}")
-_GLOB = re.compile(r"(\*\*/?|\*|\?|\[[^\]]*\]|\{[^}]*\})")
+_VARIABLE, _GLOB = r"%\{[^}]*\}", r"\*+/?|\?|\[[^\]]*\]|\{[^}]*\}"
 
 
 class _Level(NamedTuple):
@@ -55,7 +55,7 @@ class _Code:
         self.modules: set[str] = set()
         self.words: set[str] = set()
         self.merged: set[str] = set()
-        self.computed: list[re.Pattern[str]] = []
+        self.computed: list[list[str]] = []
         self.texts: list[str] = []
         for path in _files(roots):
             with suppress(OSError), open(path, encoding="utf-8", errors="replace") as stream:
@@ -74,7 +74,7 @@ class _Code:
 
     def names(self, key: str) -> bool:
         """Whether a text has a key, or may compute it."""
-        return key in self.words or any(one.fullmatch(key) for one in self.computed)
+        return key in self.words or any(fits(one, key) for one in self.computed)
 
 
 def _files(roots: Iterable[str]) -> Iterator[str]:
@@ -136,8 +136,8 @@ class _Judge:
             yield _Level((), False, True)
             return
         for declared in entry.declared:
-            pattern = re.compile(_regex(os.path.join(config.folder, entry.datadir, declared)))
-            files = tuple(file for name, file in self._files.items() if pattern.fullmatch(self._paths[name]))
+            parts = _around(os.path.join(config.folder, entry.datadir, declared), entry.location)
+            files = tuple(file for name, file in self._files.items() if fits(parts, self._paths[name]))
             varies = "%{" in entry.datadir + declared
             yield _Level(files, not varies and entry.location in ("path", "paths"), "glob" in (entry.location or ""))
 
@@ -171,7 +171,7 @@ class _Judge:
         for entry in self._config.entries:
             for declared in entry.declared if entry.location in ("path", "paths") else ():
                 path = os.path.join(self._config.folder, entry.datadir, declared)
-                if re.fullmatch(_regex(os.path.splitext(path)[0]), stem):
+                if fits(_around(os.path.splitext(path)[0], "path"), stem):
                     return f"{self._config.file}:{entry.line} looks for {declared}"
         return None
 
@@ -270,25 +270,21 @@ class _Judge:
 
     def _is_first(self, key: str) -> bool:
         """Whether a lookup takes the first value for certain: its module is there, and nothing asks for a merge."""
-        if key in self._code.merged or any(one.fullmatch(key) for one in self._code.computed):
+        if key in self._code.merged or any(fits(one, key) for one in self._code.computed):
             return False
         known = self._has_module(key) if "::" in key else key in self._code.words
-        return known and not any(re.search(one, key) for one in self._merging)
+        return known and not any(one(key) for one in self._merging)
 
     @cached_property
-    def _merging(self) -> list[str]:
-        """Expressions for the keys that some `lookup_options` names; one for all, where a file cannot be read."""
-        found = []
+    def _merging(self) -> list[Callable[[str], bool]]:
+        """Whether some `lookup_options` names a key; it may, where a file or an expression cannot be read."""
         try:
-            files = [*self._tree.data_files(self._environment)]
+            trees = [file.tree for file in self._tree.data_files(self._environment)]
         except NodeattrsError:
-            return [""]
-        for file in files:
-            options = file.tree.get(_OPTIONS) if isinstance(file.tree, dict) else None
-            for key in options if isinstance(options, dict) else ():
-                if isinstance(key, str):
-                    found.append(key if key.startswith("^") else f"^{re.escape(key)}$")
-        return [one for one in found if _compiles(one)]
+            return [bool]
+        options = (tree.get(_OPTIONS) for tree in trees if isinstance(tree, dict))
+        named = {key for one in options if isinstance(one, dict) for key in one if isinstance(key, str)}
+        return [_named_by(key) for key in sorted(named)]
 
     def _place(self, file: DataFile, key: str) -> str:
         line, _ = file.document.place((key,))
@@ -302,23 +298,20 @@ class _Judge:
                        details=details)  # fmt: skip
 
 
-def _regex(template: str) -> str:
-    """What paths a template of hiera.yaml may be."""
-    parts = re.split(f"({_VARIABLE.pattern}|{_GLOB.pattern[1:-1]})", os.path.normpath(template))
-    return "".join(".+" if part.startswith("%{") else _glob(part) if _GLOB.fullmatch(part) else re.escape(part)
-                   for part in parts if part)  # fmt: skip
+def _around(template: str, location: str | None) -> list[str]:
+    """What stands around the variables in a path of hiera.yaml, and around the wildcards of a glob."""
+    pattern = f"{_VARIABLE}|{_GLOB}" if "glob" in (location or "") else _VARIABLE
+    return re.split(pattern, os.path.normpath(template))
 
 
-def _glob(part: str) -> str:
-    return ".*" if part.startswith("**") else "[^/]*" if part[0] in "*{" else "[^/]"
-
-
-def _compiles(pattern: str) -> bool:
+def _named_by(key: str) -> Callable[[str], bool]:
+    if not key.startswith("^"):
+        return key.__eq__
     try:
-        re.compile(pattern)
-    except re.error:
-        return False
-    return True
+        found = translated(key)
+    except NodeattrsError:
+        return bool
+    return found.search
 
 
 def _shape(value: Any) -> str:

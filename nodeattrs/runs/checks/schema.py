@@ -21,6 +21,7 @@ from nodeattrs.runs.checks.stacks import Stack
 from nodeattrs.runs.expansion import layers_of, take_layers
 from nodeattrs.runs.repository import Repository
 from nodeattrs.texts.documents import Document
+from nodeattrs.texts.patterns import BadPattern, expression
 
 _USUAL = ("schema/attributes.json", "schema/attributes.yaml")
 _OF_WHAT_IS_MISSING = ("required", "minProperties", "dependentRequired", "minItems", "contains", "not", "oneOf", "if")
@@ -39,25 +40,69 @@ def against_schema(repository: Repository, stacks: list[Stack]) -> Iterator[Node
     schema = schema_of(repository)
     if schema is None:
         return
-    try:
-        import jsonschema
-    except ImportError as error:
-        raise missing_extra("jsonschema", "schema", "checking a schema") from error
-    validator_of = jsonschema.validators.validator_for(schema.tree, default=jsonschema.Draft202012Validator)
-    try:
-        validator_of.check_schema(schema.tree)
-    except jsonschema.SchemaError as error:
-        yield schema.error(f"is no JSON Schema: {error.message[:200]}", tuple(error.absolute_path))
+    validator = _validator(schema)
+    if isinstance(validator, DocumentError):
+        yield validator
         return
     seen: set[tuple[object, ...]] = set()
     for stack in stacks:
         node = _node(repository, stack)
-        for fault in validator_of(schema.tree).iter_errors(node.to_dict()):
-            for found in _findings(fault, stack, node, schema):
+        for fault in _faults(validator, node, schema):
+            for found in [fault] if isinstance(fault, DocumentError) else _findings(fault, stack, node, schema):
                 place = (found.file, found.line, found.column, found.details)
                 if place not in seen:  # one line serves many nodes
                     seen.add(place)
                     yield found
+
+
+def _validator(schema: Document) -> Any:
+    """What judges a tree by a schema, or the error that says why nothing can. raises: MissingExtra"""
+    try:
+        import jsonschema
+        from referencing import Registry
+    except ImportError as error:
+        raise missing_extra("jsonschema", "schema", "checking a schema") from error
+    if not isinstance(schema.tree, (dict, bool)):
+        return schema.error("is no JSON Schema: it is a map")
+    validator_of = jsonschema.validators.validator_for(schema.tree, default=jsonschema.Draft202012Validator)
+    try:
+        validator_of.check_schema(schema.tree)
+    except jsonschema.SchemaError as error:
+        return schema.error(f"is no JSON Schema: {error.message[:200]}", tuple(error.absolute_path))
+    for path, pattern in _patterns(schema.tree):
+        if not _is_quick(pattern):
+            return schema.error("a pattern that may take too long", path)
+    # Nothing is fetched: a reference leads to the schema itself, or nowhere.
+    return validator_of(schema.tree, registry=Registry())
+
+
+def _faults(validator: Any, node: Node, schema: Document) -> Iterator[Any]:
+    """What does not fit; or the error that a reference leads nowhere."""
+    from referencing.exceptions import Unresolvable
+
+    try:
+        yield from validator.iter_errors(node.to_dict())
+    except Unresolvable as error:
+        yield schema.error(f"a reference leads nowhere: {error.ref}")
+    except RecursionError:
+        yield schema.error("the schema leads back to itself")
+
+
+def _patterns(tree: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    for key, value in tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ():
+        if key == "pattern" and isinstance(value, str):
+            yield (*path, key), value
+        elif key == "patternProperties" and isinstance(value, dict):
+            yield from (((*path, key, pattern), pattern) for pattern in value)
+        yield from _patterns(value, (*path, key))
+
+
+def _is_quick(pattern: str) -> bool:
+    try:
+        found = expression(pattern)
+    except BadPattern:
+        return False
+    return found.tries is not None and found.tries.is_quick
 
 
 def _node(repository: Repository, stack: Stack) -> Node:
