@@ -173,6 +173,20 @@ PARTS: dict[str, Any] = {
     "found": {"name": "str", "values?": {"*": "any"}, "unknown?": [{"attribute": "str", **_UNREAD}]},
 }
 
+_MATRIX = {
+    "version": "int",
+    "question": "str",
+    "groups": [
+        {
+            "value?": "any",
+            "error?": "str",
+            "code?": "str",
+            "message?": "str",
+            "places": [{"set_by": ["@origin"], "nodes": ["str"]}],
+            "notes": ["str"],
+        }
+    ],
+}
 _NODE = {"version": "int", "node": "str", "environment": "str|null"}
 _ANSWERS = {
     "version": "int",
@@ -310,20 +324,8 @@ OUTPUTS: dict[str, Any] = {
         "files": ["str"],
         "shadowed": [{"key": "str", "file": "str|null", "line": "int|null"}],
     },
-    "hiera-matrix": {
-        "version": "int",
-        "question": "str",
-        "groups": [
-            {
-                "value?": "any",
-                "error?": "str",
-                "code?": "str",
-                "message?": "str",
-                "places": [{"set_by": ["@origin"], "nodes": ["str"]}],
-                "notes": ["str"],
-            }
-        ],
-    },
+    "matrix": _MATRIX,
+    "hiera-matrix": _MATRIX,
     "hiera-variables": {
         "version": "int",
         "nodes": {
@@ -488,6 +490,10 @@ LINES = {
         "hiera explain k --hiera levels",
     ],
     "hiera-list": ["hiera list --hiera hiera --facts facts"],
+    "matrix": [
+        "matrix app.workers --repo . --facts facts --jobs 1",
+        "matrix app.nosuch --repo . --facts facts --jobs 1",
+    ],
     "hiera-matrix": [
         "hiera matrix ntp::servers --hiera hiera --facts facts",
         "hiera matrix nobody --hiera hiera --facts facts",
@@ -541,7 +547,14 @@ SETTINGS: dict[str, Any] = {
     "merge?": {"*": _RULE},
     "limits?": {"steps?": "int", "values?": "int", "bytes?": "int", "depth?": "int", "seconds?": "num", "*": "never"},
     "facts?": {"fauxhai?": "str", "*": "never"},
-    "check?": {"select?": ["str"], "ignore?": ["str"], "baseline?": "str", "*": "never"},
+    "check?": {
+        "select?": ["str"],
+        "ignore?": ["str"],
+        "baseline?": "str",
+        "rules?": [{"path?": "str", "level?": "str", "only": ["str"], "because?": "str", "*": "never"}],
+        "*": "never",
+    },
+    "schema?": {"attributes?": "str", "*": "never"},
     **{f"{name}?": [("str", ["str"])] for name in _CHEFS},
     "*": "never",
 }

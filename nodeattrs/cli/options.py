@@ -281,6 +281,7 @@ _RUNNING: dict[str, Callable[[argparse.Namespace], bool]] = {
     "fleet": lambda options: True,
     "facts": lambda options: True,  # of this machine; no document says which
     "explain": lambda options: options.repo is not None,
+    "matrix": lambda options: options.repo is not None,
     "show": lambda options: options.repo is not None,
     "shell": lambda options: options.repo is not None,
     "catalog": lambda options: getattr(options, "repo", None) is not None or options.action == "apply",

@@ -35,6 +35,7 @@ _MODULES = {
     "cloud-config": "cloud_config",
     "history": "history",
     "diff": "diff",
+    "matrix": "matrix",
     "search": "search",
     "status": "status",
     "node": "node_command",
