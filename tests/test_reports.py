@@ -16,7 +16,7 @@ from nodeattrs.node.slots import COMPONENTS, SLOTS
 from nodeattrs.reports import Screen
 from nodeattrs.reports.diff import Difference, Side
 from nodeattrs.reports.explain import Explanation, explained, way_to
-from nodeattrs.reports.run import changes
+from nodeattrs.core.changed import changes
 from nodeattrs.reports.show import ShownNode, ShownSlots, tree_lines
 from nodeattrs.reports.values import data_of, is_leaf, on_one_line
 
