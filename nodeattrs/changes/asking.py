@@ -73,13 +73,15 @@ AS_IT_IS = WhatIf()
 class Part(NamedTuple):
     """Values of one kind in an answer, and who set them.
 
-    places: the lines that set what stands at a path, then those that decided, the strongest first
-    trace:  everyone who set a path; None where there are no traces
+    places:   the lines that set what stands at a path, or would, the strongest first
+    trace:    everyone who set a path; None where there are no traces
+    deciding: the lines that decided who sets it, and set nothing themselves
     """
 
     tree: Mapping[Any, Any]
     places: Callable[[TreePath], Iterable[Origin]]
     trace: Callable[[TreePath], Trace] | None = None
+    deciding: Callable[[TreePath], Iterable[Origin]] = lambda _: ()
 
 
 Answered = Mapping[str, Part]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import marshal
 import pickle
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -143,6 +144,7 @@ class _Open:
         self.hunks = Hunks(self.job.before, self.job.after)
         self.sides = [self.job.opened(side) for side in (self.job.before, self.job.after)]
         self.suffixes: dict[Setting, int] = {}
+        self.effective: set[Line] = set()
 
 
 @lru_cache(maxsize=2)
@@ -168,7 +170,7 @@ def compared(task: Task, name: str) -> Compared:
         both = _failure(before) if _failure(before) and _failure(after) == _failure(before) else ""
         tops = str(job.before.top), str(job.after.top)
         found = [one._replace(lines=_lines(opened, one, before, after)) for one in differences(before, after, tops)]
-        effects = tuple(_effects(opened, before, after))
+        effects = tuple(_effects(opened, before, after, {line for one in found for line in one.lines}))
     return Compared(name, tuple(found), reads, True, both, effects)
 
 
@@ -207,7 +209,11 @@ def differences(before: Answered, after: Answered, tops: tuple[str, str]) -> Ite
             one, other = old.get(step, ABSENT), new.get(step, ABSENT)
             if _is_same(one, other):
                 continue
-            sides = zip((one, other), tops, strict=True)
+            sides = [*zip((one, other), tops, strict=True)]
+            if kind == "resource" and ABSENT in (one, other):  # it comes or goes as a whole
+                old_one, new_one = (value_of(value if value is ABSENT else _plain(value, top)) for value, top in sides)
+                yield Difference(kind, (step,), old_one, new_one)
+                continue
             for change in changes(*({} if value is ABSENT else {step: _plain(value, top)} for value, top in sides)):
                 yield Difference(kind, change.path, value_of(change.before), value_of(change.after))
 
@@ -272,31 +278,41 @@ def _shown(value: Any, found: set[str]) -> Any:
 
 
 def _lines(opened: _Open, one: Difference, before: Answered, after: Answered) -> tuple[Line, ...]:
-    """The changed lines that traces of both sides name; of each place of the change the strongest."""
+    """The changed lines that traces name, the side after first; of each place of the change the strongest.
+
+    Where who is read now stands in a changed line, nobody else is asked; of a list everybody after is. Lines that
+    only decide are asked where nobody who sets anything is in a changed line.
+    """
     found: dict[Hunk, Line] = {}
-    for side, answer, is_gone, value in (
-        (opened.job.after, after, False, one.after),
-        (opened.job.before, before, True, one.before),
-    ):
-        part = answer.get(one.kind)
-        for origin in _places(part, one.path) if part is not None and value.is_there else ():
-            file = side.shown(origin.file) if origin.file else None
-            hunk = opened.hunks.at(file, origin.line, is_gone=is_gone) if file else None
-            if hunk is not None and hunk not in found:
-                found[hunk] = Line(hunk.file, origin.line, is_gone)
+    sides = ((opened.job.after, after, False, one.after), (opened.job.before, before, True, one.before))
+    for asked in (_set_at, _decided_at):
+        for side, answer, is_gone, value in sides if not found else ():
+            for number, origin in enumerate(asked(answer.get(one.kind), one.path) if value.is_there else ()):
+                file = side.shown(origin.file) if origin.file else None
+                hunk = opened.hunks.at(file, origin.line, is_gone=is_gone) if file else None
+                if hunk is not None:
+                    found.setdefault(hunk, Line(hunk.file, origin.line, is_gone))
+                    if number == 0 and not is_gone and not isinstance(value.data, list):
+                        return tuple(found.values())
     return tuple(found.values())
 
 
-def _places(part: Part, path: TreePath) -> Iterable[Origin]:
-    try:
-        return [*part.places(path)]
-    except NodeattrsError:  # a value that cannot be had has no trace
-        return ()
+def _set_at(part: Part | None, path: TreePath) -> Iterator[Origin]:
+    with suppress(NodeattrsError):  # a value that cannot be had has no trace
+        yield from part.places(path) if part is not None else ()
 
 
-def _effects(opened: _Open, before: Answered, after: Answered) -> Iterator[Effect]:
-    """What became of the changed lines that set something, on this subject."""
+def _decided_at(part: Part | None, path: TreePath) -> Iterator[Origin]:
+    with suppress(NodeattrsError):
+        yield from part.deciding(path) if part is not None else ()
+
+
+def _effects(opened: _Open, before: Answered, after: Answered, named: set[Line]) -> Iterator[Effect]:
+    """What became of the changed lines that set something, on this subject; one that is in effect is asked no more."""
+    opened.effective |= named
     for setting in opened.job.settings:
+        if setting.line in opened.effective:
+            continue
         side, answer = (opened.job.before, before) if setting.line.is_gone else (opened.job.after, after)
         known = opened.suffixes.get(setting)
         for skip in range(min(3, len(setting.path))) if known is None else (known,):
@@ -305,6 +321,7 @@ def _effects(opened: _Open, before: Answered, after: Answered) -> Iterator[Effec
                 effect = None if part.trace is None else _effect(part, path, setting, side)
                 if effect is not None:
                     opened.suffixes[setting] = skip
+                    opened.effective |= {setting.line} if effect.by is None else set()
                     yield effect
                     break
             else:

@@ -7,11 +7,14 @@ A dialect that is to be asked about changes needs a row here and nothing else: w
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from nodeattrs.catalog.resources import RELATIONS
 from nodeattrs.changes.asking import AS_IT_IS, Answered, Ask, Part, WhatIf, lines_of
 from nodeattrs.changes.reading import note_everything
 from nodeattrs.changes.sides import Side
@@ -19,6 +22,7 @@ from nodeattrs.core.answer import Answer
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer, fold
 from nodeattrs.core.policy import ACROSS, INSIDE
+from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, checked_name
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import BadArgument, DocumentError, NotFound
@@ -31,6 +35,10 @@ if TYPE_CHECKING:
     from nodeattrs.runs.run import Run
 
 _DATA = (".json", ".yaml", ".yml")
+_PLAIN = (str, int, float, bool, list, dict, tuple, Sensitive)
+
+NO_FACTS = {"platform": "unknown", "platform_family": "unknown", "platform_version": "0"}
+"""What a node has of which nobody knows any: a run needs to know where it is."""
 
 
 class Dialect(Protocol):
@@ -95,13 +103,14 @@ def _at(path: TreePath, value: Any) -> Any:
 
 def _part(answer: Any) -> Part:
     """An answer of the core as a part."""
-
-    def places(path: TreePath) -> Iterator[Origin]:
-        yield from lines_of(answer.trace(path))
-        yield from (cause.origin for cause in getattr(answer, "causes", lambda _: ())(path))
-
     value = answer.value
-    return Part(value if isinstance(value, Mapping) else {"": value}, places, answer.trace)
+    causes = getattr(answer, "causes", lambda _: ())
+    return Part(
+        value if isinstance(value, Mapping) else {"": value},
+        lambda path: lines_of(answer.trace(path)),
+        answer.trace,
+        lambda path: (cause.origin for cause in causes(path)),
+    )
 
 
 class _Who(_Opened):
@@ -139,14 +148,14 @@ class _Who(_Opened):
 
     def facts_file(self, name: str) -> Path | None:
         place = self._facts_place
-        if place is None or not place.is_dir():
-            return place
+        if place is None or not place.is_dir() or not name:
+            return None if place is None or place.is_dir() else place
         files = (place / f"{checked_name(name, 'node')}{suffix}" for suffix in _DATA)
         return next((file for file in files if file.exists()), None)
 
     def plain_facts(self, name: str) -> dict[str, Any]:
         """Facts as Puppet's people keep them: a map. raises: DocumentError"""
-        file = self.facts_file(name) if name else None
+        file = self.facts_file(name)
         tree = {} if file is None else read(file, self.repository.shown(file)).tree
         if not isinstance(tree, dict):
             raise DocumentError("facts are a map", file=str(file))
@@ -175,12 +184,12 @@ class Nodes(_Who):
 
         run = self._run(name)
 
-        def places(path: TreePath) -> Iterator[Origin]:
-            found = [*lines_of(run.node.trace(path))]
-            yield from found
-            yield from (cause.origin for cause in causes(self.repository, run, found))
+        def deciding(path: TreePath) -> Iterator[Origin]:
+            found = causes(self.repository, run, lines_of(run.node.trace(path)))
+            return (cause.origin for cause in found)
 
-        attributes = Part(run.node.to_dict(evaluate=False), places, run.node.trace)
+        node = run.node
+        attributes = Part(node.merged_shared(), lambda path: lines_of(node.trace(path)), node.trace, deciding)
         return {"attribute": attributes, "resource": _resources(run.catalog)}
 
     def _run(self, name: str) -> Run:
@@ -241,7 +250,7 @@ class Nodes(_Who):
         file = self.facts_file(name)
         if file is not None:
             return self._loaded(file)
-        tree = last.node.automatic.to_dict() if last is not None else {}
+        tree = last.node.automatic.to_dict() if last is not None else NO_FACTS
         made = ("expanded_run_list", "recipes", "roles")
         return Facts({key: value for key, value in tree.items() if key not in made}, Origin("facts", "last run"))
 
@@ -252,18 +261,44 @@ _LAST_FACTS: dict[tuple[str, str], Facts] = {}
 
 def _resources(catalog: Any) -> Part:
     """A catalog as values: reference -> parameter -> value, with the relations as parameters."""
-    found = {str(one.ref): one for one in catalog if one.origin is not None or one.parameters}
-
-    def value(one: Any) -> dict[str, Any]:
-        relations = {name: sorted(getattr(one, name)) for name in ("require", "subscribe", "before", "notify")}
-        return {"(declared)": True, **one.parameters, **{name: refs for name, refs in relations.items() if refs}}
+    found = {str(one.ref): one for one in catalog}
 
     def places(path: TreePath) -> Iterator[Origin]:
         one = found.get(str(path[0])) if path else None
         if one is not None and one.origin is not None:
             yield one.origin
 
-    return Part({ref: value(one) for ref, one in found.items()}, places)
+    return Part({ref: dict(_written(one)) for ref, one in found.items()}, places)
+
+
+def _written(one: Any) -> Iterator[tuple[str, Any]]:
+    """What is written on a resource: parameters, what it does, relations."""
+    yield from one.parameters.items()
+    if one.subject is not None:
+        for field in fields(one.subject):
+            value = getattr(one.subject, field.name)
+            if isinstance(value, _PLAIN) and value != field.default:
+                yield field.name, value
+    for name in RELATIONS:
+        if getattr(one, name):
+            yield name, sorted(getattr(one, name))
+
+
+_NAME_IN = re.compile(
+    r"%\{(?:::)?(?:trusted\.(?:certname|hostname)|facts\.(?:fqdn|networking\.fqdn|hostname)|fqdn|clientcert|certname)\}"
+)
+
+
+def _named(folder: Path, template: str) -> Iterator[str]:
+    """The names for which a folder has the file of a template that asks for nothing but the name."""
+    parts = _NAME_IN.split(template)
+    if len(parts) != 2 or "%" in "".join(parts):
+        return
+    place = folder / os.path.dirname(parts[0])
+    pattern = re.compile(re.escape(os.path.basename(parts[0])) + "(.+)" + re.escape(parts[1]))
+    for path in place.iterdir() if place.is_dir() else ():
+        if found := pattern.fullmatch(path.name):
+            yield found[1]
 
 
 class HieraKeys(_Who):
@@ -288,27 +323,11 @@ class HieraKeys(_Who):
 
     def _with_data(self) -> set[str]:
         """Nodes after which a file is called that the hierarchy names by the node's name."""
-        import re
-
-        found: set[str] = set()
-        hiera = self.hiera
-        config = hiera.environment_layer(self.ask.environment or "production")
-        for entry in config.entries if config is not None else ():
-            for text in entry.declared if entry.location in ("path", "paths") else ():
-                parts = re.split(
-                    r"%\{(?:::)?(?:trusted\.(?:certname|hostname)|facts\.(?:fqdn|networking\.fqdn|hostname)|fqdn|clientcert|hostname|certname)\}",
-                    text,
-                )
-                if len(parts) == 2 and "%{" not in text.replace("%{", "", 1):
-                    folder = Path(entry.datadir if os.path.isabs(entry.datadir) else config.folder / entry.datadir)
-                    pattern = re.compile(re.escape(parts[0]) + r"([^/]+)" + re.escape(parts[1]))
-                    files = (
-                        os.path.relpath(one, folder)
-                        for one in (folder / parts[0]).parent.glob("*")
-                        if "%{" not in str(folder)
-                    )
-                    found.update(match[1] for match in map(pattern.fullmatch, files) if match)
-        return found
+        config = self.hiera.environment_layer(self.ask.environment or "production")
+        entries = [one for one in config.entries if one.location in ("path", "paths")] if config is not None else []
+        return {
+            name for entry in entries for text in entry.declared for name in _named(config.folder / entry.datadir, text)
+        }
 
     @cached_property
     def hiera(self) -> Any:
@@ -347,12 +366,12 @@ def _keyed(values: Mapping[str, Any], explain: Callable[[str], Any], opened: _Op
         base = [kept] if isinstance(kept, dict) else []
         values[str(path[0])] = fold([*base, *over], ACROSS).value if over else value
 
-    def places(path: TreePath) -> Iterator[Origin]:
-        explanation = explain(path[0])
-        yield from lines_of(explanation.trace(path[1:]))
-        yield from (cause.origin for cause in explanation.causes(path[1:]))
-
-    return Part(values, places, lambda path: explain(path[0]).trace(path[1:]))
+    return Part(
+        values,
+        lambda path: lines_of(explain(path[0]).trace(path[1:])),
+        lambda path: explain(path[0]).trace(path[1:]),
+        lambda path: (cause.origin for cause in explain(path[0]).causes(path[1:])),
+    )
 
 
 class BindingKeys(_Who):

@@ -113,8 +113,8 @@ class Hunks:
     def without(self, hunks: Sequence[Hunk], file: str) -> str | bytes | None:
         """What a file after would hold without some of its places; None where it would not be there."""
         mine = sorted(one for one in hunks if one.file == file)
-        if any(one.whole for one in mine):
-            return _content(self.before, file)
+        if not mine or any(one.whole for one in mine):
+            return _content(self.before if mine else self.after, file)
         old, new = text_of(self.before, file) or [], text_of(self.after, file) or []
         lines = list(new)
         for one in reversed(mine):

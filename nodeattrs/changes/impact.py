@@ -100,6 +100,7 @@ class Asked:
     kept:    subjects of whom that was known
     both:    subjects that were resolved on both sides
     left:    subjects that nobody asked, since somebody interrupted
+    bare:    subjects of whom no facts are known
     """
 
     dialect: str
@@ -109,6 +110,7 @@ class Asked:
     kept: int = 0
     both: int = 0
     left: int = 0
+    bare: int = 0
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     unanswered: dict[str, str] = field(default_factory=dict)
@@ -215,7 +217,7 @@ def _asked(
     asked.added, asked.removed = (tuple(sorted(set(names) & (one - other))) for one, other in ((new, old), (old, new)))
     both = sorted(set(names) & old & new)
     question = _question(job)
-    tokens = _tokens(job, both)
+    tokens = _tokens(job, both, asked)
     kept = {name: one for name, one in reads.of(question, before).items() if tokens.get(name) == one.token}
     known = [name for name in both if name in kept]
     touched = [name for name in known if job.is_affected(kept[name].keys)]
@@ -263,7 +265,7 @@ def _question(job: Job) -> str:
     return hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _tokens(job: Job, names: Iterable[str]) -> dict[str, str]:
+def _tokens(job: Job, names: Sequence[str], asked: Asked) -> dict[str, str]:
     """What decides beside the files of the side: facts and classifiers that lie elsewhere, and the last run."""
     outside = job.opened(job.before)
     facts, enc = getattr(outside, "facts_file", None), job.ask.enc
@@ -274,10 +276,9 @@ def _tokens(job: Job, names: Iterable[str]) -> dict[str, str]:
 
         latest = {name: run.number if run is not None else 0 for name, _, run in last_runs(store)}
     shared = _stamp(job, job.ask.place(job.before, enc)) if enc else ""
-    return {
-        name: f"{shared} {_stamp(job, facts(name)) if facts and name else ''} {latest.get(name, '')}".strip()
-        for name in names
-    }
+    files = {name: facts(name) if facts is not None else None for name in names}
+    asked.bare = sum(file is None and not latest.get(name) for name, file in files.items()) if facts is not None else 0
+    return {name: f"{shared} {_stamp(job, file)} {latest.get(name, '')}".strip() for name, file in files.items()}
 
 
 def _stamp(job: Job, file: Path | None) -> str:

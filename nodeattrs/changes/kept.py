@@ -35,9 +35,9 @@ class Reads:
     def __init__(self, file: Path | None) -> None:
         self._file = file
         self._all: dict[str, Any] = {}
-        with suppress(OSError, ValueError, AttributeError):
+        with suppress(OSError, ValueError, AttributeError, KeyError, TypeError):
             found = json.loads(file.read_text("utf-8")) if file is not None else {}
-            self._all = found["asked"] if found.get("version") == _VERSION else {}
+            self._all = dict(found["asked"] if found.get("version") == _VERSION else {})
 
     def of(self, question: str, side: Side) -> dict[str, Read]:
         """Subject -> what it looked at, of those whose set is good for a side.
@@ -54,7 +54,7 @@ class Reads:
                 for name, (at, token) in kept["subjects"].items()
                 if (found := sets[at]) is not None
             }
-        except (KeyError, TypeError, ValueError, IndexError):
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError):
             return {}
 
     def keep(self, question: str, side: Side, reads: Mapping[str, Read]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.exits import DONE, FAILED, INTERRUPTED
 from nodeattrs.cli.many import go_through
-from nodeattrs.cli.options import add_output, add_ruby
+from nodeattrs.cli.options import add_output, add_ruby, facts_place
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ _COUNT: dict[str, Any] = {"type": int, "metavar": "N"}
 _WHO: dict[str, tuple[dict[str, Any], str]] = {
     "--node": ({"metavar": "NAME", **_MANY}, "only this node; may be repeated"),
     "--facts": ({"metavar": "PLACE"}, "facts of all, or a folder with NODE.json (default: facts/ of each side)"),
+    "--platform": ({"metavar": "NAME"}, "the facts of a platform for all: debian-12, or what the settings know"),
     "--from-store": ({"metavar": "PLACE"}, "nodes start from their last run in this store, and are in it"),
     "--enc": ({"metavar": "FILE"}, "what a classifier says of each node: NAME: {environment: ..., parameters: ...}"),
     "--environment": ({"metavar": "NAME"}, "the environment of all"),
@@ -71,11 +72,13 @@ def ask_of(options: argparse.Namespace, home: str) -> Ask:
     for name in ("sample", "jobs"):
         if getattr(options, name) is not None and getattr(options, name) < 1:
             options.refuse(f"--{name} is at least 1")
+    if options.facts is not None and options.platform is not None:
+        options.refuse("--facts and --platform are two ways to name facts")
     places = {name: getattr(options, f"place_{name}") for name in _PLACES}
     return Ask(
         home,
         tuple(options.node),
-        options.facts or "",
+        facts_place(options, None) or "",
         options.from_store or "",
         options.enc or "",
         options.environment or "",

@@ -166,6 +166,8 @@ class ImpactReport:
                 for word, names in (("added", one.added), ("removed", one.removed))
                 if names
             )
+            if one.bare:
+                yield f"{one.dialect}: no facts are known of {_many(one.bare, one.dialect)}: name some with --facts or --platform"
             if one.unanswered:
                 name, why = next(iter(sorted(one.unanswered.items())))
                 who, first = _many(len(one.unanswered), one.dialect), why.splitlines()[0]
@@ -356,6 +358,7 @@ def _asked_data(one: Asked) -> dict[str, Any]:
         "reads_known": one.kept,
         "asked_on_both_sides": one.both,
         "not_asked": one.left,
+        "without_facts": one.bare,
         "added": list(one.added),
         "removed": list(one.removed),
         "unanswered": [{"subject": name, "error": why} for name, why in sorted(one.unanswered.items())],

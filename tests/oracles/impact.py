@@ -286,14 +286,17 @@ def by_force(before: Answers, after: Answers) -> Changed:
             if one.get(("no answer",)) != other.get(("no answer",)):
                 found.add((*who, "no answer"))
             continue
-        found |= {
-            (*who, *path)
-            for path in {*one, *other}
-            if one.get(path) != other.get(path) and not _filled(path, one, other)
-        }
+        differing = {path for path in {*one, *other} if one.get(path) != other.get(path)}
+        differing = {path for path in differing if not _filled(path, one, other)}
+        found |= {(*who, *(path[:2] if _is_whole(path, one, other) else path)) for path in differing}
     for who in {*before} ^ {*after}:
         found.add((*who, "there"))
     return found
+
+
+def _is_whole(path: tuple[Any, ...], one: dict[tuple[Any, ...], str], other: dict[tuple[Any, ...], str]) -> bool:
+    """Whether it is of a resource that is on one side only: then it is one change."""
+    return path[0] == "resource" and not all(any(its[:2] == path[:2] for its in side) for side in (one, other))
 
 
 def _filled(path: tuple[Any, ...], one: dict[tuple[Any, ...], str], other: dict[tuple[Any, ...], str]) -> bool:
