@@ -323,7 +323,7 @@ class TestDialects:
         found = compare(files, after, Ask(places=(("bindings", "."),)), dialects=["bindings"])
 
         assert [one.path for one in found.groups] == [("ssh::banner",)]
-        assert str(found.groups[0].lines[0]).startswith("modules/ssh/bindings/default.pp:")
+        assert str(found.groups[0].lines[0]).startswith("bindings/default.pp:")
 
     def test_compiled_catalogs(self, compare):
         def catalog(mode: str) -> str:

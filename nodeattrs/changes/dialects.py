@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
@@ -78,21 +78,10 @@ class _Opened:
     def _has(self, *names: str) -> bool:
         return any((self.side.root / name).exists() for name in names)
 
-    def _settings(self, table: str) -> Mapping[str, Any]:
-        """A table of nodeattrs.toml. raises: DocumentError"""
-        document = self.repository.settings
-        found = document.tree.get(table) if document is not None and isinstance(document.tree, dict) else None
-        return found if isinstance(found, dict) else {}
-
-    def _set(self, answer: Answer, at: TreePath = ()) -> Answer:
+    def _set(self, answer: Answer) -> Answer:
         """The answer, with what somebody would set over it."""
-        given = [(path[len(at) :], value) for path, value in self.what_if.set if path[: len(at)] == at]
-        if not given:
-            return answer
-        tree: Any = {}
-        for path, value in given:
-            tree = fold([tree, _at(path, value)], ACROSS).value if path else value
-        return fold([Layer(answer.value, Origin("answer")), Layer(tree, Origin("what-if", "--set"))], ACROSS)
+        given = [Layer(_at(path, value), Origin("what-if", "--set")) for path, value in self.what_if.set]
+        return fold([Layer(answer.value, Origin("answer")), *given], ACROSS) if given else answer
 
 
 def _at(path: TreePath, value: Any) -> Any:
@@ -221,9 +210,7 @@ class Nodes(_Who):
 
         from nodeattrs.texts.documents import parse
 
-        tree: Any = {}
-        for path, value in self.what_if.set:
-            tree = fold([tree, _at(path, value)], ACROSS).value
+        tree = fold([_at(path, value) for path, value in self.what_if.set], ACROSS).value
         return parse(json.dumps(tree), "--set", "json")
 
     def _loaded(self, file: Path) -> Facts:
@@ -415,92 +402,84 @@ class BindingKeys(_Who):
         return {"key": _keyed(values, injector.explain, self)}
 
 
-class Files(_Opened):
-    """Sets of files that the settings name, or that lie together."""
+class Folds(_Opened):
+    """Plain folds that nodeattrs.toml names."""
 
-    table = ""
+    @property
+    def _folds(self) -> Mapping[str, Any]:
+        document = self.repository.settings
+        found = document.tree.get("fold") if document is not None and isinstance(document.tree, dict) else None
+        return {str(name): one for name, one in found.items()} if isinstance(found, dict) else {}
+
+    @property
+    def is_there(self) -> bool:
+        """Any fold at all."""
+        return bool(self._folds)
+
+    def subjects(self) -> Iterable[str]:
+        """The folds."""
+        return self._folds
+
+    def answer(self, name: str) -> Answered:
+        """The merged tree."""
+        one = self._folds.get(name)
+        if not isinstance(one, dict) or not isinstance(one.get("files"), list):
+            raise BadArgument(f"there is no fold {name}", hint=f"[fold.{name}] with files = [...] in nodeattrs.toml")
+        policies = {"inside": INSIDE, "across": ACROSS}
+        policy = str(one.get("policy", "across"))
+        if policy not in policies:
+            raise BadArgument(f"there is no policy {policy!r}", hint=f"known are {', '.join(policies)}")
+        layers = [self._layer(self.side.root / str(file)) for file in one["files"]]
+        return {"value": _part(self._set(fold(layers, policies[policy])))}
+
+    def _layer(self, file: Path) -> Layer:
+        document = read(file, self.repository.shown(file))
+        tree = {} if document.tree is None else document.tree
+        if not isinstance(tree, dict):
+            raise document.error("a layer is a map")
+        return Layer(tree, document.locator("file", file.stem))
+
+
+class CloudInit(_Opened):
+    """Sets of user-data: of the settings, and folders with `user-data` as a data source has them."""
+
+    @cached_property
+    def _sets(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
+        """Name -> its files, by what they are. raises: DocumentError"""
+        found = dict(self.repository.config.cloud_init)
+        for place in sorted(self.side.files):
+            folder, _, file = self.side.named(place).rpartition("/")
+            if file == "user-data" and not folder.startswith(os.pardir):
+                vendor = f"{folder}/vendor-data".lstrip("/")
+                given = {"vendor": (vendor,)} if (self.side.root / vendor).exists() else {}
+                found.setdefault(folder or ".", {"files": (f"{folder}/user-data".lstrip("/"),), **given})
+        return found
 
     @property
     def is_there(self) -> bool:
         """Any set at all."""
-        return bool(self.sets())
-
-    def sets(self) -> Mapping[str, Mapping[str, Any]]:
-        """Name -> what the settings say of it. raises: DocumentError"""
-        return {str(name): one for name, one in self._settings(self.table).items() if isinstance(one, dict)}
+        return bool(self._sets)
 
     def subjects(self) -> Iterable[str]:
         """The sets."""
-        return self.sets()
-
-    def files(self, name: str, field: str = "files") -> list[Path]:
-        """The files of a set; one that is not there is left for its reader to say. raises: BadArgument"""
-        if name not in self.sets():
-            raise BadArgument(f"there is no {self.table} {name}", hint=f"[{self.table}.{name}] in nodeattrs.toml")
-        given = self.sets()[name].get(field, [])
-        texts = [given] if isinstance(given, str) else given
-        if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
-            raise BadArgument(f"{field} of [{self.table}.{name}] is a list of files", hint=f'{field} = ["a.yaml"]')
-        return [self.side.root / one for one in texts]
-
-
-class Folds(Files):
-    """Plain folds that nodeattrs.toml names."""
-
-    table = "fold"
-
-    def answer(self, name: str) -> Answered:
-        """The merged tree."""
-        policy = str(self.sets()[name].get("policy", "inside")) if name in self.sets() else "inside"
-        policies = {"inside": INSIDE, "across": ACROSS}
-        if policy not in policies:
-            raise BadArgument(f"there is no policy {policy!r}", hint=f"known are {', '.join(policies)}")
-        layers = []
-        for file in self.files(name):
-            document = read(file, self.repository.shown(file))
-            tree = {} if document.tree is None else document.tree
-            if not isinstance(tree, dict):
-                raise document.error("a layer is a map")
-            layers.append(Layer(tree, document.locator("file", file.stem)))
-        layers += [Layer(_at(path, value), Origin("what-if", "--set")) for path, value in self.what_if.set]
-        return {"value": _part(fold(layers, policies[policy]))}
-
-
-class CloudInit(Files):
-    """Sets of user-data: of the settings, and folders with `user-data` as a data source has them."""
-
-    table = "cloud-init"
-
-    def sets(self) -> Mapping[str, Mapping[str, Any]]:
-        """Those of the settings, then the folders."""
-        found = dict(super().sets())
-        for place in sorted(self.side.files):
-            if place.rpartition("/")[2] != "user-data":
-                continue
-            folder = self.side.named(place).rpartition("/")[0]
-            vendor = f"{folder}/vendor-data".lstrip("/")
-            if not folder.startswith(os.pardir):
-                given = {"files": [f"{folder}/user-data".lstrip("/")]}
-                found.setdefault(folder or ".", given | ({"vendor": [vendor]} if self._has(vendor) else {}))
-        return found
+        return self._sets
 
     def answer(self, name: str) -> Answered:
         """The merged config."""
-        from nodeattrs.adapters.cloudinit import merge, merge_layers, read_confd, unpack
+        from nodeattrs.adapters.cloudinit import blob_of, merge, merge_layers, read_confd, unpack
 
-        merged = merge(unpack(list(map(self._blob, self.files(name)))))
+        if name not in self._sets:
+            raise BadArgument(
+                f"there is no set {name}", hint=f"[cloud-init.{name}] with files = [...] in nodeattrs.toml"
+            )
+        files = {word: [self.side.root / one for one in some] for word, some in self._sets[name].items()}
         given: dict[str, Any] = {}
-        if vendor := self.files(name, "vendor"):
-            given["vendor"] = merge([self._blob(file) for file in vendor])
-        if confd := self.files(name, "confd"):
-            given["confd"] = read_confd(confd[0])
-        whole = merge_layers(user=merged, **given) if given else merged
-        return {"value": _part(self._set(whole))}
-
-    def _blob(self, file: Path) -> Any:
-        from nodeattrs.adapters.cloudinit import blob_of
-
-        return blob_of(file)
+        if files.get("vendor"):
+            given["vendor"] = merge(list(map(blob_of, files["vendor"])))
+        if files.get("confd"):
+            given["confd"] = read_confd(files["confd"][0])
+        merged = merge(unpack(list(map(blob_of, files.get("files", ())))))
+        return {"value": _part(self._set(merge_layers(user=merged, **given) if given else merged))}
 
 
 class Catalogs(_Opened):

@@ -115,6 +115,7 @@ class Config:
     fauxhai:     a folder of platforms in fauxhai's shape, for --platform, or None
     check_baseline: the file of findings that are known, or None; a relative path counts from the repository
     chef:        of repositories that were made for Chef
+    cloud_init:  name -> the files of a set of user-data, by what they are: "files", "vendor", "confd"
     """
 
     allowed: Mapping[str, list[Entry]] = field(default_factory=dict)
@@ -131,6 +132,7 @@ class Config:
     check_baseline: str | None = None
     fauxhai: str | None = None
     chef: ChefConfig = ChefConfig()
+    cloud_init: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
 
 
 def judged(document: Document) -> tuple[Config, list[DocumentError]]:
@@ -162,9 +164,23 @@ def read_config(fields: Fields) -> Config:
         fields.text("check", "baseline") or None,
         fields.text("facts", "fauxhai") or None,
         _chef(fields),
+        cloud_init={str(name): _set_of(fields, name) for name in fields.map("cloud-init")},
     )
     fields.finish()
     return config
+
+
+def _set_of(fields: Fields, name: Any) -> dict[str, tuple[str, ...]]:
+    """The files of a set of user-data: one as a text, several in a list."""
+    under = ("cloud-init", name)
+    fields.only(("files", "vendor", "confd"), *under, above=_KNOWN)
+    found = {}
+    for word, given in fields.map(*under).items():
+        several = [given] if isinstance(given, str) else fields.items(*under, word)
+        found[str(word)] = tuple(one for one in several if isinstance(one, str))
+        if len(found[str(word)]) < len(several):
+            fields.wrong((*under, word), "files are named by texts", f'{word} = ["base.yaml"]')
+    return found
 
 
 def known_code(word: object) -> str:
