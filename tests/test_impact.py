@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from nodeattrs import NodeattrsError
 from nodeattrs.changes.asking import Ask
 from nodeattrs.changes.git import Git
 from nodeattrs.changes.hunks import Hunks
@@ -22,16 +20,39 @@ from nodeattrs.changes.sides import Side, folder_side, sides_of
 from nodeattrs.cli.program import run
 from nodeattrs.core.changed import changes
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.errors import BadName, NoRevision, NotFound
+from nodeattrs.errors import BadName, DocumentError, NoRevision, NotFound
 from nodeattrs.reports.impact import MOST, ImpactReport, Pattern
 from nodeattrs.reports.screen import Screen
 from tests.oracles import impact as oracle
 
 EXAMPLE = Path(__file__).parents[1] / "cookbooks_example"
 
+WEB = """\
+{"name": "web",
+ "run_list": [],
+ "default_attributes": {
+  "port": 80,
+  "dir": "/srv"
+ }
+}
+"""
+LOUD = """\
+{"name": "loud",
+ "run_list": ["role[web]"],
+ "override_attributes": {
+  "port": 99
+ }
+}
+"""
+TREE = """\
+version: 5
+hierarchy:
+- {name: n, path: 'nodes/%{trusted.certname}.yaml'}
+- {name: c, path: c.yaml}
+"""
 ROLES = {
-    "roles/web.json": '{"name": "web",\n "run_list": [],\n "default_attributes": {\n  "port": 80,\n  "dir": "/srv"\n }\n}\n',
-    "roles/loud.json": '{"name": "loud",\n "run_list": ["role[web]"],\n "override_attributes": {\n  "port": 99\n }\n}\n',
+    "roles/web.json": WEB,
+    "roles/loud.json": LOUD,
     "nodes/a.json": '{"name": "a", "run_list": ["role[web]"]}\n',
     "nodes/b.json": '{"name": "b", "run_list": ["role[web]"]}\n',
     "nodes/c.json": '{"name": "c", "run_list": ["role[loud]"]}\n',
@@ -83,7 +104,8 @@ def compare(tmp_path: Path) -> Compare:
         if isinstance(before, str) and isinstance(after, Path):
             sides = sides_of(before, None, after, private)
         else:
-            assert isinstance(before, dict) and isinstance(after, dict)
+            assert isinstance(before, dict)
+            assert isinstance(after, dict)
             sides = tuple(
                 folder_side(oracle.written(files, private / name)) for name, files in (("b", before), ("a", after))
             )
@@ -94,7 +116,8 @@ def compare(tmp_path: Path) -> Compare:
 
 def shown(found: Impact) -> list[str]:
     return [
-        f"{','.join(one.subjects)}: {one.spelled} {one.before.data} -> {one.after.data} because of {', '.join(map(str, one.lines))}"
+        f"{','.join(one.subjects)}: {one.spelled} {one.before.data} -> {one.after.data} "
+        f"because of {', '.join(map(str, one.lines))}"
         for one in found.groups
     ]
 
@@ -135,7 +158,7 @@ class TestWhatChanges:
         Nobody has read data/nodes/a.yaml before, but it was looked for.
         """
         before = {
-            "hiera.yaml": "version: 5\nhierarchy:\n- {name: n, path: 'nodes/%{trusted.certname}.yaml'}\n- {name: c, path: c.yaml}\n",
+            "hiera.yaml": TREE,
             "data/c.yaml": "port: 80\n",
             "facts/a.json": "{}",
             "facts/b.json": "{}",
@@ -235,7 +258,8 @@ class TestWhatChanges:
         whole = json.dumps(report.to_dict()) + report.markdown() + "\n".join(report.lines(Screen()))
         assert [(one.spelled, one.after.is_secret) for one in found.groups] == [("dir", True)]
         assert "(a secret) -> (a secret)" in whole
-        assert "s3cret" not in whole and "/srv" not in whole
+        assert "s3cret" not in whole
+        assert "/srv" not in whole
 
     def test_the_folders_of_the_sides_are_no_difference(self, compare):
         """
@@ -262,7 +286,8 @@ class TestWhatChanges:
 
         (group,) = compare(before, after).groups
 
-        assert group.unsteady and not group.lines
+        assert group.unsteady
+        assert not group.lines
 
     def test_resources_of_a_catalog_change(self, compare):
         """
@@ -338,7 +363,7 @@ class TestDialects:
 
     def test_nodes_of_a_tree_without_facts_are_those_with_data(self, compare):
         before = {
-            "hiera.yaml": "version: 5\nhierarchy:\n- {name: n, path: 'nodes/%{trusted.certname}.yaml'}\n- {name: c, path: c.yaml}\n",
+            "hiera.yaml": TREE,
             "data/c.yaml": "port: 80\n",
             "data/nodes/web.yaml": "port: 81\n",
             "data/nodes/db.yaml": "x: 1\n",
@@ -390,11 +415,21 @@ class TestWhatWasRead:
 
         assert [(one.passed, one.kept) for one in found.asked] == [(1, 3)]
 
-    def test_a_file_of_nonsense_is_none(self, tmp_path, compare):
+    def test_what_is_not_understood_in_the_file_is_made_again(self, tmp_path, compare):
         reads = tmp_path / "reads.json"
-        for text in ("", "[]", '{"version": 1, "asked": {"x": 1}}', '{"version": 1}', "\0"):
+        for text in ("", '{"version": 1, "asked": {"x": 1}}'):
             reads.write_text(text)
             assert compare(ROLES, ROLES, reads=reads).asked[0].passed == 4
+
+    @pytest.mark.parametrize("text", ["[1]", '{"name": "web1"}', "\0", "{"])
+    def test_another_file_is_not_written_over(self, tmp_path, compare, text):
+        reads = tmp_path / "reads.json"
+        reads.write_text(text)
+
+        with pytest.raises(DocumentError, match="does not hold what answers have looked at"):
+            compare(ROLES, ROLES, reads=reads)
+
+        assert reads.read_text() == text
 
     def test_facts_that_lie_elsewhere_are_looked_at_again_when_they_change(self, tmp_path, compare):
         facts = oracle.written({"a.json": '{"x": 1}', "b.json": '{"x": 1}'}, tmp_path / "facts")
@@ -498,7 +533,7 @@ class TestSides:
 
         found = compare("HEAD~1..HEAD", repo)
 
-        assert {note for note in found.notes} == {
+        assert set(found.notes) == {
             "out is a link that leads out of the repository, and was not read",
             "roles/up is a link that leads out of the repository, and was not read",
             "sub is a submodule, and was not read",
@@ -510,8 +545,6 @@ class TestSides:
         git itself would not write such a tree; somebody else may.
         """
         mark = git(repo, "hash-object", "-w", "roles/web.json").strip()
-        first, _, rest = path.partition("/")
-        entries: dict[str, Any] = {"mark": mark, "first": first, "rest": rest}
         blob = f"100644 {path}\0".encode() + bytes.fromhex(mark)
         (tmp_path / "tree").write_bytes(blob)
         tree = git(repo, "hash-object", "-w", "-t", "tree", "--literally", str(tmp_path / "tree")).strip()
@@ -519,7 +552,6 @@ class TestSides:
 
         with pytest.raises(BadName, match="leads out of the repository"):
             sides_of(f"{made}..HEAD", None, repo, tmp_path / "private")
-        assert entries
 
     def test_binary_and_gone_files_are_one_place(self, repo, tmp_path):
         (repo / "blob").write_bytes(b"\0\1\2")
@@ -699,7 +731,8 @@ class TestMarkdown:
         text = ImpactReport(made).markdown()
 
         outside = "".join(text.split("`")[::2])  # what stands in backquotes is left alone
-        assert "<script>" not in outside and "<b>" not in outside
+        assert "<script>" not in outside
+        assert "<b>" not in outside
 
 
 def compare_many(count: int, values: list[dict[str, Any]], name: str = "n") -> Impact:
@@ -779,5 +812,5 @@ def test_a_side_knows_what_it_holds(tmp_path):
     side: Side = folder_side(oracle.written({"a/b": "1"}, tmp_path / "s"))
 
     assert side.mark("a") == "folder"
-    assert side.mark("a/b") and side.mark("a/") and not side.mark("a/c") and not side.mark("b/")
-    assert shutil.rmtree and NodeattrsError
+    assert all(map(side.mark, ("a/b", "a/")))
+    assert not any(map(side.mark, ("a/c", "b/")))

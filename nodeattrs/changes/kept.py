@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.changes.sides import Side
 from nodeattrs.disk import Entry
+from nodeattrs.errors import DocumentError
 
 _VERSION = 1
 
@@ -27,17 +28,23 @@ class Read(NamedTuple):
 
 
 class Reads:
-    """The sets of one file. One that is not there, or cannot be understood, has none: they are made again.
+    """The sets of one file. What in it cannot be understood is none, and is made again.
 
-    file: None keeps nothing
+    file:   None keeps nothing
+    raises: DocumentError, where the file is another one, which is not to be lost
     """
 
     def __init__(self, file: Path | None) -> None:
         self._file = file
         self._all: dict[str, Any] = {}
-        with suppress(OSError, ValueError, AttributeError, KeyError, TypeError):
-            found = json.loads(file.read_text("utf-8")) if file is not None else {}
-            self._all = dict(found["asked"] if found.get("version") == _VERSION else {})
+        if file is None or not file.exists():
+            return
+        try:
+            found = json.loads(file.read_text("utf-8") or "{}")
+            self._all = dict(found["asked"]) if found else {}
+        except (OSError, ValueError, TypeError, KeyError, RecursionError):
+            hint = "name another one with --reads, or remove it"
+            raise DocumentError("does not hold what answers have looked at", file=str(file), hint=hint) from None
 
     def of(self, question: str, side: Side) -> dict[str, Read]:
         """Subject -> what it looked at, of those whose set is good for a side.

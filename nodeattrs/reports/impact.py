@@ -167,7 +167,7 @@ class ImpactReport:
                 if names
             )
             if one.bare:
-                yield f"{one.dialect}: no facts are known of {_many(one.bare, one.dialect)}: name some with --facts or --platform"
+                yield f"{one.dialect}: no facts are known of {_many(one.bare, one.dialect)}: --facts or --platform"
             if one.unanswered:
                 name, why = next(iter(sorted(one.unanswered.items())))
                 who, first = _many(len(one.unanswered), one.dialect), why.splitlines()[0]

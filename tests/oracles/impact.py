@@ -484,7 +484,7 @@ def main(argv: list[str] | None = None) -> int:
         wrong = one(number, options.seed, (options.kind,) if options.kind else KINDS)
         failed += bool(wrong)
         for text in wrong[:6]:
-            print(text)
+            print(text, flush=True)
     print(f"{options.count - failed} passed, {failed} failed")
     return int(failed > 0 or options.count < 1)
 
