@@ -398,6 +398,26 @@ NA0434 folder-name
 The folder of a cookbook has another name than its metadata gives it. Chef knows that one only; here both find it.
 name "ntp" in cookbooks/ntp-cookbook/metadata.rb
 Call the folder so, too.
+
+NA0460 NoRevision
+A commit, or what it holds, that git does not have here.
+nodeattrs impact origin/main..HEAD, in a clone that has one commit only
+`git fetch --unshallow`, or in CI a checkout with `fetch-depth: 0`; or name two folders.
+
+NA0461 value-changes
+A line because of which values are others than before: what `nodeattrs impact --format sarif` notes.
+roles/web.json:12: 212 nodes: apache2.port 80 -> 8080
+Nothing, if that is what was meant; --ignore PATH passes it over.
+
+NA0462 no-longer-answers
+A line because of which nodes, sets or keys can no longer be resolved.
+nodes/web1.json:5: 1 node: no answer: there is no role wbe
+Mend what the message names.
+
+NA0463 changes-nothing
+A changed line that sets a value which something else overrides for everybody who was asked.
+roles/base.json:4: app.workers is overridden on all 3 nodes by environments/production.yaml:7
+Write it where it counts, or leave it out.
 """,
     ("Stores", "StoreError"): """
 NA0501 StoreError

@@ -31,7 +31,8 @@ SNIPPETS = [
 def three_files(root: Path) -> Path:
     """A repository of three files, with a key twice."""
     files = {
-        "roles/web.json": '{\n "name": "web",\n "run_list": ["role[base]"],\n "default_attributes": {"a": 1, "a": 1}\n}\n',
+        "roles/web.json": '{\n "name": "web",\n "run_list": ["role[base]"],\n'
+        ' "default_attributes": {"a": 1, "a": 1}\n}\n',
         "roles/base.yaml": "name: base\nrun_list: []\n",
         "environments/prod.yaml": "name: prod\n",
     }

@@ -40,6 +40,8 @@ _MODULES = {
     "status": "status",
     "node": "node_command",
     "store": "store_command",
+    "impact": "impact",
+    "what-if": "what_if",
     "check": "check",
     "codes": "codes",
     "config": "config_command",
