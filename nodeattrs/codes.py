@@ -490,6 +490,11 @@ NA0607 NoopDoesNotReach
 A container in no-op mode, with resources in it that are really changed.
 a class with noop=True that contains a file with noop=False
 Write noop=True on the resources, or use --noop.
+
+NA0620 MoreRelations
+Types of modules whose resources an agent may relate to others, in ways that are not known here.
+nodeattrs catalog check --puppet web1.json, with a mysql_grant
+Name the folder of their modules with --modulepath; what remains only their Ruby could say.
 """,
     ("Hiera", "HieraError"): """
 NA1001 HieraError
