@@ -11,7 +11,7 @@ from nodeattrs.cli.options import actions_of, add_budget, add_output, add_run_co
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.cloudinit import Blob, CloudPart, Merged
+    from nodeattrs.adapters.cloudinit import Blob, CloudPart, Given, Merged
     from nodeattrs.reports.findings import Finding
 
 SUMMARY = "merge cloud-init user-data offline, and say why"
@@ -70,8 +70,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     }
     for name, one in actions_of(parser, summaries, _EPILOGS):
         one.add_argument(
-            "files", metavar="FILE", nargs="+", help="user-data of any kind, in order; - is standard input"
+            "files",
+            metavar="FILE",
+            nargs="+",
+            help="user-data of any kind, in order: files, folders, a plan or state of Terraform as JSON, a secret of "
+            "Cluster API; - is standard input",
         )
+        one.add_argument("--resource", metavar="ADDRESS", help="of several machines in one file this one")
         one.add_argument("--launch-index", metavar="N", type=int, help="keep the parts for this launch index")
         one.add_argument(
             "--include-root", metavar="DIR", help="follow #include in this folder only (default: list them)"
@@ -223,7 +228,9 @@ def _layer(name: str, files: list[str] | None, mode: Any) -> Any:
     from nodeattrs.errors import BadArgument
 
     if name in ("vendor", "vendor2"):
-        return merge([_blob(file) for file in files], mode=mode)
+        from nodeattrs.adapters.cloudinit import vendor_in
+
+        return merge([blob for file in files for blob in vendor_in(_blob(file))], mode=mode)
     if name != "extra" and len(files) > 1:
         raise BadArgument(f"--{name} is one file", hint="merge several first, or use --extra")
     parts = []
@@ -243,7 +250,18 @@ def _parts(options: argparse.Namespace) -> list[CloudPart]:
     from nodeattrs.adapters.cloudinit import unpack
 
     root = Path(options.include_root) if options.include_root is not None else None
-    return unpack([_blob(file) for file in options.files], launch_index=options.launch_index, include_root=root)
+    blobs = [blob for one in _given(options) for blob in one.user]
+    return unpack(blobs, launch_index=options.launch_index, include_root=root)
+
+
+def _given(options: argparse.Namespace) -> list[Given]:
+    """What the files give to the one machine that is meant."""
+    from pathlib import Path
+
+    from nodeattrs.adapters.cloudinit import given_in
+    from nodeattrs.adapters.cloudinit.inputs import one_of
+
+    return [one_of(given_in(_blob(file) if file == "-" else Path(file)), options.resource) for file in options.files]
 
 
 def _blob(file: str) -> Blob:

@@ -26,6 +26,7 @@ from nodeattrs.lazily import imported
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.custom import ENTRY_POINTS, register_merger, registered_mergers, unregister_merger
     from nodeattrs.adapters.cloudinit.faults import CloudConfigError, kind_of
+    from nodeattrs.adapters.cloudinit.inputs import Given, given_in, vendor_in
     from nodeattrs.adapters.cloudinit.layers import config_of_cmdline, merge_confd, merge_layers, read_confd
     from nodeattrs.adapters.cloudinit.lints import WARNINGS, Warned, refuse_unknown_options
     from nodeattrs.adapters.cloudinit.mergers import (
@@ -57,6 +58,7 @@ _HOMES = {
     "CloudConfigError": "faults",
     "CloudPart": "parts",
     "Definition": "mergers",
+    "Given": "inputs",
     "Merged": "userdata",
     "MergerSpec": "mergers",
     "Mode": "mergers",
@@ -67,6 +69,7 @@ _HOMES = {
     "config_of_cmdline": "layers",
     "definition_of": "mergers",
     "dumped": "parts",
+    "given_in": "inputs",
     "kind_of": "faults",
     "load_config": "parts",
     "merge": "userdata",
@@ -83,6 +86,7 @@ _HOMES = {
     "take_definition": "mergers",
     "unpack": "unpacking",
     "unregister_merger": "custom",
+    "vendor_in": "inputs",
     "word_or_definition": "merging",
 }
 
@@ -98,6 +102,7 @@ __all__ = [
     "CloudConfigError",
     "CloudPart",
     "Definition",
+    "Given",
     "Merged",
     "MergerSpec",
     "Mode",
@@ -108,6 +113,7 @@ __all__ = [
     "config_of_cmdline",
     "definition_of",
     "dumped",
+    "given_in",
     "kind_of",
     "load_config",
     "merge",
@@ -124,6 +130,7 @@ __all__ = [
     "take_definition",
     "unpack",
     "unregister_merger",
+    "vendor_in",
     "word_or_definition",
 ]
 

@@ -24,6 +24,7 @@ FaultKind = Literal[
     "encoding",  # a message that is not UTF-8 text
     "too-large",  # past a stated limit of size
     "too-deep",  # past 500 levels, or inside itself
+    "input",  # a file or folder in which there is no user-data
     "extra",  # needs a library that is not installed
 ]
 

@@ -45,13 +45,15 @@ class Blob:
 
     content: text or bytes
     file:    its name, as messages show it
+    packed:  whether it was packed in the file, so that its lines are not those of the file
     """
 
-    def __init__(self, content: str | bytes, file: str | None = None) -> None:
+    def __init__(self, content: str | bytes, file: str | None = None, *, packed: bool = False) -> None:
         if not isinstance(content, (str, bytes)):
             raise wrong_argument("the content of a blob", "text or bytes", content, 'Blob("#cloud-config...")')
         self.content = content
         self.file = file
+        self.packed = packed
 
 
 def blob_of(source: Any) -> Blob:
@@ -152,7 +154,7 @@ class _Unpacking:
         if data[:2] == b"\x1f\x8b":
             self.plain = ""
             return self._gunzipped(data, data)
-        self.plain = data.decode("utf-8", "replace")
+        self.plain = "" if self.blob_now.packed else data.decode("utf-8", "replace")
         return data
 
     def _single(self, data: bytes) -> Iterator[CloudPart]:
