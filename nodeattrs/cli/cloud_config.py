@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from nodeattrs.cli.checks import add_checking, finish, words_of
-from nodeattrs.cli.options import actions_of, add_budget, add_output, add_run_code, path_of, settings_of
+from nodeattrs.cli.exits import DONE, FAILED, UNKNOWN_LAYER
+from nodeattrs.cli.options import (
+    actions_of,
+    add_budget,
+    add_output,
+    add_run_code,
+    add_strict,
+    path_of,
+    settings_of,
+)
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.cloudinit import Blob, CloudPart, Given, Merged
+    from nodeattrs.adapters.cloudinit import Blob, CloudPart, Given, InstanceData, Merged
     from nodeattrs.reports.findings import Finding
 
 SUMMARY = "merge cloud-init user-data offline, and say why"
@@ -56,7 +65,7 @@ _LAYERS = (
     ("datasource", "the config of the data source"),
     ("cmdline", "the kernel command line, as /proc/cmdline has it"),
     ("runtime", "the runtime configuration file"),
-    ("builtin", "the built-in values"),
+    ("builtin", "the built-in values; a release, such as 26.2, stands for its own"),
 )
 
 
@@ -86,6 +95,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             _add_traceback(one)
             continue
         _add_merging(one)
+        add_strict(one)
         add_run_code(one)
         if name != "check":
             one.add_argument(
@@ -118,6 +128,18 @@ def _add_merging(parser: argparse.ArgumentParser) -> None:
         "--how",
         metavar="DEFINITION",
         help="what if every part had this definition: append, prepend, replace, deep, or list(...)+dict(...)",
+    )
+    group.add_argument(
+        "--cloud-init",
+        choices=("22.4", "23.1", "23.4", "24.1", "26.2"),
+        default="26.2",
+        help="the release whose rules apply (default: 26.2)",
+    )
+    group.add_argument(
+        "--instance-data",
+        metavar="FILE",
+        help="what templates are rendered with: instance-data-sensitive.json of a machine, or what `cloud-init query "
+        "--all` prints (default: a template is a layer that nobody can read)",
     )
     layers = parser.add_argument_group("layers", "with any of these, user-data is one layer of several")
     layers.add_argument("--confd", metavar="FILE", help="a cloud.cfg with its cloud.cfg.d, or a folder of *.cfg")
@@ -168,7 +190,8 @@ def _merge(options: argparse.Namespace, terminal: Terminal) -> int:
         terminal.text(merged.text)
     else:
         terminal.text(yaml_text(config))
-    return 0 if merged.ok or options.lenient else 1
+    unknown = _undecided(merged, terminal)
+    return unknown if merged.ok or options.lenient else FAILED
 
 
 def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -180,7 +203,8 @@ def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
     terminal.warn(_wanted(merged, options))
     paths = tuple(map(path_of, options.path))
     terminal.report(explained_config(merged, paths, options.steps, options.all))
-    return 0
+    is_decided = paths and not any(merged.trace(path).unknown for path in paths)
+    return DONE if is_decided else _undecided(merged, terminal)
 
 
 def _check(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -205,52 +229,99 @@ def _merged(options: argparse.Namespace) -> tuple[Merged, Merged]:
     from nodeattrs.adapters.cloudinit import merge
 
     words_of(options, "ignore")
-    mode: Any = options.mode
-    user = merge(_parts(options), mode=mode, how=_definition(options.how))
-    layers: dict[str, Any] = {name: _layer(name, getattr(options, name), mode) for name, _ in _LAYERS}
+    rules: dict[str, Any] = {"mode": options.mode, "cloud_init": options.cloud_init}
+    if options.instance_data is not None:
+        rules["instance_data"] = _instance_data(options.instance_data)
+    machines = _given(options)
+    user = merge(_unpacked(options, machines), how=_definition(options.how), **rules)
+    layers: dict[str, Any] = {name: _layer(name, getattr(options, name), rules) for name, _ in _LAYERS}
     given = {name: layer for name, layer in layers.items() if layer is not None}
+    for name in ("vendor", "vendor2"):
+        beside = [blob for machine in machines for blob in getattr(machine, name)]
+        if beside and name not in given:
+            given[name] = merge(beside, **rules)
     if not given and options.confd is None:
-        return user, user
+        return _known(user, options), user
     from pathlib import Path
 
     from nodeattrs.adapters.cloudinit import merge_layers, read_confd
 
     if options.confd is not None:
-        given["confd"] = read_confd(Path(options.confd), mode=mode)
-    return user, merge_layers(user=user, mode=mode, **given)
+        given["confd"] = read_confd(Path(options.confd), **rules)
+    return user, _known(merge_layers(user=user, **rules, **given), options)
 
 
-def _layer(name: str, files: list[str] | None, mode: Any) -> Any:
+def _known(merged: Merged, options: argparse.Namespace) -> Merged:
+    """The same. raises: UnknownLayer, where somebody asked to be strict and not all of it can be read"""
+    if options.strict:
+        from nodeattrs.core.fold import refuse_unknown
+
+        refuse_unknown(merged.unknown.values())
+    return merged
+
+
+def _undecided(merged: Merged, terminal: Terminal) -> int:
+    """Name the layers that cannot be read and may override what was shown; the exit code."""
+    rows = [(layer.origin.at(()), layer.value.reason) for layer in merged.unknown.values()]
+    terminal.warn([f"the config may be overridden by {origin}: {why}" for origin, why in rows], "unknown-layer")
+    return UNKNOWN_LAYER if rows else DONE
+
+
+def _instance_data(file: str) -> InstanceData:
+    from pathlib import Path
+
+    from nodeattrs.adapters.cloudinit import InstanceData
+
+    return InstanceData.read(Path(file))
+
+
+def _layer(name: str, files: list[str] | None, rules: dict[str, Any]) -> Any:
     """What one layer says: vendor-data is merged like user-data, all else is one config."""
     if not files:
         return None
-    from nodeattrs.adapters.cloudinit import CloudPart, config_of_cmdline, merge
+    from nodeattrs.adapters.cloudinit import CloudPart, ReleaseName, merge, release_of
     from nodeattrs.errors import BadArgument
 
     if name in ("vendor", "vendor2"):
         from nodeattrs.adapters.cloudinit import vendor_in
 
-        return merge([blob for file in files for blob in vendor_in(_blob(file))], mode=mode)
+        return merge([blob for file in files for blob in vendor_in(_blob(file))], **rules)
     if name != "extra" and len(files) > 1:
         raise BadArgument(f"--{name} is one file", hint="merge several first, or use --extra")
+    if name == "builtin" and files[0] in get_args(ReleaseName):
+        return release_of(files[0]).builtin
     parts = []
     for file in files:
         blob = _blob(file)
         text = blob.content if isinstance(blob.content, str) else blob.content.decode("utf-8", "surrogateescape")
         if name == "cmdline":
-            parts.append(CloudPart(config_of_cmdline(text), filename="kernel command line", file=blob.file, line=None))
+            parts.append(_cmdline(text, blob.file, rules["cloud_init"]))
         else:
             parts.append(CloudPart(text, filename=file, file=blob.file))
     return parts if name == "extra" else parts[0]
 
 
+def _cmdline(text: str, file: str | None, cloud_init: str) -> CloudPart:
+    """The kernel command line, as /proc/cmdline or, of a container, /proc/1/cmdline has it."""
+    from nodeattrs.adapters.cloudinit import CloudPart, config_of_cmdline
+
+    line = text.replace("\0", " ").strip()
+    return CloudPart(config_of_cmdline(line, cloud_init), filename="kernel command line", file=file, line=None)
+
+
 def _parts(options: argparse.Namespace) -> list[CloudPart]:
+    return _unpacked(options, _given(options))
+
+
+def _unpacked(options: argparse.Namespace, machines: list[Given]) -> list[CloudPart]:
     from pathlib import Path
 
     from nodeattrs.adapters.cloudinit import unpack
 
     root = Path(options.include_root) if options.include_root is not None else None
-    blobs = [blob for one in _given(options) for blob in one.user]
+    blobs: list[Any] = []
+    for one in machines:
+        blobs += [one.layer] if one.unknown else one.user
     return unpack(blobs, launch_index=options.launch_index, include_root=root)
 
 

@@ -27,8 +27,15 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.custom import ENTRY_POINTS, register_merger, registered_mergers, unregister_merger
     from nodeattrs.adapters.cloudinit.faults import CloudConfigError, kind_of
     from nodeattrs.adapters.cloudinit.inputs import Given, given_in, vendor_in
-    from nodeattrs.adapters.cloudinit.layers import config_of_cmdline, merge_confd, merge_layers, read_confd
+    from nodeattrs.adapters.cloudinit.layers import (
+        config_of_cmdline,
+        merge_confd,
+        merge_layers,
+        read_confd,
+        url_of_cmdline,
+    )
     from nodeattrs.adapters.cloudinit.lints import WARNINGS, Warned, refuse_unknown_options
+    from nodeattrs.adapters.cloudinit.merged import Merged
     from nodeattrs.adapters.cloudinit.mergers import (
         CONFIG_DEFAULT,
         PART_DEFAULT,
@@ -42,9 +49,11 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.merging import WORDS, merge_many, merge_values, word_or_definition
     from nodeattrs.adapters.cloudinit.packing import pack
     from nodeattrs.adapters.cloudinit.parts import MAX_BYTES, CloudPart, dumped, load_config
+    from nodeattrs.adapters.cloudinit.releases import Release, ReleaseName, release_of
     from nodeattrs.adapters.cloudinit.steps import Change, PartChanges, PartReport
+    from nodeattrs.adapters.cloudinit.templates import InstanceData
     from nodeattrs.adapters.cloudinit.unpacking import Blob, blob_of, unpack
-    from nodeattrs.adapters.cloudinit.userdata import Merged, merge
+    from nodeattrs.adapters.cloudinit.userdata import merge
 
 _HOMES = {
     "CONFIG_DEFAULT": "mergers",
@@ -59,11 +68,14 @@ _HOMES = {
     "CloudPart": "parts",
     "Definition": "mergers",
     "Given": "inputs",
-    "Merged": "userdata",
+    "InstanceData": "templates",
+    "Merged": "merged",
     "MergerSpec": "mergers",
     "Mode": "mergers",
     "PartChanges": "steps",
     "PartReport": "steps",
+    "Release": "releases",
+    "ReleaseName": "releases",
     "Warned": "lints",
     "blob_of": "unpacking",
     "config_of_cmdline": "layers",
@@ -83,9 +95,11 @@ _HOMES = {
     "refuse_unknown_options": "lints",
     "register_merger": "custom",
     "registered_mergers": "custom",
+    "release_of": "releases",
     "take_definition": "mergers",
     "unpack": "unpacking",
     "unregister_merger": "custom",
+    "url_of_cmdline": "layers",
     "vendor_in": "inputs",
     "word_or_definition": "merging",
 }
@@ -103,11 +117,14 @@ __all__ = [
     "CloudPart",
     "Definition",
     "Given",
+    "InstanceData",
     "Merged",
     "MergerSpec",
     "Mode",
     "PartChanges",
     "PartReport",
+    "Release",
+    "ReleaseName",
     "Warned",
     "blob_of",
     "config_of_cmdline",
@@ -127,9 +144,11 @@ __all__ = [
     "refuse_unknown_options",
     "register_merger",
     "registered_mergers",
+    "release_of",
     "take_definition",
     "unpack",
     "unregister_merger",
+    "url_of_cmdline",
     "vendor_in",
     "word_or_definition",
 ]

@@ -20,6 +20,7 @@ from nodeattrs.adapters.cloudinit.unpacking import Blob, blob_of
 from nodeattrs.core.borders import taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import dig
 from nodeattrs.errors import DocumentError, TooMuch
@@ -61,6 +62,11 @@ class Given:
     vendor: tuple[Blob, ...] = ()
     vendor2: tuple[Blob, ...] = ()
     unknown: str = ""
+
+    @property
+    def layer(self) -> Layer:
+        """In place of what cannot be read."""
+        return Layer.unknown(self.address, self.origin, self.unknown)
 
 
 @taking(budget=Budget | None)
