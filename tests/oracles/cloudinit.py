@@ -174,7 +174,7 @@ def spelled(value: Any, ordered: bool = True, above: tuple[int, ...] = ()) -> st
 
 def agree(sort: str, theirs: tuple[str, Any], mine: tuple[str, Any], release: str) -> bool:
     """Whether two answers are the same; of errors it counts that there is one."""
-    if theirs[0] == "error" or mine[0] == "error":
+    if theirs[0] != mine[0] or theirs[0] == "error":
         return theirs[0] == mine[0]
     ordered = sort != "machine"  # the merged files, sorted by key, are read again
     if sort == "userdata" and not release_of(release).notes:  # nothing tells the rejected parts from those that failed

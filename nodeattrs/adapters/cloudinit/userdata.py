@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from nodeattrs.adapters.cloudinit.custom import BUILT_IN
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.adapters.cloudinit.merged import Merged, Rules
 from nodeattrs.adapters.cloudinit.mergers import (
@@ -110,12 +111,14 @@ def _merged(parts: Iterable[CloudPart | Layer], rules: Rules, budget: Budget) ->
 
 
 _READ_IN_A_STEP = 100
+_MET_IN_A_STEP = 50
 
 
 class _Effort:
     """What joining one part after the other takes.
 
-    Each may make the result anew, and the result is no larger than all that was read before.
+    A join makes the maps and lists anew in which old and new meet; a patch, or a merger of somebody's own, all of the
+    result, which is no larger than what was read before.
     """
 
     def __init__(self, budget: Budget) -> None:
@@ -123,9 +126,25 @@ class _Effort:
         self._read = 0
 
     def next(self, text: str) -> None:
-        """One more part joins. raises: TooMuch"""
-        self.budget.steps(self._read // _READ_IN_A_STEP)
+        """One more part is read. raises: TooMuch"""
+        self.budget.steps()
         self._read += len(text)
+
+    def all(self) -> None:
+        """It may make all of the result anew. raises: TooMuch"""
+        self.budget.steps(self._read // _READ_IN_A_STEP)
+
+    def meeting(self, before: Any, laid: Any) -> None:
+        """It is laid over what was there. cost: one visit for each part of what is laid. raises: TooMuch"""
+        size, pairs = 0, [(before, laid)]
+        while pairs:
+            old, new = pairs.pop()
+            size += len(old) if isinstance(old, (dict, list, str)) else 0
+            if isinstance(old, dict) and isinstance(new, dict):
+                pairs += [(old[key], inner) for key, inner in new.items() if key in old]
+            elif isinstance(old, list) and isinstance(new, list):
+                pairs += zip(old, new, strict=False)
+        self.budget.steps(size // _MET_IN_A_STEP)
 
     def read(self, text: str, config: Any) -> None:
         """What a text says; only where it has aliases this may be more than it wrote. raises: TooMuch, TooDeep"""
@@ -216,6 +235,7 @@ class _Run:
             if part.body == b"":
                 raise CloudConfigError("value", "the part holds parts, and no text")
             if part.type == JSONP:
+                self.effort.all()
                 from nodeattrs.adapters.cloudinit.patching import changes_in, given_in, operations_of
 
                 operations = operations_of(part.text)
@@ -228,6 +248,10 @@ class _Run:
             used, source = self._used(own, source)
             policy = policy_of(used, self.mode)
             laid = Part(rest, number)
+            if all(name in BUILT_IN for name in used.names()):
+                self.effort.meeting(folding.result.value, rest)
+            else:
+                self.effort.all()
             lay(folding, laid, policy)
             self.joinings.append(Joining(number, part, name, policy, laid))
             if own:
