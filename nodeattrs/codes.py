@@ -718,6 +718,11 @@ A setting of vendor-data at which cloud-init stops.
 vendor_data: {enabled: true, disabled_handlers: 5}
 Write a list of content types.
 
+NA1135 value
+A scalar that its tag cannot mean, at which cloud-init itself fails; or a part that has no text at all.
+a: !!bool maybe
+Leave the tag out, or quote the text.
+
 NA1151 no-dict-merger
 A definition without a dict merger drops the whole part.
 merge_how: list(append)

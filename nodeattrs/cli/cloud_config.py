@@ -20,7 +20,7 @@ from nodeattrs.cli.options import (
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.cloudinit import Blob, CloudPart, Given, InstanceData, Merged
+    from nodeattrs.adapters.cloudinit import Blob, CloudPart, Given, Instance, InstanceData, Merged
     from nodeattrs.reports.findings import Finding
 
 SUMMARY = "merge cloud-init user-data offline, and say why"
@@ -47,6 +47,7 @@ examples:
 examples:
   nodeattrs cloud-config explain base.yaml web.yaml                      what each part changed
   nodeattrs cloud-config explain base.yaml web.yaml --path runcmd.0
+  nodeattrs cloud-config explain --instance /var/lib/cloud/instance      a machine, and where it differs
 """,
     "check": """\
 docs/cloudinit.md has a section for each warning, and `nodeattrs codes CODE` explains one
@@ -81,7 +82,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         one.add_argument(
             "files",
             metavar="FILE",
-            nargs="+",
+            nargs="*" if name == "explain" else "+",
             help="user-data of any kind, in order: files, folders, a plan or state of Terraform as JSON, a secret of "
             "Cluster API; - is standard input",
         )
@@ -113,6 +114,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             )
             one.add_argument(
                 "--all", action="store_true", help="with --path: also the lines that decided how it merged"
+            )
+            one.add_argument(
+                "--instance",
+                metavar="DIR",
+                help="instead of files: a machine, such as /var/lib/cloud/instance, the root of its disk, or a folder "
+                "with copies of its files; also says where it differs from what they give",
             )
             one.add_argument(
                 "--steps", action="store_true", help="also what each part changed (default: without --path)"
@@ -199,10 +206,20 @@ def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
 
     if options.all and not options.path:
         options.refuse("--all names what decided about a path, so it needs --path")
-    _, merged = _merged(options)
-    terminal.warn(_wanted(merged, options))
     paths = tuple(map(path_of, options.path))
-    terminal.report(explained_config(merged, paths, options.steps, options.all))
+    if options.instance is None:
+        if not options.files:
+            options.refuse("name at least one FILE, or --instance DIR")
+        _, merged = _merged(options)
+        terminal.warn(_wanted(merged, options))
+        terminal.report(explained_config(merged, paths, options.steps, options.all))
+    else:
+        if options.files:
+            options.refuse("--instance reads the files of the machine: name no others")
+        instance = _instance(options)
+        merged = instance.merged
+        terminal.warn(_wanted(merged, options))
+        terminal.report(explained_config(merged, paths, options.steps, options.all, instance))
     is_decided = paths and not any(merged.trace(path).unknown for path in paths)
     return DONE if is_decided else _undecided(merged, terminal)
 
@@ -244,11 +261,23 @@ def _merged(options: argparse.Namespace) -> tuple[Merged, Merged]:
         return _known(user, options), user
     from pathlib import Path
 
-    from nodeattrs.adapters.cloudinit import merge_layers, read_confd
+    from nodeattrs.adapters.cloudinit import merge_layers, read_confd, url_of_cmdline
 
+    if "cmdline" in given:
+        given["config_url"] = url_of_cmdline(given["cmdline"].headers["cmdline"])
     if options.confd is not None:
         given["confd"] = read_confd(Path(options.confd), **rules)
     return user, _known(merge_layers(user=user, **rules, **given), options)
+
+
+def _instance(options: argparse.Namespace) -> Instance:
+    from pathlib import Path
+
+    from nodeattrs.adapters.cloudinit import read_instance
+
+    instance = read_instance(Path(options.instance), options.cloud_init)
+    _known(instance.merged, options)
+    return instance
 
 
 def _known(merged: Merged, options: argparse.Namespace) -> Merged:
@@ -279,7 +308,7 @@ def _layer(name: str, files: list[str] | None, rules: dict[str, Any]) -> Any:
     """What one layer says: vendor-data is merged like user-data, all else is one config."""
     if not files:
         return None
-    from nodeattrs.adapters.cloudinit import CloudPart, ReleaseName, merge, release_of
+    from nodeattrs.adapters.cloudinit import CloudPart, ReleaseName, config_of_cmdline, merge, release_of
     from nodeattrs.errors import BadArgument
 
     if name in ("vendor", "vendor2"):
@@ -295,18 +324,13 @@ def _layer(name: str, files: list[str] | None, rules: dict[str, Any]) -> Any:
         blob = _blob(file)
         text = blob.content if isinstance(blob.content, str) else blob.content.decode("utf-8", "surrogateescape")
         if name == "cmdline":
-            parts.append(_cmdline(text, blob.file, rules["cloud_init"]))
+            text = text.replace("\0", " ").strip()  # /proc/1/cmdline of a container has zeros
+            config = config_of_cmdline(text, rules["cloud_init"])
+            whole = {"cmdline": text}
+            parts.append(CloudPart(config, filename="kernel command line", headers=whole, file=blob.file, line=None))
         else:
             parts.append(CloudPart(text, filename=file, file=blob.file))
     return parts if name == "extra" else parts[0]
-
-
-def _cmdline(text: str, file: str | None, cloud_init: str) -> CloudPart:
-    """The kernel command line, as /proc/cmdline or, of a container, /proc/1/cmdline has it."""
-    from nodeattrs.adapters.cloudinit import CloudPart, config_of_cmdline
-
-    line = text.replace("\0", " ").strip()
-    return CloudPart(config_of_cmdline(line, cloud_init), filename="kernel command line", file=file, line=None)
 
 
 def _parts(options: argparse.Namespace) -> list[CloudPart]:

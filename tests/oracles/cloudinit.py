@@ -115,7 +115,7 @@ class Ours:
         handled = [one for one in merged.parts if one.definition or one.error or one.status == "merged"]
         rows = [(one.filename, one.part.type, one.status) for one in handled if one.kind != "template"]
         merged.changes()
-        for key in list(merged.value)[:2]:
+        for key in list(merged.value)[:2] if isinstance(merged.value, dict) else ():
             merged.explain((key,))
         return merged.config, rows, merged.text
 

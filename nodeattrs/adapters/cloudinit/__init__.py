@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.custom import ENTRY_POINTS, register_merger, registered_mergers, unregister_merger
     from nodeattrs.adapters.cloudinit.faults import CloudConfigError, kind_of
     from nodeattrs.adapters.cloudinit.inputs import Given, given_in, vendor_in
+    from nodeattrs.adapters.cloudinit.instance import Differing, Instance, read_instance
     from nodeattrs.adapters.cloudinit.layers import (
         config_of_cmdline,
         merge_confd,
@@ -67,7 +68,9 @@ _HOMES = {
     "CloudConfigError": "faults",
     "CloudPart": "parts",
     "Definition": "mergers",
+    "Differing": "instance",
     "Given": "inputs",
+    "Instance": "instance",
     "InstanceData": "templates",
     "Merged": "merged",
     "MergerSpec": "mergers",
@@ -92,6 +95,7 @@ _HOMES = {
     "pack": "packing",
     "parse_definition": "mergers",
     "read_confd": "layers",
+    "read_instance": "instance",
     "refuse_unknown_options": "lints",
     "register_merger": "custom",
     "registered_mergers": "custom",
@@ -116,7 +120,9 @@ __all__ = [
     "CloudConfigError",
     "CloudPart",
     "Definition",
+    "Differing",
     "Given",
+    "Instance",
     "InstanceData",
     "Merged",
     "MergerSpec",
@@ -141,6 +147,7 @@ __all__ = [
     "pack",
     "parse_definition",
     "read_confd",
+    "read_instance",
     "refuse_unknown_options",
     "register_merger",
     "registered_mergers",

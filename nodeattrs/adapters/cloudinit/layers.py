@@ -8,6 +8,7 @@ everything.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -319,6 +320,7 @@ def merge_layers(
     vendor: Source | None = None,
     datasource: Any = None,
     cmdline: Source | None = None,
+    config_url: str | None = None,
     runtime: Source | None = None,
     confd: Source | None = None,
     builtin: Source | None = None,
@@ -334,6 +336,7 @@ def merge_layers(
     env:     the file that the environment names
     user, vendor2, vendor: merged user-data and vendor-data, as `Merged` or as the text of the merged file
     datasource: the config of the data source; what is no mapping is skipped
+    config_url: from where cloud-init fetches one more file of the folder, as the kernel command line names it
     cmdline, runtime, confd, builtin: what the base is made of: kernel command line, runtime file,
              configuration folder, built-in values; or all of it as *base*
     cloud_init: the release whose rules apply; its built-in values count for the switches below if none are given
@@ -354,13 +357,24 @@ def merge_layers(
     strong: list[tuple[str, Any]] = [(f"extra file {number}", source) for number, source in enumerate(extra, 1)]
     strong.append(("environment file", env))
     weak = [("data source", datasource), ("kernel command line", cmdline), ("runtime file", runtime)]
-    weak += [("conf.d", confd), ("built-in", builtin), ("base", base)]
+    weak += [(_URL_FILE, _fetched(config_url, confd)), ("conf.d", confd), ("built-in", builtin), ("base", base)]
 
     def fold() -> _Fold:
         return _Fold(mode, cloud_init, instance_data)
 
     given = _switched(given, strong[-1:], weak, fold)
     return _layered(fold(), [*strong, *given.items()], weak)
+
+
+_URL_FILE = "91_kernel_cmdline_url.cfg"
+
+
+def _fetched(url: str | None, confd: Any) -> Layer | None:
+    """The file that cloud-init fetches; None where the folder has it already."""
+    is_there = isinstance(confd, Merged) and any(part.filename == _URL_FILE for part in confd.parts)
+    if url is None or is_there:
+        return None
+    return Layer.unknown(_URL_FILE, Origin("layer", "kernel command line"), f"it is fetched from {url}")
 
 
 def _layered(fold: _Fold, named: Iterable[tuple[str, Any]], weak: Iterable[tuple[str, Any]]) -> Merged:
@@ -415,7 +429,9 @@ def _switched(
 
 def _names(source: Any, key: str) -> bool:
     """Whether a layer may have a key."""
-    return key in source if isinstance(source, dict) else key in str(getattr(source, "text", source))
+    if isinstance(source, dict):
+        return key in source
+    return re.search(rf"\b{key}\b", str(getattr(source, "text", source))) is not None
 
 
 def _is_on(value: Any) -> bool:

@@ -105,7 +105,7 @@ class InstanceData:
             return ()
         if "\n".join(_MARK.sub("", row) for row in rows) != text:
             return ()
-        found, last = [], template.count("\n") + 1
+        found, last = [], template.removesuffix("\n").count("\n") + 1
         for row in reversed(rows):
             marks = _MARK.findall(row)
             last = int(marks[-1]) if marks else last

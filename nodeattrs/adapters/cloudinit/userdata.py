@@ -189,7 +189,8 @@ class _Run:
     def _template(self, number: int, part: CloudPart, name: str) -> PartReport:
         """A template and what it is rendered to, which is handled as if it stood there; a patch is a config there."""
         title = PartReport(number, part, name, "template").title
-        origin = Origin("part", "" if title == part.file else title, part.file or name, part.line)
+        alone = part.file is None or title == part.file
+        origin = Origin("part", "" if alone else title, part.file or name, part.line)
         try:
             template = None if part.lines else template_in(part.text)
             if template is None:
