@@ -121,6 +121,14 @@ class TestTerraform:
         (one,) = given_in("{ not: json")
         assert one.user[0].content == "{ not: json"
 
+    def test_odd_addresses_are_none(self) -> None:
+        rows = [{"address": {"a": 1}, "values": {"user_data": TEXT}}, "x", {"values": 5}]
+        with pytest.raises(CloudConfigError):
+            given_in(json.dumps({"format_version": "1", "values": {"root_module": {"resources": rows}}}))
+
+    def test_half_of_a_surrogate_pair_is_no_base64(self) -> None:
+        assert given_in("\ud800")[0].user[0].content == "\ud800"
+
 
 SECRET = """\
 apiVersion: v1

@@ -203,8 +203,9 @@ class TestOddFiles:
         message = f"MIME-Version: 1.0\nContent-Type: message/rfc822\n\n{inner}"
         assert [part.filename for part in merge([message]).parts] == ["part-001", "part-002", "part-002"]
 
-    def test_a_part_that_has_no_text_fails(self):
-        merged = merge(["#cloud-config-archive\n- {content: [], type: Text/Cloud-Config}"])
+    @pytest.mark.parametrize("content", ["[]", "5"])
+    def test_a_part_that_has_no_text_fails(self, content: str):
+        merged = merge([f"#cloud-config-archive\n- {{content: {content}, type: Text/Cloud-Config}}"])
         assert [kind_of(part.error) for part in merged.parts if part.error] == ["value"]
 
 

@@ -115,7 +115,7 @@ def unwrapped(blob: Blob, is_packed: bool = False) -> Blob:
 
     is_packed: whether it is known that it is base64, whatever it holds
     """
-    data = blob.content if isinstance(blob.content, bytes) else blob.content.encode("utf-8", "surrogateescape")
+    data = blob.content if isinstance(blob.content, bytes) else blob.content.encode("utf-8", "surrogatepass")
     if not _BASE64.fullmatch(data):
         return blob
     try:
@@ -212,7 +212,7 @@ def _of_terraform(document: Any, file: str) -> Iterator[Given]:
         for path, resource in _resources(dig(tree, (*top, "root_module")), (*top, "root_module")):
             if top[0] == "prior_state" and resource.get("mode") != "data" and "planned_values" in tree:
                 continue
-            for where, written in _written(resource, known_later.get(resource.get("address"), {})):
+            for where, written in _written(resource, known_later.get(str(resource.get("address")), {})):
                 one = _given(document, file, str(resource.get("address", "")), (*path, "values", *where), written)
                 if where == ("rendered",):
                     later.append(one)

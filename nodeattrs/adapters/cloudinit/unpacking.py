@@ -158,7 +158,10 @@ class _Unpacking:
 
     def _unpacked(self, content: str | bytes) -> bytes:
         """The bytes of a blob, one layer of gzip removed."""
-        data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+        try:
+            data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+        except UnicodeEncodeError as error:
+            raise CloudConfigError("encoding", "half of a surrogate pair, which no file can hold") from error
         self.budget.whole().bytes(len(data))
         if data[:2] == b"\x1f\x8b":
             self.plain = ""
@@ -274,7 +277,7 @@ class _Unpacking:
 
     def _part(self, leaf: Message, attached: _Attached) -> CloudPart:
         payload = self._payload(leaf)
-        body = b"" if payload is None else payload
+        body = payload if isinstance(payload, (str, bytes)) else b""  # it holds parts, or a number of an archive
         kind = leaf.get_content_type()
         name = leaf.get_filename() or f"part-{self.walked:03d}"  # one in a message has none, and is counted from 0
         self.walked += 1

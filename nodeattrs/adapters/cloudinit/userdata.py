@@ -234,7 +234,7 @@ class _Run:
         try:
             self.effort.next(part.text)
             if part.body == b"":
-                raise CloudConfigError("value", "the part holds parts, and no text")
+                raise CloudConfigError("value", "the part holds something else than text")
             if part.type == JSONP:
                 self.effort.all()
                 from nodeattrs.adapters.cloudinit.patching import changes_in, given_in, operations_of
