@@ -6,13 +6,11 @@ looked at here.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.adapters.cloudinit.parts import type_of_text
@@ -20,10 +18,12 @@ from nodeattrs.adapters.cloudinit.unpacking import Blob, blob_of
 from nodeattrs.core.borders import taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import dig
 from nodeattrs.errors import DocumentError, TooMuch
+
+if TYPE_CHECKING:
+    from nodeattrs.core.fold import Layer
 
 _USER_DATA = (
     ("user_data",), ("user_data_base64",), ("custom_data",), ("metadata", "user-data"), ("metadata", "user_data"),
@@ -40,9 +40,9 @@ _FILES = {
 }
 """The names in a folder that is one machine's, as cloud-init and the data source NoCloud have them."""
 
-_BASE64 = re.compile(rb"[A-Za-z0-9+/\s]+={0,2}\s*")
-_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_SECRET = re.compile(r"""^\s*["']?kind["']?\s*:\s*["']?(?:Secret|List)\b""", re.MULTILINE)
+_BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/= \t\r\n"
+_HASH = r"[0-9a-f]{40}|[0-9a-f]{64}"
+_SECRET = r"""(?m)^\s*["']?kind["']?\s*:\s*["']?(?:Secret|List)\b"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,8 @@ class Given:
     @property
     def layer(self) -> Layer:
         """In place of what cannot be read."""
+        from nodeattrs.core.fold import Layer
+
         return Layer.unknown(self.address, self.origin, self.unknown)
 
 
@@ -116,8 +118,11 @@ def unwrapped(blob: Blob, is_packed: bool = False) -> Blob:
     is_packed: whether it is known that it is base64, whatever it holds
     """
     data = blob.content if isinstance(blob.content, bytes) else blob.content.encode("utf-8", "surrogatepass")
-    if not _BASE64.fullmatch(data):
+    if data.translate(None, _BASE64):
         return blob
+    import base64
+    import binascii
+
     try:
         content = base64.b64decode(data)
     except binascii.Error:
@@ -180,7 +185,7 @@ def _collected(blob: Blob, budget: Budget) -> list[Given] | None:
     file = blob.file or "user-data"
     if text.lstrip().startswith("{"):
         return _of_json(text, file, budget)
-    if type_of_text(text) is not None or not _SECRET.search(text) or "apiVersion" not in text:
+    if type_of_text(text) is not None or not re.search(_SECRET, text) or "apiVersion" not in text:
         return None
     return list(_of_yaml(text, file, budget))
 
@@ -265,7 +270,7 @@ def _given(
 ) -> Given:
     line, column = document.place(path)
     origin = Origin("resource", address, file, line + first, column)
-    if written is None or _HASH.fullmatch(written):
+    if written is None or re.fullmatch(_HASH, written):
         why = "is known after the plan is applied" if written is None else "only its hash is there"
         return Given(address, origin, (), unknown=why)
     return Given(address, origin, (unwrapped(Blob(written, file, packed=True), is_packed),))
@@ -280,7 +285,7 @@ def _of_yaml(text: str, file: str, budget: Budget) -> Iterator[Given]:
 
     first = 0
     for piece in re.split(r"^---(?=\s)", text, flags=re.MULTILINE):
-        if _SECRET.search(piece):
+        if re.search(_SECRET, piece):
             yield from _secrets(parse(piece, file, "yaml", budget), file, first)
         first += piece.count("\n")
 
@@ -312,4 +317,4 @@ _IGNITION = "is for Ignition, not for cloud-init"
 
 
 def _is_ignition(form: Any) -> bool:
-    return form in ("ignition", base64.b64encode(b"ignition").decode())
+    return form in ("ignition", "aWduaXRpb24=")

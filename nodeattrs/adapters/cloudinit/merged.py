@@ -14,10 +14,8 @@ from nodeattrs.adapters.cloudinit.mergers import Definition, Mode
 from nodeattrs.adapters.cloudinit.parts import JSONP, dumped, independent, measured
 from nodeattrs.adapters.cloudinit.releases import Release
 from nodeattrs.adapters.cloudinit.steps import PartReport, Row, Step, steps_of
-from nodeattrs.adapters.cloudinit.templates import InstanceData
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Cause, Claim, Locator, Origin
-from nodeattrs.core.fold import Layer
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT, as_path, dig
 from nodeattrs.core.tree import Path as TreePath
@@ -25,6 +23,8 @@ from nodeattrs.core.tree import Path as TreePath
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.lints import Warned
     from nodeattrs.adapters.cloudinit.steps import PartChanges
+    from nodeattrs.adapters.cloudinit.templates import InstanceData
+    from nodeattrs.core.fold import Layer
     from nodeattrs.core.trace import Trace
     from nodeattrs.core.walk import Setting, Walk
 

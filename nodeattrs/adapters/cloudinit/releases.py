@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from nodeattrs.errors import BadArgument
 
 ReleaseName = Literal["22.4", "23.1", "23.4", "24.1", "26.2"]
-"""The releases that can be asked for; one between two of them is as the older one, but for `SINCE`."""
+"""The releases that can be asked for: what differs began between two of them, as `Release` says."""
 
 NEWEST: ReleaseName = "26.2"
 

@@ -16,7 +16,6 @@ from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.adapters.cloudinit.parts import ARCHIVE, CLOUD_CONFIG, INCLUDES, CloudPart, load_yaml, type_of_text
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
-from nodeattrs.core.fold import Layer
 from nodeattrs.errors import BadArgument, DocumentError, TooMuch, wrong_argument
 
 if TYPE_CHECKING:
@@ -112,7 +111,8 @@ def unpack(
     unpacking = _Unpacking(launch_index, include_root, budget or Budget("user-data"))
     found: list[Any] = []
     for source in sources:
-        found += [source] if isinstance(source, (CloudPart, Layer)) else unpacking.blob(blob_of(source))
+        is_taken = isinstance(source, CloudPart) or hasattr(source, "origin")  # a layer: most merges load no folds
+        found += [source] if is_taken else unpacking.blob(blob_of(source))
     return found
 
 

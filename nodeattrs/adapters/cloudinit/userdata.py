@@ -40,12 +40,10 @@ from nodeattrs.adapters.cloudinit.parts import (
 )
 from nodeattrs.adapters.cloudinit.releases import LATEST, NEWEST, release_of
 from nodeattrs.adapters.cloudinit.steps import Joining, PartReport, Row, Status, status_of
-from nodeattrs.adapters.cloudinit.templates import REDACTED, InstanceData, no_data, template_in
 from nodeattrs.adapters.cloudinit.unpacking import unpack
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import origins_at, sources
 from nodeattrs.core.part import Part
@@ -53,6 +51,9 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError, TooMuch, wrong_argument
 
 if TYPE_CHECKING:
+    from nodeattrs.adapters.cloudinit.templates import InstanceData
+    from nodeattrs.core.fold import Layer
+
     pass
 
 
@@ -60,7 +61,7 @@ HEADERS = ("Merge-Type", "X-Merge-Type")
 _WRITTEN = re.compile(r"^(merge_how|merge_type)\s*:", re.MULTILINE)
 
 
-@taking(launch_index=int | None, include_root=A_PATH | None, budget=Budget | None, instance_data=InstanceData | None)
+@taking(launch_index=int | None, include_root=A_PATH | None, budget=Budget | None)
 def merge(
     parts: Iterable[Any],
     *,
@@ -99,8 +100,19 @@ def merge(
         )
     asked = None if how is None else as_definition(how)
     budget = budget or Budget("user-data")
-    rules = Rules(mode, asked, LATEST if cloud_init == NEWEST else release_of(cloud_init), instance_data)
+    rules = Rules(mode, asked, LATEST if cloud_init == NEWEST else release_of(cloud_init), _known(instance_data))
     return _merged(unpack(parts, launch_index=launch_index, include_root=include_root, budget=budget), rules, budget)
+
+
+def _known(data: Any) -> InstanceData | None:
+    """The instance data that somebody gave; a merge without them loads no templates. raises: BadArgument"""
+    if data is None:
+        return None
+    from nodeattrs.adapters.cloudinit.templates import InstanceData
+
+    if not isinstance(data, InstanceData):
+        raise wrong_argument("instance data", "an InstanceData", data, 'InstanceData({"v1": {...}})')
+    return data
 
 
 def _merged(parts: Iterable[CloudPart | Layer], rules: Rules, budget: Budget) -> Merged:
@@ -168,7 +180,7 @@ class _Run:
 
     def take(self, part: CloudPart | Layer) -> None:
         number = len(self.reports) + 1
-        if isinstance(part, Layer):
+        if not isinstance(part, CloudPart):
             name = part.title or f"part-{number:03d}"
             self.reports.append(
                 self._unknown(number, CloudPart("", filename=name, type="", line=None), name, part, "unknown")
@@ -188,6 +200,9 @@ class _Run:
 
     def _template(self, number: int, part: CloudPart, name: str) -> PartReport:
         """A template and what it is rendered to, which is handled as if it stood there; a patch is a config there."""
+        from nodeattrs.adapters.cloudinit.templates import REDACTED, no_data, template_in
+        from nodeattrs.core.fold import Layer
+
         title = PartReport(number, part, name, "template").title
         alone = part.file is None or title == part.file
         origin = Origin("part", "" if alone else title, part.file or name, part.line)
