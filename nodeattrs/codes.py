@@ -798,6 +798,31 @@ A part that needs a library which is not installed.
 #cloud-config-jsonp without jsonpatch
 pip install 'nodeattrs[cloudinit]'
 
+NA1131 input
+A file or folder that is named as user-data, and has none.
+nodeattrs cloud-config merge plan.json
+Name a file that has some: user-data, a plan of Terraform, a secret of Cluster API, an instance folder.
+
+NA1132 template
+A Jinja template that cannot be rendered, or that asks for something that templates may not do.
+## template: jinja followed by {% if
+Mend the template; `cloud-init query` shows what instance data there is.
+
+NA1133 instance-data
+Instance data that is no JSON map.
+nodeattrs cloud-config merge user-data --instance-data metadata.yaml
+Give what cloud-init keeps in /run/cloud-init/instance-data-sensitive.json, or what `cloud-init query --all` prints.
+
+NA1134 vendor-switch
+A setting of vendor-data at which cloud-init stops.
+vendor_data: {enabled: true, disabled_handlers: 5}
+Write a list of content types.
+
+NA1135 value
+A scalar that its tag cannot mean, at which cloud-init itself fails; or a part that has no text at all.
+a: !!bool maybe
+Leave the tag out, or quote the text.
+
 NA1151 no-dict-merger
 A definition without a dict merger drops the whole part.
 merge_how: list(append)

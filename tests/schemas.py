@@ -481,6 +481,19 @@ OUTPUTS: dict[str, Any] = {
                 "changes": [{"path": "str", "steps": "list", "action": "str", "old?": "any", "new?": "any"}],
             }
         ],
+        "machine?": {
+            "file": "str|null",
+            "differing": [
+                {
+                    "path": "str",
+                    "steps": "list",
+                    "given?": "any",
+                    "has?": "any",
+                    "set_at": ["str"],
+                    "line": "int|null",
+                }
+            ],
+        },
     },
     "cloud-config-check": _CHECK,
 }
