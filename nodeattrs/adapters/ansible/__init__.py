@@ -17,6 +17,7 @@ from nodeattrs.lazily import imported
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.ansible.answers import Variables
+    from nodeattrs.adapters.ansible.because import Mention, group_of, level_of, mentions, reasons
     from nodeattrs.adapters.ansible.faults import WARNINGS, AnsibleError
     from nodeattrs.adapters.ansible.inventory import Inventory
     from nodeattrs.adapters.ansible.levels import LEVELS, MAGIC, SHOWN
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "LEVELS": "levels",
     "MAGIC": "levels",
+    "Mention": "because",
     "SHOWN": "levels",
     "WARNINGS": "faults",
     "AnsibleError": "faults",
@@ -48,10 +50,14 @@ _HOMES = {
     "as_json_text": "printing",
     "as_yaml_text": "printing",
     "graph": "printing",
+    "group_of": "because",
     "grouped": "printing",
+    "level_of": "because",
     "listing": "printing",
+    "mentions": "because",
     "nested_listing": "printing",
     "printed_variables": "printing",
+    "reasons": "because",
 }
 
 __all__ = [
@@ -62,6 +68,7 @@ __all__ = [
     "AnsibleError",
     "InTask",
     "Inventory",
+    "Mention",
     "Playbook",
     "Unsafe",
     "Variables",
@@ -70,10 +77,14 @@ __all__ = [
     "as_json_text",
     "as_yaml_text",
     "graph",
+    "group_of",
     "grouped",
+    "level_of",
     "listing",
+    "mentions",
     "nested_listing",
     "printed_variables",
+    "reasons",
 ]
 
 __getattr__ = imported(__name__, _HOMES)

@@ -200,32 +200,38 @@ class Inventory:
         raises:       AnsibleError, for a file that is broken, unless that is borne
         """
         groups = [group for group in self.tree.groups_of(host) if group.name != "all"]
-        plan = [one for entry in self._order for one in getattr(self, f"_{entry}")(groups, playbook_dir)]
+        beside = self._besides(playbook_dir)
+        plan = [one for entry in self._order for one in getattr(self, f"_{entry}")(groups, beside)]
         plan = [*self._unknown(3), *plan, *nested(host.layers, self.policy), *self._unknown(8)]
-        for number, places in ((9, self._sources.places), (10, [playbook_dir])):
+        for number, places in ((9, self._sources.places), (10, beside)):
             plan += self._files(places, "host_vars", [host.name], number)
         return plan
+
+    def _besides(self, playbook_dir: Path) -> list[Path]:
+        """The playbook's folder; none where its files were laid just before, since they set the same once more."""
+        is_last = self._sources.places[-1:] == [playbook_dir] and self._order == PRECEDENCE
+        return [] if is_last else [playbook_dir]
 
     def _unknown(self, level: int) -> list[Plan]:
         return [Layer.unknown(title(level), one.origin, one.unknown.reason) for one in self._sources.not_run]
 
-    def _all_inventory(self, groups: list[Group], playbook_dir: Path) -> list[Plan]:
+    def _all_inventory(self, groups: list[Group], beside: list[Path]) -> list[Plan]:
         return nested(self.groups["all"].layers, self.policy)
 
-    def _groups_inventory(self, groups: list[Group], playbook_dir: Path) -> list[Plan]:
+    def _groups_inventory(self, groups: list[Group], beside: list[Path]) -> list[Plan]:
         return nested([one for group in groups for one in nested(group.layers, self.policy)], self.policy)
 
-    def _all_plugins_inventory(self, groups: list[Group], playbook_dir: Path) -> list[Plan]:
+    def _all_plugins_inventory(self, groups: list[Group], beside: list[Path]) -> list[Plan]:
         return self._files(self._sources.places, "group_vars", ["all"], 4)
 
-    def _all_plugins_play(self, groups: list[Group], playbook_dir: Path) -> list[Plan]:
-        return self._files([playbook_dir], "group_vars", ["all"], 5)
+    def _all_plugins_play(self, groups: list[Group], beside: list[Path]) -> list[Plan]:
+        return self._files(beside, "group_vars", ["all"], 5)
 
-    def _groups_plugins_inventory(self, groups: list[Group], playbook_dir: Path) -> list[Plan]:
+    def _groups_plugins_inventory(self, groups: list[Group], beside: list[Path]) -> list[Plan]:
         return self._files(self._sources.places, "group_vars", [group.name for group in groups], 6)
 
-    def _groups_plugins_play(self, groups: list[Group], playbook_dir: Path) -> list[Plan]:
-        return self._files([playbook_dir], "group_vars", [group.name for group in groups], 7)
+    def _groups_plugins_play(self, groups: list[Group], beside: list[Path]) -> list[Plan]:
+        return self._files(beside, "group_vars", [group.name for group in groups], 7)
 
     def _files(self, places: Iterable[Path], kind: str, names: list[str], level: int) -> list[Plan]:
         """The files of names in places, those of the later place stronger: one fold for each place."""

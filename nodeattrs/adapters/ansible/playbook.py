@@ -5,7 +5,7 @@ It knows what a task is given; how tasks are found is the matter of `tasks`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from nodeattrs.adapters.ansible import plays, tasks
@@ -152,17 +152,19 @@ class Playbook:
 
     def _plan(self, task: Task, host: Host) -> list[Plan]:
         policy, where, role = self.inventory.policy, task.where, task.where.role
+        defaults = [] if role is None else role.all_defaults()
+        own = [] if role is None else role.all_vars()
         return [
-            *(one for its in task.public for one in its.defaults),
-            *(role.all_defaults() if role is not None else ()),
+            *_besides(defaults, (one for its in task.public for one in its.defaults)),
+            *defaults,
             *task.groups,
             *self._below_roles(where.play, host, task.gathered),
-            *(one for its in task.public for one in its.vars),
-            *(role.all_vars() if role is not None else ()),
+            *_besides(own, (one for its in task.public for one in its.vars)),
+            *own,
             *([Fold(where.around, REPLACE)] if where.around else []),
             *task.included,
             *task.facts,
-            *(role.all_params() if role is not None else ()),
+            *(() if role is None else role.all_params()),
             *nested(list(where.params), REPLACE),
             *nested(self.inventory.extra, policy),
         ]
@@ -233,3 +235,9 @@ class Playbook:
         plan = [*task.where.play.vars(), *task.where.around, *task.where.params, *self.inventory.extra]
         found = laid(Fold((Layer({}), *plan), REPLACE)).result.value
         return found if isinstance(found, dict) else {}
+
+
+def _besides(own: list[Plan], public: Iterable[Plan]) -> list[Plan]:
+    """What all tasks see, without what is laid on top of it once more."""
+    known = set(map(id, own))
+    return [one for one in public if id(one) not in known]

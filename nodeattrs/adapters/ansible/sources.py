@@ -115,9 +115,9 @@ class Sources:
 
     def _unparsed(self, path: Path, reason: str, reasons: list[AnsibleError] | None = None) -> None:
         lines = [error.line for error in reasons or () if error.line is not None]
-        self.warn("unparsed", f"cannot be read: {reason}", self.files.shown(path), lines[-1] if lines else None)
+        self.warn("unparsed", f"no inventory: {reason}", self.files.shown(path), lines[-1] if lines else None)
         if self.config.any_unparsed_is_failed:
-            raise AnsibleError("unparsed", f"cannot be read: {reason}", file=self.files.shown(path))
+            raise AnsibleError("unparsed", f"no inventory: {reason}", file=self.files.shown(path))
 
     # --- the kinds, in the order in which they are tried
 
