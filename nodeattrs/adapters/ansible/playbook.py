@@ -13,7 +13,7 @@ from nodeattrs.adapters.ansible.answers import Variables, laid
 from nodeattrs.adapters.ansible.files import Plan, nested
 from nodeattrs.adapters.ansible.groups import Host
 from nodeattrs.adapters.ansible.inventory import LOCALHOST, Inventory
-from nodeattrs.adapters.ansible.levels import REPLACE
+from nodeattrs.adapters.ansible.levels import MERGE, REPLACE
 from nodeattrs.adapters.ansible.plays import LookUp, Play
 from nodeattrs.adapters.ansible.roles import Asked, Role, Roles, asked_by
 from nodeattrs.adapters.ansible.tasks import Walk
@@ -136,7 +136,7 @@ class Playbook:
                 at = (*play.at, "roles", index)
                 asked: Asked = asked_by(entry, play.document, at)
                 role = reader.read(asked, play.folder)
-                public += role.chain()
+                public.append(role)
                 for one in role.chain():
                     one.runs = not never_runs(asked.body)
                     if not any(one.same_as(other) for other in running):
@@ -155,12 +155,12 @@ class Playbook:
         defaults = [] if role is None else role.all_defaults()
         own = [] if role is None else role.all_vars()
         return [
-            *_besides(defaults, (one for its in task.public for one in its.defaults)),
-            *defaults,
+            *self._exported(task.public, lambda one: one.defaults, defaults),
+            *nested(defaults, policy),
             *task.groups,
             *self._below_roles(where.play, host, task.gathered),
-            *_besides(own, (one for its in task.public for one in its.vars)),
-            *own,
+            *self._exported(task.public, lambda one: one.vars, own),
+            *nested(own, policy),
             *([Fold(where.around, REPLACE)] if where.around else []),
             *task.included,
             *task.facts,
@@ -168,6 +168,15 @@ class Playbook:
             *nested(list(where.params), REPLACE),
             *nested(self.inventory.extra, policy),
         ]
+
+    def _exported(self, public: Iterable[Role], kind: Callable[[Role], list[Plan]], own: list[Plan]) -> list[Plan]:
+        """What roles give to all tasks, each with its dependencies as one; without what counts on top anyway."""
+        known = set() if self.inventory.policy is MERGE else set(map(id, own))
+        found: list[Plan] = []
+        for role in public:
+            plans = [one for its in role.chain() for one in kind(its) if id(one) not in known]
+            found += nested(plans, self.inventory.policy)
+        return found
 
     def _below_roles(self, play: Play, host: Host, gathered: tuple[Layer, ...]) -> list[Plan]:
         """Levels 3 to 14, but without what roles say."""
@@ -235,9 +244,3 @@ class Playbook:
         plan = [*task.where.play.vars(), *task.where.around, *task.where.params, *self.inventory.extra]
         found = laid(Fold((Layer({}), *plan), REPLACE)).result.value
         return found if isinstance(found, dict) else {}
-
-
-def _besides(own: list[Plan], public: Iterable[Plan]) -> list[Plan]:
-    """What all tasks see, without what is laid on top of it once more."""
-    known = set(map(id, own))
-    return [one for one in public if id(one) not in known]

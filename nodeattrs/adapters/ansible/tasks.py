@@ -134,7 +134,7 @@ class Walk:
         by = () if outside.role is None else outside.role.all_params()
         yield from self._tasks_in(replace(inside, params=(*inside.params, *by)), role, arguments)
         if arguments.get("public") is True:
-            self.public.extend(role.chain())
+            self.public.append(role)
 
     def _tasks_in(self, inside: Around, role: Role, arguments: Any) -> Iterator[Task]:
         inside = replace(inside, depth=inside.depth + 1)
@@ -189,7 +189,7 @@ def _imported_in(outside: Around, entries: Any, at: Steps, roles: Roles) -> Iter
         if module == "import_role" and (not isinstance(arguments, dict) or arguments.get("public") is not False):
             asked = asked_of(name_of(arguments), arguments, outside.document, (*at, index))
             role = roles.read(asked, outside.play.folder, outside.role)
-            yield from role.chain()
+            yield role
             yield from imported_by(role, outside, roles)
         elif module == "import_tasks":
             yield from _imported_by_file(outside, arguments, roles)
