@@ -37,6 +37,7 @@ attributes too, so no program need parse the sentence.
     │   ├── FoldNotFound
     │   ├── NoFileFits
     │   ├── NodeNotFound
+    │   ├── NoRevision
     │   └── DataBagItemNotFound
     ├── CannotDecrypt             (also ValueError)     an encrypted value, and no secret or a wrong one
     ├── RecipeFailed                                    cookbook code raised
@@ -280,6 +281,10 @@ class NoFileFits(NotFound):
 
 class NodeNotFound(NotFound):
     """A node that neither the store nor the repository knows."""
+
+
+class NoRevision(NotFound):
+    """A commit, or what it holds, that git does not have here."""
 
 
 class DataBagItemNotFound(NotFound):

@@ -790,6 +790,8 @@ class TestThePage:
         [
             ("docs/cli.md", "true"),
             ("docs/fold.md", "cp cookbooks_example/fold/* ."),
+            ("docs/check.md", "true"),
+            ("docs/in-ci.md", "true"),
             ("README.md", "nodeattrs run --all --quiet --repo cookbooks_example --facts cookbooks_example/facts"),
         ],
     )

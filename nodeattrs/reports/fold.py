@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from nodeattrs.core.changed import Change, changes
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Folded
 from nodeattrs.core.sensitive import Encrypted
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import NoSuchAttribute
-from nodeattrs.reports.changes import Change, changes
 from nodeattrs.reports.explain import Explanation, way_to
 from nodeattrs.reports.fold_text import data
 from nodeattrs.reports.screen import Screen, cut, printable

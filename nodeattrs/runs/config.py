@@ -13,6 +13,10 @@
     [check]
     ignore = ["NA0305", "unknown-type"]
     baseline = "nodeattrs-baseline.json"
+    rules = [{path = "**.password", only = ["data_bags"]}]
+
+    [schema]
+    attributes = "schema/attributes.json"
 
     [facts]
     fauxhai = "../fauxhai"
@@ -53,6 +57,7 @@ from nodeattrs.core.budget import NAMES, Limits
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, near, parse
 from nodeattrs.errors import BadArgument, DocumentError
+from nodeattrs.runs.checks.rule_settings import CheckRule, read_check_rules
 from nodeattrs.runs.defaults import DEFAULT_POLICY, FILE, SETTINGS
 from nodeattrs.runs.fields import Fields
 from nodeattrs.runs.node_files import LEVELS
@@ -134,8 +139,11 @@ class Config:
     check_select, check_ignore: codes of findings, or names: only these count, these do not
     fauxhai:     a folder of platforms in fauxhai's shape, for --platform, or None
     check_baseline: the file of findings that are known, or None; a relative path counts from the repository
+    check_rules: who may set what
+    schema:      the JSON Schema of the nodes' attributes, or None
     chef:        of repositories that were made for Chef
     folds:       name -> a fold of plain files
+    cloud_init:  name -> the files of a set of user-data, by what they are: "files", "vendor", "confd"
     """
 
     allowed: Mapping[str, list[Entry]] = field(default_factory=dict)
@@ -151,8 +159,11 @@ class Config:
     check_ignore: tuple[str, ...] = ()
     check_baseline: str | None = None
     fauxhai: str | None = None
+    check_rules: tuple[CheckRule, ...] = ()
+    schema: str | None = None
     chef: ChefConfig = ChefConfig()
     folds: Mapping[str, PlainFold] = field(default_factory=dict)
+    cloud_init: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
 
 
 def judged(document: Document) -> tuple[Config, list[DocumentError]]:
@@ -167,8 +178,9 @@ def read_config(fields: Fields) -> Config:
     raises: DocumentError, with everything that is wrong with it
     """
     fields.only(_KNOWN, ignore=_CHEFS)
-    fields.only(("select", "ignore", "baseline"), "check", above=_KNOWN)
+    fields.only(("select", "ignore", "baseline", "rules"), "check", above=_KNOWN)
     fields.only(("fauxhai",), "facts", above=_KNOWN)
+    fields.only(("attributes",), "schema", above=_KNOWN)
     config = Config(
         _lists(fields, "allowed"),
         _lists(fields, "blocked"),
@@ -183,8 +195,11 @@ def read_config(fields: Fields) -> Config:
         tuple(_codes(fields, "ignore")),
         fields.text("check", "baseline") or None,
         fields.text("facts", "fauxhai") or None,
+        tuple(read_check_rules(fields)),
+        fields.text("schema", "attributes") or None,
         _chef(fields),
-        {str(name): read_fold(fields, "fold", name) for name in fields.map("fold")},
+        cloud_init={str(name): _set_of(fields, name) for name in fields.map("cloud-init")},
+        folds={str(name): read_fold(fields, "fold", name) for name in fields.map("fold")},
     )
     fields.finish()
     return config
@@ -199,6 +214,19 @@ def read_fold(fields: Fields, *under: Any) -> PlainFold:
         fields.wrong((*under, "syntax"), f"there is no syntax {syntax!r}", f"it is one of {', '.join(SYNTAXES)}")
     policy = fields.text(*under, "policy") or DEFAULT_POLICY
     return PlainFold(files, policy, tuple(_merge_rules(fields, *under, "merge")), syntax)
+
+
+def _set_of(fields: Fields, name: Any) -> dict[str, tuple[str, ...]]:
+    """The files of a set of user-data: one as a text, several in a list."""
+    under = ("cloud-init", name)
+    fields.only(("files", "vendor", "confd"), *under, above=_KNOWN)
+    found = {}
+    for word, given in fields.map(*under).items():
+        several = [given] if isinstance(given, str) else fields.items(*under, word)
+        found[str(word)] = tuple(one for one in several if isinstance(one, str))
+        if len(found[str(word)]) < len(several):
+            fields.wrong((*under, word), "files are named by texts", f'{word} = ["base.yaml"]')
+    return found
 
 
 def known_code(word: object) -> str:

@@ -107,6 +107,7 @@ class Builder:
     takes_all = False  # of several documents each is read, and kept in `documents`
     merges_in_place = False  # merged keys count more than those before `<<`, not less than all others
     anchors_once = False  # an anchor that is set again is refused
+    half_pairs = False  # half of a surrogate pair may be escaped
     values_stand = True  # a scalar on a later line than its key stands there; otherwise where the key does
 
     def __init__(self, text: Text, *, marks: bool = True, budget: Budget | None = None) -> None:
@@ -179,7 +180,9 @@ class Builder:
 
     def _run(self) -> None:
         # Scalars first: loading is most of what a whole lookup costs.
-        escapes = "\\u" in self.text.text or "\\U" in self.text.text  # libyaml refuses half a pair itself
+        escapes = not self.half_pairs and (
+            "\\u" in self.text.text or "\\U" in self.text.text
+        )  # libyaml refuses half a pair itself
         scalar, place, documents, left = self.scalar, self._place, 0, self._left
         for event in _events(self.parser()):
             kind = type(event)

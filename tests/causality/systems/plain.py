@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path as Folder
 from typing import Any
 
-from nodeattrs import ACROSS, INSIDE, Fold, Folded, NodeattrsError, fold, read_layer
+from nodeattrs import ACROSS, INSIDE, Fold, Folded, Layer, NodeattrsError, Origin, fold, read_layer
 from nodeattrs.runs.folds import NAMES, policy_named
 from tests.causality.maker import Maker, Raw
 from tests.causality.notations import json_text, shared_text, toml_text, yaml_text
@@ -72,21 +73,27 @@ class PlainFolds:
     def ask(self, folder: Folder) -> Answer:
         """The fold of the plan."""
         try:
-            plan = self._read(folder, json.loads((folder / PLAN).read_text(encoding="utf-8")))
-            folded = fold([plan])
+            asked = json.loads((folder / PLAN).read_text(encoding="utf-8"))
+            plan = self._read(folder, asked)
+            folded = fold([plan], rules=asked.get("rules"))
         except (NodeattrsError, ValueError, KeyError) as error:
             raise Refused(str(error)) from error
         return Answer(folded.value, lambda path: self._explained(folded, folder, path))
 
     def _read(self, folder: Folder, plan: Mapping[str, Any]) -> Fold:
-        children = [
-            self._read(folder, one) if isinstance(one, dict) else read_layer(folder / one)
-            for one in plan["layers"]
-            if isinstance(one, dict) or (folder / one).exists()
-        ]
+        children = [found for one in plan["layers"] if (found := self._child(folder, one)) is not None]
         if plan.get("named"):
             return policy_named(plan["policy"]).plan(children)
         return Fold(tuple(children), POLICIES[plan["policy"]], plan["from_top"])
+
+    def _child(self, folder: Folder, one: Any) -> Fold | Layer | None:
+        """A file, maybe with a policy of its own; a layer that cannot be read; a fold. None without the file."""
+        if isinstance(one, dict) and "layers" in one:
+            return self._read(folder, one)
+        if isinstance(one, dict) and "unknown" in one:
+            return Layer.unknown(one["unknown"], Origin("level", one["unknown"]), "needs a server")
+        file, policy = (one["file"], POLICIES[one["policy"]]) if isinstance(one, dict) else (one, None)
+        return replace(read_layer(folder / file), policy=policy) if (folder / file).exists() else None
 
     def _explained(self, folded: Folded, folder: Folder, path: Path) -> dict[str, Any]:
         return below(folded.trace(path).to_dict(), folder)

@@ -1,7 +1,11 @@
-"""What differs between two trees of plain data, path by path."""
+"""What differs between two trees: by leaf, with types and secrets, without regard to the order of keys.
+
+It knows plain data and `Sensitive` values, and neither who set them nor why.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,23 +31,22 @@ def changes(before: Any, after: Any) -> list[Change]:
 
     A list counts as one leaf, since positions are not identities.
 
-    >>> [(".".join(one.path), one.kind) for one in changes({"a": {"b": 1, "c": 2}}, {"a": {"c": 3, "d": {"e": 4}}})]
+    >>> from nodeattrs.core.tree import spell
+    >>> [(spell(one.path), one.kind) for one in changes({"a": {"b": 1, "c": 2}}, {"a": {"c": 3, "d": {"e": 4}}})]
     [('a.c', 'changed'), ('a.d.e', 'added'), ('a.b', 'removed')]
     """
-    found: list[Change] = []
-    _compare(before, after, (), found)
-    return sorted(found, key=lambda change: change.kind == "removed")
+    return sorted(_compared(before, after, ()), key=lambda change: change.kind == "removed")
 
 
-def _compare(before: Any, after: Any, path: Path, found: list[Change]) -> None:
+def _compared(before: Any, after: Any, path: Path) -> Iterator[Change]:
     old = before if isinstance(before, dict) else {}
     new = after if isinstance(after, dict) else {}
     if old or new:
         if before is not ABSENT and not isinstance(before, dict):
-            found.append(Change(path, before, ABSENT))
+            yield Change(path, before, ABSENT)
         if after is not ABSENT and not isinstance(after, dict):
-            found.append(Change(path, ABSENT, after))
+            yield Change(path, ABSENT, after)
         for step in [*new, *(step for step in old if step not in new)]:
-            _compare(old.get(step, ABSENT), new.get(step, ABSENT), (*path, step), found)
+            yield from _compared(old.get(step, ABSENT), new.get(step, ABSENT), (*path, step))
     elif strict_key(before) != strict_key(after):
-        found.append(Change(path, before, after))
+        yield Change(path, before, after)
