@@ -25,8 +25,7 @@ from nodeattrs.core.budget import Budget, Limits
 from nodeattrs.core.tree import MAX_DEPTH
 from nodeattrs.errors import BadValue, DocumentError, TooDeep, TooMuch
 from nodeattrs.texts.places import Mark, Text
-from nodeattrs.texts.yaml_events import tag_of
-from nodeattrs.texts.yaml_safe import PYTHON2, Safe
+from nodeattrs.texts.yaml_events import PYTHON2, Safe, tag_of
 
 CLOUD_CONFIG = "text/cloud-config"
 JSONP = "text/cloud-config-jsonp"
