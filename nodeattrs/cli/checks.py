@@ -35,6 +35,15 @@ def add_checking(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help=f"write what is found now to the file of --baseline (default: {_BASELINE})",
     )
+    group.add_argument(
+        "--fail-on",
+        choices=("error", "warning", "note"),
+        default="warning",
+        help="how bad a finding has to be for the exit code 1 (default: warning)",
+    )
+    group.add_argument(
+        "--strict", dest="fail_on", action="store_const", const="note", help="any finding is: --fail-on note"
+    )
     add_output(parser, also=_FORMS)
 
 
@@ -80,7 +89,7 @@ def finish(
         left, _ = Selection(select, ignore, root=root).of(found)
         return _write(place or _BASELINE, left, terminal)
     left, passed = Selection(select, ignore, _known(place) if place else {}, root).of(found)
-    findings = Findings(left, dict(looked), passed)
+    findings = Findings(left, dict(looked), passed, options.fail_on)
     if options.format in _FORMS:
         from nodeattrs.reports.finding_forms import FORMS
 

@@ -6,8 +6,9 @@ import argparse
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.checks import add_checking, finish, words_of
-from nodeattrs.cli.options import actions_of, add_budget, add_output, add_run_code, path_of, settings_of
+from nodeattrs.cli.checks import words_of
+from nodeattrs.cli.cloud_config_check import add_cloud_check, check
+from nodeattrs.cli.options import actions_of, add_budget, add_output, add_run_code, path_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -83,13 +84,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         _add_merging(one)
         add_run_code(one)
         if name != "check":
+            one.add_argument("--warn", action="store_true", help="look for what `check` looks for, too")
             one.add_argument(
                 "--ignore", metavar="CODE", action="append", default=[], help="switch a warning off: its code or name"
             )
+            one.add_argument("--show-secrets", action="store_true", help="print passwords, keys and tokens in clear")
         if name == "merge":
             _add_merge_output(one)
         elif name == "check":
-            add_checking(one)
+            add_cloud_check(one)
         else:
             add_output(one)
         if name == "explain":
@@ -179,10 +182,10 @@ def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _check(options: argparse.Namespace, terminal: Terminal) -> int:
-    from nodeattrs.reports.cloud_config import findings_of
+    def merged_of(files: list[str]) -> Merged:
+        return _merged(argparse.Namespace(**vars(options) | {"files": files}))[1]
 
-    _, merged = _merged(options)
-    return finish(options, terminal, findings_of(merged), {"part": len(merged.parts)}, settings_of(options).repository)
+    return check(options, terminal, merged_of)
 
 
 def _pack(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -279,11 +282,12 @@ def _definition(text: str | None) -> Any:
 
 
 def _wanted(merged: Merged, options: argparse.Namespace) -> list[Finding]:
-    """What is printed beside a merge: faults, and the warnings that were not switched off."""
-    if not (options.ignore or merged.warnings or any(report.error is not None for report in merged.parts)):
+    """What is printed beside a merge: faults, and the warnings that were asked for and not switched off."""
+    if merged.ok and not options.warn:
         return []
-    from nodeattrs.reports.cloud_config import findings_of
+    from nodeattrs.reports.cloud_config import faults_of, findings_of
     from nodeattrs.reports.findings import Selection
 
-    left, _ = Selection(ignore=words_of(options, "ignore")).of(findings_of(merged))
+    found = findings_of(merged) if options.warn else faults_of(merged)
+    left, _ = Selection(ignore=words_of(options, "ignore")).of(found)
     return left

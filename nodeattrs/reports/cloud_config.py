@@ -17,27 +17,43 @@ from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.cloudinit import Change, Merged, PartReport
+    from nodeattrs.adapters.cloudinit import Change, Merged, PartReport, Schema, Warned
     from nodeattrs.core.claim import Origin
 
 _MARKS = {"set": "+", "extended": "+", "replaced": "~", "deleted": "-", "dropped": "!"}
 _STYLES = {"set": "added", "extended": "added", "replaced": "changed", "deleted": "removed", "dropped": "warning"}
 
 
-def findings_of(merged: Merged) -> Iterator[Finding]:
-    """Everything that is wrong or doubtful about some parts, with its place."""
+def faults_of(merged: Merged) -> Iterator[Finding]:
+    """Every part that was rejected or failed, with its place."""
     for report in merged.parts:
         if report.error is not None and report.kind is not None:
             one = finding_of(report.error)
-            file, line = (one.file, one.line) if one.file else (report.part.file, report.part.line)
-            message = f"{report.status}: {one.message}"
+            at = (one.file, one.line, one.column) if one.file else (report.part.file, report.part.line, None)
             code = code_named(report.kind, "CloudConfigError").code
-            yield replace(one, code=code, message=message, file=file, line=line)
-    for warned in merged.warnings:
-        at = merged.place_of(warned)
-        message = warned.message if warned.title == at.file else f"{warned.title}: {warned.message}"
-        code = code_named(warned.name, "CloudConfigError").code
-        yield Finding(code, "warning", message, at.file, at.line, at.column, hint=warned.hint or None)
+            message = f"{report.status}: {one.message}"
+            yield replace(one, code=code, message=message, file=at[0], line=at[1] or 1, column=at[2] or 1)
+
+
+def findings_of(merged: Merged, schema: Schema | None = None) -> Iterator[Finding]:
+    """Everything that is wrong or doubtful about some parts, each with file, line and column.
+
+    schema: what is asked about the config, too; a place of which a trap is known is not named twice
+    """
+    yield from faults_of(merged)
+    warned = merged.warnings
+    known = {one.path for one in warned if not one.number}
+    yield from (finding_about(one, merged.place_of(one)) for one in warned)
+    for one in schema.warnings(merged.value) if schema is not None else ():
+        if one.path not in known or one.severity == "note":
+            yield finding_about(one, merged.place_of(one))
+
+
+def finding_about(warned: Warned, at: Origin) -> Finding:
+    """A warning as a finding, at its place."""
+    message = warned.message if warned.title in ("", at.file) else f"{warned.title}: {warned.message}"
+    code = code_named(warned.name, "CloudConfigError").code
+    return Finding(code, warned.severity, message, at.file, at.line or 1, at.column or 1, hint=warned.hint or None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.faults import CloudConfigError, kind_of
     from nodeattrs.adapters.cloudinit.layers import config_of_cmdline, merge_confd, merge_layers, read_confd
     from nodeattrs.adapters.cloudinit.lints import WARNINGS, Warned, refuse_unknown_options
+    from nodeattrs.adapters.cloudinit.lints.size import about_size
     from nodeattrs.adapters.cloudinit.mergers import (
         CONFIG_DEFAULT,
         PART_DEFAULT,
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.merging import WORDS, merge_many, merge_values, word_or_definition
     from nodeattrs.adapters.cloudinit.packing import pack
     from nodeattrs.adapters.cloudinit.parts import MAX_BYTES, CloudPart, dumped, load_config
+    from nodeattrs.adapters.cloudinit.schema import Schema, schema_file
+    from nodeattrs.adapters.cloudinit.secrets import guarded
     from nodeattrs.adapters.cloudinit.steps import Change, PartChanges, PartReport
     from nodeattrs.adapters.cloudinit.unpacking import Blob, blob_of, unpack
     from nodeattrs.adapters.cloudinit.userdata import Merged, merge
@@ -62,11 +65,14 @@ _HOMES = {
     "Mode": "mergers",
     "PartChanges": "steps",
     "PartReport": "steps",
+    "Schema": "schema",
     "Warned": "lints",
+    "about_size": "lints.size",
     "blob_of": "unpacking",
     "config_of_cmdline": "layers",
     "definition_of": "mergers",
     "dumped": "parts",
+    "guarded": "secrets",
     "kind_of": "faults",
     "load_config": "parts",
     "merge": "userdata",
@@ -80,6 +86,7 @@ _HOMES = {
     "refuse_unknown_options": "lints",
     "register_merger": "custom",
     "registered_mergers": "custom",
+    "schema_file": "schema",
     "take_definition": "mergers",
     "unpack": "unpacking",
     "unregister_merger": "custom",
@@ -103,11 +110,14 @@ __all__ = [
     "Mode",
     "PartChanges",
     "PartReport",
+    "Schema",
     "Warned",
+    "about_size",
     "blob_of",
     "config_of_cmdline",
     "definition_of",
     "dumped",
+    "guarded",
     "kind_of",
     "load_config",
     "merge",
@@ -121,6 +131,7 @@ __all__ = [
     "refuse_unknown_options",
     "register_merger",
     "registered_mergers",
+    "schema_file",
     "take_definition",
     "unpack",
     "unregister_merger",

@@ -16,8 +16,8 @@ from typing import Any
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.adapters.cloudinit.mergers import CONFIG_DEFAULT, Definition, Mode, lay, policy_of, take_definition
-from nodeattrs.adapters.cloudinit.parts import CloudPart, independent, load_config
-from nodeattrs.adapters.cloudinit.steps import Joining, PartReport, Row, moved
+from nodeattrs.adapters.cloudinit.parts import CloudPart, Repeated, independent, load_config
+from nodeattrs.adapters.cloudinit.steps import Joining, PartReport, Row, Status, moved
 from nodeattrs.adapters.cloudinit.unpacking import read_bytes
 from nodeattrs.adapters.cloudinit.userdata import Merged
 from nodeattrs.core.borders import taking
@@ -96,9 +96,10 @@ class _Fold:
             return _Read(Part(source.value, number), unknown=True)
         if isinstance(source, str):
             part = CloudPart(source, filename=name)
+        repeated: list[Repeated] = []
         if isinstance(source, (str, CloudPart)):
             try:
-                value: Any = load_config(part.text)
+                value: Any = load_config(part.text, repeated=repeated)
             except CloudConfigError as error:
                 self.reports.append(
                     PartReport(number, part, part.filename or name, "rejected", error=error.located(part.file or name))
@@ -106,7 +107,8 @@ class _Fold:
                 return _Read(Part({}, number))
         else:
             value = independent(source) if isinstance(source, dict) else source
-        self.reports.append(PartReport(number, part, part.filename or name, "merged" if value else "empty"))
+        status: Status = "merged" if value else "empty"
+        self.reports.append(PartReport(number, part, part.filename or name, status, repeated=repeated))
         return _Read(Part(value, number))
 
     def _merged(self, source: Merged) -> _Read:
@@ -142,7 +144,7 @@ class _Fold:
             if number and rest is not None:
                 report = self.reports[number - 1]
                 why = f"body {key}" if definition else "default"
-                self.reports[number - 1] = PartReport(number, report.part, report.filename, "merged", used, why)
+                self.reports[number - 1] = replace(report, status="merged", definition=used, source=why)
             part = self.reports[number - 1].part if number else CloudPart("", filename=name, type="", line=None)
             joinings.append(Joining(number, part, name, policy, laid if rest is not None else None, folded=True))
         row = Row(folding, tuple(joinings))

@@ -15,7 +15,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -117,6 +117,7 @@ _PAIRS = {f"{YAML}omap", f"{YAML}pairs"}
 class _CloudInit(Builder):
     anchors_once = True
     values_stand = False
+    repeated: list[Repeated] | None = None
 
     def fault(
         self, message: str, offset: int | None, *, kind: str = "", hint: str | None = None, **more: Any
@@ -145,6 +146,10 @@ class _CloudInit(Builder):
     def key(self, frame: Frame, value: Any, event: Any) -> Any:
         if type(value) in (dict, list, set):
             raise self.error("a map or list cannot be a key", event, hint="quote it, if it is meant as text")
+        if self.repeated is not None and value in frame.data:
+            path = tuple("<<" if one.step is MERGE else one.step for one in self.open if one.step is not None)
+            line, column = event.start_mark.line + 1, event.start_mark.column + 1
+            self.repeated.append(Repeated((*path, value), line, column))
         return value
 
     def made(self, frame: Frame) -> Any:
@@ -165,17 +170,28 @@ class _CloudInit(Builder):
         return self.error(f"a tag {what}", event)
 
 
-def load_yaml(text: str, budget: Budget | None = None) -> Any:
+class Repeated(NamedTuple):
+    """A key that a text writes a second time in one mapping: where in the tree, and where in the text."""
+
+    path: tuple[Any, ...]
+    line: int
+    column: int
+
+
+def load_yaml(text: str, budget: Budget | None = None, repeated: list[Repeated] | None = None) -> Any:
     """What a text says; what an alias repeats is one object.
 
-    budget: what is drawn on; one of its own unless given
+    budget:   what is drawn on; one of its own unless given
+    repeated: where keys that are written twice are noted
     raises: CloudConfigError of kind "empty" for broken YAML, with its line; "too-large" or
             "too-deep" past the limits
     """
     try:
         budget = budget or Budget("")
         budget.bytes(len(text))
-        return _CloudInit(Text("", text), marks=False, budget=budget).run()
+        builder = _CloudInit(Text("", text), marks=False, budget=budget)
+        builder.repeated = repeated
+        return builder.run()
     except TooMuch as error:
         raise past_a_limit(error, "the text") from None
 
@@ -187,13 +203,13 @@ def marked(text: str) -> Mark:
     return builder.mark
 
 
-def load_config(text: str, budget: Budget | None = None) -> dict[Any, Any]:
+def load_config(text: str, budget: Budget | None = None, repeated: list[Repeated] | None = None) -> dict[Any, Any]:
     """The mapping that a cloud-config says.
 
-    budget: what is drawn on; one of its own unless given
+    budget: what is drawn on; one of its own unless given; repeated: as of `load_yaml`
     raises: CloudConfigError, of kind "empty" too where the text says nothing or no mapping
     """
-    tree = load_yaml(text, budget)
+    tree = load_yaml(text, budget, repeated)
     if isinstance(tree, dict):
         return tree
     if tree is None:

@@ -32,6 +32,7 @@ from nodeattrs.adapters.cloudinit.parts import (
     JSONP,
     SCRIPTS,
     CloudPart,
+    Repeated,
     dumped,
     independent,
     load_config,
@@ -166,7 +167,8 @@ class _Run:
                 self.folding.change(*changes_in(operations, self.effort.budget), of=given_in(operations, number))
                 self.joinings.append(Joining(number, part, name, None, None, steps=len(operations)))
                 return PartReport(number, part, name, "merged")
-            config = load_config(part.text, self.effort.budget.whole())
+            repeated: list[Repeated] = []
+            config = load_config(part.text, self.effort.budget.whole(), repeated)
             self.effort.read(part.text, config)
             own, rest, source = _own_definition(config, part)
             used, source = self._used(own, source)
@@ -176,7 +178,7 @@ class _Run:
             self.joinings.append(Joining(number, part, name, policy, laid))
             if own:
                 self.stack.append((own, f"part {number}"))
-            return PartReport(number, part, name, "merged", used, source)
+            return PartReport(number, part, name, "merged", used, source, repeated=repeated)
         except MissingExtra:
             raise
         except RecursionError:
@@ -311,7 +313,7 @@ class Merged:
         """The traps that these parts fall into; looked for when first asked."""
         from nodeattrs.adapters.cloudinit.lints import warnings_of
 
-        return tuple(warnings_of(self.parts, self.rows))
+        return tuple(warnings_of(self.parts, self.rows, self.value))
 
     @property
     def value(self) -> dict[Any, Any]:
@@ -374,10 +376,24 @@ class Merged:
         return self._origin_of(report) if report.source.startswith("header ") else None
 
     def place_of(self, warned: Warned) -> Origin:
-        """Where what a warning is about is written."""
+        """Where what a warning is about is written; of the merged config, by whoever is read there first."""
+        if not warned.number:
+            return self._place_at(warned.path or ())
+        if warned.place is not None:
+            part, (line, column) = self.parts[warned.number - 1].part, warned.place
+            return self._origin_of(self.parts[warned.number - 1]).moved(
+                line - 1 + (part.line or 1), column + part.indent
+            )
         if warned.path is not None:
             return self._locator(warned.number).at(warned.path)
         return self.definition_origin(warned.number) or self._origin_of(self.parts[warned.number - 1])
+
+    def _place_at(self, path: TreePath) -> Origin:
+        for steps in (path[: len(path) - count] for count in range(len(path))):
+            found = self.origins(steps)
+            if found:
+                return found[0]
+        return Origin("config")
 
     def _locator(self, number: int) -> Locator:
         locator = self._locators.get(number)

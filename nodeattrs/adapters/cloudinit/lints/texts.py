@@ -1,0 +1,126 @@
+"""Traps in the text of one part: its first line, its type and headers, keys that it writes twice.
+
+It knows nothing of other parts, and nothing of what the keys mean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from nodeattrs.adapters.cloudinit.lints.warned import Severity, Warned
+from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, SCRIPTS, CloudPart, type_of_text
+from nodeattrs.adapters.cloudinit.secrets import veiled
+from nodeattrs.adapters.cloudinit.steps import PartReport
+from nodeattrs.core.tree import spell
+
+PART_HANDLER = "text/part-handler"
+
+_FOREIGN = {"application/node.eks.aws"}
+"""Types that other programs on the machine read out of the same message."""
+
+_OTHERS = re.compile(
+    r"#ps1|rem cmd\b|<(powershell|script|persist|runAsLocalSystem)>|\[settings\b|\{\s*\"ignition\"", re.I
+)
+"""How user-data begins that is meant for another program: on Windows, Bottlerocket, Flatcar."""
+
+_NEARLY = re.compile(r"#+[ \t]*cloud[-_ ]?(?:config|conf|init|boothook)[-_\w]*[ \t]*", re.I)
+_MARKUP = re.compile(r"\$\{[^}\n]*\}|%\{ *(?:if|for|else|end)|\{\{.*?\}\}|\{%.*?%\}|<%.*?%>")
+_LINES = 20
+
+
+def about_part(report: PartReport, has_handler: bool) -> Iterator[Warned]:
+    """has_handler: whether a part brings code for types of its own"""
+    part = report.part
+
+    def warned(
+        name: str, message: str, hint: str, line: int | None = None, column: int = 1, severity: Severity = "warning"
+    ) -> Warned:
+        place = None if line is None else (line, column)
+        return Warned(name, message, report.number, report.title, None, hint, severity, place)
+
+    if report.status == "include":
+        yield warned(
+            "include-not-followed",
+            f"the include {veiled(part.text.strip())!r} was not followed",
+            "nothing is fetched; put a copy into a folder and name it with --include-root",
+        )
+    elif report.status == "ignored":
+        if part.type not in _FOREIGN and part.type != PART_HANDLER and not has_handler:
+            yield from (warned(*found) for found in _about_unknown(part))
+    elif part.type in SCRIPTS:
+        yield from (warned(*found) for found in _about_script(part))
+    for one in report.repeated:
+        message = f"{spell(one.path)} is written a second time in one mapping: what stands above is not used"
+        yield warned("repeated-key", message, "remove one of the two", one.line, one.column)
+    if part.type != CLOUD_CONFIG:
+        return
+    if part.line == 1 and (blank := _blank_lines(part.text)):
+        message = f"{blank} blank line{'s' * (blank > 1)} before the first line"
+        hint = "cloud-init passes over them, its command `cloud-init schema` did not before 23.2"
+        yield warned("blank-lines-first", message, hint, 1, 1, "note")
+    for header in part.headers:
+        if header.lower() in ("merge-type", "x-merge-type") and header not in ("Merge-Type", "X-Merge-Type"):
+            yield warned(
+                "header-case", f"the header {header} is not seen", f"write {header.title()}, in exactly this case"
+            )
+    for header in part.lost:
+        yield warned(
+            "header-on-gzip",
+            f"the header {header} was lost when the part was unpacked",
+            "write merge_how into the body of the part",
+        )
+
+
+def markup_in(text: str) -> str | None:
+    """The first markup of a template in a text, such as `${name}`; None where there is none."""
+    found = _MARKUP.search(text)
+    return None if found is None else found[0]
+
+
+def _blank_lines(text: str) -> int:
+    return text.count("\n", 0, len(text) - len(text.lstrip()))
+
+
+def _about_unknown(part: CloudPart) -> Iterator[tuple[str, str, str] | tuple[str, str, str, int]]:
+    """What may be wrong with the beginning of a text whose type nobody knows."""
+    text = part.text
+    if text.startswith("\ufeff"):
+        message = "a byte order mark stands before the first line, so it is not seen and the part is ignored"
+        yield "byte-order-mark", message, "save the file as UTF-8 without a byte order mark", 1
+        return
+    for number, row in enumerate(text.splitlines()[:_LINES], 1):
+        if not row.strip():
+            continue
+        if type_of_text(row) == CLOUD_CONFIG:
+            message = f"#cloud-config stands on line {number}, and only the first line counts: the part is ignored"
+            yield "first-line", message, "move it to the top", number
+            return
+        if _NEARLY.fullmatch(row.strip()):
+            message = f"the first line is {row.strip()!r}, which says nothing to cloud-init: the part is ignored"
+            yield "first-line", message, "write #cloud-config, without a blank", number
+            return
+        if not row.lstrip().startswith("#"):
+            break
+    if not _OTHERS.match(text.lstrip()):
+        yield "unknown-type", f"nothing is done with a part of type {part.type}", _way_to_cloud_config(part)
+
+
+def _way_to_cloud_config(part: CloudPart) -> str:
+    if part.type == "text/jinja2":
+        return "it is rendered on the machine first: check what it is rendered to"
+    if "mime-version:" in part.text[:4096].lower():
+        return "a message begins with its headers: nothing may stand before them, not even a blank line"
+    return "begin it with #cloud-config, or give it the type text/cloud-config"
+
+
+def _about_script(part: CloudPart) -> Iterator[tuple[str, str, str, int]]:
+    text = part.text
+    if text[:1].isspace() and text.lstrip().startswith("#!"):
+        message = "blank lines before #! : the kernel looks at the first two bytes, so the script is not started"
+        yield "blank-lines-first", message, "begin with #!", 1
+    first, _, rest = text.partition("\n")
+    if not first.endswith("\r") and "\r\n" in rest:
+        line = text.count("\n", 0, text.index("\r\n")) + 1
+        message = "some lines end with a carriage return, and the first one does not: they stay in the script"
+        yield "crlf-script", message, "save it with line feeds alone", line
