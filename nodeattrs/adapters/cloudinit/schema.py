@@ -121,11 +121,12 @@ def _validator_of(schema: Any) -> Any:
     """Draft 4, where bytes are a text, and what is only deprecated is valid."""
     from jsonschema import Draft4Validator, FormatChecker
     from jsonschema.exceptions import SchemaError
-    from jsonschema.validators import extend
+    from jsonschema.validators import create
 
     checker = Draft4Validator.TYPE_CHECKER.redefine("string", lambda _, value: isinstance(value, (str, bytes)))
     words: Any = {"deprecated": _noted, "changed": _noted, "oneOf": _one_of, "anyOf": _any_of}
-    made: Any = extend(Draft4Validator, words, type_checker=checker)
+    # Not `extend`: what stands beside a $ref counts here, and draft 4 passes over it.
+    made: Any = create(Draft4Validator.META_SCHEMA, {**Draft4Validator.VALIDATORS, **words}, type_checker=checker)
     made.is_valid = _is_valid
     try:
         made.check_schema(schema)
