@@ -41,9 +41,6 @@ def add_checking(parser: argparse.ArgumentParser) -> None:
         default="warning",
         help="how bad a finding has to be for the exit code 1 (default: warning)",
     )
-    group.add_argument(
-        "--strict", dest="fail_on", action="store_const", const="note", help="any finding is: --fail-on note"
-    )
     add_output(parser, also=_FORMS)
 
 

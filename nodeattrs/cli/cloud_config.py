@@ -153,6 +153,7 @@ def _merge(options: argparse.Namespace, terminal: Terminal) -> int:
 
     user, merged = _merged(options)
     terminal.warn(_wanted(merged, options))
+    merged = _printable(merged, options, terminal)
     config = merged.config if merged.config is not None else {}
     if options.format == "json":
         import json
@@ -176,6 +177,7 @@ def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
         options.refuse("--all names what decided about a path, so it needs --path")
     _, merged = _merged(options)
     terminal.warn(_wanted(merged, options))
+    merged = merged if options.show_secrets else merged.masked()
     paths = tuple(map(path_of, options.path))
     terminal.report(explained_config(merged, paths, options.steps, options.all))
     return 0
@@ -186,6 +188,23 @@ def _check(options: argparse.Namespace, terminal: Terminal) -> int:
         return _merged(argparse.Namespace(**vars(options) | {"files": files}))[1]
 
     return check(options, terminal, merged_of)
+
+
+def _printable(merged: Merged, options: argparse.Namespace, terminal: Terminal) -> Merged:
+    """What may be printed of it. raises: BadArgument, for a message of parts that have secrets in them"""
+    if options.show_secrets:
+        return merged
+    masked = merged.masked()
+    has_secrets = masked.value != merged.value
+    if options.format == "mime":
+        from nodeattrs.adapters.cloudinit import veiled
+        from nodeattrs.errors import BadArgument
+
+        if has_secrets or any(veiled(report.part.text) != report.part.text for report in merged.parts):
+            raise BadArgument("the parts have secrets in them", hint="--show-secrets prints them as they are")
+    if has_secrets:
+        terminal.remark(["secrets are withheld; --show-secrets prints them"])
+    return masked
 
 
 def _pack(options: argparse.Namespace, terminal: Terminal) -> int:

@@ -5,7 +5,7 @@ What the merge found is the adapter's; here it becomes data and lines.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +24,10 @@ _MARKS = {"set": "+", "extended": "+", "replaced": "~", "deleted": "-", "dropped
 _STYLES = {"set": "added", "extended": "added", "replaced": "changed", "deleted": "removed", "dropped": "warning"}
 
 
-def faults_of(merged: Merged) -> Iterator[Finding]:
-    """Every part that was rejected or failed, with its place."""
+def faults_of(merged: Merged, but: Collection[int] = ()) -> Iterator[Finding]:
+    """Every part that was rejected or failed, with its place. but: the numbers of those of which more is said"""
     for report in merged.parts:
-        if report.error is not None and report.kind is not None:
+        if report.error is not None and report.kind is not None and report.number not in but:
             one = finding_of(report.error)
             at = (one.file, one.line, one.column) if one.file else (report.part.file, report.part.line, None)
             code = code_named(report.kind, "CloudConfigError").code
@@ -40,8 +40,9 @@ def findings_of(merged: Merged, schema: Schema | None = None) -> Iterator[Findin
 
     schema: what is asked about the config, too; a place of which a trap is known is not named twice
     """
-    yield from faults_of(merged)
     warned = merged.warnings
+    templates = {one.number for one in warned if one.name == "unexpanded"}
+    yield from faults_of(merged, templates)
     known = {one.path for one in warned if not one.number}
     yield from (finding_about(one, merged.place_of(one)) for one in warned)
     for one in schema.warnings(merged.value) if schema is not None else ():

@@ -126,13 +126,17 @@ def lacking(theirs: dict[str, Any], paths: set[str], merged: Merged) -> list[str
     return [
         f"{path}: {message}"
         for path, message in (*theirs["errors"], *theirs["notes"])
-        if not any(f"{mine}.".startswith(f"{path}.") or not path or f"{path}.".startswith(f"{mine}.") for mine in dotted)
+        if not any(
+            f"{mine}.".startswith(f"{path}.") or not path or f"{path}.".startswith(f"{mine}.") for mine in dotted
+        )
     ]
 
 
 def packed(text: str) -> Iterator[tuple[str, str]]:
     """The same text in a message, and in an archive."""
-    head = 'Content-Type: multipart/mixed; boundary="=="\nMIME-Version: 1.0\n\n--==\nContent-Type: text/cloud-config\n\n'
+    head = (
+        'Content-Type: multipart/mixed; boundary="=="\nMIME-Version: 1.0\n\n--==\nContent-Type: text/cloud-config\n\n'
+    )
     yield "message", f"{head}{text}\n--==--\n"
     yield "archive", "#cloud-config-archive\n" + yaml.safe_dump([{"content": text, "type": "text/cloud-config"}])
 
@@ -150,8 +154,12 @@ def main(arguments: list[str] | None = None) -> int:
             theirs = peer.ask(text)
             paths, found, merged = ours(text, schema)
             count["texts"] += 1
-            count["texts it finds something in"] += bool(theirs.get("broken") or theirs.get("errors") or theirs.get("notes"))
-            count["its findings"] += len(theirs.get("errors", ())) + len(theirs.get("notes", ())) + bool(theirs.get("broken"))
+            count["texts it finds something in"] += bool(
+                theirs.get("broken") or theirs.get("errors") or theirs.get("notes")
+            )
+            count["its findings"] += (
+                len(theirs.get("errors", ())) + len(theirs.get("notes", ())) + bool(theirs.get("broken"))
+            )
             count["our findings"] += len(found)
             missing = lacking(theirs, paths, merged)
             missing += [f"no line: {one.message}" for one in found if not one.line]

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.packing import pack
     from nodeattrs.adapters.cloudinit.parts import MAX_BYTES, CloudPart, dumped, load_config
     from nodeattrs.adapters.cloudinit.schema import Schema, schema_file
-    from nodeattrs.adapters.cloudinit.secrets import guarded
+    from nodeattrs.adapters.cloudinit.secrets import guarded, veiled
     from nodeattrs.adapters.cloudinit.steps import Change, PartChanges, PartReport
     from nodeattrs.adapters.cloudinit.unpacking import Blob, blob_of, unpack
     from nodeattrs.adapters.cloudinit.userdata import Merged, merge
@@ -90,6 +90,7 @@ _HOMES = {
     "take_definition": "mergers",
     "unpack": "unpacking",
     "unregister_merger": "custom",
+    "veiled": "secrets",
     "word_or_definition": "merging",
 }
 
@@ -135,6 +136,7 @@ __all__ = [
     "take_definition",
     "unpack",
     "unregister_merger",
+    "veiled",
     "word_or_definition",
 ]
 

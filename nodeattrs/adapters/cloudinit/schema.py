@@ -14,10 +14,9 @@ from nodeattrs.adapters.cloudinit.lints.texts import markup_in
 from nodeattrs.adapters.cloudinit.lints.values import kind_of
 from nodeattrs.adapters.cloudinit.lints.warned import Warned
 from nodeattrs.adapters.cloudinit.parts import measured
-from nodeattrs.adapters.cloudinit.secrets import guarded
+from nodeattrs.adapters.cloudinit.secrets import WITHHELD, guarded
 from nodeattrs.core.borders import taking
 from nodeattrs.core.budget import Budget
-from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import Path, dig, meant, spell
 from nodeattrs.errors import BadArgument, missing_extra
@@ -199,7 +198,8 @@ def _of_the_nearest(error: ValidationError, tree: Any) -> Iterator[_Fault]:
     errors = [one for found in left for one in found]
     if len(left) > 1 and all(tuple(one.absolute_path) == path for one in errors) and (wanted := _wanted(errors, path)):
         value = dig(guarded((), tree), path)
-        given = kind_of(error.instance) if isinstance(value, (Sensitive, dict, list)) else shown(value, 40)
+        hidden = value == WITHHELD or isinstance(value, (dict, list))
+        given = kind_of(error.instance) if hidden else shown(value, 40)
         yield path, f"is {given}, and has to be {wanted}", "", False
         return
     for one in errors:
@@ -250,8 +250,8 @@ def _of_kind(error: ValidationError, value: Any) -> _Said:
 
 def _one_of_words(error: ValidationError, value: Any) -> _Said:
     words = [str(one) for one in error.validator_value]
-    given = "" if isinstance(value, Sensitive) else f" {shown(value, 40)},"
-    return [((), f"is{given or ' something else'} and has to be one of {', '.join(words)}", meant(value, words) or "")]
+    given = kind_of(error.instance) if value == WITHHELD else shown(value, 40)
+    return [((), f"is {given}, and has to be one of {', '.join(words)}", meant(value, words) or "")]
 
 
 def _unknown_keys(error: ValidationError, value: Any) -> _Said:

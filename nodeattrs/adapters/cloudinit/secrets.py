@@ -6,14 +6,16 @@ hashes of passwords, addresses with a password in them. The merge itself knows n
 
 from __future__ import annotations
 
+import operator
 import re
+from datetime import date
 from typing import Any
 
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import Path
 
 _NAMED = re.compile(
-    r"(?:^|[_\W])(?:(?:hashed_|plain_text_|pass)?passw(?:or)?d|passphrase|secret|token|psk"
+    r"(?:^|[_\W])(?:passw(?:or)?d|passphrase|secret|token|psk"
     r"|(?:private|api|secret|access|activation|registration|encryption|auth)[_-]?key)$|_private$",
     re.I,
 )
@@ -37,7 +39,8 @@ _LOOKS = re.compile(
     r"-----BEGIN [A-Z ]*PRIVATE KEY|^\s*PrivateKey\s*=|\$(?:1|2[aby]|5|6|7|y)\$[^\s$]*\$\S|\w://[^/\s:@]*:[^/\s@]+@",
     re.M,
 )
-WITHHELD = "(withheld)"
+WITHHELD = str(Sensitive(""))
+"""What stands in the place of a secret that is withheld."""
 
 
 def veiled(text: str) -> str:
@@ -46,28 +49,32 @@ def veiled(text: str) -> str:
 
 
 def guarded(path: Path, value: Any) -> Any:
-    """What stands at *path*, its secrets replaced by `Sensitive`; what holds none is the same object.
+    """What stands at *path*, `WITHHELD` in the place of each secret; what holds none is the same object.
 
     cost: one look at each value
 
     >>> guarded(("users", 0), {"name": "a", "passwd": "x"})
-    {'name': 'a', 'passwd': Sensitive(withheld)}
+    {'name': 'a', 'passwd': 'Sensitive(withheld)'}
     """
+    return _guarded(path, value, _is_place(path))
+
+
+def _guarded(path: Path, value: Any, is_place: bool) -> Any:
     if isinstance(value, dict):
         is_file = path[:1] == ("write_files",) and _FILES.search(str(value.get("path", "")))
         changed = {}
         for key, entry in value.items():
-            new = Sensitive(entry) if is_file and key == "content" else guarded((*path, key), entry)
+            below = (*path, key)
+            new = _guarded(below, entry, _is_place(below) or bool(is_file and key == "content"))
             if new is not entry:
                 changed[key] = new
         return value | changed if changed else value
-    if isinstance(value, (list, tuple)):
-        entries = [guarded((*path, index), entry) for index, entry in enumerate(value)]
-        same = all(new is old for new, old in zip(entries, value, strict=True))
-        return value if same else type(value)(entries)
-    if isinstance(value, (str, bytes)) and value and (_is_place(path) or _looks(value)):
-        return Sensitive(value)
-    return value
+    if isinstance(value, list):
+        entries = [_guarded((*path, index), entry, is_place) for index, entry in enumerate(value)]
+        return value if all(map(operator.is_, entries, value)) else entries
+    if isinstance(value, (str, bytes)):
+        return WITHHELD if value and (is_place or _looks(value)) else value
+    return WITHHELD if is_place and isinstance(value, (int, float, date)) and not isinstance(value, bool) else value
 
 
 def _looks(value: str | bytes) -> bool:
@@ -76,10 +83,8 @@ def _looks(value: str | bytes) -> bool:
 
 def _is_place(path: Path) -> bool:
     """Whether what stands there is a secret, or stands in one."""
-    keys = [step for step in path if not isinstance(step, int)]
-    if keys and _NAMED.search(str(keys[-1])):
-        return True
-    return any(
+    named = next((str(step) for step in reversed(path) if not isinstance(step, int)), "")
+    return _NAMED.search(named) is not None or any(
         len(path) >= len(place) and all(want in ("*", step) for want, step in zip(place, path, strict=False))
         for place in _PLACES
     )

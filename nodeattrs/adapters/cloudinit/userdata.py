@@ -280,6 +280,7 @@ class Merged:
         self.rows = rows
         self.unknown = dict(unknown or {})
         self._result = result
+        self._masks = False
         self._locators: dict[int, Locator] = {}
 
     @cached_property
@@ -302,6 +303,24 @@ class Merged:
             if report.status == "rejected"
         ]
         return "\n".join([*lines, dumped(self._result.value)])
+
+    def masked(self) -> Merged:
+        """The same with its secrets withheld, in the config and in what is said of it."""
+        from nodeattrs.adapters.cloudinit.secrets import guarded
+
+        value = {} if self._result is None else self._result.value
+        result = None if self._result is None else Part(guarded((), value), self._result.origins)
+        more = Merged(result, self.parts, self.rows, self.unknown)
+        more._masks = True
+        return more
+
+    def _shown(self, path: TreePath, value: Any) -> Any:
+        """What may be shown of a value at a path of the config."""
+        if not self._masks or value is ABSENT:
+            return value
+        from nodeattrs.adapters.cloudinit.secrets import WITHHELD, guarded
+
+        return WITHHELD if dig(self.value, path) == WITHHELD else guarded(path, value)
 
     @property
     def ok(self) -> bool:
@@ -335,7 +354,12 @@ class Merged:
         """What each part did to the result so far, part by part."""
         from nodeattrs.adapters.cloudinit.steps import changes_of
 
-        return changes_of(steps_of(self.rows))
+        for step in changes_of(steps_of(self.rows)):
+            shown = (
+                replace(one, old=self._shown(one.path, one.old), new=self._shown(one.path, one.new))
+                for one in step.changes
+            )
+            yield replace(step, changes=tuple(shown)) if self._masks else step
 
     def origins(self, path: str | TreePath) -> tuple[Origin, ...]:
         """Everyone who set what stands at *path*: file and line; nobody where nothing stands."""
@@ -366,7 +390,12 @@ class Merged:
     def _claim(self, setting: Setting) -> Claim:
         layer = self.unknown.get(setting.source)
         value = setting.value if layer is None else layer.value
-        return Claim(setting.path, value, setting.source, self._locator(setting.source).at(setting.own))
+        return Claim(
+            setting.path,
+            self._shown(setting.path, value),
+            setting.source,
+            self._locator(setting.source).at(setting.own),
+        )
 
     def definition_origin(self, number: int) -> Origin | None:
         """Where the definition of the part *number* is written; None for a default, or where none was read."""

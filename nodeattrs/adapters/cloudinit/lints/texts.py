@@ -50,6 +50,12 @@ def about_part(report: PartReport, has_handler: bool) -> Iterator[Warned]:
             yield from (warned(*found) for found in _about_unknown(part))
     elif part.type in SCRIPTS:
         yield from (warned(*found) for found in _about_script(part))
+    elif report.kind == "empty" and (markup := markup_in(part.text)):
+        line = getattr(report.error, "line", None) or 1
+        reason = getattr(report.error, "reason", "")
+        message = f"holds {markup}, which cloud-init does not fill in, and as it stands it is {reason}"
+        hint = "check what the template is filled in to"
+        yield warned("unexpanded", message, hint, line - (part.line or 1) + 1, getattr(report.error, "column", 1) or 1)
     for one in report.repeated:
         message = f"{spell(one.path)} is written a second time in one mapping: what stands above is not used"
         yield warned("repeated-key", message, "remove one of the two", one.line, one.column)
