@@ -60,7 +60,9 @@ for line in sys.stdin:
         found["failed"] = repr(error)
     print(json.dumps(found), flush=True)
 """
-_BLOCK = re.compile(r"^([ \t]*)#cloud-config[ \t]*\n(?:(?:\1(?![^\n]*(?:\"\"\"|'''|^EOF|^--)).*|[ \t]*)\n)+", re.M)
+_ENDS = r"""(?![^\n]*(?:\"\"\"|''')|\s*(?:```|EO[A-Z]+\b|--))"""
+_OPENS = re.compile(r"^\s*```\s*[\w-]*$|::$|:: [\w-]+$|\|[-+]?$|tab:: ")
+_BLOCK = re.compile(rf"^([ \t]*)#cloud-config[ \t]*\n(?:(?:\1{_ENDS}.*|[ \t]*)\n)+", re.M)
 
 
 def texts(source: Path) -> Iterator[tuple[str, str]]:
@@ -74,11 +76,24 @@ def texts(source: Path) -> Iterator[tuple[str, str]]:
             if text.startswith("#cloud-config\n"):
                 yield name, text
                 continue
-            for block in _BLOCK.finditer(text):
-                line = text.count("\n", 0, block.start()) + 1
-                yield f"{name}:{line}", textwrap.dedent(block[0].expandtabs() if block[1] else block[0])
+            for line, block in blocks_in(text):
+                yield f"{name}:{line}", block
             if file.suffix == ".py" and "tests/unittests/config" in name:
                 yield from _literals(name, ast.parse(text))
+
+
+def blocks_in(text: str, only_whole: bool = False) -> Iterator[tuple[int, str]]:
+    """The line and the text of each block that begins like a cloud-config; it ends where it is indented less.
+
+    only_whole: those that begin where a block of a document or manifest does
+    """
+    for block in _BLOCK.finditer(text):
+        before = text[: block.start()].rstrip()
+        if not only_whole or _OPENS.search(before.rpartition("\n")[2]):
+            yield (
+                text.count("\n", 0, block.start()) + 1,
+                textwrap.dedent(block[0].expandtabs() if block[1] else block[0]),
+            )
 
 
 def _literals(name: str, tree: ast.Module) -> Iterator[tuple[str, str]]:

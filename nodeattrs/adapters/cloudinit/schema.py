@@ -11,7 +11,7 @@ from pathlib import Path as File
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.cloudinit.lints.texts import markup_in
-from nodeattrs.adapters.cloudinit.lints.values import kind_of
+from nodeattrs.adapters.cloudinit.lints.values import is_foreign, kind_of
 from nodeattrs.adapters.cloudinit.lints.warned import Warned
 from nodeattrs.adapters.cloudinit.parts import measured
 from nodeattrs.adapters.cloudinit.secrets import WITHHELD, guarded
@@ -69,7 +69,9 @@ class Schema:
             raise missing_extra("jsonschema", "cloudinit", "a check by the schema") from error
 
     def warnings(self, config: Any) -> Iterator[Warned]:
-        """What the schema says of a config, in the order of its keys. raises: TooMuch"""
+        """What the schema says of a config; nothing of one that is for another program. raises: TooMuch"""
+        if is_foreign(config):
+            return
         Budget("the check by the schema").steps(_STEPS_A_VALUE * measured(config))
         tree = _with_text_keys(config)
         found: dict[tuple[Path, str], tuple[str, bool]] = {}
@@ -91,9 +93,18 @@ def _is_open(tree: Any, path: Path) -> bool:
 
 
 def _with_text_keys(value: Any) -> Any:
+    # Loops and no comprehensions: those would take a second frame a level.
     if isinstance(value, dict):
-        return {str(key): _with_text_keys(entry) for key, entry in value.items()}
-    return [_with_text_keys(entry) for entry in value] if isinstance(value, list) else value
+        keyed = {}
+        for key, entry in value.items():
+            keyed[str(key)] = _with_text_keys(entry)
+        return keyed
+    if isinstance(value, list):
+        listed = []
+        for entry in value:
+            listed.append(_with_text_keys(entry))
+        return listed
+    return value
 
 
 def _own_path(config: Any, path: Path) -> Path:

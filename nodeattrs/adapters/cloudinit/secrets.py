@@ -70,7 +70,9 @@ def _guarded(path: Path, value: Any, is_place: bool) -> Any:
                 changed[key] = new
         return value | changed if changed else value
     if isinstance(value, list):
-        entries = [_guarded((*path, index), entry, is_place) for index, entry in enumerate(value)]
+        entries = []
+        for index, entry in enumerate(value):  # no comprehension: it would take a second frame a level
+            entries.append(_guarded((*path, index), entry, is_place))
         return value if all(map(operator.is_, entries, value)) else entries
     if isinstance(value, (str, bytes)):
         return WITHHELD if value and (is_place or _looks(value)) else value

@@ -280,7 +280,6 @@ class Merged:
         self.rows = rows
         self.unknown = dict(unknown or {})
         self._result = result
-        self._masks = False
         self._locators: dict[int, Locator] = {}
 
     @cached_property
@@ -306,21 +305,9 @@ class Merged:
 
     def masked(self) -> Merged:
         """The same with its secrets withheld, in the config and in what is said of it."""
-        from nodeattrs.adapters.cloudinit.secrets import guarded
+        from nodeattrs.adapters.cloudinit.masking import Masked
 
-        value = {} if self._result is None else self._result.value
-        result = None if self._result is None else Part(guarded((), value), self._result.origins)
-        more = Merged(result, self.parts, self.rows, self.unknown)
-        more._masks = True
-        return more
-
-    def _shown(self, path: TreePath, value: Any) -> Any:
-        """What may be shown of a value at a path of the config."""
-        if not self._masks or value is ABSENT:
-            return value
-        from nodeattrs.adapters.cloudinit.secrets import WITHHELD, guarded
-
-        return WITHHELD if dig(self.value, path) == WITHHELD else guarded(path, value)
+        return Masked(self)
 
     @property
     def ok(self) -> bool:
@@ -354,12 +341,7 @@ class Merged:
         """What each part did to the result so far, part by part."""
         from nodeattrs.adapters.cloudinit.steps import changes_of
 
-        for step in changes_of(steps_of(self.rows)):
-            shown = (
-                replace(one, old=self._shown(one.path, one.old), new=self._shown(one.path, one.new))
-                for one in step.changes
-            )
-            yield replace(step, changes=tuple(shown)) if self._masks else step
+        return changes_of(steps_of(self.rows))
 
     def origins(self, path: str | TreePath) -> tuple[Origin, ...]:
         """Everyone who set what stands at *path*: file and line; nobody where nothing stands."""
@@ -390,12 +372,7 @@ class Merged:
     def _claim(self, setting: Setting) -> Claim:
         layer = self.unknown.get(setting.source)
         value = setting.value if layer is None else layer.value
-        return Claim(
-            setting.path,
-            self._shown(setting.path, value),
-            setting.source,
-            self._locator(setting.source).at(setting.own),
-        )
+        return Claim(setting.path, value, setting.source, self._locator(setting.source).at(setting.own))
 
     def definition_origin(self, number: int) -> Origin | None:
         """Where the definition of the part *number* is written; None for a default, or where none was read."""

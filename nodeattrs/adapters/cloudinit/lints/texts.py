@@ -16,8 +16,8 @@ from nodeattrs.core.tree import spell
 
 PART_HANDLER = "text/part-handler"
 
-_FOREIGN = {"application/node.eks.aws"}
-"""Types that other programs on the machine read out of the same message."""
+_KNOWN = {PART_HANDLER, "text/jinja2", "application/node.eks.aws"}
+"""Types that somebody on the machine does handle: cloud-init itself, or another program that reads the message."""
 
 _OTHERS = re.compile(
     r"#ps1|rem cmd\b|<(powershell|script|persist|runAsLocalSystem)>|\[settings\b|\{\s*\"ignition\"", re.I
@@ -46,7 +46,7 @@ def about_part(report: PartReport, has_handler: bool) -> Iterator[Warned]:
             "nothing is fetched; put a copy into a folder and name it with --include-root",
         )
     elif report.status == "ignored":
-        if part.type not in _FOREIGN and part.type != PART_HANDLER and not has_handler:
+        if part.type not in _KNOWN and not has_handler:
             yield from (warned(*found) for found in _about_unknown(part))
     elif part.type in SCRIPTS:
         yield from (warned(*found) for found in _about_script(part))
@@ -113,8 +113,6 @@ def _about_unknown(part: CloudPart) -> Iterator[tuple[str, str, str] | tuple[str
 
 
 def _way_to_cloud_config(part: CloudPart) -> str:
-    if part.type == "text/jinja2":
-        return "it is rendered on the machine first: check what it is rendered to"
     if "mime-version:" in part.text[:4096].lower():
         return "a message begins with its headers: nothing may stand before them, not even a blank line"
     return "begin it with #cloud-config, or give it the type text/cloud-config"

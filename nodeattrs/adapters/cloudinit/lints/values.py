@@ -39,6 +39,9 @@ _USER = _words("""
     no_create_home no_log_init no_user_group passwd plain_text_passwd primary_group selinux_user shell snapuser
     ssh_authorized_keys ssh_import_id ssh_redirect_user sudo system uid
 """)
+_FOREIGN = _words("coreos install k3os rancher scheme_version set_hostname set_timezone stages")
+"""What says that a config is meant for another program: CoreOS, k3OS, RancherOS, Harvester, cloudbase-init, Kairos."""
+
 _FILE = _words("append content defer encoding owner path permissions source")
 _NEAR = 0.8
 """How alike an unknown key has to be to a known one: `system` is no misspelt `system_info`."""
@@ -52,7 +55,7 @@ _DEFAULT_USERS = ("ssh_authorized_keys", "ssh_import_id", "password")
 
 def about_config(config: Any) -> Iterator[Warned]:
     """In the order of the keys. cost: one look at what stands under the keys that are known here"""
-    if not isinstance(config, dict):
+    if not isinstance(config, dict) or is_foreign(config):
         return
     yield from _about_keys(config, _TOP, ())
     for key in ("runcmd", "bootcmd"):
@@ -64,6 +67,11 @@ def about_config(config: Any) -> Iterator[Warned]:
         yield from _about_keys(entry, _FILE, path)
         yield from _about_file(entry, path)
     yield from _about_markup(config)
+
+
+def is_foreign(config: Any) -> bool:
+    """Whether a config is known to be meant for a program that is not cloud-init."""
+    return not _FOREIGN.isdisjoint(config)
 
 
 def _warned(name: str, path: Path, message: str, hint: str, severity: Severity = "warning") -> Warned:
@@ -80,7 +88,9 @@ def _entries(listed: Any, key: str) -> Iterator[tuple[Path, dict[Any, Any]]]:
 def _about_keys(entries: Iterable[Any], known: frozenset[str], path: Path) -> Iterator[Warned]:
     for key in (key for key in entries if key not in known):
         close = near(key, known, _NEAR) if isinstance(key, str) else []
-        if close:
+        if path and key in _TOP:
+            yield _warned("misspelt-key", (*path, key), "is a key of the config itself", "write it at the top")
+        elif close:
             hint = f"did you mean {' or '.join(close)}?"
             yield _warned("misspelt-key", (*path, key), "is no key of cloud-init", hint)
 
