@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.core.rules import WORDS
+from nodeattrs.core.trace import COLUMNS
 from nodeattrs.runs.config import _CHEFS
 
 FILE = Path(__file__).parents[1] / "nodeattrs" / "schemas.json"
@@ -27,7 +28,7 @@ _WITH_ACTIONS = ("store", "hiera", "bindings", "catalog", "cloud-config")
 _TYPES = {"str": "string", "int": "integer", "num": "number", "bool": "boolean", "null": "null"}
 
 _WHO = {"kind": "str", "name": "str", "file": "str|null", "line": "int|null", "column": "int|null"}
-_SET = {**_WHO, "path": "str", "rank": "int", "verb": "str", "value?": "any", "slot?": "str"}
+_SET = {**{column.name: column.shape for column in COLUMNS}, "value?": "any", "slot?": "str"}
 _PLACE = {"file": "str|null", "line": "int|null", "column": "int|null"}
 _TRACE = {
     "path": "str",

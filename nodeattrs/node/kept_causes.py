@@ -28,7 +28,7 @@ def kept(ledger: Ledger, slots: Collection[int], asked: Collection[int]) -> dict
     for number in slots:
         tree = ledger.trees[number]
         for path, value, by in _values(tree, tree.origin, (), asked):
-            if causes := causes_of(ledger, by, value, frozenset({path})):
+            if causes := causes_of(ledger, by, value, frozenset({path}), kept=True):
                 found.setdefault(by.source, []).append([list(by.path), [_packed(one) for one in causes]])
     return found
 

@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from nodeattrs.core.origins import At
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.node.history import Chronicle
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import OwnedMap, Whose, last_word
+from nodeattrs.node.maps import OwnedMap, Whose, last_word, setters_in
+
+_PLAIN = {str, int, float, bool}
 
 
 def as_of(ledger: Ledger, mark: int, path: Path) -> Ledger:
@@ -31,6 +34,28 @@ def as_of(ledger: Ledger, mark: int, path: Path) -> Ledger:
     then.marks, then.lock, then.unknown = ledger.marks, ledger.lock, ledger.unknown
     then.history = moment.history()
     return then
+
+
+def plainly_set(ledger: Ledger, mark: int, path: Path) -> tuple[At, Any] | None:
+    """Who set the scalar at a path, and the scalar, where nothing has changed there since a mark was used last.
+
+    None where one look at the highest slot that has it is not enough to know.
+    """
+    if ledger.rules or ledger.unknown or any(path[:depth] in ledger.history for depth in range(len(path) + 1)):
+        return None
+    for tree in reversed(ledger.trees):
+        value: Any = tree
+        for step in path:
+            if type(value) is not OwnedMap and type(value) is not dict:
+                return None
+            if step not in value:
+                break
+            value = value[step]
+        else:
+            setter = setters_in(tree, tree.origin, path)[0]
+            is_before = setter.source < ledger.marks.until.get(mark, mark + 1)
+            return (setter, value) if is_before and type(value) in _PLAIN else None
+    return None
 
 
 class _Moment:

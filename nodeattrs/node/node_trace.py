@@ -36,7 +36,7 @@ from nodeattrs.node.maps import (
     steps,
     whose_at,
 )
-from nodeattrs.node.moment import as_of
+from nodeattrs.node.moment import as_of, plainly_set
 from nodeattrs.node.setters import Mark
 from nodeattrs.node.slots import COMPONENTS, PAIR, PLAN, SLOTS
 from nodeattrs.node.values import Deferred
@@ -85,18 +85,34 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset()) ->
     return _gone_on(ledger, trace, {number: own for number, (_, own) in owns.items()})
 
 
-def causes_of(ledger: Ledger, by: At, value: Any, seen: frozenset[Path]) -> tuple[Cause, ...]:
-    """Where a value comes from. by: who set it at which path of the slot; seen: the attributes on the way here"""
+def causes_of(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], kept: bool = False) -> tuple[Cause, ...]:
+    """Where a value comes from.
+
+    by:   who set it at which path of the slot
+    seen: the attributes on the way here
+    kept: as a snapshot keeps it: of a document of facts the file and no line
+    """
     then = getattr(ledger.marks[by.source].locator, "causes_then", None)
     if then is not None:
         return tuple(then.get(by.path, ()))
     from nodeattrs.node.causes import causes_at  # it reads sources, for which most traces have no use
 
-    def trace(of: Path) -> Trace | None:
-        return None if of in seen or len(seen) > _DEEPEST else _trace_then(ledger, by, value, seen | {of}, of)
+    def read(of: Path) -> tuple[Origin, tuple[Cause, ...]] | None:
+        if of in seen or len(seen) > _DEEPEST:
+            return None
+        if (plain := plainly_set(ledger, by.source, of)) is not None:
+            setter, set_to = plain
+            return _origin(ledger, setter, kept), causes_of(ledger, setter, set_to, seen | {of}, kept)
+        winner = _trace_then(ledger, by, value, seen | {of}, of).winner
+        return None if winner is None else (winner.claim.origin, winner.claim.causes)
 
     with ledger.lock:
-        return causes_at(ledger, by, value, trace)
+        return causes_at(ledger, by, value, read)
+
+
+def _origin(ledger: Ledger, by: At, kept: bool) -> Origin:
+    mark = ledger.marks[by.source]
+    return mark.locator.at(()).moved(None) if kept and mark.bulk else ledger.marks.place(by)[0]
 
 
 def _trace_then(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], path: Path) -> Trace:
