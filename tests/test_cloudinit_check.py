@@ -150,6 +150,18 @@ class TestTraps:
 
         assert [one.hint.split()[1].rstrip(",") for one in warnings] == [meant] * bool(meant)
 
+    @pytest.mark.parametrize(
+        ("text", "name"),
+        [
+            ("runcmd:\n- echo ${HOME}\n- a\nb: [\n", "empty"),
+            ("{% if a %}\nruncmd: []\n{% endif %}\n", "unexpanded"),
+            ("packages: []\n${more}\nruncmd: []\n", "unexpanded"),
+        ],
+    )
+    def test_broken_yaml_is_a_template_only_where_markup_breaks_it(self, tmp_path: Path, text: str, name: str):
+        """A shell's variable further up breaks nothing."""
+        assert [one for one, *_ in places(f"{HEAD}{text}", folder=tmp_path)] == [name]
+
     def test_an_error_stays_beside_the_others(self, tmp_path: Path):
         """One broken part hides nothing in the next."""
         assert places(f"{HEAD}a: [\n", f"{HEAD}runcmd: x\n", folder=tmp_path) == [

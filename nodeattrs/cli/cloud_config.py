@@ -171,13 +171,14 @@ def _merge(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
+    from nodeattrs.adapters.cloudinit import masked
     from nodeattrs.reports.cloud_config import explained_config
 
     if options.all and not options.path:
         options.refuse("--all names what decided about a path, so it needs --path")
     _, merged = _merged(options)
     terminal.warn(_wanted(merged, options))
-    merged = merged if options.show_secrets else merged.masked()
+    merged = merged if options.show_secrets else masked(merged)
     paths = tuple(map(path_of, options.path))
     terminal.report(explained_config(merged, paths, options.steps, options.all))
     return 0
@@ -194,17 +195,18 @@ def _printable(merged: Merged, options: argparse.Namespace, terminal: Terminal) 
     """What may be printed of it. raises: BadArgument, for a message of parts that have secrets in them"""
     if options.show_secrets:
         return merged
-    masked = merged.masked()
-    has_secrets = masked.value != merged.value
+    from nodeattrs.adapters.cloudinit import masked, veiled
+
+    shown = masked(merged)
+    has_secrets = shown.value != merged.value
     if options.format == "mime":
-        from nodeattrs.adapters.cloudinit import veiled
         from nodeattrs.errors import BadArgument
 
         if has_secrets or any(veiled(report.part.text) != report.part.text for report in merged.parts):
             raise BadArgument("the parts have secrets in them", hint="--show-secrets prints them as they are")
     if has_secrets:
         terminal.remark(["secrets are withheld; --show-secrets prints them"])
-    return masked
+    return shown
 
 
 def _pack(options: argparse.Namespace, terminal: Terminal) -> int:

@@ -25,7 +25,7 @@ _STYLES = {"set": "added", "extended": "added", "replaced": "changed", "deleted"
 
 
 def faults_of(merged: Merged, but: Collection[int] = ()) -> Iterator[Finding]:
-    """Every part that was rejected or failed, with its place. but: the numbers of those of which more is said"""
+    """Every part that was rejected or failed, with its place. but: numbers that are left out"""
     for report in merged.parts:
         if report.error is not None and report.kind is not None and report.number not in but:
             one = finding_of(report.error)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.layers import config_of_cmdline, merge_confd, merge_layers, read_confd
     from nodeattrs.adapters.cloudinit.lints import WARNINGS, Warned, refuse_unknown_options
     from nodeattrs.adapters.cloudinit.lints.size import about_size
+    from nodeattrs.adapters.cloudinit.masking import masked
     from nodeattrs.adapters.cloudinit.mergers import (
         CONFIG_DEFAULT,
         PART_DEFAULT,
@@ -75,6 +76,7 @@ _HOMES = {
     "guarded": "secrets",
     "kind_of": "faults",
     "load_config": "parts",
+    "masked": "masking",
     "merge": "userdata",
     "merge_confd": "layers",
     "merge_layers": "layers",
@@ -121,6 +123,7 @@ __all__ = [
     "guarded",
     "kind_of",
     "load_config",
+    "masked",
     "merge",
     "merge_confd",
     "merge_layers",

@@ -19,7 +19,7 @@ from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.core.walk import Setting
 
 
-class Masked(Merged):
+class _Masked(Merged):
     """A merged config for printing."""
 
     def __init__(self, of: Merged) -> None:
@@ -47,3 +47,13 @@ class Masked(Merged):
 
     def _changed(self, change: Change) -> Change:
         return replace(change, old=self._shown(change.path, change.old), new=self._shown(change.path, change.new))
+
+
+def masked(merged: Merged) -> Merged:
+    """The same with its secrets withheld, for printing.
+
+    >>> from nodeattrs.adapters.cloudinit import merge
+    >>> masked(merge(["#cloud-config\\npassword: hunter2"])).config
+    {'password': 'Sensitive(withheld)'}
+    """
+    return _Masked(merged)

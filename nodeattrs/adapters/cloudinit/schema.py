@@ -243,7 +243,7 @@ def _wanted_of(error: ValidationError, path: Path) -> Iterator[str]:
         yield from _wanted_of(one, path)
 
 
-_Said = Iterable[tuple[Path, str, str]]
+_Words = Iterable[tuple[Path, str, str]]
 """The steps below, what is wrong there, and a hint."""
 
 
@@ -253,19 +253,19 @@ def _in_note(error: ValidationError) -> tuple[str, str]:
     return f"is {word} since {get(f'{word}_version', 'some version')}", str(get(f"{word}_description", "")).strip()
 
 
-def _of_kind(error: ValidationError, value: Any) -> _Said:
+def _of_kind(error: ValidationError, value: Any) -> _Words:
     kinds = [error.validator_value] if isinstance(error.validator_value, str) else error.validator_value
     wanted = " or ".join(dict.fromkeys(_TYPES.get(kind, kind) for kind in kinds))
     return [((), f"is {kind_of(error.instance)}, and has to be {wanted}", "")]
 
 
-def _one_of_words(error: ValidationError, value: Any) -> _Said:
+def _one_of_words(error: ValidationError, value: Any) -> _Words:
     words = [str(one) for one in error.validator_value]
     given = kind_of(error.instance) if value == WITHHELD else shown(value, 40)
     return [((), f"is {given}, and has to be one of {', '.join(words)}", meant(value, words) or "")]
 
 
-def _unknown_keys(error: ValidationError, value: Any) -> _Said:
+def _unknown_keys(error: ValidationError, value: Any) -> _Words:
     import re
 
     schema: Any = error.schema
@@ -276,23 +276,23 @@ def _unknown_keys(error: ValidationError, value: Any) -> _Said:
             yield (key,), "is a key that is not known there", meant(key, known) or listed
 
 
-def _missing_keys(error: ValidationError, value: Any) -> _Said:
+def _missing_keys(error: ValidationError, value: Any) -> _Words:
     missing = [key for key in error.validator_value if key not in error.instance]
     return [((), f"has no {' and no '.join(missing)}", "")]
 
 
-def _limit(words: str) -> Callable[[ValidationError, Any], _Said]:
-    def said(error: ValidationError, value: Any) -> _Said:
+def _limit(words: str) -> Callable[[ValidationError, Any], _Words]:
+    def words_of(error: ValidationError, value: Any) -> _Words:
         return [((), words.format(error.validator_value), "")]
 
-    return said
+    return words_of
 
 
-def _in_general(error: ValidationError, value: Any) -> _Said:
+def _in_general(error: ValidationError, value: Any) -> _Words:
     return [((), f"is not allowed by the schema ({error.validator})", "")]
 
 
-_WORDS: dict[str, Callable[[ValidationError, Any], _Said]] = {
+_WORDS: dict[str, Callable[[ValidationError, Any], _Words]] = {
     "type": _of_kind,
     "enum": _one_of_words,
     "additionalProperties": _unknown_keys,
@@ -309,4 +309,4 @@ _WORDS: dict[str, Callable[[ValidationError, Any], _Said]] = {
     "oneOf": _limit("fits more than one of the alternatives"),
     "not": _limit("is one of what may not stand there together"),
 }
-"""The word of a schema, and what is said where a value does not fit it."""
+"""The word of a schema, and how it is put where a value does not fit it."""

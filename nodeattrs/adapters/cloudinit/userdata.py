@@ -303,12 +303,6 @@ class Merged:
         ]
         return "\n".join([*lines, dumped(self._result.value)])
 
-    def masked(self) -> Merged:
-        """The same with its secrets withheld, in the config and in what is said of it."""
-        from nodeattrs.adapters.cloudinit.masking import Masked
-
-        return Masked(self)
-
     @property
     def ok(self) -> bool:
         """Whether no part was rejected and none failed."""

@@ -18,6 +18,7 @@ from nodeattrs.adapters.cloudinit import (
     Schema,
     config_of_cmdline,
     load_config,
+    masked,
     merge,
     merge_confd,
     merge_layers,
@@ -248,7 +249,7 @@ def _reported(found: Any) -> None:
     merged, findings = found
     for form in FORMS.values():
         form(findings, "0")
-    _told(merged.masked())
+    _told(masked(merged))
     tried(lambda: list(findings_of(merge_layers(user=merged, vendor=merged, base={"runcmd": ["z"], "users": ["y"]}))))
 
 

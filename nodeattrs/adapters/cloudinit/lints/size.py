@@ -19,7 +19,7 @@ SMALLEST = "aws"
 
 
 def about_size(size: int, title: str, cloud: str | None) -> Warned | None:
-    """What is said of user-data of *size* bytes as they are sent; None where it fits. cloud: None for any"""
+    """The warning about user-data of *size* bytes as they are sent; None where it fits. cloud: None for any"""
     name = cloud or SMALLEST
     most, of_base64 = LIMITS[name]
     sent = -(-size // 3) * 4 if of_base64 else size
