@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import json
 from collections.abc import Callable
@@ -122,6 +123,19 @@ class TestTraps:
         message = f"{MIME}--b\nContent-Type: text/cloud-config\n\nruncmd:\n- a: b\n--b--\n"
 
         assert places(message, folder=tmp_path) == [("command-no-text", "1.yaml", 8, 3)]
+
+    def test_a_part_that_is_packed_is_named_by_the_file_and_its_own_line(self, tmp_path: Path):
+        """Tools that show a finding beside a line need a file that is there."""
+        packed = [base64.b64encode(f"{HEAD}{body}".encode()).decode() for body in ("a: 1\nruncmd: x\n", "a: [\n")]
+        head = 'Content-Type: text/cloud-config\nContent-Disposition: attachment; filename="{}"\n'
+        coded = "Content-Transfer-Encoding: base64\n\n"
+        parts = [f"--b\n{head.format(name)}{coded}{text}\n" for name, text in zip("xy", packed, strict=True)]
+        (tmp_path / "a.mime").write_text(f"{MIME}{''.join(parts)}--b--\n")
+        found = [(one.file, one.line, one.message) for one in findings_of(merge([tmp_path / "a.mime"]))]
+
+        assert {Path(file or "").name for file, *_ in found} == {"a.mime"}
+        assert {line for _, line, _ in found} == {1}
+        assert sorted(message.rpartition("(")[2] for *_, message in found) == ["line 3 of x)", "line 3 of y)"]
 
     def test_a_value_that_a_later_part_overrides_is_no_trap(self, tmp_path: Path):
         """The machine never sees it."""
@@ -271,6 +285,14 @@ class TestSchema:
     def test_bytes_are_a_text(self, schema: Schema):
         """`!!binary` in a file's content."""
         assert list(schema.warnings({"content": b"\xff"})) == []
+
+    def test_the_files_of_an_image_need_not_follow_it(self, schema: Schema, tmp_path: Path):
+        """They have keys that user-data has not."""
+        (tmp_path / "user.yaml").write_text(f"{HEAD}b: 1\n")
+        base = CloudPart("datasource_list: [None]\n", file="cloud.cfg", filename="cloud.cfg")
+        whole = merge_layers(user=merge([tmp_path / "user.yaml"]), confd=merge_confd(base))
+
+        assert [one.message for one in findings_of(whole, schema)] == ["b is a key that is not known there"]
 
     @pytest.mark.parametrize("value", ["${name}", "{{ name }}"])
     def test_what_a_template_still_has_to_say_is_not_judged(self, schema: Schema, value: str):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.codes import code_named
+from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import NoSuchAttribute
 from nodeattrs.reports.config_text import json_tree
@@ -18,7 +19,6 @@ from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit import Change, Merged, PartReport, Schema, Warned
-    from nodeattrs.core.claim import Origin
 
 _MARKS = {"set": "+", "extended": "+", "replaced": "~", "deleted": "-", "dropped": "!"}
 _STYLES = {"set": "added", "extended": "added", "replaced": "changed", "deleted": "removed", "dropped": "warning"}
@@ -28,17 +28,18 @@ def faults_of(merged: Merged, but: Collection[int] = ()) -> Iterator[Finding]:
     """Every part that was rejected or failed, with its place. but: numbers that are left out"""
     for report in merged.parts:
         if report.error is not None and report.kind is not None and report.number not in but:
-            one = finding_of(report.error)
-            at = (one.file, one.line, one.column) if one.file else (report.part.file, report.part.line, None)
+            one, part = finding_of(report.error), report.part
+            at = Origin("part", f"of {part.file}", report.filename, one.line, one.column)
+            at = at if part.file and not part.line else replace(at, name="", file=part.file or one.file)
             code = code_named(report.kind, "CloudConfigError").code
-            message = f"{report.status}: {one.message}"
-            yield replace(one, code=code, message=message, file=at[0], line=at[1] or 1, column=at[2] or 1)
+            yield _placed(replace(one, code=code), f"{report.status}: {one.message}", report.title, at)
 
 
 def findings_of(merged: Merged, schema: Schema | None = None) -> Iterator[Finding]:
     """Everything that is wrong or doubtful about some parts, each with file, line and column.
 
-    schema: what is asked about the config, too; a place of which a trap is known is not named twice
+    schema: what is asked about the config, too: user-data and vendor-data have to follow it, the files of an image
+            need not. A place of which a trap is known is not named twice
     """
     warned = merged.warnings
     templates = {one.number for one in warned if one.name == "unexpanded"}
@@ -46,15 +47,25 @@ def findings_of(merged: Merged, schema: Schema | None = None) -> Iterator[Findin
     known = {one.path for one in warned if not one.number}
     yield from (finding_about(one, merged.place_of(one)) for one in warned)
     for one in schema.warnings(merged.value) if schema is not None else ():
-        if one.path not in known or one.severity == "note":
-            yield finding_about(one, merged.place_of(one))
+        at = merged.place_of(one)
+        if at.kind in ("part", "patch") and (one.path not in known or one.severity == "note"):
+            yield finding_about(one, at)
 
 
 def finding_about(warned: Warned, at: Origin) -> Finding:
     """A warning as a finding, at its place."""
-    message = warned.message if warned.title in ("", at.file) else f"{warned.title}: {warned.message}"
     code = code_named(warned.name, "CloudConfigError").code
-    return Finding(code, warned.severity, message, at.file, at.line or 1, at.column or 1, hint=warned.hint or None)
+    return _placed(Finding(code, warned.severity, "", hint=warned.hint or None), warned.message, warned.title, at)
+
+
+def _placed(found: Finding, message: str, title: str, at: Origin) -> Finding:
+    """The finding at a place; of a part that was packed it is the first line of the file, and its own line is named."""
+    file, line, column = at.file, at.line or 1, at.column or 1
+    if at.name.startswith("of "):
+        message, file = f"{message} (line {line} of {at.file})", at.name.removeprefix("of ")
+        line = column = 1
+    shown = message if title in ("", file, at.file) else f"{title}: {message}"
+    return replace(found, message=shown, file=file, line=line, column=column)
 
 
 @dataclass(frozen=True, slots=True)

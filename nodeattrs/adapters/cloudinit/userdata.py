@@ -44,7 +44,7 @@ from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Cause, Claim, Locator, Origin
 from nodeattrs.core.folding import Folding
-from nodeattrs.core.origins import origins_at, sources
+from nodeattrs.core.origins import origins_at, sources, wholes
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT, as_path, dig
 from nodeattrs.core.tree import Path as TreePath
@@ -389,11 +389,18 @@ class Merged:
         return self.definition_origin(warned.number) or self._origin_of(self.parts[warned.number - 1])
 
     def _place_at(self, path: TreePath) -> Origin:
-        for steps in (path[: len(path) - count] for count in range(len(path))):
-            found = self.origins(steps)
-            if found:
-                return found[0]
-        return Origin("config")
+        while path and dig(self.value, path) is ABSENT:
+            path = path[:-1]
+        origins = self._located.origins
+        for step in path:
+            origins = origins_at(origins, step)
+        at = next(wholes(origins, path), None)
+        return Origin("config") if at is None or not at.source else self._locator(at.source).at(at.path)
+
+    @cached_property
+    def _located(self) -> Part:
+        """The result with its places: many questions about it cost one more merge, and not a walk each."""
+        return self.rows[-1].folding.located() if self.rows else Part({}, ())
 
     def _locator(self, number: int) -> Locator:
         locator = self._locators.get(number)
