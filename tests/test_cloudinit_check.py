@@ -220,7 +220,7 @@ class TestForeign:
             '[settings.kubernetes]\ncluster-name = "a"\n',
             '{"ignition": {"version": "3.4.0"}}\n',
             f"{HEAD}coreos: {{units: []}}\nrun_cmd: [a]\n",
-            f"{HEAD}scheme_version: 1\nos: {{hostname: a}}\ninstall: {{mode: create}}\n",
+            f"{HEAD}token: t\nos: {{hostname: a}}\ninstall: {{mode: create}}\n",
             "## template: jinja\n#cloud-config\nruncmd: ['echo {{ v1.region }}']\n",
         ],
     )

@@ -39,7 +39,7 @@ _USER = _words("""
     no_create_home no_log_init no_user_group passwd plain_text_passwd primary_group selinux_user shell snapuser
     ssh_authorized_keys ssh_import_id ssh_redirect_user sudo system uid
 """)
-_FOREIGN = _words("coreos install k3os rancher scheme_version set_hostname set_timezone stages")
+_FOREIGN = _words("coreos k3os rancher scheme_version set_hostname set_timezone stages")
 """What says that a config is meant for another program: CoreOS, k3OS, RancherOS, Harvester, cloudbase-init, Kairos."""
 
 _FILE = _words("append content defer encoding owner path permissions source")
@@ -71,7 +71,7 @@ def about_config(config: Any) -> Iterator[Warned]:
 
 def is_foreign(config: Any) -> bool:
     """Whether a config is known to be meant for a program that is not cloud-init."""
-    return not _FOREIGN.isdisjoint(config)
+    return not _FOREIGN.isdisjoint(config) or ("install" in config and "os" in config)
 
 
 def _warned(name: str, path: Path, message: str, hint: str, severity: Severity = "warning") -> Warned:
