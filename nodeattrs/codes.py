@@ -219,7 +219,7 @@ A metadata.json asks for a version of a cookbook in words that are no constraint
 Write one constraint, or none.
 
 NA0316 missing-cookbook
-A cookbook was not read: it is not there, or --roles-only was asked for. An unknown layer stands for it.
+A cookbook is not there, and nothing says what fetches it; or it was not read: --roles-only.
 nodeattrs run --repo . --run-list 'role[web]' --roles-only
 Fetch it (berks vendor), or name its folder: [chef] cookbook_paths.
 
@@ -323,6 +323,101 @@ NA0418 CannotDecrypt
 An item of a data bag is encrypted, and its secret is not named, or is another one; or it is an item of chef-vault.
 data_bag_item("passwords", "db")
 Name the file that holds the secret: --secret-file, or [chef] secret_file in nodeattrs.toml.
+
+NA0420 unused-role
+A role that is in the run-list of no node that the repository describes, and that no other text of it names.
+roles/old.json, where no file in nodes/ has role[old]
+Remove it, or put it on a run-list.
+
+NA0421 unread-attributes
+A cookbook with attribute files that no run-list reaches.
+cookbooks/old/attributes/default.rb, where no node runs a recipe of old or of what depends on it
+Remove the cookbook, or put a recipe of it on a run-list.
+
+NA0422 always-overridden
+A value that something stronger overrides wherever it counts: on every node, nobody ever reads it.
+port: 80 in a role whose only environment has port: 8080 as an override
+Remove it, or the value that overrides it.
+
+NA0423 equal-to-overridden
+A value that is what would be read without it, wherever it counts.
+port: 80 in a role, and port: 80 in the environment of each of its nodes
+Remove it: nodeattrs check --fix.
+
+NA0424 misspelt
+A key that no code names, and that looks like one that code reads or sets in the same place.
+apache: {listen_prot: 80} where cookbooks/apache sets listen_port
+Write the key that the message names.
+
+NA0425 type-change
+A map overrides what is no map, or is overridden by it: one hides the other whole.
+app: "on" in an environment, and app: {port: 80} in a role
+Write both in one shape.
+
+NA0426 unused-key
+A key of Hiera's data that is a parameter of no class of its module, and that no text looks up.
+profile::web::prot: 80
+Remove it, or mend the name.
+
+NA0427 unread-data-file
+A file among Hiera's data that no level of the hierarchy can read.
+data/nodes/web1.yml under path: "nodes/%{fqdn}.yaml"
+Rename it, or name it in hiera.yaml.
+
+NA0428 against-rule
+A value stands where a rule of `[[check.rules]]` does not want it.
+db: {password: secret} in a role, with {path = "**.password", only = ["data_bags"]}
+Set it in one of the places that the rule names.
+
+NA0429 against-schema
+An attribute does not fit the JSON Schema of the repository.
+port: "80" where the schema wants an integer
+Mend the value at the line that is named, or the schema.
+
+NA0430 unused-attribute
+An attribute that no cookbook names, in a map whose other keys cookbooks name one by one.
+apache: {log_bak_dir: /srv} where cookbook apache sets and reads others below apache only
+Remove it, or mend its path.
+
+NA0431 fetched-cookbook
+A cookbook that is not in the repository; a Berksfile, Cheffile or Policyfile says what is fetched.
+depends "nginx" in a cookbook beside a Berksfile
+For a closer check fetch it: berks vendor.
+
+NA0432 solo-attributes
+A node document has attributes at its top, which only chef-solo reads there (-j); here they are not set.
+nodes/web1.json: {"run_list": ["nginx"], "nginx": {"port": 80}}
+Put them under normal, or give the file to a run as --json-attributes.
+
+NA0433 dependency-ring
+Cookbooks depend on each other in a ring. A run loads each once, and cuts the ring where it meets it.
+depends "app" in cookbook db, and depends "db" in cookbook app
+Take one of the dependencies out, where the order of attribute files matters.
+
+NA0434 folder-name
+The folder of a cookbook has another name than its metadata gives it. Chef knows that one only; here both find it.
+name "ntp" in cookbooks/ntp-cookbook/metadata.rb
+Call the folder so, too.
+
+NA0460 NoRevision
+A commit, or what it holds, that git does not have here.
+nodeattrs impact origin/main..HEAD, in a clone that has one commit only
+`git fetch --unshallow`, or in CI a checkout with `fetch-depth: 0`; or name two folders.
+
+NA0461 value-changes
+A line because of which values are others than before: what `nodeattrs impact --format sarif` notes.
+roles/web.json:12: 212 nodes: apache2.port 80 -> 8080
+Nothing, if that is what was meant; --ignore PATH passes it over.
+
+NA0462 no-longer-answers
+A line because of which nodes, sets or keys can no longer be resolved.
+nodes/web1.json:5: 1 node: no answer: there is no role wbe
+Mend what the message names.
+
+NA0463 changes-nothing
+A changed line that sets a value which something else overrides for everybody who was asked.
+roles/base.json:4: app.workers is overridden on all 3 nodes by environments/production.yaml:7
+Write it where it counts, or leave it out.
 """,
     ("Stores", "StoreError"): """
 NA0501 StoreError

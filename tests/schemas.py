@@ -173,6 +173,60 @@ PARTS: dict[str, Any] = {
     "found": {"name": "str", "values?": {"*": "any"}, "unknown?": [{"attribute": "str", **_UNREAD}]},
 }
 
+_MATRIX = {
+    "version": "int",
+    "question": "str",
+    "groups": [
+        {
+            "value?": "any",
+            "error?": "str",
+            "code?": "str",
+            "message?": "str",
+            "places": [{"set_by": ["@origin"], "nodes": ["str"]}],
+            "notes": ["str"],
+        }
+    ],
+}
+_VALUE = {"value": "any", "secret": "bool", "failed": "bool"}
+_LINE = {"file": "str", "line": "int|null", "gone": "bool"}
+_IMPACT = {
+    "version": "int",
+    "before": "str",
+    "after": "str",
+    "files": ["str"],
+    "refused": "bool",
+    "ignored": "int",
+    "asked": [
+        {
+            "dialect": "str",
+            **dict.fromkeys(("subjects", "passed_over_before", "reads_known", "asked_on_both_sides"), "int"),
+            **dict.fromkeys(("not_asked", "without_facts"), "int"),
+            "sample_of": "int|null",
+            "added": ["str"],
+            "removed": ["str"],
+            "unanswered": [{"subject": "str", "error": "str"}],
+        }
+    ],
+    "changes": [
+        {
+            "dialect": "str",
+            "kind": "str",
+            "path": "str",
+            "steps": ["str|int|num|bool|null"],
+            "change": ("=added", "=changed", "=removed", "=broken", "=mended"),
+            "before?": _VALUE,
+            "after?": _VALUE,
+            "because": [_LINE],
+            "tried": "bool",
+            "unsteady": "bool",
+            "refused": "bool",
+            "subjects": ["str"],
+        }
+    ],
+    "changes_nothing": [{**_LINE, "dialect": "str", "path": "str", "overridden_by": ["str"], "subjects": "int"}],
+    "notes": ["str"],
+}
+
 _NODE = {"version": "int", "node": "str", "environment": "str|null"}
 _ANSWERS = {
     "version": "int",
@@ -267,6 +321,8 @@ OUTPUTS: dict[str, Any] = {
         "skipped": "int",
         "left": "int",
     },
+    "impact": _IMPACT,
+    "what-if": _IMPACT,
     "check": _CHECK,
     "store-check": _CHECK,
     "codes": {
@@ -310,20 +366,8 @@ OUTPUTS: dict[str, Any] = {
         "files": ["str"],
         "shadowed": [{"key": "str", "file": "str|null", "line": "int|null"}],
     },
-    "hiera-matrix": {
-        "version": "int",
-        "question": "str",
-        "groups": [
-            {
-                "value?": "any",
-                "error?": "str",
-                "code?": "str",
-                "message?": "str",
-                "places": [{"set_by": ["@origin"], "nodes": ["str"]}],
-                "notes": ["str"],
-            }
-        ],
-    },
+    "matrix": _MATRIX,
+    "hiera-matrix": _MATRIX,
     "hiera-variables": {
         "version": "int",
         "nodes": {
@@ -473,6 +517,11 @@ LINES = {
         "store import nodes.jsonl",
     ],
     "fleet": ["fleet resolve --facts facts --node db1 --jobs 1", "fleet resolve --node nobody --jobs 1"],
+    "impact": ["impact . hiera", "impact hiera . --sample 2 --fail-on **"],
+    "what-if": [
+        "what-if --without role[base] --set app.database.password=1 --node web1",
+        "what-if --without roles/web.json --without roles/base.yaml:4 --jobs 1",
+    ],
     "check": ["check", "check --repo . --run-code"],
     "store-check": ["store check"],
     "codes": ["codes", "codes NA1203"],
@@ -488,6 +537,10 @@ LINES = {
         "hiera explain k --hiera levels",
     ],
     "hiera-list": ["hiera list --hiera hiera --facts facts"],
+    "matrix": [
+        "matrix app.workers --repo . --facts facts --jobs 1",
+        "matrix app.nosuch --repo . --facts facts --jobs 1",
+    ],
     "hiera-matrix": [
         "hiera matrix ntp::servers --hiera hiera --facts facts",
         "hiera matrix nobody --hiera hiera --facts facts",
@@ -540,8 +593,18 @@ SETTINGS: dict[str, Any] = {
     "blocked?": _LISTS,
     "merge?": {"*": _RULE},
     "limits?": {"steps?": "int", "values?": "int", "bytes?": "int", "depth?": "int", "seconds?": "num", "*": "never"},
+    "cloud-init?": {
+        "*": {**{f"{name}?": ("str", ["str"]) for name in ("files", "vendor", "confd")}, "*": "never"},
+    },
     "facts?": {"fauxhai?": "str", "*": "never"},
-    "check?": {"select?": ["str"], "ignore?": ["str"], "baseline?": "str", "*": "never"},
+    "check?": {
+        "select?": ["str"],
+        "ignore?": ["str"],
+        "baseline?": "str",
+        "rules?": [{"path?": "str", "level?": "str", "only": ["str"], "because?": "str", "*": "never"}],
+        "*": "never",
+    },
+    "schema?": {"attributes?": "str", "*": "never"},
     **{f"{name}?": [("str", ["str"])] for name in _CHEFS},
     "*": "never",
 }

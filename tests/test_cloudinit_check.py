@@ -304,6 +304,14 @@ class TestSchema:
         with pytest.raises(BadArgument, match=r"no schema-cloud-config-v1\.json is there"):
             schema_file(str(tmp_path))
 
+    @pytest.mark.parametrize("ref", ["#/nowhere", "http://127.0.0.1:9/x.json", "#"])
+    def test_a_reference_fetches_nothing(self, tmp_path: Path, ref: str):
+        """It leads to the schema itself, or nowhere; one that leads back to itself is refused, too."""
+        file = tmp_path / "x.json"
+        file.write_text(json.dumps({"allOf": [{"$ref": ref}]}))
+        with pytest.raises(BadArgument, match=r"leads (nowhere|back)"):
+            list(Schema(file).warnings({"a": 1}))
+
     def test_what_is_no_schema_is_refused(self, tmp_path: Path):
         """JSON, but no rules."""
         file = tmp_path / "x.json"

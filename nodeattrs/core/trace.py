@@ -389,8 +389,7 @@ def columns_of(claim: Claim) -> dict[str, Any]:
     return {column.name: column.of(claim) for column in COLUMNS}
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One row of the table that every text of a trace is laid out from.
 
     outcome: wins, joins, holds, unknown or loses

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _NAME = "schema-cloud-config-v1.json"
 _BELOW = ("", "cloudinit/config/schemas", "config/schemas", "schemas")
+_WAY = f"name {_NAME} of a cloud-init, or the folder of its source"
 INSTALLED = "/usr/lib/python3/dist-packages/cloudinit", "/usr/lib/python3*/site-packages/cloudinit"
 """Where packages of distributions put cloud-init."""
 
@@ -51,7 +52,7 @@ def schema_file(place: str) -> File:
             if file.is_file():
                 return file
     what = "no cloud-init is installed here" if place == "installed" else f"{place}: no {_NAME} is there"
-    raise BadArgument(what, hint=f"name {_NAME} of a cloud-init, or the folder of its source")
+    raise BadArgument(what, hint=_WAY)
 
 
 class Schema:
@@ -66,7 +67,7 @@ class Schema:
         try:
             self._validator = _validator_of(read(file, budget=Budget(str(file))).tree)
         except ImportError as error:
-            raise missing_extra("jsonschema", "cloudinit", "a check by the schema") from error
+            raise missing_extra("jsonschema", "schema", "a check by the schema") from error
 
     def warnings(self, config: Any) -> Iterator[Warned]:
         """What the schema says of a config; nothing of one that is for another program. raises: TooMuch"""
@@ -75,7 +76,7 @@ class Schema:
         Budget("the check by the schema").steps(_STEPS_A_VALUE * measured(config))
         tree = _with_text_keys(config)
         found: dict[tuple[Path, str], tuple[str, bool]] = {}
-        for error in self._validator.iter_errors(tree):
+        for error in self._errors(tree):
             for path, message, hint, is_note in _faults(error, tree):
                 if is_note or not _is_open(tree, path):
                     found.setdefault((path, message), (hint, is_note))
@@ -84,6 +85,16 @@ class Schema:
             name, severity = ("schema-deprecated", "note") if is_note else ("schema", "error")
             sentence = f"{spell(own)} {message}" if own else f"the config {message}"
             yield Warned(name, sentence, 0, "", own, hint, severity)  # type: ignore[arg-type]
+
+    def _errors(self, tree: Any) -> Iterator[ValidationError]:
+        from referencing.exceptions import Unresolvable
+
+        try:
+            yield from self._validator.iter_errors(tree)
+        except Unresolvable as error:
+            raise BadArgument(f"a reference of the schema leads nowhere: {error.ref}", hint=_WAY) from error
+        except RecursionError:
+            raise BadArgument("the schema leads back to itself", hint=_WAY) from None
 
 
 def _is_open(tree: Any, path: Path) -> bool:
@@ -132,6 +143,7 @@ def _validator_of(schema: Any) -> Any:
     from jsonschema import Draft4Validator, FormatChecker
     from jsonschema.exceptions import SchemaError
     from jsonschema.validators import create
+    from referencing import Registry
 
     checker = Draft4Validator.TYPE_CHECKER.redefine("string", lambda _, value: isinstance(value, (str, bytes)))
     words: Any = {"deprecated": _noted, "changed": _noted, "oneOf": _one_of, "anyOf": _any_of}
@@ -141,8 +153,9 @@ def _validator_of(schema: Any) -> Any:
     try:
         made.check_schema(schema)
     except SchemaError as error:
-        raise BadArgument(f"this is no JSON schema: {error.message}", hint=f"name {_NAME} of a cloud-init") from error
-    return made(schema, format_checker=FormatChecker())
+        raise BadArgument(f"this is no JSON schema: {error.message}", hint=_WAY) from error
+    # Nothing is fetched: a reference leads to the schema itself, or nowhere.
+    return made(schema, format_checker=FormatChecker(), registry=Registry())
 
 
 def _is_valid(validator: Any, value: Any, schema: Any = None) -> bool:
