@@ -17,16 +17,9 @@ from typing import Any
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.adapters.cloudinit.merged import Merged
-from nodeattrs.adapters.cloudinit.mergers import (
-    CONFIG_DEFAULT,
-    Definition,
-    Mode,
-    lay,
-    policy_of,
-    take_definition,
-)
+from nodeattrs.adapters.cloudinit.mergers import CONFIG_DEFAULT, Definition, Mode, lay, policy_of, take_definition
 from nodeattrs.adapters.cloudinit.merging import ANY_DEFINITION
-from nodeattrs.adapters.cloudinit.parts import CloudPart, independent, load_config, load_yaml
+from nodeattrs.adapters.cloudinit.parts import CloudPart, Repeated, independent, load_config, load_yaml
 from nodeattrs.adapters.cloudinit.releases import NEWEST, Release, release_of
 from nodeattrs.adapters.cloudinit.steps import Joining, PartReport, Row, Status, moved, status_of
 from nodeattrs.adapters.cloudinit.templates import InstanceData, no_data, template_in
@@ -118,6 +111,7 @@ class _Fold:
         if isinstance(source, str):
             part = CloudPart(source, filename=name)
         value: Any = independent(source) if isinstance(source, dict) else source
+        repeated: list[Repeated] = []
         if isinstance(source, (str, CloudPart)):
             title = part.filename or name
             try:
@@ -127,14 +121,15 @@ class _Fold:
                         layer = no_data(title, Origin("file", "", part.file or title, part.line))
                         return self._unknown(part, layer, title, "template")
                     part = part if template is None else self._rendered(part, template)
-                value = _config_in(part.text, self.release)
+                value = _config_in(part.text, self.release, repeated)
             except CloudConfigError as error:
                 located = error.located(part.file or name, None if error.line is None else part.at(error.line))
                 if in_base and error.kind in _STOPS:
                     raise located from error
                 self.reports.append(PartReport(number, part, title, status_of(error), error=located))
                 return _Read(Part({}, number))
-        self.reports.append(PartReport(number, part, part.filename or name, "merged" if value else "empty"))
+        status: Status = "merged" if value else "empty"
+        self.reports.append(PartReport(number, part, part.filename or name, status, repeated=repeated))
         return _Read(Part(value, number))
 
     def _unknown(self, part: CloudPart, layer: Layer, title: str, status: Status, was_merged: bool = False) -> _Read:
@@ -193,7 +188,7 @@ class _Fold:
             if number and rest is not None:
                 report = self.reports[number - 1]
                 why = f"body {key}" if definition else "default"
-                self.reports[number - 1] = PartReport(number, report.part, report.filename, "merged", used, why)
+                self.reports[number - 1] = replace(report, status="merged", definition=used, source=why)
             part = self.reports[number - 1].part if number else CloudPart("", filename=name, type="", line=None)
             joinings.append(Joining(number, part, name, policy, laid if rest is not None else None, folded=True))
         row = Row(folding, tuple(joinings))
@@ -212,9 +207,9 @@ class _Fold:
         return Merged(result.part, tuple(self.reports), tuple(self.rows), self.unknown)
 
 
-def _config_in(text: str, release: Release) -> dict[Any, Any]:
+def _config_in(text: str, release: Release, repeated: list[Repeated]) -> dict[Any, Any]:
     """What a file of configuration says; nothing, if it has comments alone. raises: CloudConfigError"""
-    tree = load_yaml(text, None, release)
+    tree = load_yaml(text, None, release, repeated)
     return tree if isinstance(tree, dict) else {} if tree is None else load_config(text, None, release)
 
 

@@ -16,6 +16,7 @@ from nodeattrs.adapters.cloudinit.releases import Release
 from nodeattrs.adapters.cloudinit.steps import PartReport, Row, Step, steps_of
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Cause, Claim, Locator, Origin
+from nodeattrs.core.origins import origins_at, wholes
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT, as_path, dig
 from nodeattrs.core.tree import Path as TreePath
@@ -104,7 +105,7 @@ class Merged:
         """The traps that these parts fall into; looked for when first asked."""
         from nodeattrs.adapters.cloudinit.lints import warnings_of
 
-        return tuple(warnings_of(self.parts, self.rows))
+        return tuple(warnings_of(self.parts, self.rows, self.value))
 
     @property
     def value(self) -> dict[Any, Any]:
@@ -167,10 +168,31 @@ class Merged:
         return self._origin_of(report) if report.source.startswith("header ") else None
 
     def place_of(self, warned: Warned) -> Origin:
-        """Where what a warning is about is written."""
+        """Where what a warning is about is written; of the merged config, by whoever is read there first."""
+        if not warned.number:
+            return self._place_at(warned.path or ())
+        if warned.place is not None:
+            part, (line, column) = self.parts[warned.number - 1].part, warned.place
+            return self._origin_of(self.parts[warned.number - 1]).moved(
+                line - 1 + (part.line or 1), column + part.indent
+            )
         if warned.path is not None:
             return self._locator(warned.number).at(warned.path)
         return self.definition_origin(warned.number) or self._origin_of(self.parts[warned.number - 1])
+
+    def _place_at(self, path: TreePath) -> Origin:
+        while path and dig(self.value, path) is ABSENT:
+            path = path[:-1]
+        origins = self._located.origins
+        for step in path:
+            origins = origins_at(origins, step)
+        at = next(wholes(origins, path), None)
+        return Origin("config") if at is None or not at.source else self._locator(at.source).at(at.path)
+
+    @cached_property
+    def _located(self) -> Part:
+        """The result with its places: many questions about it cost one more merge, and not a walk each."""
+        return self.rows[-1].folding.located() if self.rows else Part({}, ())
 
     def _locator(self, number: int) -> Locator:
         locator = self._locators.get(number)

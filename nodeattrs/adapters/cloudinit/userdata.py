@@ -34,6 +34,7 @@ from nodeattrs.adapters.cloudinit.parts import (
     JSONP,
     SCRIPTS,
     CloudPart,
+    Repeated,
     load_config,
     measured,
     type_of_text,
@@ -258,7 +259,8 @@ class _Run:
                 folding.change(*changes_in(operations, self.effort.budget), of=given_in(operations, number))
                 self.joinings.append(Joining(number, part, name, None, None, steps=len(operations)))
                 return PartReport(number, part, name, "merged")
-            config = load_config(part.text, self.effort.budget.whole(), self.release)
+            repeated: list[Repeated] = []
+            config = load_config(part.text, self.effort.budget.whole(), self.release, repeated)
             self.effort.read(part.text, config)
             own, rest, source = _own_definition(config, part)
             used, source = self._used(own, source)
@@ -272,7 +274,7 @@ class _Run:
             self.joinings.append(Joining(number, part, name, policy, laid))
             if own:
                 self.stack.append((own, f"part {number}"))
-            return PartReport(number, part, name, "merged", used, source)
+            return PartReport(number, part, name, "merged", used, source, repeated=repeated)
         except MissingExtra:
             raise
         except RecursionError:
