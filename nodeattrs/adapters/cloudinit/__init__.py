@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.lints import WARNINGS, Warned, refuse_unknown_options
     from nodeattrs.adapters.cloudinit.lints.size import about_size
     from nodeattrs.adapters.cloudinit.masking import masked
-    from nodeattrs.adapters.cloudinit.merged import Merged
     from nodeattrs.adapters.cloudinit.mergers import (
         CONFIG_DEFAULT,
         PART_DEFAULT,
@@ -58,7 +57,7 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.steps import Change, PartChanges, PartReport
     from nodeattrs.adapters.cloudinit.templates import InstanceData
     from nodeattrs.adapters.cloudinit.unpacking import Blob, blob_of, unpack
-    from nodeattrs.adapters.cloudinit.userdata import merge
+    from nodeattrs.adapters.cloudinit.userdata import Merged, merge
 
 _HOMES = {
     "Blob": "unpacking",
@@ -73,7 +72,7 @@ _HOMES = {
     "Instance": "instance",
     "InstanceData": "templates",
     "MAX_BYTES": "parts",
-    "Merged": "merged",
+    "Merged": "userdata",
     "MergerSpec": "mergers",
     "Mode": "mergers",
     "PART_DEFAULT": "mergers",

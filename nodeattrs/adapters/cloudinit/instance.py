@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.adapters.cloudinit.layers import config_of_cmdline, merge_layers, read_confd, url_of_cmdline
 from nodeattrs.adapters.cloudinit.masking import masked
-from nodeattrs.adapters.cloudinit.merged import Merged
 from nodeattrs.adapters.cloudinit.parts import CloudPart
 from nodeattrs.adapters.cloudinit.releases import NEWEST, release_of
 from nodeattrs.adapters.cloudinit.secrets import guarded
 from nodeattrs.adapters.cloudinit.templates import InstanceData
 from nodeattrs.adapters.cloudinit.unpacking import blob_of, read_bytes
-from nodeattrs.adapters.cloudinit.userdata import merge
+from nodeattrs.adapters.cloudinit.userdata import Merged, merge
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
-from nodeattrs.adapters.cloudinit.merged import Merged
 from nodeattrs.adapters.cloudinit.mergers import CONFIG_DEFAULT, Definition, Mode, lay, policy_of, take_definition
 from nodeattrs.adapters.cloudinit.merging import ANY_DEFINITION
 from nodeattrs.adapters.cloudinit.parts import CloudPart, Repeated, independent, load_config, load_yaml
@@ -24,7 +23,7 @@ from nodeattrs.adapters.cloudinit.releases import NEWEST, Release, release_of
 from nodeattrs.adapters.cloudinit.steps import Joining, PartReport, Row, Status, moved, status_of
 from nodeattrs.adapters.cloudinit.templates import InstanceData, no_data, template_in
 from nodeattrs.adapters.cloudinit.unpacking import read_bytes
-from nodeattrs.adapters.cloudinit.userdata import without
+from nodeattrs.adapters.cloudinit.userdata import Merged, without
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer

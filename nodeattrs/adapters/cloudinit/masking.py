@@ -10,9 +10,9 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from nodeattrs.adapters.cloudinit.merged import Merged
 from nodeattrs.adapters.cloudinit.secrets import WITHHELD, guarded
 from nodeattrs.adapters.cloudinit.steps import Change, PartChanges
+from nodeattrs.adapters.cloudinit.userdata import Merged
 from nodeattrs.core.claim import Claim
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT, Path, dig
