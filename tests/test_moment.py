@@ -86,12 +86,14 @@ CERTAIN = {
     "the highest of three": "default['a']['x'] = 2\nnode.override['a']['x'] = 3\nnode.force_default['a']['x'] = 4",
     "over a list": "default['a'] = {'x': [1]}\nnode.override['a']['x'] = 2",
     "over text": "default['a'] = 'x'\nnode.override['a']['x'] = 2",
+    "overwritten before": "default['a']['x'] = 1\ndefault['a']['x'] = 2",
     "something else came later": "default['a']['x'] = 1\ndefault['r'] = 0\ndefault['a']['y'] = 2",
 }
 UNCERTAIN = {
     "a list": "default['a']['x'] = [1]",
     "null": "default['a']['x'] = None",
-    "overwritten": "default['a']['x'] = 1\ndefault['a']['x'] = 2",
+    "overwritten since": "default['a']['x'] = 1\ndefault['r'] = 0\ndefault['a']['x'] = 2",
+    "erased since": "default['a']['x'] = 1\nnode.override['a']['x'] = 2\ndefault['r'] = 0\nnode.rm_override('a', 'x')",
     "below text": "default['a']['x'] = 1\nnode.override['a'] = 'y'",
     "assigned as a whole": "default['a'] = {'y': 1}\nnode.override['a']['y'] = 2",
     "later": "default['r'] = 0\nnode.override['a']['x'] = 1",

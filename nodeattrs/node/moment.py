@@ -7,7 +7,7 @@ that goes. It knows neither policies nor traces.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nodeattrs.core.origins import At
@@ -36,12 +36,14 @@ def as_of(ledger: Ledger, mark: int, path: Path) -> Ledger:
     return then
 
 
-def plainly_set(ledger: Ledger, mark: int, path: Path) -> tuple[At, Any] | None:
+def plainly_set(ledger: Ledger, mark: int | None, path: Path) -> tuple[At, Any] | None:
     """Who set the scalar at a path, and the scalar, where nothing has changed there since a mark was used last.
 
+    mark: None for now
     None where one look at the highest slot that has it is not enough to know.
     """
-    if ledger.rules or ledger.unknown or any(path[:depth] in ledger.history for depth in range(len(path) + 1)):
+    last = len(ledger.marks) if mark is None else ledger.marks.until.get(mark, mark + 1)
+    if ledger.rules or ledger.unknown or any(by >= last for by in _changed_by(ledger, path)):
         return None
     for tree in reversed(ledger.trees):
         value: Any = tree
@@ -53,9 +55,15 @@ def plainly_set(ledger: Ledger, mark: int, path: Path) -> tuple[At, Any] | None:
             value = value[step]
         else:
             setter = setters_in(tree, tree.origin, path)[0]
-            is_before = setter.source < ledger.marks.until.get(mark, mark + 1)
-            return (setter, value) if is_before and type(value) in _PLAIN else None
+            return (setter, value) if setter.source < last and type(value) in _PLAIN else None
     return None
+
+
+def _changed_by(ledger: Ledger, path: Path) -> Iterator[int]:
+    """The marks of those who have overwritten or erased something at a path, or what holds it."""
+    for depth in range(len(path) + 1):
+        for chronicle in ledger.history.get(path[:depth], {}).values():
+            yield from (event.by for event in chronicle.events())
 
 
 class _Moment:

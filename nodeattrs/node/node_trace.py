@@ -93,7 +93,7 @@ def causes_of(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], kept: b
     def read(of: Path) -> tuple[Origin, tuple[Cause, ...]] | None:
         if of in seen or len(seen) > _DEEPEST:
             return None
-        if (plain := plainly_set(ledger, by.source, of)) is not None:
+        if (plain := plainly_set(ledger, None if type(value) is Deferred else by.source, of)) is not None:
             setter, set_to = plain
             return _origin(ledger, setter, kept), causes_of(ledger, setter, set_to, seen | {of}, kept)
         winner = _trace_then(ledger, by, value, seen | {of}, of).winner
