@@ -245,7 +245,9 @@ def _texts_in(text: str) -> Iterator[str]:
         r'(?:"""|\'\'\')\\?\n?((?:#cloud-config|## template: jinja)\b.*?)(?:"""|\'\'\')', text, re.DOTALL
     ):
         yield dedent(found[1])
-    for found in re.finditer(r"^( +)((?:#cloud-config|## template: jinja)\b.*\n(?:\1.*\n|\s*\n)*)", text, re.MULTILINE):
+    for found in re.finditer(
+        r"^( +)((?:#cloud-config|## template: jinja)\b.*\n(?:\1.*\n|[ \t]*\n)*)", text, re.MULTILINE
+    ):
         yield dedent(found[1] + found[2])
 
 

@@ -147,7 +147,7 @@ class _CloudInit(Builder):
         if tag == _TEXT or (tag == _PYTHON2 and self.release.python2):
             return event.value
         if tag in _VALUES:
-            return self._value(tag, event)
+            return self.constructed(tag, event)
         is_key = self.open and self.open[-1].step is None
         if is_key and tag == f"{YAML}merge":
             return MERGE
@@ -155,14 +155,6 @@ class _CloudInit(Builder):
         if is_key and tag == f"{YAML}value" and not in_pair:
             return event.value
         raise self._unknown_tag(event)
-
-    def _value(self, tag: str, event: Any) -> Any:
-        try:
-            return self.constructed(tag, event)
-        except CloudConfigError as error:
-            if isinstance(error.__context__, (LookupError, AttributeError, ArithmeticError)):
-                error.kind = _kind_of_fault(self.text.text)
-            raise
 
     def key(self, frame: Frame, value: Any, event: Any) -> Any:
         if type(value) in (dict, list, set):
@@ -187,13 +179,13 @@ class _CloudInit(Builder):
         return self.error(f"a tag {what}", event)
 
 
-_SHORT, _FEW = 2_000, 2
+_SHORT, _LONG, _FEW = 2_000, 100_000, 2
 
 
 def _kind_of_fault(text: str) -> FaultKind:
-    """Whether the original takes a text with an odd scalar for broken YAML, or fails: what it meets first counts."""
-    if "<<" in text and (len(text) > _SHORT or text.count("<<") > _FEW):
-        return "value"  # merge keys may be written out without end
+    """Whether the original takes a text with tags for broken YAML, or fails itself: what it meets first counts."""
+    if len(text) > _LONG or ("<<" in text and (len(text) > _SHORT or text.count("<<") > _FEW)):
+        return "empty"  # it takes its time, and writes out merge keys without end
     try:
         yaml.load(text, yaml.SafeLoader)
     except (yaml.YAMLError, TypeError, ValueError):
@@ -217,6 +209,10 @@ def load_yaml(text: str, budget: Budget | None = None, release: Release | None =
         builder = _CloudInit(Text("", text), marks=False, budget=budget)
         builder.release = release or builder.release
         return builder.run()
+    except CloudConfigError as error:
+        if error.kind == "empty" and "!" in text:
+            error.kind = _kind_of_fault(text)
+        raise
     except TooMuch as error:
         raise past_a_limit(error, "the text") from None
 
