@@ -142,15 +142,6 @@ class _CloudInit(Safe):
             raise self.unknown_tag(event)
         return super().scalar(event)
 
-    def constructed(self, tag: str, event: Any) -> Any:
-        """The value of a scalar. raises: CloudConfigError, of the kind that the original ends with"""
-        try:
-            return super().constructed(tag, event)
-        except CloudConfigError as error:
-            if isinstance(error.__context__, (LookupError, AttributeError, ArithmeticError)):
-                error.kind = _kind_of_fault(self.text.text)
-            raise
-
     def key(self, frame: Frame, value: Any, event: Any) -> Any:
         """As ever; a key that was there is noted, where that is wanted. raises: DocumentError"""
         value = super().key(frame, value, event)
@@ -169,13 +160,13 @@ class Repeated(NamedTuple):
     column: int
 
 
-_SHORT, _FEW = 2_000, 2
+_SHORT, _LONG, _FEW = 2_000, 100_000, 2
 
 
 def _kind_of_fault(text: str) -> FaultKind:
-    """Whether the original takes a text with an odd scalar for broken YAML, or fails: what it meets first counts."""
-    if "<<" in text and (len(text) > _SHORT or text.count("<<") > _FEW):
-        return "value"  # merge keys may be written out without end
+    """Whether the original takes a text with tags for broken YAML, or fails itself: what it meets first counts."""
+    if len(text) > _LONG or ("<<" in text and (len(text) > _SHORT or text.count("<<") > _FEW)):
+        return "empty"  # it takes its time, and writes out merge keys without end
     try:
         yaml.load(text, yaml.SafeLoader)
     except (yaml.YAMLError, TypeError, ValueError):
@@ -206,6 +197,10 @@ def load_yaml(
         builder.release = release or builder.release
         builder.repeated = repeated
         return builder.run()
+    except CloudConfigError as error:
+        if error.kind == "empty" and "!" in text:
+            error.kind = _kind_of_fault(text)
+        raise
     except TooMuch as error:
         raise past_a_limit(error, "the text") from None
 

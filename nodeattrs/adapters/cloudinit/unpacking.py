@@ -13,7 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
-from nodeattrs.adapters.cloudinit.parts import ARCHIVE, CLOUD_CONFIG, INCLUDES, CloudPart, load_yaml, type_of_text
+from nodeattrs.adapters.cloudinit.parts import (
+    ARCHIVE,
+    CLOUD_CONFIG,
+    INCLUDES,
+    JINJA,
+    JSONP,
+    SCRIPTS,
+    CloudPart,
+    load_yaml,
+    type_of_text,
+)
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import BadArgument, DocumentError, TooMuch, wrong_argument
@@ -338,6 +348,8 @@ class _Unpacking:
                     f"entry {number} of the archive cannot be made a part: {error}",
                     hint="content and headers are texts; a type is written like text/cloud-config",
                 ) from error
+            if _stops_as(part, content):
+                raise CloudConfigError("archive", f"entry {number} of the archive is a {type(content).__name__}")
             yield self._attached(part)
 
     # --- includes -----------------------------------------------------------------------
@@ -441,6 +453,13 @@ def _from_entry(entry: dict[Any, Any]) -> Message:
         if header.lower() not in _ENTRY_KEYS:
             part.add_header(header, value)
     return part
+
+
+def _stops_as(part: Message, content: Any) -> bool:
+    """Whether cloud-init stops when it wants to show an entry that is no text, since nobody handles its type."""
+    if not content or isinstance(content, (str, bytes)):
+        return False
+    return isinstance(content, list) or part.get_content_type() not in (CLOUD_CONFIG, JSONP, JINJA, *SCRIPTS)
 
 
 def _text_or_bytes(content: Any) -> str | bytes:
