@@ -444,9 +444,9 @@ class TestCloudInit:
         assert [next(steps).number, next(steps).number] == [1, 2]
 
     def test_parts_that_make_the_result_anew_end_at_the_limit(self):
-        """All that was read before may be copied for each."""
+        """The list that grows may be copied for each."""
         part = "#cloud-config\nmerge_how: list(append)+dict(recurse_list)\nl: [" + "x, " * 20 + "]\n"
-        merged = merge([part] * 200, budget=Budget("user-data", Limits(steps=40_000)))
+        merged = merge([part] * 200, budget=Budget("user-data", Limits(steps=25_000)))
 
         assert {"too-large"} == {kind_of(one.error) for one in merged.parts if one.error is not None}
         assert 0 < len(merged.config["l"]) < 4000

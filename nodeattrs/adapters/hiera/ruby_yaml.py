@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from nodeattrs.core.budget import MAX_DIGITS, Budget, too_long
+from nodeattrs.core.tree import Path
 from nodeattrs.texts.places import Mark, Reading, Text
 from nodeattrs.texts.yaml_events import DROPPED, MERGE, YAML, Builder, Frame
 
@@ -210,7 +211,8 @@ class _Puppet(Builder):
         at_root = len(self.open) == 1
         if type(value) is str or (type(value) is int and not at_root):
             if value in frame.data:
-                self._warn(f"the key {value!r} is written twice; the last one counts", event, "repeated-key")
+                path = (*(one.step for one in self.open[:-1]), value)
+                self._warn(f"the key {value!r} is written twice; the last one counts", event, "repeated-key", path)
                 if at_root:
                     self.twice.add(value)
                 gone = (*(one.step for one in self.open[:-1]), value)
@@ -225,8 +227,8 @@ class _Puppet(Builder):
     def unmerged(self, event: Any) -> Any:
         return "<<"
 
-    def _warn(self, message: str, event: Any, kind: str) -> None:
-        warning = self.error(message, event)
+    def _warn(self, message: str, event: Any, kind: str, path: Path | None = None) -> None:
+        warning = self.error(message, event, path=path)
         warning.kind = kind
         self.warnings.append(warning)
 
