@@ -104,7 +104,9 @@ class TestEnvironmentConf:
         monkeypatch.chdir(tmp_path)
 
         assert main(["hiera", "lookup", "m::k"]) == 0
-        assert capsys.readouterr() == ("1\n", "")
+        out, err = capsys.readouterr()
+        assert out == "1\n"
+        assert "hiera.yaml: is not there: the environment layer has no data [NA1044]" in err
 
     def test_a_setting_that_is_not_here_is_a_warning(self, tmp_path: Path):
         """
