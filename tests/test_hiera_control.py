@@ -411,3 +411,21 @@ class TestVersion3:
         hiera.scope().lookup("k", default_value=0)
 
         assert "each line of the old hierarchy becomes an entry" in hiera.warnings[0].hint
+
+
+def test_paths_below_a_folder_that_is_not_there_are_one_row(said):
+    """A level may have fifty of them."""
+    far = {
+        "name": "far",
+        "datadir": "/nowhere/%{environment}",
+        "paths": ["%{trusted.certname}.yaml", "a.yaml", "b.yaml"],
+    }
+    config = json.dumps({"version": 5, "hierarchy": [far, {"name": "near", "path": "c.yaml"}]})
+    code, out, _ = said({"hiera.yaml": config, "data/c.yaml": "k: 1\n"}, "explain", "k", "--node", "web1")
+
+    assert code == 0
+    rows = [line.split() for line in out.splitlines() if " environment " in line]
+    assert rows == [
+        "environment far /nowhere/production/ no such folder for 3 paths".split(),
+        "environment near data/c.yaml found".split(),
+    ]

@@ -455,7 +455,7 @@ def _installed(name: str) -> Callable[..., Any] | None:
 
 _OFFER = (
     "a package may offer it (entry point nodeattrs.hiera), or functions={'name': callable} in Python; "
-    "or leave the level out"
+    "or leave the level out (--skip-level, skip_levels)"
 )
 _NOT_READ = {
     "hocon_data": "HOCON is not read here; write the data as YAML or JSON",
