@@ -426,6 +426,6 @@ def test_paths_below_a_folder_that_is_not_there_are_one_row(said):
     assert code == 0
     rows = [line.split() for line in out.splitlines() if " environment " in line]
     assert rows == [
-        "environment far /nowhere/production/ no such folder for 3 paths".split(),
-        "environment near data/c.yaml found".split(),
+        ["environment", "far", "/nowhere/production/", "no", "such", "folder", "for", "3", "paths"],
+        ["environment", "near", "data/c.yaml", "found"],
     ]
