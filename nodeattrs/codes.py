@@ -493,7 +493,7 @@ a class with noop=True that contains a file with noop=False
 Write noop=True on the resources, or use --noop.
 
 NA0620 MoreRelations
-Types of modules whose resources an agent may relate to others, in ways that are not known here.
+Types of modules whose resources an agent may relate or refresh in ways that are not known here.
 nodeattrs catalog check --puppet web1.json, with a mysql_grant
 Name the folder of their modules with --modulepath; what remains only their Ruby could say.
 """,

@@ -11,9 +11,10 @@ line of the resource and not of the arrow.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from nodeattrs.catalog.automatic import automatic, below, is_known
+from nodeattrs.catalog.automatic import automatic, below, can_refresh, is_known
 from nodeattrs.catalog.catalog import Catalog
 from nodeattrs.catalog.resources import RELATIONS, Resource
 from nodeattrs.core.claim import Locator, Origin
@@ -68,6 +69,13 @@ def _unwrapped(tree: Any) -> tuple[Any, Path]:
     return tree, path
 
 
+@dataclass(frozen=True, slots=True)
+class OfPuppet:
+    """What is known here of what a resource does: whether a refresh means something to it."""
+
+    refreshable: bool
+
+
 class _Row(NamedTuple):
     """A resource as it is written, where, and its reference."""
 
@@ -82,6 +90,7 @@ class _Compiled:
         self._file = file
         self._types = types
         self._others: dict[str, None] = {}
+        self._subjects: dict[str, OfPuppet] = {}
         inner, path = _unwrapped(tree)
         if not isinstance(inner, dict) or "resources" not in inner:
             self._refuse("is no compiled catalog: it has no resources", "write one with: puppet catalog compile NODE")
@@ -189,6 +198,7 @@ class _Compiled:
             auto={name: tuple(self._candidates(found)) for name, found in auto.items() if found},
             tags=frozenset(map(str, _flat(row.get("tags")))),
             noop=_flag(parameters.get("noop")),
+            subject=self._subject(row["type"]) if kind == "resource" else None,
             origin=_origin(row) or (self._locator.at(path) if self._locator else None),
         )
         for name in RELATIONS:
@@ -196,6 +206,13 @@ class _Compiled:
                 texts = (one for one in _flat(parameters[name]) if isinstance(one, str) and "[" in one)
                 setattr(resource, name, tuple(map(self._known, texts)))
         return resource
+
+    def _subject(self, kind: str) -> OfPuppet:
+        found = self._subjects.get(kind)
+        if found is None:
+            can = can_refresh(kind) or (self._types is not None and self._types.can_refresh(kind))
+            found = self._subjects[kind] = OfPuppet(can)
+        return found
 
     def _automatic(
         self, row: Mapping[str, Any], ref: Ref, parameters: Mapping[str, Any]
