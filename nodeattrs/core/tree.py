@@ -8,7 +8,7 @@ of layers or merging.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from typing import Any
 
@@ -224,6 +224,23 @@ def left_without(tree: Any, path: Path) -> Any:
     else:
         del out[step]
     return out
+
+
+def flat(entries: Iterable[Any]) -> Iterator[Any]:
+    """The entries one by one, lists among them taken apart. cost: no recursion, however deep these are
+
+    >>> list(flat([1, [2, [3]], 4]))
+    [1, 2, 3, 4]
+    """
+    waiting = [iter(entries)]
+    while waiting:
+        for one in waiting[-1]:
+            if type(one) is list:
+                waiting.append(iter(one))
+                break
+            yield one
+        else:
+            waiting.pop()
 
 
 _SHORTEST = 5

@@ -122,6 +122,7 @@ class Config:
     check_rules: who may set what
     schema:      the JSON Schema of the nodes' attributes, or None
     chef:        of repositories that were made for Chef
+    cloud_init:  name -> the files of a set of user-data, by what they are: "files", "vendor", "confd"
     """
 
     allowed: Mapping[str, list[Entry]] = field(default_factory=dict)
@@ -140,6 +141,7 @@ class Config:
     check_rules: tuple[CheckRule, ...] = ()
     schema: str | None = None
     chef: ChefConfig = ChefConfig()
+    cloud_init: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
 
 
 def judged(document: Document) -> tuple[Config, list[DocumentError]]:
@@ -174,9 +176,23 @@ def read_config(fields: Fields) -> Config:
         tuple(read_check_rules(fields)),
         fields.text("schema", "attributes") or None,
         _chef(fields),
+        cloud_init={str(name): _set_of(fields, name) for name in fields.map("cloud-init")},
     )
     fields.finish()
     return config
+
+
+def _set_of(fields: Fields, name: Any) -> dict[str, tuple[str, ...]]:
+    """The files of a set of user-data: one as a text, several in a list."""
+    under = ("cloud-init", name)
+    fields.only(("files", "vendor", "confd"), *under, above=_KNOWN)
+    found = {}
+    for word, given in fields.map(*under).items():
+        several = [given] if isinstance(given, str) else fields.items(*under, word)
+        found[str(word)] = tuple(one for one in several if isinstance(one, str))
+        if len(found[str(word)]) < len(several):
+            fields.wrong((*under, word), "files are named by texts", f'{word} = ["base.yaml"]')
+    return found
 
 
 def known_code(word: object) -> str:
