@@ -142,6 +142,16 @@ NA0205 encrypted
 A value was not decrypted; what is printed says so in its place (exit code 5).
 hiera lookup db::password, which hiera-eyaml encrypted
 Where the keys are at hand, --decrypt uses them.
+
+NA0210 FoldNotFound
+There is no fold of that name in nodeattrs.toml.
+nodeattrs fold --name shop
+Write [fold.shop] with files = [...], or use a name that the hint lists.
+
+NA0211 NoFileFits
+A pattern fits no file, so that a fold would quietly lack a layer.
+nodeattrs fold base.yaml 'env/*.yml'
+Mend the pattern, or leave it out.
 """,
     ("Documents", "DocumentError"): """
 NA0301 DocumentError
@@ -233,6 +243,21 @@ NA0320 ruby-helper
 A library that Ruby cannot load, so that an attribute file may lack it; or a value of Ruby that is kept as its text.
 default["fstab"]["ignored"] = /^tmpfs/
 Write the text itself; of a library, keep what attribute files need apart from what needs Chef.
+
+NA0330 several-documents
+A YAML file holds several documents where one layer is wanted.
+read_layer("all.yaml")
+Say which, document=1, or fold the file on the command line: each document is a layer there.
+
+NA0331 no-document
+A file has fewer documents than the one that was asked for.
+nodeattrs fold all.yaml#3
+The message says how many there are; they count from 1.
+
+NA0332 tag-refused
+What was given for a YAML tag in tags= could make no value of what stands under it.
+read_layer("a.yaml", tags={"!int": int}) of the line port: !int http
+Mend the line, or let the function take it.
 """,
     ("Repositories and runs", "NodeattrsError"): """
 NA0401 RunListError
