@@ -173,7 +173,12 @@ def impact(before: Side, after: Side, ask: Ask, how: Asking, what_if: WhatIf = A
     raises: NotFound, where there is nobody to ask; whatever a dialect raises before it has a subject
     """
     hunks = Hunks(before, after)
-    found = Impact(before.title, after.title, tuple(map(after.named, hunks.files)), notes=[*before.notes, *after.notes])
+    found = Impact(
+        before.title,
+        after.title,
+        tuple(map(after.named, hunks.files)),
+        notes=[*dict.fromkeys((*before.notes, *after.notes))],
+    )
     reads = Reads(how.reads)
     for dialect in _chosen(before, after, ask, how.dialects):
         _asked(dialect, before, after, ask, how, what_if, hunks, reads, found)

@@ -40,6 +40,7 @@ _WHO: dict[str, tuple[dict[str, Any], str]] = {
 }
 _HOW: dict[str, tuple[dict[str, Any], str]] = {
     "--no-run-code": (_FLAG, "run no code of the repository: cookbooks are left out"),
+    "--roles-only": (_FLAG, "roles and environments alone: no cookbook is read or has to be there"),
     "--jobs": (_COUNT, "how many at a time, in so many processes (default: as a fleet has them)"),
     "--reads": (
         {"metavar": "FILE"},
@@ -85,6 +86,7 @@ def ask_of(options: argparse.Namespace, home: str) -> Ask:
         tuple((name, place) for name, place in places.items() if place is not None),
         not options.no_run_code,
         options.ruby,
+        options.roles_only,
     )
 
 
