@@ -219,7 +219,7 @@ A metadata.json asks for a version of a cookbook in words that are no constraint
 Write one constraint, or none.
 
 NA0316 missing-cookbook
-A cookbook was not read: it is not there, or --roles-only was asked for. An unknown layer stands for it.
+A cookbook is not there, and nothing says what fetches it; or it was not read: --roles-only.
 nodeattrs run --repo . --run-list 'role[web]' --roles-only
 Fetch it (berks vendor), or name its folder: [chef] cookbook_paths.
 
@@ -324,6 +324,81 @@ An item of a data bag is encrypted, and its secret is not named, or is another o
 data_bag_item("passwords", "db")
 Name the file that holds the secret: --secret-file, or [chef] secret_file in nodeattrs.toml.
 
+NA0420 unused-role
+A role that is in the run-list of no node that the repository describes, and that no other text of it names.
+roles/old.json, where no file in nodes/ has role[old]
+Remove it, or put it on a run-list.
+
+NA0421 unread-attributes
+A cookbook with attribute files that no run-list reaches.
+cookbooks/old/attributes/default.rb, where no node runs a recipe of old or of what depends on it
+Remove the cookbook, or put a recipe of it on a run-list.
+
+NA0422 always-overridden
+A value that something stronger overrides wherever it counts: on every node, nobody ever reads it.
+port: 80 in a role whose only environment has port: 8080 as an override
+Remove it, or the value that overrides it.
+
+NA0423 equal-to-overridden
+A value that is what would be read without it, wherever it counts.
+port: 80 in a role, and port: 80 in the environment of each of its nodes
+Remove it: nodeattrs check --fix.
+
+NA0424 misspelt
+A key that no code names, and that looks like one that code reads or sets in the same place.
+apache: {listen_prot: 80} where cookbooks/apache sets listen_port
+Write the key that the message names.
+
+NA0425 type-change
+A map overrides what is no map, or is overridden by it: one hides the other whole.
+app: "on" in an environment, and app: {port: 80} in a role
+Write both in one shape.
+
+NA0426 unused-key
+A key of Hiera's data that is a parameter of no class of its module, and that no text looks up.
+profile::web::prot: 80
+Remove it, or mend the name.
+
+NA0427 unread-data-file
+A file among Hiera's data that no level of the hierarchy can read.
+data/nodes/web1.yml under path: "nodes/%{fqdn}.yaml"
+Rename it, or name it in hiera.yaml.
+
+NA0428 against-rule
+A value stands where a rule of `[[check.rules]]` does not want it.
+db: {password: secret} in a role, with {path = "**.password", only = ["data_bags"]}
+Set it in one of the places that the rule names.
+
+NA0429 against-schema
+An attribute does not fit the JSON Schema of the repository.
+port: "80" where the schema wants an integer
+Mend the value at the line that is named, or the schema.
+
+NA0430 unused-attribute
+An attribute that no cookbook names, in a map whose other keys cookbooks name one by one.
+apache: {log_bak_dir: /srv} where cookbook apache sets and reads others below apache only
+Remove it, or mend its path.
+
+NA0431 fetched-cookbook
+A cookbook that is not in the repository; a Berksfile, Cheffile or Policyfile says what is fetched.
+depends "nginx" in a cookbook beside a Berksfile
+For a closer check fetch it: berks vendor.
+
+NA0432 solo-attributes
+A node document has attributes at its top, which only chef-solo reads there (-j); here they are not set.
+nodes/web1.json: {"run_list": ["nginx"], "nginx": {"port": 80}}
+Put them under normal, or give the file to a run as --json-attributes.
+
+NA0433 dependency-ring
+Cookbooks depend on each other in a ring. A run loads each once, and cuts the ring where it meets it.
+depends "app" in cookbook db, and depends "db" in cookbook app
+Take one of the dependencies out, where the order of attribute files matters.
+
+NA0434 folder-name
+The folder of a cookbook has another name than its metadata gives it. Chef knows that one only; here both find it.
+name "ntp" in cookbooks/ntp-cookbook/metadata.rb
+Call the folder so, too.
+
 NA0460 NoRevision
 A commit, or what it holds, that git does not have here.
 nodeattrs impact origin/main..HEAD, in a clone that has one commit only
@@ -415,6 +490,11 @@ NA0607 NoopDoesNotReach
 A container in no-op mode, with resources in it that are really changed.
 a class with noop=True that contains a file with noop=False
 Write noop=True on the resources, or use --noop.
+
+NA0620 MoreRelations
+Types of modules whose resources an agent may relate to others, in ways that are not known here.
+nodeattrs catalog check --puppet web1.json, with a mysql_grant
+Name the folder of their modules with --modulepath; what remains only their Ruby could say.
 """,
     ("Hiera", "HieraError"): """
 NA1001 HieraError
@@ -717,6 +797,31 @@ NA1115 extra
 A part that needs a library which is not installed.
 #cloud-config-jsonp without jsonpatch
 pip install 'nodeattrs[cloudinit]'
+
+NA1131 input
+A file or folder that is named as user-data, and has none.
+nodeattrs cloud-config merge plan.json
+Name a file that has some: user-data, a plan of Terraform, a secret of Cluster API, an instance folder.
+
+NA1132 template
+A Jinja template that cannot be rendered, or that asks for something that templates may not do.
+## template: jinja followed by {% if
+Mend the template; `cloud-init query` shows what instance data there is.
+
+NA1133 instance-data
+Instance data that is no JSON map.
+nodeattrs cloud-config merge user-data --instance-data metadata.yaml
+Give what cloud-init keeps in /run/cloud-init/instance-data-sensitive.json, or what `cloud-init query --all` prints.
+
+NA1134 vendor-switch
+A setting of vendor-data at which cloud-init stops.
+vendor_data: {enabled: true, disabled_handlers: 5}
+Write a list of content types.
+
+NA1135 value
+A scalar that its tag cannot mean, at which cloud-init itself fails; or a part that has no text at all.
+a: !!bool maybe
+Leave the tag out, or quote the text.
 
 NA1151 no-dict-merger
 A definition without a dict merger drops the whole part.

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.core.rules import WORDS
+from nodeattrs.core.trace import COLUMNS
 from nodeattrs.runs.config import _CHEFS
 
 FILE = Path(__file__).parents[1] / "nodeattrs" / "schemas.json"
@@ -27,7 +28,7 @@ _WITH_ACTIONS = ("store", "hiera", "bindings", "catalog", "cloud-config")
 _TYPES = {"str": "string", "int": "integer", "num": "number", "bool": "boolean", "null": "null"}
 
 _WHO = {"kind": "str", "name": "str", "file": "str|null", "line": "int|null", "column": "int|null"}
-_SET = {**_WHO, "path": "str", "rank": "int", "verb": "str", "value?": "any", "slot?": "str"}
+_SET = {**{column.name: column.shape for column in COLUMNS}, "value?": "any", "slot?": "str"}
 _PLACE = {"file": "str|null", "line": "int|null", "column": "int|null"}
 _TRACE = {
     "path": "str",
@@ -172,6 +173,20 @@ PARTS: dict[str, Any] = {
     "found": {"name": "str", "values?": {"*": "any"}, "unknown?": [{"attribute": "str", **_UNREAD}]},
 }
 
+_MATRIX = {
+    "version": "int",
+    "question": "str",
+    "groups": [
+        {
+            "value?": "any",
+            "error?": "str",
+            "code?": "str",
+            "message?": "str",
+            "places": [{"set_by": ["@origin"], "nodes": ["str"]}],
+            "notes": ["str"],
+        }
+    ],
+}
 _VALUE = {"value": "any", "secret": "bool", "failed": "bool"}
 _LINE = {"file": "str", "line": "int|null", "gone": "bool"}
 _IMPACT = {
@@ -351,20 +366,8 @@ OUTPUTS: dict[str, Any] = {
         "files": ["str"],
         "shadowed": [{"key": "str", "file": "str|null", "line": "int|null"}],
     },
-    "hiera-matrix": {
-        "version": "int",
-        "question": "str",
-        "groups": [
-            {
-                "value?": "any",
-                "error?": "str",
-                "code?": "str",
-                "message?": "str",
-                "places": [{"set_by": ["@origin"], "nodes": ["str"]}],
-                "notes": ["str"],
-            }
-        ],
-    },
+    "matrix": _MATRIX,
+    "hiera-matrix": _MATRIX,
     "hiera-variables": {
         "version": "int",
         "nodes": {
@@ -478,6 +481,19 @@ OUTPUTS: dict[str, Any] = {
                 "changes": [{"path": "str", "steps": "list", "action": "str", "old?": "any", "new?": "any"}],
             }
         ],
+        "machine?": {
+            "file": "str|null",
+            "differing": [
+                {
+                    "path": "str",
+                    "steps": "list",
+                    "given?": "any",
+                    "has?": "any",
+                    "set_at": ["str"],
+                    "line": "int|null",
+                }
+            ],
+        },
     },
     "cloud-config-check": _CHECK,
 }
@@ -534,6 +550,10 @@ LINES = {
         "hiera explain k --hiera levels",
     ],
     "hiera-list": ["hiera list --hiera hiera --facts facts"],
+    "matrix": [
+        "matrix app.workers --repo . --facts facts --jobs 1",
+        "matrix app.nosuch --repo . --facts facts --jobs 1",
+    ],
     "hiera-matrix": [
         "hiera matrix ntp::servers --hiera hiera --facts facts",
         "hiera matrix nobody --hiera hiera --facts facts",
@@ -590,7 +610,14 @@ SETTINGS: dict[str, Any] = {
         "*": {**{f"{name}?": ("str", ["str"]) for name in ("files", "vendor", "confd")}, "*": "never"},
     },
     "facts?": {"fauxhai?": "str", "*": "never"},
-    "check?": {"select?": ["str"], "ignore?": ["str"], "baseline?": "str", "*": "never"},
+    "check?": {
+        "select?": ["str"],
+        "ignore?": ["str"],
+        "baseline?": "str",
+        "rules?": [{"path?": "str", "level?": "str", "only": ["str"], "because?": "str", "*": "never"}],
+        "*": "never",
+    },
+    "schema?": {"attributes?": "str", "*": "never"},
     **{f"{name}?": [("str", ["str"])] for name in _CHEFS},
     "*": "never",
 }

@@ -23,6 +23,7 @@ SETTINGS: Mapping[str, Any] = {
     "merge": {},
     "limits": {},
     "check": {},
+    "schema": {},
     "chef": {},
     "facts": {},
     "cloud-init": {},

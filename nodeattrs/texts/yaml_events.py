@@ -106,6 +106,7 @@ class Builder:
     only_first = False  # of several documents the first is read, and the others are not looked at
     merges_in_place = False  # merged keys count more than those before `<<`, not less than all others
     anchors_once = False  # an anchor that is set again is refused
+    half_pairs = False  # half of a surrogate pair may be escaped
     values_stand = True  # a scalar on a later line than its key stands there; otherwise where the key does
 
     def __init__(self, text: Text, *, marks: bool = True, budget: Budget | None = None) -> None:
@@ -177,7 +178,9 @@ class Builder:
 
     def _run(self) -> None:
         # Scalars first: loading is most of what a whole lookup costs.
-        escapes = "\\u" in self.text.text or "\\U" in self.text.text  # libyaml refuses half a pair itself
+        escapes = not self.half_pairs and (
+            "\\u" in self.text.text or "\\U" in self.text.text
+        )  # libyaml refuses half a pair itself
         scalar, place, documents, left = self.scalar, self._place, 0, self._left
         for event in _events(self.parser()):
             kind = type(event)

@@ -26,8 +26,17 @@ from nodeattrs.lazily import imported
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.custom import ENTRY_POINTS, register_merger, registered_mergers, unregister_merger
     from nodeattrs.adapters.cloudinit.faults import CloudConfigError, kind_of
-    from nodeattrs.adapters.cloudinit.layers import config_of_cmdline, merge_confd, merge_layers, read_confd
+    from nodeattrs.adapters.cloudinit.inputs import Given, given_in, vendor_in
+    from nodeattrs.adapters.cloudinit.instance import Differing, Instance, read_instance
+    from nodeattrs.adapters.cloudinit.layers import (
+        config_of_cmdline,
+        merge_confd,
+        merge_layers,
+        read_confd,
+        url_of_cmdline,
+    )
     from nodeattrs.adapters.cloudinit.lints import WARNINGS, Warned, refuse_unknown_options
+    from nodeattrs.adapters.cloudinit.merged import Merged
     from nodeattrs.adapters.cloudinit.mergers import (
         CONFIG_DEFAULT,
         PART_DEFAULT,
@@ -41,9 +50,11 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.merging import WORDS, merge_many, merge_values, word_or_definition
     from nodeattrs.adapters.cloudinit.packing import pack
     from nodeattrs.adapters.cloudinit.parts import MAX_BYTES, CloudPart, dumped, load_config
+    from nodeattrs.adapters.cloudinit.releases import Release, ReleaseName, release_of
     from nodeattrs.adapters.cloudinit.steps import Change, PartChanges, PartReport
+    from nodeattrs.adapters.cloudinit.templates import InstanceData
     from nodeattrs.adapters.cloudinit.unpacking import Blob, blob_of, unpack
-    from nodeattrs.adapters.cloudinit.userdata import Merged, merge
+    from nodeattrs.adapters.cloudinit.userdata import merge
 
 _HOMES = {
     "CONFIG_DEFAULT": "mergers",
@@ -57,16 +68,23 @@ _HOMES = {
     "CloudConfigError": "faults",
     "CloudPart": "parts",
     "Definition": "mergers",
-    "Merged": "userdata",
+    "Differing": "instance",
+    "Given": "inputs",
+    "Instance": "instance",
+    "InstanceData": "templates",
+    "Merged": "merged",
     "MergerSpec": "mergers",
     "Mode": "mergers",
     "PartChanges": "steps",
     "PartReport": "steps",
+    "Release": "releases",
+    "ReleaseName": "releases",
     "Warned": "lints",
     "blob_of": "unpacking",
     "config_of_cmdline": "layers",
     "definition_of": "mergers",
     "dumped": "parts",
+    "given_in": "inputs",
     "kind_of": "faults",
     "load_config": "parts",
     "merge": "userdata",
@@ -77,12 +95,16 @@ _HOMES = {
     "pack": "packing",
     "parse_definition": "mergers",
     "read_confd": "layers",
+    "read_instance": "instance",
     "refuse_unknown_options": "lints",
     "register_merger": "custom",
     "registered_mergers": "custom",
+    "release_of": "releases",
     "take_definition": "mergers",
     "unpack": "unpacking",
     "unregister_merger": "custom",
+    "url_of_cmdline": "layers",
+    "vendor_in": "inputs",
     "word_or_definition": "merging",
 }
 
@@ -98,16 +120,23 @@ __all__ = [
     "CloudConfigError",
     "CloudPart",
     "Definition",
+    "Differing",
+    "Given",
+    "Instance",
+    "InstanceData",
     "Merged",
     "MergerSpec",
     "Mode",
     "PartChanges",
     "PartReport",
+    "Release",
+    "ReleaseName",
     "Warned",
     "blob_of",
     "config_of_cmdline",
     "definition_of",
     "dumped",
+    "given_in",
     "kind_of",
     "load_config",
     "merge",
@@ -118,12 +147,16 @@ __all__ = [
     "pack",
     "parse_definition",
     "read_confd",
+    "read_instance",
     "refuse_unknown_options",
     "register_merger",
     "registered_mergers",
+    "release_of",
     "take_definition",
     "unpack",
     "unregister_merger",
+    "url_of_cmdline",
+    "vendor_in",
     "word_or_definition",
 ]
 

@@ -20,6 +20,7 @@ from typing import Any
 import yaml
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, FaultKind, past_a_limit
+from nodeattrs.adapters.cloudinit.releases import LATEST, Release, release_of
 from nodeattrs.core.budget import Budget, Limits
 from nodeattrs.core.tree import MAX_DEPTH
 from nodeattrs.errors import BadValue, DocumentError, TooDeep, TooMuch
@@ -28,6 +29,7 @@ from nodeattrs.texts.yaml_events import MERGE, YAML, Builder, Frame, tag_of
 
 CLOUD_CONFIG = "text/cloud-config"
 JSONP = "text/cloud-config-jsonp"
+JINJA = "text/jinja2"
 ARCHIVE = "text/cloud-config-archive"
 INCLUDES = ("text/x-include-url", "text/x-include-once-url")
 SCRIPTS = (
@@ -47,7 +49,7 @@ _FIRST_LINES = {
     "#cloud-boothook": "text/cloud-boothook",
     "#cloud-config-archive": ARCHIVE,
     "#cloud-config-jsonp": JSONP,
-    "## template: jinja": "text/jinja2",
+    "## template: jinja": JINJA,
 }
 _LONGEST_FIRST = sorted(_FIRST_LINES, key=len, reverse=True)
 
@@ -80,6 +82,7 @@ class CloudPart:
     indent:   how far it is indented there, as the text of an archive's entry is
     packed:   how it was packed: "", "gzip"
     lost:     the merge headers that it lost when it was unpacked
+    lines:    of a rendered template: on which line of it each line of the body is written
     """
 
     body: str | bytes
@@ -91,11 +94,17 @@ class CloudPart:
     packed: str = ""
     lost: tuple[str, ...] = ()
     indent: int = 0
+    lines: tuple[int, ...] = ()
 
     @property
     def text(self) -> str:
         """The body as text; bytes that are no UTF-8 are kept as lone surrogates."""
         return self.body if isinstance(self.body, str) else self.body.decode("utf-8", "surrogateescape")
+
+    def at(self, line: int) -> int:
+        """Where a line of the body stands: in the file, or where it was packed in the part."""
+        own = self.lines[min(line, len(self.lines)) - 1] if self.lines else line
+        return own + (self.line or 1) - 1
 
 
 # --- what a text says -------------------------------------------------------------------
@@ -103,12 +112,14 @@ class CloudPart:
 MAX_BYTES = Limits().bytes
 """The size of the largest text that is read, and of all that one call unpacks, unless other limits are in force."""
 
-# Tabs, byte order marks, "?" and "x:," in flow collections, lone tags, directives.
-_READ_DIFFERENTLY = re.compile(r"[\t\ufeff?]|:[,\[\]{}]|(?:^|[\s,\[{])!(?=[\s,\[\]{}]|$)|^%", re.MULTILINE)
+# Tabs, byte order marks, "?" and "x:," in flow collections, lone tags, directives, escapes of half a surrogate pair.
+_READ_DIFFERENTLY = re.compile(
+    r"[\t\ufeff?]|:[,\[\]{}]|(?:^|[\s,\[{])!(?=[\s,\[\]{}]|$)|^%|\\(?:u|U0000)[dD][89a-fA-F]", re.MULTILINE
+)
 
 
 _VALUES = {YAML + name for name in ("int", "float", "bool", "null", "timestamp", "binary")}
-_TEXTS = {f"{YAML}str", f"{YAML}python/unicode"}  # what Python 2 wrote, and cloud-init still reads
+_TEXT, _PYTHON2 = f"{YAML}str", f"{YAML}python/unicode"
 _MAPS = {None: dict, "!": dict, f"{YAML}map": dict, f"{YAML}set": set}
 _LISTS = {None, "!", f"{YAML}seq"}
 _PAIRS = {f"{YAML}omap", f"{YAML}pairs"}
@@ -116,7 +127,9 @@ _PAIRS = {f"{YAML}omap", f"{YAML}pairs"}
 
 class _CloudInit(Builder):
     anchors_once = True
+    half_pairs = True
     values_stand = False
+    release = LATEST
 
     def fault(
         self, message: str, offset: int | None, *, kind: str = "", hint: str | None = None, **more: Any
@@ -131,16 +144,25 @@ class _CloudInit(Builder):
 
     def scalar(self, event: Any) -> Any:
         tag = tag_of(event)
-        if tag in _TEXTS:
+        if tag == _TEXT or (tag == _PYTHON2 and self.release.python2):
             return event.value
         if tag in _VALUES:
-            return self.constructed(tag, event)
+            return self._value(tag, event)
         is_key = self.open and self.open[-1].step is None
         if is_key and tag == f"{YAML}merge":
             return MERGE
-        if is_key and tag == f"{YAML}value":
+        in_pair = len(self.open) > 1 and self.open[-2].event.tag in _PAIRS
+        if is_key and tag == f"{YAML}value" and not in_pair:
             return event.value
         raise self._unknown_tag(event)
+
+    def _value(self, tag: str, event: Any) -> Any:
+        try:
+            return self.constructed(tag, event)
+        except CloudConfigError as error:
+            if isinstance(error.__context__, (LookupError, AttributeError, ArithmeticError)):
+                error.kind = _kind_of_fault(self.text.text)
+            raise
 
     def key(self, frame: Frame, value: Any, event: Any) -> Any:
         if type(value) in (dict, list, set):
@@ -165,17 +187,36 @@ class _CloudInit(Builder):
         return self.error(f"a tag {what}", event)
 
 
-def load_yaml(text: str, budget: Budget | None = None) -> Any:
+_SHORT, _FEW = 2_000, 2
+
+
+def _kind_of_fault(text: str) -> FaultKind:
+    """Whether the original takes a text with an odd scalar for broken YAML, or fails: what it meets first counts."""
+    if "<<" in text and (len(text) > _SHORT or text.count("<<") > _FEW):
+        return "value"  # merge keys may be written out without end
+    try:
+        yaml.load(text, yaml.SafeLoader)
+    except (yaml.YAMLError, TypeError, ValueError):
+        return "empty"
+    except Exception:
+        return "value"
+    return "empty"
+
+
+def load_yaml(text: str, budget: Budget | None = None, release: Release | None = None) -> Any:
     """What a text says; what an alias repeats is one object.
 
-    budget: what is drawn on; one of its own unless given
-    raises: CloudConfigError of kind "empty" for broken YAML, with its line; "too-large" or
-            "too-deep" past the limits
+    budget:  what is drawn on; one of its own unless given
+    release: of cloud-init; the newest unless given
+    raises:  CloudConfigError of kind "empty" for broken YAML, with its line; "value", for a scalar at which
+             the original fails; "too-large" or "too-deep" past the limits
     """
     try:
         budget = budget or Budget("")
         budget.bytes(len(text))
-        return _CloudInit(Text("", text), marks=False, budget=budget).run()
+        builder = _CloudInit(Text("", text), marks=False, budget=budget)
+        builder.release = release or builder.release
+        return builder.run()
     except TooMuch as error:
         raise past_a_limit(error, "the text") from None
 
@@ -183,17 +224,19 @@ def load_yaml(text: str, budget: Budget | None = None) -> Any:
 def marked(text: str) -> Mark:
     """Where each part of a text stands. raises: DocumentError"""
     builder = _CloudInit(Text("", text))
+    builder.release = release_of("22.4")  # what was read by any release has its lines
     builder.run()
     return builder.mark
 
 
-def load_config(text: str, budget: Budget | None = None) -> dict[Any, Any]:
+def load_config(text: str, budget: Budget | None = None, release: Release | None = None) -> dict[Any, Any]:
     """The mapping that a cloud-config says.
 
-    budget: what is drawn on; one of its own unless given
-    raises: CloudConfigError, of kind "empty" too where the text says nothing or no mapping
+    budget:  what is drawn on; one of its own unless given
+    release: of cloud-init; the newest unless given
+    raises:  CloudConfigError, of kind "empty" too where the text says nothing or no mapping
     """
-    tree = load_yaml(text, budget)
+    tree = load_yaml(text, budget, release)
     if isinstance(tree, dict):
         return tree
     if tree is None:
