@@ -148,7 +148,8 @@ class ImpactReport:
         for one in self.found.asked:
             changed = {name for group in self.found.groups if group.dialect == one.dialect for name in group.subjects}
             if changed:
-                parts.append(f"{len(changed)} of {_many(one.known, one.dialect)} change ({one.dialect})")
+                verb = "changes" if len(changed) == 1 else "change"
+                parts.append(f"{len(changed)} of {_many(one.known, one.dialect)} {verb} ({one.dialect})")
             parts += [
                 f"{_many(len(names), one.dialect)} {word}"
                 for word, names in (("added", one.added), ("removed", one.removed))
