@@ -21,7 +21,7 @@ from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.reports.codes import page
 
 ROOT = Path(__file__).parents[1]
-FAMILY = {"hiera": "HieraError", "bindings": "BindingError", "cloudinit": "CloudConfigError"}
+FAMILY = {"hiera": "HieraError", "bindings": "BindingError", "cloudinit": "CloudConfigError", "ansible": "AnsibleError"}
 NOT_KINDS = {
     *("data_hash", "lookup_key", "data_dig", "yaml_data", "json_data", "hocon_data", "eyaml_lookup_key"),
 }
@@ -89,6 +89,7 @@ class TestTheTable:
                 },
             ),
             ("adapters/cloudinit", {"CloudConfigError", "warned", "Warned"}),
+            ("adapters/ansible", {"AnsibleError", "error", "warn", "warned", "_warn", "_unparsed"}),
         ],
     )
     def test_each_kind_that_is_raised_has_one(self, folder: str, calls: set[str]):

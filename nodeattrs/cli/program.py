@@ -30,6 +30,7 @@ _MODULES = {
     "role": "role_command",
     "environment": "environment_command",
     "hiera": "hiera",
+    "ansible": "ansible",
     "bindings": "bindings",
     "catalog": "catalog",
     "cloud-config": "cloud_config",
