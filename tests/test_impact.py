@@ -350,6 +350,21 @@ class TestDialects:
         assert [one.path for one in found.groups] == [("ssh::banner",)]
         assert str(found.groups[0].lines[0]).startswith("bindings/default.pp:")
 
+    def test_hosts_of_an_inventory(self, compare):
+        before = {
+            "ansible.cfg": "[defaults]\ninventory = hosts\n",
+            "hosts": "[web]\nw1\nw2\n[db]\nd1\n",
+            "group_vars/web.yml": "port: 80\n",
+            "group_vars/all.yml": "port: 1\nproto: http\n",
+        }
+
+        found = compare(before, {**before, "group_vars/web.yml": "port: 81\n", "host_vars/w2.yml": "port: 82\n"})
+
+        assert shown(found) == [
+            "w1: port 80 -> 81 because of group_vars/web.yml:1",
+            "w2: port 80 -> 82 because of host_vars/w2.yml:1",
+        ]
+
     def test_compiled_catalogs(self, compare):
         def catalog(mode: str) -> str:
             row = {"type": "File", "title": "/a", "file": "/x.pp", "line": 3, "parameters": {"mode": mode}}

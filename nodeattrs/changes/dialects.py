@@ -486,6 +486,35 @@ class CloudInit(_Opened):
         return {"value": _part(self._set(merge_layers(user=merged, **given) if given else merged))}
 
 
+class AnsibleHosts(_Opened):
+    """Hosts of an inventory of Ansible, and the variables of each; templates are not filled in."""
+
+    @cached_property
+    def place(self) -> Path | None:
+        """The inventory that somebody names; None leaves it to ansible.cfg."""
+        return self.ask.named(self.side, "ansible", None)
+
+    @property
+    def is_there(self) -> bool:
+        """An inventory that somebody names, or an ansible.cfg."""
+        return self.place.exists() if self.place is not None else (self.side.root / "ansible.cfg").is_file()
+
+    @cached_property
+    def inventory(self) -> Any:
+        """The inventory. raises: NodeattrsError"""
+        from nodeattrs.adapters.ansible import Inventory
+
+        return Inventory(*filter(None, [self.place]), folder=self.side.root)
+
+    def subjects(self) -> Iterable[str]:
+        """The hosts."""
+        return list(self.inventory.hosts)
+
+    def answer(self, name: str) -> Answered:
+        """Its variables."""
+        return {"variable": _part(self._set(self.inventory.host(name)))}
+
+
 class Catalogs(_Opened):
     """Catalogs that Puppet compiled, as files."""
 
@@ -520,6 +549,7 @@ DIALECTS: Mapping[str, Callable[..., Dialect]] = {
     "cloud-init": CloudInit,
     "folds": Folds,
     "bindings": BindingKeys,
+    "ansible": AnsibleHosts,
     "catalogs": Catalogs,
 }
 """Name -> what opens a side with it, in the order in which they are reported."""

@@ -257,8 +257,8 @@ def _subjects(job: Job, notes: list[str], asked: Asked) -> tuple[list[str], set[
     if len(errors) == 2:
         raise errors[-1]
     wanted = set(job.ask.nodes)
-    if wanted and job.dialect in ("nodes", "hiera", "bindings"):
-        sets = [wanted if job.dialect != "nodes" else one & wanted for one in sets]
+    if wanted:  # who has no name of its own answers to any
+        sets = [wanted if one == {""} else one & wanted for one in sets]
     return sorted(sets[0] | sets[1]), sets[0], sets[1]
 
 
@@ -336,7 +336,7 @@ def _take(results: Sequence[Compared], asked: Asked, job: Job, found: Impact, ho
 
 
 def _order(group: Group) -> tuple[Any, ...]:
-    kinds = (NO_ANSWER, "attribute", "key", "value", "resource")
+    kinds = (NO_ANSWER, "attribute", "key", "variable", "value", "resource")
     return kinds.index(group.kind) if group.kind in kinds else 9, -len(group.subjects), group.spelled, group.subjects
 
 

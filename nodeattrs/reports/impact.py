@@ -19,7 +19,7 @@ from nodeattrs.reports.findings import Finding
 from nodeattrs.reports.screen import Screen, cut, printable
 from nodeattrs.reports.values import on_one_line
 
-_NOUNS = {"folds": "fold", "cloud-init": "set", "catalogs": "catalog"}
+_NOUNS = {"ansible": "host", "folds": "fold", "cloud-init": "set", "catalogs": "catalog"}
 _SHOWN, _LISTED = 6, 40
 _WIDEST = 70
 MOST = 60_000
