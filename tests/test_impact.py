@@ -134,6 +134,34 @@ class TestWhatChanges:
 
         assert shown(found) == ["a,b: port 80 -> 8080 because of roles/web.json:4"]
 
+    def test_lists_that_differ_alike_are_one_group(self, compare):
+        """
+        Each node has further elements of its own.
+        """
+        role = '{"name": "web",\n "default_attributes": {\n  "l": [\n   1\n  ]\n }\n}\n'
+        before = {"roles/web.json": role}
+        for name in "ab":
+            normal = json.dumps({"l": [name]})
+            before[f"nodes/{name}.json"] = f'{{"name": "{name}", "run_list": ["role[web]"], "default": {normal}}}'
+
+        (group,) = compare(before, {**before, "roles/web.json": role.replace("1\n", "2\n")}).groups
+
+        assert (group.subjects, group.elements) == (("a", "b"), None)
+
+        before["cookbooks/x/attributes/default.py"] = "default['l'] = [node['name']]\n"
+        before["roles/web.json"] = role.replace(
+            '"default_attributes"', '"run_list": ["recipe[x]"],\n "default_attributes"'
+        )
+        before["cookbooks/x/recipes/default.py"] = ""
+        after = {**before, "roles/web.json": before["roles/web.json"].replace("1\n", "2\n")}
+
+        report = ImpactReport(compare(before, after))
+
+        (group,) = report.found.groups
+        assert (group.subjects, group.elements) == (("a", "b"), ([1], [2]))
+        assert "    lists without 1, with 2" in [*report.lines(Screen())]
+        assert report.to_dict()["changes"][0]["added"] == [2]
+
     def test_only_those_are_asked_twice_whom_it_may_touch(self, repo, compare):
         """
         A node that never looked at the file gives what it gave.
