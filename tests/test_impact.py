@@ -750,6 +750,32 @@ class TestOnTheCommandLine:
         """
         assert expected in ended(["what-if", *words], capsys)[1]
 
+    def test_nodes_start_from_their_last_run(self, repo, tmp_path, capsys):
+        """
+        A node that the store alone knows, with the facts that it had; a normal attribute stays.
+        """
+        (tmp_path / "facts.json").write_text('{"platform": "debian", "fqdn": "kept"}')
+        run(["run", "--node", "kept", "--run-list", "role[web]", "--facts", str(tmp_path / "facts.json"), "--new"])
+        edit(repo, "roles/web.json", "8080", "8081")
+        capsys.readouterr()
+
+        words = ["impact", "HEAD", "--from-store", ".nodeattrs/nodes.db", "--node", "kept"]
+        first, again = (ended(words, capsys) for _ in range(2))
+
+        assert "~ 1 node: port  roles/web.json:4" in first[1]
+        assert "no facts are known" not in first[1]
+        assert "1 known to read the same" in again[1]
+
+    def test_processes_give_the_same(self, capsys):
+        """
+        Two of them.
+        """
+        texts = {
+            ended(["impact", "HEAD~1..HEAD", "--jobs", jobs], capsys)[1].partition("\n\n  nodes:")[0] for jobs in "12"
+        }
+
+        assert len(texts) == 1
+
     def test_what_if_of_nothing_that_is_there_names_what_is(self, capsys):
         assert run(["what-if", "--without", "roles/lod.json"]) == 1
         assert "roles/loud.json" in capsys.readouterr().err
