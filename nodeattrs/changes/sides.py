@@ -153,6 +153,7 @@ def commit_side(git: Git, commit: str, title: str, place: Path, like: Side | Non
     place.mkdir(parents=True)
     known = {} if like is None else {mark: path for path, mark in like.files.items() if not mark.startswith("link:")}
     same = {path: like.top / known[one.id] for path, one in laid.items() if like is not None and one.id in known}
+    same = {path: source for path, source in same.items() if source.is_file()}
     for path, source in same.items():
         # A program and a file that is none may hold the same.
         is_alike = os.access(source, os.X_OK) == (laid[path].mode == "100755")
@@ -161,14 +162,18 @@ def commit_side(git: Git, commit: str, title: str, place: Path, like: Side | Non
     for path, one in laid.items():
         if path not in same:
             wanted.setdefault(one.id, []).append(one)
-    for mark, content in git.contents(wanted):
-        for one in wanted[mark]:
+    for mark, content in git.contents([*wanted]):
+        for one in wanted.pop(mark):
             target = _made(place, one.path)
             target.write_bytes(content)
             if one.mode == "100755":
                 target.chmod(0o755)
     files = {path: one.id for path, one in laid.items()}
     notes = [f"{one.path} is a submodule, and was not read" for one in entries if one.kind == "commit"]
+    gone = [one.path for some in wanted.values() for one in some]
+    if gone:
+        more = f" and {len(gone) - 3} more" if len(gone) > 3 else ""
+        notes.append(f"this clone leaves contents out, which were not read: {', '.join(gone[:3])}{more}")
     for one in entries:
         if one.kind == "commit":
             files[one.path] = f"module:{one.id}"
@@ -176,7 +181,7 @@ def commit_side(git: Git, commit: str, title: str, place: Path, like: Side | Non
     links = {one.id: one for one in entries if one.mode == "120000"}
     targets = {mark: os.fsdecode(content) for mark, content in git.contents(links)}
     for one in entries:
-        if one.mode == "120000":
+        if one.mode == "120000" and one.id in targets:
             files[one.path] = f"link:{targets[one.id]}"
             if _leads_out(one.path, targets[one.id]):
                 notes.append(f"{one.path} is a link that leads out of the repository, and was not read")
