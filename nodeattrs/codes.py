@@ -142,6 +142,16 @@ NA0205 encrypted
 A value was not decrypted; what is printed says so in its place (exit code 5).
 hiera lookup db::password, which hiera-eyaml encrypted
 Where the keys are at hand, --decrypt uses them.
+
+NA0210 FoldNotFound
+There is no fold of that name in nodeattrs.toml.
+nodeattrs fold --name shop
+Write [fold.shop] with files = [...], or use a name that the hint lists.
+
+NA0211 NoFileFits
+A pattern fits no file, so that a fold would quietly lack a layer.
+nodeattrs fold base.yaml 'env/*.yml'
+Mend the pattern, or leave it out.
 """,
     ("Documents", "DocumentError"): """
 NA0301 DocumentError
@@ -220,7 +230,7 @@ A metadata.json asks for a version of a cookbook in words that are no constraint
 Write one constraint, or none.
 
 NA0316 missing-cookbook
-A cookbook was not read: it is not there, or --roles-only was asked for. An unknown layer stands for it.
+A cookbook is not there, and nothing says what fetches it; or it was not read: --roles-only.
 nodeattrs run --repo . --run-list 'role[web]' --roles-only
 Fetch it (berks vendor), or name its folder: [chef] cookbook_paths.
 
@@ -233,6 +243,21 @@ NA0320 ruby-helper
 A library that Ruby cannot load, so that an attribute file may lack it; or a value of Ruby that is kept as its text.
 default["fstab"]["ignored"] = /^tmpfs/
 Write the text itself; of a library, keep what attribute files need apart from what needs Chef.
+
+NA0330 several-documents
+A YAML file holds several documents where one layer is wanted.
+read_layer("all.yaml")
+Say which, document=1, or fold the file on the command line: each document is a layer there.
+
+NA0331 no-document
+A file has fewer documents than the one that was asked for.
+nodeattrs fold all.yaml#3
+The message says how many there are; they count from 1.
+
+NA0332 tag-refused
+What was given for a YAML tag in tags= could make no value of what stands under it.
+read_layer("a.yaml", tags={"!int": int}) of the line port: !int http
+Mend the line, or let the function take it.
 """,
     ("Repositories and runs", "NodeattrsError"): """
 NA0401 RunListError
@@ -324,6 +349,101 @@ NA0418 CannotDecrypt
 An item of a data bag is encrypted, and its secret is not named, or is another one; or it is an item of chef-vault.
 data_bag_item("passwords", "db")
 Name the file that holds the secret: --secret-file, or [chef] secret_file in nodeattrs.toml.
+
+NA0420 unused-role
+A role that is in the run-list of no node that the repository describes, and that no other text of it names.
+roles/old.json, where no file in nodes/ has role[old]
+Remove it, or put it on a run-list.
+
+NA0421 unread-attributes
+A cookbook with attribute files that no run-list reaches.
+cookbooks/old/attributes/default.rb, where no node runs a recipe of old or of what depends on it
+Remove the cookbook, or put a recipe of it on a run-list.
+
+NA0422 always-overridden
+A value that something stronger overrides wherever it counts: on every node, nobody ever reads it.
+port: 80 in a role whose only environment has port: 8080 as an override
+Remove it, or the value that overrides it.
+
+NA0423 equal-to-overridden
+A value that is what would be read without it, wherever it counts.
+port: 80 in a role, and port: 80 in the environment of each of its nodes
+Remove it: nodeattrs check --fix.
+
+NA0424 misspelt
+A key that no code names, and that looks like one that code reads or sets in the same place.
+apache: {listen_prot: 80} where cookbooks/apache sets listen_port
+Write the key that the message names.
+
+NA0425 type-change
+A map overrides what is no map, or is overridden by it: one hides the other whole.
+app: "on" in an environment, and app: {port: 80} in a role
+Write both in one shape.
+
+NA0426 unused-key
+A key of Hiera's data that is a parameter of no class of its module, and that no text looks up.
+profile::web::prot: 80
+Remove it, or mend the name.
+
+NA0427 unread-data-file
+A file among Hiera's data that no level of the hierarchy can read.
+data/nodes/web1.yml under path: "nodes/%{fqdn}.yaml"
+Rename it, or name it in hiera.yaml.
+
+NA0428 against-rule
+A value stands where a rule of `[[check.rules]]` does not want it.
+db: {password: secret} in a role, with {path = "**.password", only = ["data_bags"]}
+Set it in one of the places that the rule names.
+
+NA0429 against-schema
+An attribute does not fit the JSON Schema of the repository.
+port: "80" where the schema wants an integer
+Mend the value at the line that is named, or the schema.
+
+NA0430 unused-attribute
+An attribute that no cookbook names, in a map whose other keys cookbooks name one by one.
+apache: {log_bak_dir: /srv} where cookbook apache sets and reads others below apache only
+Remove it, or mend its path.
+
+NA0431 fetched-cookbook
+A cookbook that is not in the repository; a Berksfile, Cheffile or Policyfile says what is fetched.
+depends "nginx" in a cookbook beside a Berksfile
+For a closer check fetch it: berks vendor.
+
+NA0432 solo-attributes
+A node document has attributes at its top, which only chef-solo reads there (-j); here they are not set.
+nodes/web1.json: {"run_list": ["nginx"], "nginx": {"port": 80}}
+Put them under normal, or give the file to a run as --json-attributes.
+
+NA0433 dependency-ring
+Cookbooks depend on each other in a ring. A run loads each once, and cuts the ring where it meets it.
+depends "app" in cookbook db, and depends "db" in cookbook app
+Take one of the dependencies out, where the order of attribute files matters.
+
+NA0434 folder-name
+The folder of a cookbook has another name than its metadata gives it. Chef knows that one only; here both find it.
+name "ntp" in cookbooks/ntp-cookbook/metadata.rb
+Call the folder so, too.
+
+NA0460 NoRevision
+A commit, or what it holds, that git does not have here.
+nodeattrs impact origin/main..HEAD, in a clone that has one commit only
+`git fetch --unshallow`, or in CI a checkout with `fetch-depth: 0`; or name two folders.
+
+NA0461 value-changes
+A line because of which values are others than before: what `nodeattrs impact --format sarif` notes.
+roles/web.json:12: 212 nodes: apache2.port 80 -> 8080
+Nothing, if that is what was meant; --ignore PATH passes it over.
+
+NA0462 no-longer-answers
+A line because of which nodes, sets or keys can no longer be resolved.
+nodes/web1.json:5: 1 node: no answer: there is no role wbe
+Mend what the message names.
+
+NA0463 changes-nothing
+A changed line that sets a value which something else overrides for everybody who was asked.
+roles/base.json:4: app.workers is overridden on all 3 nodes by environments/production.yaml:7
+Write it where it counts, or leave it out.
 """,
     ("Stores", "StoreError"): """
 NA0501 StoreError
@@ -396,6 +516,11 @@ NA0607 NoopDoesNotReach
 A container in no-op mode, with resources in it that are really changed.
 a class with noop=True that contains a file with noop=False
 Write noop=True on the resources, or use --noop.
+
+NA0620 MoreRelations
+Types of modules whose resources an agent may relate or refresh in ways that are not known here.
+nodeattrs catalog check --puppet web1.json, with a mysql_grant
+Name the folder of their modules with --modulepath; what remains only their Ruby could say.
 """,
     ("Hiera", "HieraError"): """
 NA1001 HieraError
@@ -699,6 +824,31 @@ A part that needs a library which is not installed.
 #cloud-config-jsonp without jsonpatch
 pip install 'nodeattrs[cloudinit]'
 
+NA1131 input
+A file or folder that is named as user-data, and has none.
+nodeattrs cloud-config merge plan.json
+Name a file that has some: user-data, a plan of Terraform, a secret of Cluster API, an instance folder.
+
+NA1132 template
+A Jinja template that cannot be rendered, or that asks for something that templates may not do.
+## template: jinja followed by {% if
+Mend the template; `cloud-init query` shows what instance data there is.
+
+NA1133 instance-data
+Instance data that is no JSON map.
+nodeattrs cloud-config merge user-data --instance-data metadata.yaml
+Give what cloud-init keeps in /run/cloud-init/instance-data-sensitive.json, or what `cloud-init query --all` prints.
+
+NA1134 vendor-switch
+A setting of vendor-data at which cloud-init stops.
+vendor_data: {enabled: true, disabled_handlers: 5}
+Write a list of content types.
+
+NA1135 value
+A scalar that its tag cannot mean, at which cloud-init itself fails; or a part that has no text at all.
+a: !!bool maybe
+Leave the tag out, or quote the text.
+
 NA1151 no-dict-merger
 A definition without a dict merger drops the whole part.
 merge_how: list(append)
@@ -773,6 +923,81 @@ NA1165 unknown-type
 A part of a type that nobody here handles.
 a file that begins with neither #cloud-config nor #!
 Begin it with #cloud-config, or give it a content type.
+
+NA1166 repeated-key
+A key is written twice in one mapping: only the last one counts.
+runcmd: [a] and then runcmd: [b] in one file
+Remove one of the two, or make one list of both.
+
+NA1167 users-without-default
+users without default: the image's own user is not created.
+users: [{name: web}]
+Write - default as the first item; leave it out only if that user is not wanted.
+
+NA1168 list-hidden
+The list of a weaker layer is not used, since user-data or vendor-data has one.
+packages: [vim] in vendor-data, and packages: [git] in user-data
+Write all items into the stronger one: layers are not joined list by list.
+
+NA1169 commands-no-list
+runcmd or bootcmd is no list: nothing of it is run.
+runcmd: echo hello
+Write each command as an item.
+
+NA1170 command-no-text
+A command is neither a text nor a list: no command of the list is run.
+- echo a: b
+Quote the whole line, or write it as a block.
+
+NA1171 permissions-number
+Permissions are a number; without a leading zero it is not read as octal.
+permissions: 644
+Write '0644', in quotes.
+
+NA1172 misspelt-key
+A key that cloud-init does not know, and that looks like one it knows.
+package: [vim]
+Write the key that the hint names.
+
+NA1173 byte-order-mark
+A byte order mark stands before the first line, which is not seen then.
+a file that an editor on Windows saved
+Save it as UTF-8 without a byte order mark.
+
+NA1174 first-line
+The first line is nearly the one that is needed, or stands further down: the part is ignored.
+# cloud-config
+Write #cloud-config, without a blank, as the first line.
+
+NA1175 blank-lines-first
+Blank lines before the first line: a script is not started then, and some readers refuse a config.
+an empty line, and then #!/bin/sh
+Begin with the line itself.
+
+NA1176 over-size
+More than a cloud takes as user-data.
+20,000 bytes on AWS, which takes 16,384
+Pack it with gzip, or fetch what is large; --cloud names the cloud.
+
+NA1177 unexpanded
+A template that has not been filled in.
+hostname: ${name}
+Check what the template is filled in to.
+
+NA1178 crlf-script
+A carriage return at the end of a line breaks a script.
+#!/bin/sh and a line feed, then lines that end with both
+Save it with line feeds alone.
+
+NA1179 schema
+The JSON schema of cloud-init does not allow it.
+ntp: {enabled: "yes"} with --schema
+Write what the message says; the schema is the file that --schema names.
+
+NA1180 schema-deprecated
+The JSON schema of cloud-init calls it deprecated; a note.
+apt_update: true with --schema
+Write what the hint says.
 """,
     ("Bindings", "BindingError"): """
 NA1201 BindingError

@@ -34,7 +34,10 @@ attributes too, so no program need parse the sentence.
     │   ├── AttributeFileNotFound
     │   ├── RecipeNotFound
     │   ├── PolicyNotFound
+    │   ├── FoldNotFound
+    │   ├── NoFileFits
     │   ├── NodeNotFound
+    │   ├── NoRevision
     │   └── DataBagItemNotFound
     ├── CannotDecrypt             (also ValueError)     an encrypted value, and no secret or a wrong one
     ├── RecipeFailed                                    cookbook code raised
@@ -268,8 +271,20 @@ class PolicyNotFound(NotFound):
     """A policy that nothing in the repository locks."""
 
 
+class FoldNotFound(NotFound):
+    """There is no plain fold of that name."""
+
+
+class NoFileFits(NotFound):
+    """A pattern that stands for no file."""
+
+
 class NodeNotFound(NotFound):
     """A node that neither the store nor the repository knows."""
+
+
+class NoRevision(NotFound):
+    """A commit, or what it holds, that git does not have here."""
 
 
 class DataBagItemNotFound(NotFound):

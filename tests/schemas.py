@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.core.rules import WORDS
+from nodeattrs.core.trace import COLUMNS
 from nodeattrs.runs.config import _CHEFS
+from nodeattrs.texts.documents import SYNTAXES
 
 FILE = Path(__file__).parents[1] / "nodeattrs" / "schemas.json"
 
@@ -27,7 +29,7 @@ _WITH_ACTIONS = ("store", "hiera", "ansible", "bindings", "catalog", "cloud-conf
 _TYPES = {"str": "string", "int": "integer", "num": "number", "bool": "boolean", "null": "null"}
 
 _WHO = {"kind": "str", "name": "str", "file": "str|null", "line": "int|null", "column": "int|null"}
-_SET = {**_WHO, "path": "str", "rank": "int", "verb": "str", "value?": "any", "slot?": "str"}
+_SET = {**{column.name: column.shape for column in COLUMNS}, "value?": "any", "slot?": "str"}
 _PLACE = {"file": "str|null", "line": "int|null", "column": "int|null"}
 _TRACE = {
     "path": "str",
@@ -96,6 +98,7 @@ _DIFFERS = {
     "after?": _SIDE,
     "elements?": [{"change": "str", "value": "any", "origins": ["str"]}],
 }
+_FOLDED = {"value": "any", "set_by": ["@origin"]}
 _ORIGINS = [{"path": "str", **_WHO}]
 _LEVEL = {"key": "str", "layer": "str", "entry": "str", "file": "str|null", "line": "int|null", "reason": "str",
           "decides?": "str"}  # fmt: skip
@@ -189,6 +192,62 @@ PARTS: dict[str, Any] = {
     },
     "applied": _APPLIED,
     "found": {"name": "str", "values?": {"*": "any"}, "unknown?": [{"attribute": "str", **_UNREAD}]},
+}
+
+_MATRIX = {
+    "version": "int",
+    "question": "str",
+    "groups": [
+        {
+            "value?": "any",
+            "error?": "str",
+            "code?": "str",
+            "message?": "str",
+            "places": [{"set_by": ["@origin"], "nodes": ["str"]}],
+            "notes": ["str"],
+        }
+    ],
+}
+_VALUE = {"value": "any", "secret": "bool", "failed": "bool"}
+_LINE = {"file": "str", "line": "int|null", "gone": "bool"}
+_IMPACT = {
+    "version": "int",
+    "before": "str",
+    "after": "str",
+    "files": ["str"],
+    "refused": "bool",
+    "ignored": "int",
+    "asked": [
+        {
+            "dialect": "str",
+            **dict.fromkeys(("subjects", "passed_over_before", "reads_known", "asked_on_both_sides"), "int"),
+            **dict.fromkeys(("not_asked", "without_facts"), "int"),
+            "sample_of": "int|null",
+            "added": ["str"],
+            "removed": ["str"],
+            "unanswered": [{"subject": "str", "error": "str"}],
+        }
+    ],
+    "changes": [
+        {
+            "dialect": "str",
+            "kind": "str",
+            "path": "str",
+            "steps": ["str|int|num|bool|null"],
+            "change": ("=added", "=changed", "=removed", "=broken", "=mended"),
+            "before?": _VALUE,
+            "after?": _VALUE,
+            "removed?": "list",
+            "added?": "list",
+            "because": [_LINE],
+            "tried": "bool",
+            "unsteady": "bool",
+            "refused": "bool",
+            "subjects": ["str"],
+        }
+    ],
+    "changes_nothing": [{**_LINE, "dialect": "str", "path": "str", "overridden_by": ["str"], "subjects": "int"}],
+    "notes": ["str"],
 }
 
 _NODE = {"version": "int", "node": "str", "environment": "str|null"}
@@ -285,6 +344,8 @@ OUTPUTS: dict[str, Any] = {
         "skipped": "int",
         "left": "int",
     },
+    "impact": _IMPACT,
+    "what-if": _IMPACT,
     "check": _CHECK,
     "store-check": _CHECK,
     "codes": {
@@ -324,6 +385,7 @@ OUTPUTS: dict[str, Any] = {
         "files": ["str"],
         "shadowed": [{"key": "str", "file": "str|null", "line": "int|null"}],
     },
+    "matrix": _MATRIX,
     "hiera-matrix": _MATRIX,
     "hiera-variables": {
         "version": "int",
@@ -456,8 +518,34 @@ OUTPUTS: dict[str, Any] = {
                 "changes": [{"path": "str", "steps": "list", "action": "str", "old?": "any", "new?": "any"}],
             }
         ],
+        "machine?": {
+            "file": "str|null",
+            "differing": [
+                {
+                    "path": "str",
+                    "steps": "list",
+                    "given?": "any",
+                    "has?": "any",
+                    "set_at": ["str"],
+                    "line": "int|null",
+                }
+            ],
+        },
     },
     "cloud-config-check": _CHECK,
+    "fold-explain": {"version": "int", "traces": ["@explanation"]},
+    "fold-blame": {"version": "int", "value": "any", "leaves": [{"path": "str", "set_by": ["@origin"]}]},
+    "fold-diff-last": {
+        "version": "int",
+        "layer": "str",
+        "changes": [
+            {"path": "str", "change": ("=added", "=changed", "=removed"), "before?": _FOLDED, "after?": _FOLDED}
+        ],
+    },
+    "fold-policies": {
+        "version": "int",
+        "policies": [{"name": "str", "summary": "str", "source": "str", "lines": ["str"], "at": {"*": ["str"]}}],
+    },
 }
 
 _WEB1 = "--repo . --node web1 --facts facts"
@@ -492,6 +580,11 @@ LINES = {
         "store import nodes.jsonl",
     ],
     "fleet": ["fleet resolve --facts facts --node db1 --jobs 1", "fleet resolve --node nobody --jobs 1"],
+    "impact": ["impact . hiera", "impact hiera . --sample 2 --fail-on **"],
+    "what-if": [
+        "what-if --without role[base] --set app.database.password=1 --node web1",
+        "what-if --without roles/web.json --without roles/base.yaml:4 --jobs 1",
+    ],
     "check": ["check", "check --repo . --run-code"],
     "store-check": ["store check"],
     "codes": ["codes", "codes NA1203"],
@@ -507,6 +600,10 @@ LINES = {
         "hiera explain k --hiera levels",
     ],
     "hiera-list": ["hiera list --hiera hiera --facts facts"],
+    "matrix": [
+        "matrix app.workers --repo . --facts facts --jobs 1",
+        "matrix app.nosuch --repo . --facts facts --jobs 1",
+    ],
     "hiera-matrix": [
         "hiera matrix ntp::servers --hiera hiera --facts facts",
         "hiera matrix nobody --hiera hiera --facts facts",
@@ -549,6 +646,13 @@ LINES = {
         "cloud-config check cloud-init/base.yaml cloud-init/careless.yaml",
         "cloud-config check cloud-init/base.yaml facts/web1.json",
     ],
+    "fold-explain": [
+        "fold fold/base.yaml fold/team.yaml fold/prod.yaml --explain log --explain http.port",
+        "fold --name shop --explain http.hosts",
+    ],
+    "fold-blame": ["fold fold/base.yaml fold/prod.yaml fold/secrets.yaml --blame", "fold --name shop --origins"],
+    "fold-diff-last": ["fold --name shop --set log=null --diff-last"],
+    "fold-policies": ["fold --policies"],
 }
 """Of each schema the command lines whose output it describes, in the order in which they are said."""
 
@@ -557,6 +661,7 @@ _RULE = (
     {"merge_by?": "str", "policy?": "str", "at?": ("=both", "=inside"), "*": "never"},
 )
 _LISTS = {**{f"{level}?": [("str", ["str"])] for level in _LEVELS}, "*": "never"}
+_SYNTAXES = tuple(f"={name}" for name in SYNTAXES)
 SETTINGS: dict[str, Any] = {
     "store?": "str",
     "environment?": "str",
@@ -566,9 +671,22 @@ SETTINGS: dict[str, Any] = {
     "allowed?": _LISTS,
     "blocked?": _LISTS,
     "merge?": {"*": _RULE},
+    "fold?": {
+        "*": {"files?": ["str"], "policy?": "str", "merge?": {"*": _RULE}, "syntax?": _SYNTAXES, "*": "never"},
+    },
     "limits?": {"steps?": "int", "values?": "int", "bytes?": "int", "depth?": "int", "seconds?": "num", "*": "never"},
+    "cloud-init?": {
+        "*": {**{f"{name}?": ("str", ["str"]) for name in ("files", "vendor", "confd")}, "*": "never"},
+    },
     "facts?": {"fauxhai?": "str", "*": "never"},
-    "check?": {"select?": ["str"], "ignore?": ["str"], "baseline?": "str", "*": "never"},
+    "check?": {
+        "select?": ["str"],
+        "ignore?": ["str"],
+        "baseline?": "str",
+        "rules?": [{"path?": "str", "level?": "str", "only": ["str"], "because?": "str", "*": "never"}],
+        "*": "never",
+    },
+    "schema?": {"attributes?": "str", "*": "never"},
     **{f"{name}?": [("str", ["str"])] for name in _CHEFS},
     "*": "never",
 }
@@ -613,6 +731,7 @@ def _map(shape: Mapping[str, Any], strict: bool) -> dict[str, Any]:
 def body(name: str, strict: bool = False) -> dict[str, Any]:
     """The schema of one output, or of "settings", without the parts that it needs."""
     command = next((f"{one} {name[len(one) + 1 :]}" for one in _WITH_ACTIONS if name.startswith(f"{one}-")), name)
+    command = command.replace("fold-", "fold --", 1)
     title = "nodeattrs.toml" if name == "settings" else f"nodeattrs {command} --format json"
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title}
     return schema | schema_of(SETTINGS if name == "settings" else OUTPUTS[name], strict)

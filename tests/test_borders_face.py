@@ -29,7 +29,7 @@ from nodeattrs.core.code import held_back, require_may_run
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.keep import search
 from nodeattrs.reports.findings import Selection, baseline_data, finding_of
-from nodeattrs.runs.checking import checked
+from nodeattrs.runs.checking import checked, faults_of
 from nodeattrs.runs.settings import Settings
 
 
@@ -109,7 +109,7 @@ WRONG: dict[str, list[Callable[[], Any]]] = {
         lambda: runs.Repository(3),
         lambda: runs.Repository("nosuch"),
         lambda: REPOSITORY.data_bag_item(3, 3),
-        lambda: REPOSITORY.check("yes"),
+        lambda: faults_of(REPOSITORY, "yes"),
         lambda: checked(3),
         lambda: checked(REPOSITORY, "yes"),
         lambda: Settings(3, {}),
@@ -186,6 +186,16 @@ WRONG: dict[str, list[Callable[[], Any]]] = {
         lambda: cloudinit.merge([cloudinit.Blob(3)]),
         lambda: cloudinit.blob_of(3),
         lambda: cloudinit.config_of_cmdline(3),
+        lambda: cloudinit.config_of_cmdline("ro", "1.0"),
+        lambda: cloudinit.url_of_cmdline(3),
+        lambda: cloudinit.given_in(3),
+        lambda: cloudinit.given_in("a: 1", budget=3),
+        lambda: cloudinit.vendor_in(3),
+        lambda: cloudinit.read_instance(3),
+        lambda: cloudinit.release_of("1.0"),
+        lambda: cloudinit.merge([], instance_data=3),
+        lambda: cloudinit.merge([], cloud_init="1.0"),
+        lambda: cloudinit.merge_layers(instance_data={}),
         lambda: cloudinit.definition_of(3),
         lambda: cloudinit.load_config(3),
         lambda: cloudinit.merge_confd(None, 3),

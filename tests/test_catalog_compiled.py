@@ -382,7 +382,7 @@ class TestCommands:
         assert main(["catalog", "why", "Package[p]", "Service[s]", "--puppet", "before.json"]) == 0
         assert "require of Service[s]  site.pp:5" in capsys.readouterr().out
         assert main(["catalog", "impact", "Package[p]", "--puppet", "before.json"]) == 0
-        assert "Service[s]" in capsys.readouterr().out
+        assert "these refresh: none" in capsys.readouterr().out
         assert main(["catalog", "explain", "Service[s]", "--puppet", "before.json"]) == 0
         assert "Service[s]  site.pp:5" in capsys.readouterr().out
         assert main(["catalog", "graph", "--puppet", "before.json"]) == 0

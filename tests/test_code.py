@@ -11,6 +11,7 @@ from nodeattrs.cli import main
 from nodeattrs.core.code import held_back, may_run
 from nodeattrs.errors import UnknownLayer
 from nodeattrs.runs import Repository
+from nodeattrs.runs.checking import faults_of
 from tests.on_disk import repository
 
 RAN = 'import pathlib\npathlib.Path(__file__).with_suffix(".ran").write_text("")\n'
@@ -115,6 +116,8 @@ LOOKS = [
     "complete explain web1 ",
     "complete hiera lookup ",
     "complete run --node ",
+    "impact . . --no-run-code --facts ../facts.json --jobs 1",
+    "what-if --set a=1 --no-run-code --facts ../facts.json --jobs 1",
 ]
 
 
@@ -176,6 +179,8 @@ class TestWhatIsNotRun:
         "show web1 --repo . --facts ../facts.json",
         "fleet resolve --facts ../facts.json --jobs 1",
         "catalog check --repo . --node web1 --facts ../facts.json",
+        "impact . . --facts ../facts.json --dialect nodes --jobs 1",
+        "what-if --set a=1 --facts ../facts.json --dialect nodes --jobs 1",
     ],
 )
 def test_a_command_that_is_asked_to_run_does(loaded, words):
@@ -189,7 +194,7 @@ class TestTheGate:
     def test_every_script_of_a_repository_stands_behind_it(self, loaded):
         """A check reads documents, and names the rest."""
         with held_back():
-            faults = Repository(".").check()
+            faults = faults_of(Repository("."))
 
         assert [] == loaded()
         told = [str(fault) for fault in faults if isinstance(fault, UnknownLayer)]

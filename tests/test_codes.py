@@ -195,6 +195,6 @@ class TestWhereTheyAreSeen:
         assert 0 == main(["codes", "default-replaces"])
         assert "NA1153" in capsys.readouterr().out
         assert 0 == main(["codes", "NA06"])
-        assert 7 == capsys.readouterr().out.count("NA06")
+        assert 8 == capsys.readouterr().out.count("NA06")
         assert 1 == main(["codes", "defautl-replaces"])
         assert "[NA0004]\n  did you mean default-replaces?" in capsys.readouterr().err

@@ -5,11 +5,13 @@ What the merge found is the adapter's; here it becomes data and lines.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from nodeattrs.adapters.cloudinit.steps import Change
 from nodeattrs.codes import code_named
+from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import NoSuchAttribute
 from nodeattrs.reports.config_text import json_tree
@@ -17,27 +19,55 @@ from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.cloudinit import Change, Merged, PartReport
-    from nodeattrs.core.claim import Origin
+    from nodeattrs.adapters.cloudinit import Instance, Merged, PartReport, Schema, Warned
+    from nodeattrs.adapters.cloudinit.steps import Action
 
 _MARKS = {"set": "+", "extended": "+", "replaced": "~", "deleted": "-", "dropped": "!"}
 _STYLES = {"set": "added", "extended": "added", "replaced": "changed", "deleted": "removed", "dropped": "warning"}
 
 
-def findings_of(merged: Merged) -> Iterator[Finding]:
-    """Everything that is wrong or doubtful about some parts, with its place."""
+def faults_of(merged: Merged, but: Collection[int] = ()) -> Iterator[Finding]:
+    """Every part that was rejected or failed, with its place. but: numbers that are left out"""
     for report in merged.parts:
-        if report.error is not None and report.kind is not None:
-            one = finding_of(report.error)
-            file, line = (one.file, one.line) if one.file else (report.part.file, report.part.line)
-            message = f"{report.status}: {one.message}"
+        if report.error is not None and report.kind is not None and report.number not in but:
+            one, part = finding_of(report.error), report.part
+            at = Origin("part", f"of {part.file}", report.filename, one.line, one.column)
+            at = at if part.file and not part.line else replace(at, name="", file=part.file or one.file)
             code = code_named(report.kind, "CloudConfigError").code
-            yield replace(one, code=code, message=message, file=file, line=line)
-    for warned in merged.warnings:
-        at = merged.place_of(warned)
-        message = warned.message if warned.title == at.file else f"{warned.title}: {warned.message}"
-        code = code_named(warned.name, "CloudConfigError").code
-        yield Finding(code, "warning", message, at.file, at.line, at.column, hint=warned.hint or None)
+            yield _placed(replace(one, code=code), f"{report.status}: {one.message}", report.title, at)
+
+
+def findings_of(merged: Merged, schema: Schema | None = None) -> Iterator[Finding]:
+    """Everything that is wrong or doubtful about some parts, each with file, line and column.
+
+    schema: what is asked about the config, too: user-data and vendor-data have to follow it, the files of an image
+            need not. A place of which a trap is known is not named twice
+    """
+    warned = merged.warnings
+    templates = {one.number for one in warned if one.name == "unexpanded"}
+    yield from faults_of(merged, templates)
+    known = {one.path for one in warned if not one.number}
+    yield from (finding_about(one, merged.place_of(one)) for one in warned)
+    for one in schema.warnings(merged.value) if schema is not None else ():
+        at = merged.place_of(one)
+        if at.kind in ("part", "patch") and (one.path not in known or one.severity == "note"):
+            yield finding_about(one, at)
+
+
+def finding_about(warned: Warned, at: Origin) -> Finding:
+    """A warning as a finding, at its place."""
+    code = code_named(warned.name, "CloudConfigError").code
+    return _placed(Finding(code, warned.severity, "", hint=warned.hint or None), warned.message, warned.title, at)
+
+
+def _placed(found: Finding, message: str, title: str, at: Origin) -> Finding:
+    """The finding at a place; of a part that was packed it is the first line of the file, and its own line is named."""
+    file, line, column = at.file, at.line or 1, at.column or 1
+    if at.name.startswith("of "):
+        message, file = f"{message} (line {line} of {at.file})", at.name.removeprefix("of ")
+        line = column = 1
+    shown = message if title in ("", file, at.file) else f"{title}: {message}"
+    return replace(found, message=shown, file=file, line=line, column=column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +75,18 @@ class ExplainedConfig:
     """Why a config is what it is: the parts, and either some paths or what each part changed.
 
     with_causes: also the lines that decided how parts are merged
+    instance:    the machine that is explained: also where it differs from what its files give
     """
 
     merged: Merged
     paths: tuple[Path, ...] = ()
     is_step_by_step: bool = True
     with_causes: bool = False
+    instance: Instance | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The parts, the traces and the changes."""
+        machine = {} if self.instance is None else {"machine": _machine_dict(self.instance)}
         return {
             "version": 1,
             "parts": [
@@ -69,6 +102,7 @@ class ExplainedConfig:
                 }
                 for step in (self.merged.changes() if self.is_step_by_step else ())
             ],
+            **machine,
         }
 
     def _trace_dict(self, path: Path) -> dict[str, Any]:
@@ -85,6 +119,9 @@ class ExplainedConfig:
         from nodeattrs.reports.explain import Explanation
 
         yield from _parts(self.merged, screen)
+        if self.instance is not None:
+            yield ""
+            yield from _machine(self.instance, screen)
         for path in self.paths:
             yield ""
             trace = self.merged.trace(path)
@@ -101,10 +138,52 @@ class ExplainedConfig:
                     yield "  changes nothing"
 
 
+def _machine_dict(instance: Instance) -> dict[str, Any]:
+    rows = []
+    for one in instance.differing():
+        values = (("given", one.given), ("has", one.has))
+        rows.append(
+            {
+                "path": spell(one.path),
+                "steps": list(one.path),
+                **{name: json_tree(value) for name, value in values if value is not ABSENT},
+                "set_at": [str(origin) for origin in one.origins],
+                "line": one.place.line,
+            }
+        )
+    return {"file": instance.file, "differing": rows}
+
+
+def _machine(instance: Instance, screen: Screen) -> Iterator[str]:
+    if instance.file is None:
+        yield "the machine has no combined-cloud-config.json: nothing to compare with"
+        return
+    rows = list(instance.differing())
+    if not rows:
+        yield f"the machine has what its files give ({printable(instance.file)})"
+    for one in rows:
+        change = Change(one.path, _TURNS[one.given is ABSENT, one.has is ABSENT], one.given, one.has)
+        yield _changed(change, screen)
+        given = [f"given by {', '.join(map(str, one.origins))}"] if one.origins else []
+        has = [] if one.has is ABSENT else [f"the machine has it at {one.place.place}"]
+        yield f"      {printable('; '.join([*given, *has]))}"
+
+
+_TURNS: dict[tuple[bool, bool], Action] = {
+    (False, False): "replaced",
+    (True, False): "set",
+    (False, True): "deleted",
+}
+
+
 def explained_config(
-    merged: Merged, paths: tuple[Path, ...], step_by_step: bool, with_causes: bool = False
+    merged: Merged,
+    paths: tuple[Path, ...],
+    step_by_step: bool,
+    with_causes: bool = False,
+    instance: Instance | None = None,
 ) -> ExplainedConfig:
-    """The report about some paths; with none of them, about every step.
+    """The report about some paths; with none of them, about every step, or about where a machine differs.
 
     raises: NoSuchAttribute, for a path that no part sets
     """
@@ -112,7 +191,7 @@ def explained_config(
         trace = merged.trace(path)
         if not (trace.found or trace.claims):
             raise NoSuchAttribute(f"{spell(path)} is set by no part", path=path, hint=_way_to(merged, path))
-    return ExplainedConfig(merged, paths, step_by_step or not paths, with_causes)
+    return ExplainedConfig(merged, paths, step_by_step or not (paths or instance), with_causes, instance)
 
 
 def _way_to(merged: Merged, path: Path) -> str | None:

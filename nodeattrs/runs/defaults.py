@@ -10,6 +10,8 @@ from nodeattrs.node.slot_names import DEFAULT_ENVIRONMENT
 from nodeattrs.texts.nearest import SETTINGS_FILE
 
 FILE = SETTINGS_FILE
+DEFAULT_POLICY = "across"
+"""Of plain folds."""
 
 SETTINGS: Mapping[str, Any] = {
     "repo": ".",
@@ -21,10 +23,13 @@ SETTINGS: Mapping[str, Any] = {
     "allowed": {},
     "blocked": {},
     "merge": {},
+    "fold": {},
     "limits": {},
     "check": {},
+    "schema": {},
     "chef": {},
     "facts": {},
+    "cloud-init": {},
 }
 """Every setting and its default; the repository itself is none of its file. Nodes are kept below the current
 directory: a repository is not written to unless its own settings ask for it."""

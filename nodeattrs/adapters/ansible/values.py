@@ -17,8 +17,7 @@ from nodeattrs.errors import DocumentError, TooMuch
 from nodeattrs.texts import json_text
 from nodeattrs.texts.documents import Document
 from nodeattrs.texts.places import Mark, Reading, Text
-from nodeattrs.texts.yaml_events import Frame
-from nodeattrs.texts.yaml_safe import Safe
+from nodeattrs.texts.yaml_events import Frame, Safe
 
 VAULT_HEADER = "$ANSIBLE_VAULT"
 """What the first line of an encrypted file begins with."""

@@ -7,14 +7,14 @@ are made anew when somebody asks.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import islice
 from typing import Any, Literal
 
 from nodeattrs.adapters.cloudinit.faults import REJECTED, kind_of
 from nodeattrs.adapters.cloudinit.mergers import Definition
-from nodeattrs.adapters.cloudinit.parts import CloudPart, same
+from nodeattrs.adapters.cloudinit.parts import CloudPart, Repeated, same
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.folding import Step as FoldingStep
@@ -26,7 +26,9 @@ from nodeattrs.errors import NodeattrsError
 
 _NUMBERED = re.compile(r"part-\d{3,}")
 
-Status = Literal["merged", "rejected", "failed", "script", "include", "ignored", "empty", "unknown"]
+Status = Literal[
+    "merged", "rejected", "failed", "script", "include", "ignored", "empty", "unknown", "template", "disabled"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +38,13 @@ class PartReport:
     number:     its place among all parts, from 1
     status:     merged; rejected (cloud-init notes it in the merged file) or failed (it only logs it):
                 either way the result is as before the part; script; include: not followed; ignored: a
-                type nobody handles; empty: the same with nothing in it; unknown: it cannot be read
+                type nobody handles; empty: the same with nothing in it; unknown: it cannot be read; template:
+                there is no instance data to render it with; disabled: of vendor-data that is switched off
     definition: the mergers that were used; None for a patch and for what is not merged
     source:     where they come from: "body merge_how", "header Merge-Type", both, "default",
                 "asked" (a what-if), "part N" (documented mode: the part whose definition was on the stack)
     error:      why it was rejected or failed
+    repeated:   the keys that its text writes twice in one mapping
     """
 
     number: int
@@ -50,6 +54,7 @@ class PartReport:
     definition: Definition | None = None
     source: str = ""
     error: NodeattrsError | None = None
+    repeated: Sequence[Repeated] = ()
 
     @property
     def title(self) -> str:
@@ -138,6 +143,16 @@ def steps_of(rows: Iterable[Row]) -> Iterator[Step]:
             before, *results = last, *(after for _, _, after in islice(rounds, joining.steps))
             last = results[-1] if results else before
             yield Step(**_fields(joining), before=before, after=last)
+
+
+def befores_of(rows: Iterable[Row]) -> Iterator[tuple[Joining, Part]]:
+    """Each joining with the result before it, which may not be kept (`Folding.befores`). cost: that of what joins"""
+    for row in rows:
+        befores = row.folding.befores()
+        for joining in row.joinings:
+            steps = [before for before, _ in islice(befores, joining.steps)]
+            if steps:
+                yield joining, steps[0]
 
 
 def _fields(joining: Joining) -> dict[str, Any]:
