@@ -48,6 +48,8 @@ class Dialect(Protocol):
     What it has read it may keep for the next subject, so who wants to know what one answer read opens it anew.
     """
 
+    side: Side
+
     def __init__(self, side: Side, ask: Ask, what_if: WhatIf = AS_IT_IS) -> None: ...
 
     @property
