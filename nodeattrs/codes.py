@@ -3,6 +3,7 @@ r"""Every code: of errors, of warnings, and of what checks find; with its cause,
     NA00xx  everywhere        NA03xx  documents       NA06xx  catalog
     NA01xx  trees and paths   NA04xx  repositories    NA10xx  Hiera
     NA02xx  merging           NA05xx  stores          NA11xx  cloud-init       NA12xx  bindings
+    NA13xx  Ansible
 
 An entry is a line with the code and its names, then a cause, an example and a way out. A name in capitals is a
 class of `nodeattrs.errors` or of a room's own errors; any other is a `kind` of the class that leads the room.
@@ -219,7 +220,7 @@ A metadata.json asks for a version of a cookbook in words that are no constraint
 Write one constraint, or none.
 
 NA0316 missing-cookbook
-A cookbook was not read: it is not there, or --roles-only was asked for. An unknown layer stands for it.
+A cookbook is not there, and nothing says what fetches it; or it was not read: --roles-only.
 nodeattrs run --repo . --run-list 'role[web]' --roles-only
 Fetch it (berks vendor), or name its folder: [chef] cookbook_paths.
 
@@ -323,6 +324,101 @@ NA0418 CannotDecrypt
 An item of a data bag is encrypted, and its secret is not named, or is another one; or it is an item of chef-vault.
 data_bag_item("passwords", "db")
 Name the file that holds the secret: --secret-file, or [chef] secret_file in nodeattrs.toml.
+
+NA0420 unused-role
+A role that is in the run-list of no node that the repository describes, and that no other text of it names.
+roles/old.json, where no file in nodes/ has role[old]
+Remove it, or put it on a run-list.
+
+NA0421 unread-attributes
+A cookbook with attribute files that no run-list reaches.
+cookbooks/old/attributes/default.rb, where no node runs a recipe of old or of what depends on it
+Remove the cookbook, or put a recipe of it on a run-list.
+
+NA0422 always-overridden
+A value that something stronger overrides wherever it counts: on every node, nobody ever reads it.
+port: 80 in a role whose only environment has port: 8080 as an override
+Remove it, or the value that overrides it.
+
+NA0423 equal-to-overridden
+A value that is what would be read without it, wherever it counts.
+port: 80 in a role, and port: 80 in the environment of each of its nodes
+Remove it: nodeattrs check --fix.
+
+NA0424 misspelt
+A key that no code names, and that looks like one that code reads or sets in the same place.
+apache: {listen_prot: 80} where cookbooks/apache sets listen_port
+Write the key that the message names.
+
+NA0425 type-change
+A map overrides what is no map, or is overridden by it: one hides the other whole.
+app: "on" in an environment, and app: {port: 80} in a role
+Write both in one shape.
+
+NA0426 unused-key
+A key of Hiera's data that is a parameter of no class of its module, and that no text looks up.
+profile::web::prot: 80
+Remove it, or mend the name.
+
+NA0427 unread-data-file
+A file among Hiera's data that no level of the hierarchy can read.
+data/nodes/web1.yml under path: "nodes/%{fqdn}.yaml"
+Rename it, or name it in hiera.yaml.
+
+NA0428 against-rule
+A value stands where a rule of `[[check.rules]]` does not want it.
+db: {password: secret} in a role, with {path = "**.password", only = ["data_bags"]}
+Set it in one of the places that the rule names.
+
+NA0429 against-schema
+An attribute does not fit the JSON Schema of the repository.
+port: "80" where the schema wants an integer
+Mend the value at the line that is named, or the schema.
+
+NA0430 unused-attribute
+An attribute that no cookbook names, in a map whose other keys cookbooks name one by one.
+apache: {log_bak_dir: /srv} where cookbook apache sets and reads others below apache only
+Remove it, or mend its path.
+
+NA0431 fetched-cookbook
+A cookbook that is not in the repository; a Berksfile, Cheffile or Policyfile says what is fetched.
+depends "nginx" in a cookbook beside a Berksfile
+For a closer check fetch it: berks vendor.
+
+NA0432 solo-attributes
+A node document has attributes at its top, which only chef-solo reads there (-j); here they are not set.
+nodes/web1.json: {"run_list": ["nginx"], "nginx": {"port": 80}}
+Put them under normal, or give the file to a run as --json-attributes.
+
+NA0433 dependency-ring
+Cookbooks depend on each other in a ring. A run loads each once, and cuts the ring where it meets it.
+depends "app" in cookbook db, and depends "db" in cookbook app
+Take one of the dependencies out, where the order of attribute files matters.
+
+NA0434 folder-name
+The folder of a cookbook has another name than its metadata gives it. Chef knows that one only; here both find it.
+name "ntp" in cookbooks/ntp-cookbook/metadata.rb
+Call the folder so, too.
+
+NA0460 NoRevision
+A commit, or what it holds, that git does not have here.
+nodeattrs impact origin/main..HEAD, in a clone that has one commit only
+`git fetch --unshallow`, or in CI a checkout with `fetch-depth: 0`; or name two folders.
+
+NA0461 value-changes
+A line because of which values are others than before: what `nodeattrs impact --format sarif` notes.
+roles/web.json:12: 212 nodes: apache2.port 80 -> 8080
+Nothing, if that is what was meant; --ignore PATH passes it over.
+
+NA0462 no-longer-answers
+A line because of which nodes, sets or keys can no longer be resolved.
+nodes/web1.json:5: 1 node: no answer: there is no role wbe
+Mend what the message names.
+
+NA0463 changes-nothing
+A changed line that sets a value which something else overrides for everybody who was asked.
+roles/base.json:4: app.workers is overridden on all 3 nodes by environments/production.yaml:7
+Write it where it counts, or leave it out.
 """,
     ("Stores", "StoreError"): """
 NA0501 StoreError
@@ -395,6 +491,11 @@ NA0607 NoopDoesNotReach
 A container in no-op mode, with resources in it that are really changed.
 a class with noop=True that contains a file with noop=False
 Write noop=True on the resources, or use --noop.
+
+NA0620 MoreRelations
+Types of modules whose resources an agent may relate to others, in ways that are not known here.
+nodeattrs catalog check --puppet web1.json, with a mysql_grant
+Name the folder of their modules with --modulepath; what remains only their Ruby could say.
 """,
     ("Hiera", "HieraError"): """
 NA1001 HieraError
@@ -644,7 +745,7 @@ merge_how: {name: list}
 Write a list: [{name: list, settings: [append]}].
 
 NA1105 type
-Two values cannot be combined under these mergers.
+Two values cannot be combined under these mergers; or conf_d is something and no text.
 l: 5 after l: [1] under list(append)
 Give both the same kind, or choose another merger.
 
@@ -1103,6 +1204,147 @@ NA1272 shared-id
 Two multibinds have one id, and share their fragments.
 multibind Array, 'users' multibind Array, 'admins' as 'users'
 Rename one.
+""",
+    ("Ansible", "AnsibleError"): """
+NA1301 AnsibleError
+Something of Ansible's is wrong, and no more is known of it.
+nodeattrs ansible list
+The message says it.
+
+NA1302 yaml
+A file that does not parse, or that holds two documents.
+group_vars/web.yml with a tab before a key
+Mend the line that the message names.
+
+NA1303 wrong-shape
+A list or a text where a map was needed, or the other way round.
+vars: nope
+Write name: value.
+
+NA1304 extra-vars
+What -e gives is no map of variables, or has a quote that stays open.
+nodeattrs ansible vars web1 -e '[1, 2]'
+Write name=value, {name: value} or @FILE.
+
+NA1305 no-file
+A file that is named and is not there.
+nodeattrs ansible vars web1 -e @none.yml
+Mend the name.
+
+NA1306 no-role
+A role that is in none of the folders where roles are sought.
+roles: [ngnix]
+Mend the name, or name its folder in roles_path.
+
+NA1307 cycle
+A role that depends on itself, by way of others or not.
+dependencies: [web], in the role web
+Take one of the dependencies away.
+
+NA1308 unknown-key
+A key that a play does not have.
+- hosts: all, and below it http_port: 80
+Variables belong under vars.
+
+NA1309 missing-key
+A play without hosts.
+- tasks: []
+Add hosts: all.
+
+NA1310 variable-name
+A name that no variable can have: letters, digits and _ are allowed, and no digit first.
+vars: {http-port: 80}
+Use _ instead of the sign.
+
+NA1311 undefined
+A name that must be known before any host is asked, and that is not.
+roles: ['{{ which }}'], where only group_vars has which
+Give it with -e or in the vars of the play.
+
+NA1312 unparsed
+A source of the inventory that cannot be read: a warning, or an error where ansible.cfg asks for it.
+[web without its bracket
+Mend the line that the message names.
+
+NA1313 nothing-parsed
+No source of the inventory could be read.
+nodeattrs ansible list -i nosuch
+Name a file, a folder or a list of hosts such as web1,web2,
+
+NA1314 no-group
+No such group.
+nodeattrs ansible graph wbe
+The hint has near misses.
+
+NA1315 no-host
+No such host, or no task of that name for it.
+nodeattrs ansible vars wbe1
+The hint has near misses; `nodeattrs ansible graph` prints all.
+
+NA1316 inventory
+A line or an entry of an inventory that cannot be meant.
+web1 http_port = 80
+Write name=value without blanks on the line of a host.
+
+NA1317 setting
+A value of ansible.cfg, or of its environment variable, that cannot be read.
+private_role_vars = perhaps
+docs/ansible.md lists the keys that are read.
+
+NA1318 duplicate-key
+A key that a map has twice; the last one counts.
+port: 80 and, further down, port: 8080
+Remove one of the two.
+
+NA1319 group-name
+A group whose name has other signs than letters, digits and _.
+[web-servers]
+Ansible keeps it, and warns; use _.
+
+NA1320 group-is-host
+A host and a group of one name.
+[web] with a host web
+Rename one of the two.
+
+NA1321 reserved-name
+A variable whose name is a word of plays and tasks.
+tags: blue, in group_vars
+Rename it.
+
+NA1322 skipped
+A group, or a key of a group, of an inventory in YAML that means nothing.
+web: {host: {web1: }}
+A group has hosts, vars and children.
+
+NA1323 vars-file-skipped
+A name under vars_files with a template that cannot be filled in.
+vars_files: ['os-{{ family }}.yml']
+Give the facts with --facts, or the variable with -e.
+
+NA1324 no-match
+A pattern of hosts that no host matches.
+hosts: wbe
+Mend the pattern.
+
+NA1325 not-prompted
+A variable that a person is asked for, and was not.
+vars_prompt: [{name: version}]
+Give it with -e.
+
+NA1326 precedence-entry
+A word in the option precedence that is none of the six.
+precedence = all_inventory, groups
+Ansible passes over it; docs/ansible.md lists the words.
+
+NA1327 missing
+A file that vars_files names and that is not there; Ansible passes over it.
+vars_files: [secrets.yml]
+Mend the name, or remove it.
+
+NA1328 broken
+A file of variables that cannot be read and costs only its own variables, since that was asked for.
+nodeattrs ansible explain web1 port --lenient
+Mend the line that the message names.
 """,
 }  # fmt: skip
 

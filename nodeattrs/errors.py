@@ -35,6 +35,7 @@ attributes too, so no program need parse the sentence.
     │   ├── RecipeNotFound
     │   ├── PolicyNotFound
     │   ├── NodeNotFound
+    │   ├── NoRevision
     │   └── DataBagItemNotFound
     ├── CannotDecrypt             (also ValueError)     an encrypted value, and no secret or a wrong one
     ├── RecipeFailed                                    cookbook code raised
@@ -270,6 +271,10 @@ class PolicyNotFound(NotFound):
 
 class NodeNotFound(NotFound):
     """A node that neither the store nor the repository knows."""
+
+
+class NoRevision(NotFound):
+    """A commit, or what it holds, that git does not have here."""
 
 
 class DataBagItemNotFound(NotFound):

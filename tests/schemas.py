@@ -18,16 +18,17 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.core.rules import WORDS
+from nodeattrs.core.trace import COLUMNS
 from nodeattrs.runs.config import _CHEFS
 
 FILE = Path(__file__).parents[1] / "nodeattrs" / "schemas.json"
 
-_WITH_ACTIONS = ("store", "hiera", "bindings", "catalog", "cloud-config")
+_WITH_ACTIONS = ("store", "hiera", "ansible", "bindings", "catalog", "cloud-config")
 
 _TYPES = {"str": "string", "int": "integer", "num": "number", "bool": "boolean", "null": "null"}
 
 _WHO = {"kind": "str", "name": "str", "file": "str|null", "line": "int|null", "column": "int|null"}
-_SET = {**_WHO, "path": "str", "rank": "int", "verb": "str", "value?": "any", "slot?": "str"}
+_SET = {**{column.name: column.shape for column in COLUMNS}, "value?": "any", "slot?": "str"}
 _PLACE = {"file": "str|null", "line": "int|null", "column": "int|null"}
 _TRACE = {
     "path": "str",
@@ -41,6 +42,25 @@ _TRACE = {
 }
 _COUNTS = {"*": "int"}
 _REPORT = {"counts": _COUNTS, "seconds": "num", "noop?": "bool", "interrupted?": "bool", "resources?": "any"}
+_MATRIX = {
+    "version": "int",
+    "question": "str",
+    "groups": [
+        {
+            "value?": "any",
+            "error?": "str",
+            "code?": "str",
+            "message?": "str",
+            "places": [{"set_by": ["@origin"], "nodes": ["str"]}],
+            "notes": ["str"],
+        }
+    ],
+}
+_COMPARED = {
+    "version": "int",
+    "sides": ["str"],
+    "differences": {"*": {"left?": "any", "right?": "any"}},
+}
 _LEVELS = ("automatic", "default", "normal", "override")
 _APPLIED = {
     "version": "int",
@@ -172,6 +192,60 @@ PARTS: dict[str, Any] = {
     "found": {"name": "str", "values?": {"*": "any"}, "unknown?": [{"attribute": "str", **_UNREAD}]},
 }
 
+_MATRIX = {
+    "version": "int",
+    "question": "str",
+    "groups": [
+        {
+            "value?": "any",
+            "error?": "str",
+            "code?": "str",
+            "message?": "str",
+            "places": [{"set_by": ["@origin"], "nodes": ["str"]}],
+            "notes": ["str"],
+        }
+    ],
+}
+_VALUE = {"value": "any", "secret": "bool", "failed": "bool"}
+_LINE = {"file": "str", "line": "int|null", "gone": "bool"}
+_IMPACT = {
+    "version": "int",
+    "before": "str",
+    "after": "str",
+    "files": ["str"],
+    "refused": "bool",
+    "ignored": "int",
+    "asked": [
+        {
+            "dialect": "str",
+            **dict.fromkeys(("subjects", "passed_over_before", "reads_known", "asked_on_both_sides"), "int"),
+            **dict.fromkeys(("not_asked", "without_facts"), "int"),
+            "sample_of": "int|null",
+            "added": ["str"],
+            "removed": ["str"],
+            "unanswered": [{"subject": "str", "error": "str"}],
+        }
+    ],
+    "changes": [
+        {
+            "dialect": "str",
+            "kind": "str",
+            "path": "str",
+            "steps": ["str|int|num|bool|null"],
+            "change": ("=added", "=changed", "=removed", "=broken", "=mended"),
+            "before?": _VALUE,
+            "after?": _VALUE,
+            "because": [_LINE],
+            "tried": "bool",
+            "unsteady": "bool",
+            "refused": "bool",
+            "subjects": ["str"],
+        }
+    ],
+    "changes_nothing": [{**_LINE, "dialect": "str", "path": "str", "overridden_by": ["str"], "subjects": "int"}],
+    "notes": ["str"],
+}
+
 _NODE = {"version": "int", "node": "str", "environment": "str|null"}
 _ANSWERS = {
     "version": "int",
@@ -266,6 +340,8 @@ OUTPUTS: dict[str, Any] = {
         "skipped": "int",
         "left": "int",
     },
+    "impact": _IMPACT,
+    "what-if": _IMPACT,
     "check": _CHECK,
     "store-check": _CHECK,
     "codes": {
@@ -293,11 +369,7 @@ OUTPUTS: dict[str, Any] = {
     "hiera-lookup": _ANSWERS,
     "hiera-list": _ANSWERS,
     "hiera-explain": {"version": "int", "nodes": {"*": "@lookup"}},
-    "hiera-diff": {
-        "version": "int",
-        "sides": ["str"],
-        "differences": {"*": {"left?": "any", "right?": "any"}},
-    },
+    "hiera-diff": _COMPARED,
     "hiera-who-has": {
         "version": "int",
         "key": "str",
@@ -309,20 +381,8 @@ OUTPUTS: dict[str, Any] = {
         "files": ["str"],
         "shadowed": [{"key": "str", "file": "str|null", "line": "int|null"}],
     },
-    "hiera-matrix": {
-        "version": "int",
-        "question": "str",
-        "groups": [
-            {
-                "value?": "any",
-                "error?": "str",
-                "code?": "str",
-                "message?": "str",
-                "places": [{"set_by": ["@origin"], "nodes": ["str"]}],
-                "notes": ["str"],
-            }
-        ],
-    },
+    "matrix": _MATRIX,
+    "hiera-matrix": _MATRIX,
     "hiera-variables": {
         "version": "int",
         "nodes": {
@@ -339,6 +399,24 @@ OUTPUTS: dict[str, Any] = {
             ]
         },
     },
+    "ansible-explain": {
+        "version": "int",
+        "node": "str",
+        "environment": "str",
+        "revision": "int|null",
+        **_TRACE,
+        "hint": "str|null",
+        "read": ["any"],
+        "reasons": ["str"],
+        "mentions": [{"name": "str", "is_set": "bool", "set_by": ["@origin"]}],
+    },
+    "ansible-who-has": {
+        "version": "int",
+        "variable": "str",
+        "places": [{**_WHO, "value": "any", "level": "int", "wins": ["str"], "loses": ["str"]}],
+    },
+    "ansible-matrix": _MATRIX,
+    "ansible-diff": _COMPARED,
     "bindings-check": _CHECK,
     "bindings-inject": {
         "version": "int",
@@ -485,6 +563,11 @@ LINES = {
         "store import nodes.jsonl",
     ],
     "fleet": ["fleet resolve --facts facts --node db1 --jobs 1", "fleet resolve --node nobody --jobs 1"],
+    "impact": ["impact . hiera", "impact hiera . --sample 2 --fail-on **"],
+    "what-if": [
+        "what-if --without role[base] --set app.database.password=1 --node web1",
+        "what-if --without roles/web.json --without roles/base.yaml:4 --jobs 1",
+    ],
     "check": ["check", "check --repo . --run-code"],
     "store-check": ["store check"],
     "codes": ["codes", "codes NA1203"],
@@ -500,6 +583,10 @@ LINES = {
         "hiera explain k --hiera levels",
     ],
     "hiera-list": ["hiera list --hiera hiera --facts facts"],
+    "matrix": [
+        "matrix app.workers --repo . --facts facts --jobs 1",
+        "matrix app.nosuch --repo . --facts facts --jobs 1",
+    ],
     "hiera-matrix": [
         "hiera matrix ntp::servers --hiera hiera --facts facts",
         "hiera matrix nobody --hiera hiera --facts facts",
@@ -511,6 +598,14 @@ LINES = {
     "environment-show": ["environment show production --repo ."],
     "hiera-who-has": ["hiera who-has ntp::servers --hiera hiera"],
     "hiera-unused": ["hiera unused --hiera levels"],
+    "ansible-explain": [
+        "ansible explain web1 url -i ansible/hosts",
+        "ansible explain web1 nosuch -i ansible/hosts",
+        "ansible explain web1 port -i ansible/hosts --playbook ansible/site.yml --task restart",
+    ],
+    "ansible-who-has": ["ansible who-has port -i ansible/hosts"],
+    "ansible-matrix": ["ansible matrix proto -i ansible/hosts"],
+    "ansible-diff": ["ansible diff web1 db1 -i ansible/hosts"],
     "bindings-check": ["bindings check --site bindings", "bindings check --site broken"],
     "bindings-inject": ["bindings inject ssh::port --site bindings"],
     "bindings-explain": ["bindings explain ssh::port --site bindings --all"],
@@ -552,8 +647,18 @@ SETTINGS: dict[str, Any] = {
     "blocked?": _LISTS,
     "merge?": {"*": _RULE},
     "limits?": {"steps?": "int", "values?": "int", "bytes?": "int", "depth?": "int", "seconds?": "num", "*": "never"},
+    "cloud-init?": {
+        "*": {**{f"{name}?": ("str", ["str"]) for name in ("files", "vendor", "confd")}, "*": "never"},
+    },
     "facts?": {"fauxhai?": "str", "*": "never"},
-    "check?": {"select?": ["str"], "ignore?": ["str"], "baseline?": "str", "*": "never"},
+    "check?": {
+        "select?": ["str"],
+        "ignore?": ["str"],
+        "baseline?": "str",
+        "rules?": [{"path?": "str", "level?": "str", "only": ["str"], "because?": "str", "*": "never"}],
+        "*": "never",
+    },
+    "schema?": {"attributes?": "str", "*": "never"},
     **{f"{name}?": [("str", ["str"])] for name in _CHEFS},
     "*": "never",
 }

@@ -29,7 +29,7 @@ from nodeattrs.core.code import held_back, require_may_run
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.keep import search
 from nodeattrs.reports.findings import Selection, baseline_data, finding_of
-from nodeattrs.runs.checking import checked
+from nodeattrs.runs.checking import checked, faults_of
 from nodeattrs.runs.settings import Settings
 
 
@@ -109,7 +109,7 @@ WRONG: dict[str, list[Callable[[], Any]]] = {
         lambda: runs.Repository(3),
         lambda: runs.Repository("nosuch"),
         lambda: REPOSITORY.data_bag_item(3, 3),
-        lambda: REPOSITORY.check("yes"),
+        lambda: faults_of(REPOSITORY, "yes"),
         lambda: checked(3),
         lambda: checked(REPOSITORY, "yes"),
         lambda: Settings(3, {}),

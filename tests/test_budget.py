@@ -13,7 +13,8 @@ from nodeattrs import read_layer
 from nodeattrs.adapters.bindings import parse_expression, parse_sets
 from nodeattrs.adapters.cloudinit import CloudConfigError, kind_of, load_config, merge
 from nodeattrs.adapters.hiera import Hiera
-from nodeattrs.adapters.hiera.types import convert, parse_type
+from nodeattrs.adapters.hiera.conversions import convert
+from nodeattrs.adapters.hiera.types import parse_type
 from nodeattrs.cli import main
 from nodeattrs.core.budget import NAMES, Budget, Limits, limited
 from nodeattrs.core.tree import parse as path_of

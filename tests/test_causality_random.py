@@ -17,7 +17,7 @@ LONG = ("node",)
 MANY = 1_000
 """Of fewer settings the share that was set aside says little; the runner is stricter."""
 
-COUNTS = {"node": 20, "fold": 25, "hiera": 8, "cloudinit": 12, "bindings": 8, "ruby": 6}
+COUNTS = {"node": 20, "wide": 6, "fold": 25, "rules": 12, "hiera": 8, "cloudinit": 12, "bindings": 8, "ruby": 6}
 
 ONCE_FALSE = {
     "node": (
@@ -35,7 +35,9 @@ ONCE_FALSE = {
         1_501_259,
         1_700_168,
         1_700_554,
+        2_100_152,
     ),
+    "wide": (107,),
     "cloudinit": (1_500_002, 1_500_600),
 }
 """Seeds of inputs of which an explanation, or the judge, was wrong."""

@@ -789,6 +789,8 @@ class TestThePage:
         ("page", "before"),
         [
             ("docs/cli.md", "true"),
+            ("docs/check.md", "true"),
+            ("docs/in-ci.md", "true"),
             ("README.md", "nodeattrs run --all --quiet --repo cookbooks_example --facts cookbooks_example/facts"),
         ],
     )

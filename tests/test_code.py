@@ -115,6 +115,8 @@ LOOKS = [
     "complete explain web1 ",
     "complete hiera lookup ",
     "complete run --node ",
+    "impact . . --no-run-code --facts ../facts.json --jobs 1",
+    "what-if --set a=1 --no-run-code --facts ../facts.json --jobs 1",
 ]
 
 
@@ -176,6 +178,8 @@ class TestWhatIsNotRun:
         "show web1 --repo . --facts ../facts.json",
         "fleet resolve --facts ../facts.json --jobs 1",
         "catalog check --repo . --node web1 --facts ../facts.json",
+        "impact . . --facts ../facts.json --dialect nodes --jobs 1",
+        "what-if --set a=1 --facts ../facts.json --dialect nodes --jobs 1",
     ],
 )
 def test_a_command_that_is_asked_to_run_does(loaded, words):

@@ -27,7 +27,7 @@ FILES = {
     "hierarchy: [{name: Common, path: common.yaml}]\n",
     "data/common.yaml": "a: 1\na: 2\n80: http\n",
 }
-FOUND = ["NA0304", "NA0303", "NA0303", "NA0305", "NA0301", "NA0302"]
+FOUND = ["NA0304", "NA0303", "NA0303", "NA0305", "NA0316", "NA0302"]
 """The codes of it, in the order of the places; beside a note about the role in Python."""
 
 
@@ -59,7 +59,7 @@ class TestCheck:
         code, out, err = check()
 
         assert (1, "") == (code, err)
-        assert "roles/web.json:3:16: error: there is no cookbook nosuch [NA0301 DocumentError]\n" in out
+        assert "roles/web.json:3:16: error: there is no cookbook nosuch [NA0316 missing-cookbook]\n" in out
         assert "data/common.yaml:2:1: warning: the key 'a' is written twice; the last one counts [NA0303" in out
         assert "roles/app.py: note: is Python, and was not run [NA0309 not-run]\n  --run-code runs it\n" in out
         assert "0 cookbooks, 2 roles, 1 environment, 0 nodes, 1 data file, 1 error, 5 warnings, 1 note\n" in out
@@ -133,7 +133,7 @@ class TestPassingOver:
         `[check]`; a word that is none is a fault of the file.
         """
         Path("nodeattrs.toml").write_text('[check]\nignore = ["NA0305", "repeated-key"]\n')
-        assert {"NA0301", "NA0302", "NA0304", "NA0309"} == set(codes_in(check()[1]))
+        assert {"NA0316", "NA0302", "NA0304", "NA0309"} == set(codes_in(check()[1]))
         Path("nodeattrs.toml").write_text('[check]\nignore = ["NA9"]\n')
         assert "nodeattrs.toml:2:1: error: 'NA9' is no code" in check()[1]
 

@@ -31,13 +31,14 @@ RANKS = {
     "adapters": 4,
     "catalog": 4,
     "runs": 5,
-    "recipe": 6,
-    "reports": 6,
-    "cli": 7,
-    FACE: 8,
-    "testing": 9,
-    "pytest_plugin": 9,
-    "__main__": 9,
+    "changes": 6,
+    "recipe": 7,
+    "reports": 7,
+    "cli": 8,
+    FACE: 9,
+    "testing": 10,
+    "pytest_plugin": 10,
+    "__main__": 10,
 }
 """A room may import those of a lower rank. Those of one rank do not know each other."""
 

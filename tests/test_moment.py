@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from nodeattrs import Node, lazy
+from nodeattrs.node.maps import whose_at
+from nodeattrs.node.moment import plainly_set
 
 TEXTS = {
     "overwritten": "default['a']['x'] = 1\ndefault['r'] = 0\ndefault['a']['x'] = 2",
@@ -76,3 +78,49 @@ class TestMoment:
         text = "default['a'] = 1\ndefault['r'] = lazy(lambda: node['a'])\ndefault['a'] = 2"
 
         assert then(ran(text), "a")[:2] == (2, [3])
+
+
+READ = "\ndefault['r'] = 0"
+CERTAIN = {
+    "one slot": "default['a']['x'] = 1",
+    "the highest of three": "default['a']['x'] = 2\nnode.override['a']['x'] = 3\nnode.force_default['a']['x'] = 4",
+    "over a list": "default['a'] = {'x': [1]}\nnode.override['a']['x'] = 2",
+    "over text": "default['a'] = 'x'\nnode.override['a']['x'] = 2",
+    "overwritten before": "default['a']['x'] = 1\ndefault['a']['x'] = 2",
+    "something else came later": "default['a']['x'] = 1\ndefault['r'] = 0\ndefault['a']['y'] = 2",
+}
+UNCERTAIN = {
+    "a list": "default['a']['x'] = [1]",
+    "null": "default['a']['x'] = None",
+    "overwritten since": "default['a']['x'] = 1\ndefault['r'] = 0\ndefault['a']['x'] = 2",
+    "erased since": "default['a']['x'] = 1\nnode.override['a']['x'] = 2\ndefault['r'] = 0\nnode.rm_override('a', 'x')",
+    "below text": "default['a']['x'] = 1\nnode.override['a'] = 'y'",
+    "assigned as a whole": "default['a'] = {'y': 1}\nnode.override['a']['y'] = 2",
+    "later": "default['r'] = 0\nnode.override['a']['x'] = 1",
+    "absent": "default['b'] = 1",
+}
+
+
+class TestAShortLook:
+    """
+    Who set a scalar is seen in the highest slot that has it; where that is not certain, the trace is asked.
+    """
+
+    def setter(self, text: str, path: tuple[str, ...]):
+        node = ran(text + ("" if "'r'" in text else READ))
+        by = whose_at(node._ledger.trees[2], ("r",))[0]
+        return node, plainly_set(node._ledger, by, path)
+
+    @pytest.mark.parametrize("text", CERTAIN.values(), ids=CERTAIN)
+    def test_where_it_is_certain_it_is_what_the_trace_says(self, text):
+        node, found = self.setter(text, ("a", "x"))
+
+        claim = node.trace("a.x").winner.claim
+        assert found is not None
+        assert (claim.origin, claim.value) == (node._ledger.marks.place(found[0])[0], found[1])
+
+    @pytest.mark.parametrize("text", UNCERTAIN.values(), ids=UNCERTAIN)
+    def test_where_it_is_not_nothing_is_said(self, text):
+        _, found = self.setter(text, ("a", "x"))
+
+        assert found is None

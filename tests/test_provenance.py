@@ -21,10 +21,11 @@ from hypothesis import given, settings
 from nodeattrs import Node, NodeattrsError, Sensitive, Symbol, lazy
 from nodeattrs.core.claim import Origin, Verb
 from nodeattrs.core.origins import At
+from nodeattrs.core.tree import ABSENT
 from nodeattrs.node.history import HISTORY_BOUND
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.maps import setters_in
-from nodeattrs.node.node_trace import continued
+from nodeattrs.node.worked_lists import continued
 from nodeattrs.runs import consume_external, consume_facts
 from nodeattrs.testing import programs
 from nodeattrs.texts.documents import parse
@@ -533,16 +534,10 @@ class TestThePast:
         assert said.winner("a") == said.at["a"]
         assert said.past("a") == []
 
-    def test_an_unless_that_stayed_silent_is_told(self, said):
-        """What it would have said, and where."""
-        said.run(
-            "recipe",
-            "x",
-            """
-            node.default['a'] = 1         #: a
-            node.default_unless['a'] = 2  #: silent
-        """,
-        )
+    @pytest.mark.parametrize("silent", ["node.default_unless['a'] = 2", "node.default.setdefault('a', 2)"])
+    def test_an_unless_that_stayed_silent_is_told(self, said, silent):
+        """What it would have said, and where; a `setdefault` is one, too."""
+        said.run("recipe", "x", f"node.default['a'] = 1  #: a\n{silent}  #: silent")
 
         assert said.winner("a") == said.at["a"]
         assert said.past("a") == [("silent", 2, said.at["silent"], None)]
@@ -963,6 +958,29 @@ class TestListsThatSeveralWorkedOn:
         assert self.continued(said, ("l", 0, "m")) == (1, [(1, 2, said.at["set"])], [(2, said.at["k"])])
         assert self.continued(said, ("l", 0, "k")) is None
 
+    def test_work_in_a_list_in_a_list_keeps_who_set_each_element(self, said):
+        """What only moved is whose it was: in a map of the list, by an index from the end, once it was saved, too."""
+        said.run(
+            "attribute file", "x", "node.default['l'] = [\n    ['a'],  #: a\n    {'k': ['b',  #: b\n    'c']}]  #: c"
+        )
+        said.run(
+            "recipe",
+            "x",
+            """
+            node.default['l'][0].insert(0, 'i')        #: i
+            node.default['l'][-1]['k'].unshift('u')    #: u
+            node.default['l'][1]['k'][-1] = 'p'        #: p
+            node.default['l'][0].delete('no')          #: no
+            """,
+        )
+
+        for node in (said.node, Node.restore(json.loads(json.dumps(said.node.snapshot())))):
+            set_at = {path: node.trace(path).winner.claim.origin.place for path in ("l.0.0", "l.0.1", "l.1.k.0")}
+            assert set_at == {"l.0.0": said.at["i"], "l.0.1": said.at["a"], "l.1.k.0": said.at["u"]}
+            assert [one.origin.place for one in node.trace("l.1.k").standing] == [said.at[k] for k in "ubp"]
+            assert node.trace("l.0.1").history == ()
+        assert self.continued(said, ("l", 0, 1))[2] == [(2, said.at[name]) for name in ("i", "u", "p", "no")]
+
     def test_an_attribute_file_that_speaks_late_is_not_gone_on_with(self, said):
         """What it says then is overridden by the recipe's list, which began with what it had said before."""
         said.run("attribute file", "x", "node.default['l'] = ['a']  #: set")
@@ -1138,14 +1156,14 @@ class TestNextInLine:
 
     @pytest.mark.parametrize("entry", ["['e'].update(n='w')", "['e'].update({\n  'n': 'w'})"])
     def test_a_map_that_an_update_stepped_into_goes_with_it(self, said, entry):
-        """Also where its entries stand on other lines."""
+        """Also where its entries stand on other lines, and after it was saved."""
         said.run("role", "x", "node.role_default['e'] = 5  #: five")
         said.run("recipe", "x", f"node.override{entry}")
-        trace = said.node.trace("e.n")
 
-        assert [(one.outcome.value, one.claim.origin.place, one.by) for one in trace.claims[1:]] == [
-            ("loses", said.at["five"], (10,))
-        ]
+        for node in (said.node, Node.restore(json.loads(json.dumps(said.node.snapshot())))):
+            assert [(one.outcome.value, one.claim.origin.place, one.by) for one in node.trace("e.n").claims[1:]] == [
+                ("loses", said.at["five"], (10,))
+            ]
 
     def test_what_stood_in_the_way_before_is_named_with_the_place_where_it_was_overwritten(self, said):
         """A scalar where the map is now."""
@@ -1155,6 +1173,20 @@ class TestNextInLine:
         assert (past.claim.path, past.claim.value, past.claim.origin.place) == (("d", "k"), 5, said.at["five"])
         assert (past.at, past.by.origin.place) == (("d",), said.at["map"])
         assert said.node.trace("d.k.n").to_dict()["history"][0]["at"] == "d"
+
+
+@pytest.mark.parametrize(("path", "value", "at"), [("t.k", 5, "t"), ("t.l.1", 7, "t"), ("t.no", ABSENT, None)])
+def test_what_a_deferred_value_comes_to_is_there_and_its_line_is_named(said, path, value, at):
+    """
+    It is read as the map that it is; where that has nothing, it stands in the way.
+    """
+    said.run("role", "x", "node.role_default['t'] = {'no': 1}")
+    said.run("recipe", "x", "node.override['t'] = lazy(lambda: {'k': 5, 'l': [6, 7]})  #: lazy")
+    trace = said.node.trace(path)
+
+    assert (trace.value, trace.winner.claim.origin.place) == (value, said.at["lazy"])
+    assert (trace.cover, f"set at {at}" in str(trace)) == ((None, True) if at else (("t",), False))
+    assert [one.claims[0].origin.place for one in said.node.trace("t.l").elements] == [said.at["lazy"]] * 2
 
 
 def test_an_element_that_nobody_has_set_is_nobodys():

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodeattrs import ACROSS, Layer, Node, Origin, Sensitive, fold, lazy
+from nodeattrs.core.changed import changes
 from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.node.slots import COMPONENTS, SLOTS
 from nodeattrs.reports import Screen
 from nodeattrs.reports.diff import Difference, Side
 from nodeattrs.reports.explain import Explanation, explained, way_to
-from nodeattrs.reports.run import changes
 from nodeattrs.reports.show import ShownNode, ShownSlots, tree_lines
 from nodeattrs.reports.values import data_of, is_leaf, on_one_line
 

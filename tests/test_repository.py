@@ -12,6 +12,7 @@ from nodeattrs.errors import (
     NotFound,
     UnknownField,
 )
+from nodeattrs.runs.checking import faults_of
 from nodeattrs.runs.repository import Repository
 from tests.on_disk import repository
 
@@ -59,7 +60,7 @@ class TestListing:
         empty = Repository(tmp_path)
 
         assert (empty.cookbooks(), empty.roles(), empty.environments(), empty.nodes()) == ([], [], [], [])
-        assert empty.check() == []
+        assert faults_of(empty) == []
 
     def test_a_repository_has_to_be_there(self, tmp_path):
         """Not an empty one in silence."""
@@ -260,7 +261,7 @@ class TestDataBags:
 class TestCheck:
     def test_a_sound_repository(self, site):
         """No fault, no warning."""
-        assert site.check() == []
+        assert faults_of(site) == []
         assert site.warnings == []
 
     def test_every_fault_is_given_at_once(self, tmp_path):
@@ -276,7 +277,7 @@ class TestCheck:
             "data_bags/users/carol.json": "{",
         }
 
-        said = "\n".join(str(fault) for fault in repository(tmp_path, broken).check())
+        said = "\n".join(str(fault) for fault in faults_of(repository(tmp_path, broken)))
 
         for place in (
             "nodeattrs.toml:1",
@@ -308,7 +309,7 @@ class TestCheck:
             f"cookbooks/{name}/metadata.json": {"name": name, "depends": needed} for name, needed in depends.items()
         }
 
-        faults = repository(tmp_path, files).check()
+        faults = faults_of(repository(tmp_path, files))
 
         assert [str(fault).split("ring: ")[1].splitlines()[0] for fault in faults] == rings
         assert all(fault.file and fault.line for fault in faults)
@@ -317,5 +318,5 @@ class TestCheck:
         """With the same answer; warnings of what was read do not pile up."""
         repo = repository(tmp_path, {**SITE, "roles/odd.json": json.dumps({"runlist": []})})
 
-        assert [str(fault) for fault in repo.check()] == [str(fault) for fault in repo.check()]
+        assert [str(fault) for fault in faults_of(repo)] == [str(fault) for fault in faults_of(repo)]
         assert len(repo.warnings) == 1

@@ -188,7 +188,7 @@ class TestOpening:
         """
         with monkeypatch.context() as then:
             then.setattr(sql, "MIGRATIONS", sql.MIGRATIONS[:1])
-            then.setattr(sql, "_index", lambda *_: None)
+            then.setattr(sql, "_put_index", lambda *_: None)
             for questions in ("_unknown_parts", "_index_questions"):
                 then.setattr(sql, questions, lambda *_: [])
             for module in (sql, sqlite):

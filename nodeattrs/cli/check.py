@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
-from nodeattrs.cli.checks import add_checking, finish
+from nodeattrs.cli.checks import add_checking, finish, selection_of
+from nodeattrs.cli.dialects import others
 from nodeattrs.cli.options import add_run_code
 from nodeattrs.cli.terminal import Terminal
 
+if TYPE_CHECKING:
+    from nodeattrs.errors import NodeattrsError
+    from nodeattrs.reports.findings import Severity
+    from nodeattrs.runs import Repository
+
 SUMMARY = "find what is wrong, or probably not meant, in a repository"
 DESCRIPTION = """\
-Read the settings, roles, environments, nodes, data bags, cookbooks and Hiera data of a repository, and say
-what cannot be read, names what is not there, or is probably not meant. No code of the repository runs.
+Read the settings, roles, environments, nodes, data bags, cookbooks, Hiera data, bindings and cloud-config files
+of a repository, and say what cannot be read, names what is not there, or is probably not meant: what nothing
+reads, what is always overridden, misspelt keys, values of two shapes. No code of the repository runs.
 A finding is passed over by --ignore, by nodeattrs.toml, by a baseline, or by a comment on its line or alone on
 the line before: `# nodeattrs: ignore[NA0303]`; for a whole file: `# nodeattrs: ignore-file[NA0303]`."""
 EXAMPLES = """\
@@ -20,12 +28,21 @@ examples:
   nodeattrs check --ignore NA0305,repeated-key
   nodeattrs check --write-baseline && nodeattrs check --baseline nodeattrs-baseline.json
   nodeattrs check --format sarif > nodeattrs.sarif
+  nodeattrs check --diff
+  nodeattrs check --fix
 """
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command."""
     parser.add_argument("--repo", metavar="DIR", default=".", help="the repository (default: the current directory)")
+    fixing = parser.add_mutually_exclusive_group()
+    fixing.add_argument(
+        "--fix",
+        action="store_true",
+        help="take out what changes no value: duplicate keys, values equal to overridden ones",
+    )
+    fixing.add_argument("--diff", action="store_true", help="show what --fix would change, and write nothing")
     add_run_code(parser)
     add_checking(parser)
 
@@ -34,11 +51,48 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Look at all of it."""
     from nodeattrs.reports.findings import finding_of
     from nodeattrs.runs import Repository
-    from nodeattrs.runs.checking import checked
+    from nodeattrs.runs.checking import NOTES, checked
 
     repository = Repository(options.repo)
     came = checked(repository, options.run_code)
-    found = [finding_of(one, "note" if one.kind == "not-run" else "warning") for one in came.warnings]
-    found += map(finding_of, came.faults)
     judge = repository if came.settings_are_sound else None
-    return finish(options, terminal, found, came.looked, judge, options.repo)
+    mended = _mended(options, terminal, repository, came.warnings, judge) if options.fix or options.diff else set()
+    came_as: tuple[tuple[Severity, list[NodeattrsError]], ...] = (("warning", came.warnings), ("error", came.faults))
+    found = [
+        finding_of(one, "note" if one.kind in NOTES else how)
+        for how, ones in came_as
+        for one in ones
+        if id(one) not in mended
+    ]
+    looked = dict(came.looked)
+    for what, count, more in others(repository.root, repository.config) if came.settings_are_sound else ():
+        looked |= {what: count} if what else {}
+        found += more
+    return finish(options, terminal, found, looked, judge, options.repo)
+
+
+def _mended(
+    options: argparse.Namespace,
+    terminal: Terminal,
+    repository: Repository,
+    found: list[NodeattrsError],
+    judge: Repository | None,
+) -> set[int]:
+    """Show what can be mended, and with --fix mend it; which findings are gone then."""
+    from nodeattrs.reports.findings import finding_of
+    from nodeattrs.runs.checks.fixes import SAFE, apply, fixes
+
+    selection, _ = selection_of(options, judge, options.repo)
+    wanted = [one for one in found if one.kind in SAFE and selection.of([finding_of(one, "warning")])[0]]
+    made = fixes(repository.root, wanted)
+    lines = [line for one in made for line in one.diff()]
+    if options.format == "text":
+        terminal.text("".join(f"{line}\n" for line in lines))
+    else:
+        terminal.remark(lines)
+    if not options.fix:
+        return set()
+    apply(repository.root, made)
+    files, count = len(made), sum(len(one.mended) for one in made)
+    terminal.remark([f"{count} finding{'s' * (count != 1)} mended in {files} file{'s' * (files != 1)}"])
+    return {id(error) for one in made for error in one.mended}

@@ -16,7 +16,7 @@ from nodeattrs.cli.options import add_output
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from nodeattrs.reports.findings import Finding
+    from nodeattrs.reports.findings import Finding, Selection
     from nodeattrs.runs import Repository
 
 _FORMS = ("sarif", "github", "gitlab", "junit")
@@ -53,6 +53,21 @@ def words_of(options: argparse.Namespace, option: str) -> list[str]:
         raise
 
 
+def selection_of(options: argparse.Namespace, repository: Repository | None, root: str) -> tuple[Selection, str | None]:
+    """Which findings count, and the file of the baseline, if one is named."""
+    from nodeattrs.reports.findings import Selection
+    from nodeattrs.runs.config import Config
+
+    settings = repository.config if repository else Config()
+    place = options.baseline
+    if place is None and repository and settings.check_baseline:
+        place = os.path.relpath(repository.root / settings.check_baseline)
+    select = words_of(options, "select") or settings.check_select
+    ignore = [*words_of(options, "ignore"), *settings.check_ignore]
+    known = _known(place) if place and not options.write_baseline else {}
+    return Selection(select, ignore, known, root), place
+
+
 def finish(
     options: argparse.Namespace,
     terminal: Terminal,
@@ -67,19 +82,12 @@ def finish(
     repository: whose settings count, too
     root:       the folder from which files are named
     """
-    from nodeattrs.reports.findings import Findings, Selection
-    from nodeattrs.runs.config import Config
+    from nodeattrs.reports.findings import Findings
 
-    settings = repository.config if repository else Config()
-    place = options.baseline
-    if place is None and repository and settings.check_baseline:
-        place = os.path.relpath(repository.root / settings.check_baseline)
-    select = words_of(options, "select") or settings.check_select
-    ignore = [*words_of(options, "ignore"), *settings.check_ignore]
+    selection, place = selection_of(options, repository, root)
+    left, passed = selection.of(found)
     if options.write_baseline:
-        left, _ = Selection(select, ignore, root=root).of(found)
         return _write(place or _BASELINE, left, terminal)
-    left, passed = Selection(select, ignore, _known(place) if place else {}, root).of(found)
     findings = Findings(left, dict(looked), passed)
     if options.format in _FORMS:
         from nodeattrs.reports.finding_forms import FORMS

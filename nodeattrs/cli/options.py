@@ -279,8 +279,11 @@ def settings_of(options: argparse.Namespace) -> Settings:
 _RUNNING: dict[str, Callable[[argparse.Namespace], bool]] = {
     "run": lambda options: True,
     "fleet": lambda options: True,
+    "impact": lambda options: not options.no_run_code,
+    "what-if": lambda options: not options.no_run_code,
     "facts": lambda options: True,  # of this machine; no document says which
     "explain": lambda options: options.repo is not None,
+    "matrix": lambda options: options.repo is not None,
     "show": lambda options: options.repo is not None,
     "shell": lambda options: options.repo is not None,
     "catalog": lambda options: getattr(options, "repo", None) is not None or options.action == "apply",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import sys
 from abc import ABC
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
@@ -47,7 +48,8 @@ def taking(**kinds: Any) -> Callable[[_Call], _Call]:
     """Let a call, or the making of a class, refuse arguments that are not of these kinds.
 
     kinds:  by the name of the argument: a type, a union of them, a tuple of the words that it can be, or the name
-            of a method that it has ("at?": or None)
+            of a method that it has ("at?": or None), or a class by its home ("package.module:Class") where who
+            calls need not have imported it
     cost:   half a microsecond for each argument that is named here
     raises: BadArgument, at the call
 
@@ -88,6 +90,9 @@ def taking(**kinds: Any) -> Callable[[_Call], _Call]:
 
 def _fits(kind: Any, given: object) -> bool:
     if type(kind) is str:
+        home, is_class, name = kind.partition(":")
+        if is_class:
+            return home in sys.modules and isinstance(given, getattr(sys.modules[home], name))
         return hasattr(given, kind.removesuffix("?")) or (given is None and kind.endswith("?"))
     return given in kind if type(kind) is tuple else isinstance(given, kind)
 
@@ -103,6 +108,9 @@ def _refused(call: Any, name: str, kind: Any, given: object) -> BadArgument:
 
 def _spelled(kind: Any) -> str:
     if type(kind) is str:
+        _, is_class, name = kind.partition(":")
+        if is_class:
+            return f"a {name}"
         return f"something with `{kind.removesuffix('?')}`"
     if type(kind) is tuple:
         return " or ".join(map(repr, kind))

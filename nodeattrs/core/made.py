@@ -161,6 +161,24 @@ class MadeOf(NamedTuple):
     made: Made
     rule: tuple[Policy, Line]
 
+    def left_out(
+        self, rest: Path, who: tuple[int, ...], stands: bool, settings: Callable[[Part, int], Iterable[Any]]
+    ) -> Iterator[tuple[Any, tuple[int, ...], tuple[Policy, Line]]]:
+        """The settings of which nothing is left, though one of the two has them below the same steps; by whom; and why.
+
+        who:      who set what stands there now, if something does
+        settings: those of a part that stands after so many of the steps
+        """
+        made = self.made
+        of, rule = sources(made.inputs[min(made.inputs)].origins), self.rule
+        by = of if made.is_change and of else who or of
+        for side, part, depth in made.beside(rest):
+            lost = [one for one in settings(part, depth) if not made.has(At(one.source, one.own), rest)]
+            note = made.taken_away(At(side, rest[:depth])) if lost and not stands else None
+            if note is not None:
+                by, rule = sources(made.set_by(note)), note.rule
+            yield from ((setting, by, rule) for setting in lost)
+
     def others(self, way: At | None) -> Iterator[Any]:
         """What stood there, but for that from which something was taken."""
         return (member for side, member in self.members.items() if way is None or way.source != side)
@@ -172,12 +190,12 @@ class Joining:
     members:      what stood there in a walk, the lowest first
     rule:         what decided
     part_of:      gives the part of a member
-    nothing_left: makes the losses of a part of which nothing is left in another one
+    nothing_left: makes the losses of a part of which nothing is left, given who is there instead
     is_open:      whether nobody has looked at what they come to: then others may follow
     """
 
     part_of: Callable[[Any], Part]
-    nothing_left: Callable[[Part, Part], Iterable[Any]]
+    nothing_left: Callable[[Part, tuple[int, ...]], Iterable[Any]]
 
     def __init__(self, members: tuple[Any, ...], handler: Any, rule: tuple[Policy, Line], from_top: bool) -> None:
         self.members = members
@@ -202,7 +220,7 @@ class Joining:
         made = Made(*parts).regrouped(self.handler)
         here.value, here.origins, here.ways = made.part.value, made.part.origins, made.ways.origins
         here.source = MadeOf(dict(zip(made.inputs, self.members, strict=True)), made, self.rule)
-        lost = [self.nothing_left(part, Part(None, by)) for part, by in self._lost(parts)]
+        lost = [self.nothing_left(part, by) for part, by in self._lost(parts)]
         here.losses = [one for several in reversed(lost) for one in several]
 
     def _lost(self, parts: list[Part]) -> Iterator[tuple[Part, tuple[int, ...]]]:

@@ -6,7 +6,7 @@ policy depends on what it meets, or changes from step to step, nothing but anoth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -29,10 +29,25 @@ def with_holders(found: Walk, own: Callable[[At, Any], Any], again: Callable[[se
 
     own:   what a source has at a place, or something else where it has nothing
     again: walks without some places
-    cost:  one walk for each such map that has overridden something
+    cost:  one walk for each such map that has overridden something; of many, some for each that matters
     """
-    holding = tuple(one for one in _maps_over_others(found, own) if _matters(found, again, At(one.source, one.own)))
+    holding = tuple(_that_matter(found, again, list(_maps_over_others(found, own))))
     return replace(found, holding=holding) if holding else found
+
+
+_MANY = 8
+"""Of so many maps it is asked first whether something else would be read without all of them."""
+
+
+def _that_matter(found: Walk, again: Callable[[set[At]], Walk], maps: list[Setting]) -> Iterator[Setting]:
+    """Those of some maps without which, alone, something else would be read."""
+    if len(maps) > _MANY:
+        half = len(maps) // 2
+        if _matters(found, again, maps):
+            yield from _that_matter(found, again, maps[:half])
+            yield from _that_matter(found, again, maps[half:])
+    else:
+        yield from (one for one in maps if _matters(found, again, [one]))
 
 
 def _maps_over_others(found: Walk, own: Callable[[At, Any], Any]) -> Iterator[Setting]:
@@ -47,11 +62,11 @@ def _maps_over_others(found: Walk, own: Callable[[At, Any], Any]) -> Iterator[Se
                 yield from (Setting(source, at, value, at) for at, value in islice(maps, 1))
 
 
-def _matters(found: Walk, again: Callable[[set[At]], Walk], place: At) -> bool:
+def _matters(found: Walk, again: Callable[[set[At]], Walk], gone: list[Setting]) -> bool:
     try:
-        others = again({place})
+        others = again({At(one.source, one.own) for one in gone})
     except NodeattrsError:
-        return False
+        return len(gone) > 1  # without all of them the others cannot be merged; without one of them they may
     return others.cover != found.cover or others.standing != found.standing
 
 
@@ -97,14 +112,15 @@ def outwards(at: At) -> Iterator[At]:
     return (At(at.source, at.path[:depth]) for depth in range(len(at.path), -1, -1))
 
 
-def left_of(value: Any, origins: Origins, gone: Iterable[At]) -> Any:
+def left_of(value: Any, origins: Origins, gone: Mapping[int, Iterable[At]]) -> Any:
     """What is left of what a source says, without some places; ABSENT without all of it.
 
     origins: where the source has it
+    gone:    the places of each source
     """
-    for place in sorted(gone, key=_from_the_end, reverse=True) if type(origins) is At else ():
+    for place in sorted(gone.get(origins.source, ()), key=_from_the_end, reverse=True) if type(origins) is At else ():
         depth = len(origins.path)
-        if place.source == origins.source and place.path[:depth] == origins.path[: len(place.path)]:
+        if place.path[:depth] == origins.path[: len(place.path)]:
             value = left_without(value, place.path[depth:])
     return value
 

@@ -40,6 +40,17 @@ class Patched(NamedTuple):
     by: Origins
 
 
+def patched(base: Origins, path: Path, by: Origins) -> Origins:
+    """The same, but for what lies at *path*, which *by* has set: entry by entry, where that is known."""
+    if type(base) is list and path:
+        each = base + [by] * (path[0] + 1 - len(base))
+        each[path[0]] = patched(each[path[0]], path[1:], by)
+        return each
+    if type(base) is Patched and path[: len(base.path)] == base.path:
+        return Patched(base.base, base.path, patched(base.by, path[len(base.path) :], by))
+    return Patched(base, path, by) if path else by
+
+
 def origins_at(origins: Origins, step: Any) -> Origins:
     """The origins of an entry, given those of what holds it."""
     kind = type(origins)

@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Cause, Claim, Origin, Verb, Words
 from nodeattrs.core.policy import DROP, KEEP, MEET, TAKE, Line, Meet, Policy
@@ -335,19 +335,10 @@ def _plain_value(value: Any) -> Any:
 
 
 def _claim_dict(claim: Claim, trace: Trace) -> dict[str, Any]:
-    origin = claim.origin
-    return {
-        "path": spell(claim.path),
-        "value": None if claim.value is ABSENT or isinstance(claim.value, Unknown) else _plain_value(claim.value),
-        "rank": claim.rank,
-        "slot": (trace.titles or {}).get(claim.rank, ""),
-        "verb": claim.verb.value,
-        "kind": origin.kind,
-        "name": origin.name,
-        "file": origin.file,
-        "line": origin.line,
-        "column": origin.column,
-    }
+    found = columns_of(claim)
+    value = None if claim.value is ABSENT or isinstance(claim.value, Unknown) else _plain_value(claim.value)
+    slot = (trace.titles or {}).get(claim.rank, "")
+    return {"path": found.pop("path"), "value": value, "rank": found.pop("rank"), "slot": slot, **found}
 
 
 def _cause_dict(cause: Cause) -> dict[str, Any]:
@@ -367,8 +358,38 @@ _VERBS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Column(NamedTuple):
+    """One thing that every explanation shows of each claim: in data under its name, in texts after the place.
+
+    shape: what it is, as the schemas write it
+    of:    finds it
+    words: what a text says of it; none where it shows in a column of its own, or is nothing worth a word
+    """
+
+    name: str
+    shape: str
+    of: Callable[[Claim], Any]
+    words: Callable[[Claim], str] = lambda claim: ""
+
+
+COLUMNS = (
+    Column("path", "str", lambda claim: spell(claim.path)),
+    Column("rank", "int", lambda claim: claim.rank),
+    Column("verb", "str", lambda claim: claim.verb.value, lambda claim: _VERBS.get(claim.verb, "")),
+    Column("kind", "str", lambda claim: claim.origin.kind),
+    Column("name", "str", lambda claim: claim.origin.name),
+    Column("file", "str|null", lambda claim: claim.origin.file),
+    Column("line", "int|null", lambda claim: claim.origin.line),
+    Column("column", "int|null", lambda claim: claim.origin.column),
+)
+
+
+def columns_of(claim: Claim) -> dict[str, Any]:
+    """A claim as data, but for its value."""
+    return {column.name: column.of(claim) for column in COLUMNS}
+
+
+class Row(NamedTuple):
     """One row of the table that every text of a trace is laid out from.
 
     outcome: wins, joins, holds, unknown or loses
@@ -423,7 +444,7 @@ _RULES = {
 
 def _how(claim: Claim, then: Sequence[Claim], trace: Trace) -> str:
     words = [] if claim.path in (trace.path, trace.cover) else [f"set at {spell(claim.path)}"]
-    words += [_VERBS[claim.verb]] if claim.verb in _VERBS else []
+    words += filter(None, (column.words(claim) for column in COLUMNS))
     if then:
         words.append(f"continued by {', '.join(str(one.origin.place or one.origin.who) for one in then)}")
     return "; ".join(words)

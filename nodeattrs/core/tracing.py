@@ -18,7 +18,7 @@ from nodeattrs.core.next_in_line import Along, left_of, next_first, outwards, wi
 from nodeattrs.core.origins import At, Origins, origins_at, pieces, sources, wholes
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import DROP, KEEP, TAKE, Meet, Policy
-from nodeattrs.core.tree import ABSENT, Absent, Path, dig
+from nodeattrs.core.tree import ABSENT, Absent, Path, dig, flat
 from nodeattrs.core.unknown import Unknown, may_decide, may_meet
 from nodeattrs.core.walk import Later, Overridden, Rule, Setting, Waiting, Walk
 
@@ -52,6 +52,7 @@ class _Here:
 
     value, origins: a source's word, or what was made; ABSENT where nothing stands, None where maps wait
     kind, row: the type of the value; maps that wait to meet, in the order in which they were laid
+    before, merged: the place with all of these but the last; what they come to, once somebody has asked
     source, rest: what the value, or what holds it, was made of, and the steps from there to here
     ways:    where this has stood before: its origins in what was made
     losses:  who was overridden here, the next in line first; earlier: who was so in what it was made of
@@ -59,11 +60,13 @@ class _Here:
     """
 
     row: tuple[Waiting, ...] = ()
+    before: _Here | None = None
+    merged: Part | None = None
     joining: Joining | None = None
     source: MadeOf | None = None
     rest: Path = ()
     ways: Origins = ()
-    losses: list[_Loss] = _NONE  # never changed in place
+    losses: list[Any] = _NONE  # with lists in it that nobody copies, see `flat`; never changed in place
     earlier: list[Later] = _NONE
     unknown: tuple[int, ...] = ()
 
@@ -80,20 +83,23 @@ class _Here:
         return self.kind is not Absent or bool(self.losses or self.earlier or self.unknown)
 
     def covers(self, key: Any, is_lost: bool) -> bool:
-        """Whether nothing can lie below at a key: a scalar has none, a list no names, a lost map no elements."""
+        """Whether nothing can lie below at a key: a scalar has none, a list no names; what is lost stays whole."""
         if not self.stands or issubclass(self.kind, dict):
             is_element = is_lost and self.stands and type(key) is int
             return is_element and not any(type(one) is int for one in self.value or ())
-        return not isinstance(self.value, (list, tuple)) or type(key) is not int
+        if not isinstance(self.value, (list, tuple)) or type(key) is not int:
+            return True
+        return is_lost and dig(self.value, (key,)) is ABSENT
 
     def with_losses(self, losses: Iterable[_Loss], unknown: tuple[int, ...] = ()) -> _Here:
         """The same, with further losses."""
-        losses = list(losses)
-        if not losses and not unknown:
+        more = list(losses)
+        if not more and not unknown:
             return self
         here = _Here(self.value, self.origins)
-        here.kind, here.row, here.source, here.rest, here.ways = self.kind, self.row, self.source, self.rest, self.ways
-        here.losses, here.earlier = [*self.losses, *losses], self.earlier
+        here.kind, here.row, here.before, here.merged = self.kind, self.row, self.before, self.merged
+        here.source, here.rest, here.ways = self.source, self.rest, self.ways
+        here.losses, here.earlier = [self.losses, *more] if self.losses else more, self.earlier
         here.unknown = tuple(dict.fromkeys((*self.unknown, *unknown)))
         return here
 
@@ -102,7 +108,8 @@ class _Here:
         waiting = [self]
         while waiting:
             here = waiting.pop()
-            yield from here.losses
+            if here.losses:
+                yield from flat(here.losses)
             yield from here.earlier
             waiting += [one.here for one in here.row]
             if here.source is not None and not here.rest:
@@ -110,12 +117,6 @@ class _Here:
 
 
 _Loss = Overridden | Later
-
-
-def _nowhere(unknown: tuple[int, ...]) -> _Here:
-    here = _Here(ABSENT, ())
-    here.unknown = unknown
-    return here
 
 
 class _Lists(_Here):
@@ -133,7 +134,9 @@ class _Walker:
     def __init__(self, trees: Mapping[int, Any] | None, gone: Iterable[At] = ()) -> None:
         self.given = trees
         self.trees: dict[int, Any] = {}
-        self.gone = frozenset(gone)
+        self.gone: dict[int, list[At]] = {}
+        for place in gone:
+            self.gone.setdefault(place.source, []).append(place)
         self.has_made = False
 
     def walk(self, folding: Folding, path: Path) -> Walk:
@@ -204,7 +207,7 @@ class _Walker:
     def leaf(self, part: Part) -> _Here:
         value, origins = part.value, part.origins
         if type(value) is Unknown:
-            return _nowhere(sources(origins))
+            return _Here(ABSENT, ()).with_losses((), sources(origins))
         if type(origins) is int:
             value = self.trees[origins] = value if self.given is None else self.given[origins]
             origins = At(origins, ())
@@ -251,7 +254,7 @@ class _Walker:
         is_over = issubclass(upper.kind, dict)
         lost = lower if is_over else upper
         if lost.unknown and lost.stands and issubclass(here.kind, dict) and not issubclass(lost.kind, dict):
-            here = self.beside(policy, here, _nowhere(lost.unknown), path, is_over)
+            here = self.beside(policy, here, _Here(ABSENT, ()).with_losses((), lost.unknown), path, is_over)
             here.unknown = unknown
         return here
 
@@ -286,9 +289,9 @@ class _Walker:
 
     def waiting(self, verdict: Any, so_far: _Here, new: _Here, from_top: bool, meets: bool = True) -> _Here:
         here = _Here(None, None)
-        here.kind, here.losses = dict, so_far.losses if so_far.row else []
+        here.kind, here.losses = dict, so_far.losses if so_far.row else _NONE
         row = so_far.row or (Waiting(so_far, verdict.policy, False, True),)
-        here.row = (*row, Waiting(new, verdict.policy, from_top, meets))
+        here.row, here.before = (*row, Waiting(new, verdict.policy, from_top, meets)), so_far
         return here
 
     def settled(self, here: _Here, path: Path) -> _Here:
@@ -303,9 +306,9 @@ class _Walker:
     def left_nothing(self, here: _Here, path: Path) -> Iterator[Overridden]:
         """Those of whom nothing is left in maps that wait."""
         if here.row:
-            part, policy = self.part(here), here.row[-1].policy
+            by, policy = sources(self.part(here).origins), here.row[-1].policy
             for one in here.row:
-                yield from self.nothing_left(self.part(one.here), part, (policy, policy.line(dict, dict)), path)
+                yield from self.nothing_left(self.part(one.here), by, (policy, policy.line(dict, dict)), path)
                 yield from self.left_nothing(one.here, path)
 
     def over(self, winner: _Here, loser: _Here, rule: Rule, path: Path) -> _Here:
@@ -319,13 +322,14 @@ class _Walker:
         losses = [*self.lost(upper, below, rule, path), *self.lost(lower, above, rule, path)]
         return _Here(ABSENT, ()).with_losses(losses)
 
-    def lost(self, here: _Here, by: tuple[int, ...], rule: Rule, path: Path) -> Iterator[_Loss]:
+    def lost(self, here: _Here, by: tuple[int, ...], rule: Rule, path: Path) -> Iterator[Any]:
         """Whoever stands here was overridden, and whom those had overridden before."""
         if here.row or here.source is not None:
             yield Later(here, (), path, by, rule)
             return
         yield from (_lost(setting, by, rule) for setting in reversed(self.standing(here, path)))
-        yield from here.losses
+        if here.losses:
+            yield here.losses
 
     def made(self, source: MadeOf, path: Path) -> _Here:
         """What a handler or a change has made; whoever has nothing left in it is overridden."""
@@ -334,7 +338,7 @@ class _Walker:
         here.source, here.ways = source, made.ways.origins
         self.has_made = True
         for side, part in made.inputs.items():
-            nothing = self.nothing_left(part, made.part, source.rule, path)
+            nothing = self.nothing_left(part, sources(made.part.origins), source.rule, path)
             here.losses = [*here.losses, *nothing, *self.left_nothing(source.members[side], path)]
         return here
 
@@ -344,9 +348,9 @@ class _Walker:
         joining.part_of, joining.nothing_left = self.part, partial(self.nothing_left, rule=joining.rule, path=path)
         return _Lists(joining)
 
-    def nothing_left(self, part: Part, result: Part, rule: Rule, path: Path) -> Iterator[Overridden]:
+    def nothing_left(self, part: Part, by: tuple[int, ...], rule: Rule, path: Path) -> Iterator[Overridden]:
+        """Those who have set a part of which nothing is in what those have set that override it."""
         policy, line = rule
-        by = sources(result.origins)
         why = f"{line.why}, and nothing of it is left" if line.why else "nothing of it is left"
         for setting in self.settings(part, path):
             if setting.source not in by:
@@ -358,7 +362,7 @@ class _Walker:
         """One step down; through what was made, on to where it stood before."""
         if here.source is None and not here.losses:  # as nearly everywhere
             return self.row_entry(here, key, path) if here.row else self.entry(here, key)
-        passed: list[_Loss] = []
+        passed: list[Any] = []
         unknown: tuple[int, ...] = ()
         while here.source is not None:
             child, way = self.made_entry(here, here.source, key, path)
@@ -379,7 +383,7 @@ class _Walker:
         holder, origins = here.value, here.origins
         value = holder.get(key, ABSENT) if isinstance(holder, dict) else dig(holder, (key,))
         if value is ABSENT:
-            return _nowhere(here.unknown)
+            return _Here(ABSENT, ()).with_losses((), here.unknown)
         at = At(origins.source, (*origins.path, key)) if type(origins) is At else origins_at(origins, key)
         return _Here(value, at).with_losses((), here.unknown) if here.unknown else _Here(value, at)
 
@@ -412,24 +416,15 @@ class _Walker:
 
     def noted(self, source: MadeOf, ways: list[At], path: Path) -> Iterator[_Loss]:
         """Those that were overridden where a handler let parts meet."""
-        made = source.made
-        for way, winner, note in made.overridden(ways):
-            by = sources(made.input_at(winner).origins)
-            yield from (_lost(setting, by, note.rule) for setting in self.settings(made.input_at(way), path))
+        for way, winner, note in source.made.overridden(ways):
+            by = sources(source.made.input_at(winner).origins)
+            yield from (_lost(setting, by, note.rule) for setting in self.settings(source.made.input_at(way), path))
             yield Later(source.members[way.source], way.path, path)
 
     def left_out(self, source: MadeOf, child: _Here, path: Path) -> Iterator[_Loss]:
         """Those of whom nothing is left in what was made, though one of the two has them below the same steps."""
-        made = source.made
-        of, rule = sources(made.inputs[min(made.inputs)].origins), source.rule
-        by = of if made.is_change and of else sources(child.origins) or of
-        for side, part, depth in made.beside(child.rest):
-            settings = self.settings(part, _label(child.rest, depth, path))
-            lost = [one for one in settings if not made.has(At(one.source, one.own), child.rest)]
-            note = made.taken_away(At(side, child.rest[:depth])) if lost and not child.stands else None
-            if note is not None:
-                by, rule = sources(made.set_by(note)), note.rule
-            yield from (_lost(setting, by, rule) for setting in lost)
+        settings = lambda part, depth: self.settings(part, _label(child.rest, depth, path))  # noqa: E731
+        return (_lost(*one) for one in source.left_out(child.rest, sources(child.origins), child.stands, settings))
 
     # --- who sets what
 
@@ -457,16 +452,21 @@ class _Walker:
 
     def part(self, here: _Here) -> Part:
         """What stands here; maps that wait are merged."""
-        if not here.row:
-            return Part(here.value, here.origins)
-        so_far = NOTHING
-        for one in here.row:
-            new = self.part(one.here)
-            if so_far.value is ABSENT or new.value is ABSENT:
-                so_far = new if so_far.value is ABSENT else so_far
-            else:
-                so_far, _ = again(Meet(one.policy), *((new, so_far) if one.from_top else (so_far, new)))
-        return so_far
+        ahead: list[_Here] = []
+        while here.before is not None and here.merged is None:
+            ahead.append(here)
+            here = here.before
+        known = here.merged or Part(here.value, here.origins)
+        for later in reversed(ahead):
+            known = ahead[0].merged = self.met_by(known, later.row[-1])
+        return known
+
+    def met_by(self, so_far: Part, one: Waiting) -> Part:
+        """What maps that wait come to with one more."""
+        new = self.part(one.here)
+        if so_far.value is ABSENT or new.value is ABSENT:
+            return new if so_far.value is ABSENT else so_far
+        return again(Meet(one.policy), *((new, so_far) if one.from_top else (so_far, new)))[0]
 
 
 def _is_from_the_start(here: _Here) -> bool:
@@ -481,15 +481,10 @@ def _lost(setting: Setting, by: tuple[int, ...], rule: Rule) -> Overridden:
     return Overridden(setting, by or (setting.source,), *rule)
 
 
-def _label(keys: Path, depth: int, path: Path) -> Path:
-    """The path in the merged tree after so many of some steps that end at *path*; elements may come from elsewhere."""
-    return path[: max(0, len(path) - len(keys) + depth)]
-
-
-def _relevant(losses: Iterable[_Loss], key: Any, path: Path, of: type) -> list[_Loss]:
+def _relevant(losses: Iterable[Any], key: Any, path: Path, of: type) -> list[_Loss]:
     """What the overridden ones say one step down; *of* is the type of what is read there: numbers may be names."""
     is_index = type(key) is int and not issubclass(of, dict)
-    return [found for lost in losses if (found := lost.below(key, path, is_index)) is not None]
+    return [found for lost in flat(losses) if (found := lost.below(key, path, is_index)) is not None]
 
 
 def _once(losses: Iterable[Overridden]) -> Iterable[Overridden]:
@@ -498,3 +493,8 @@ def _once(losses: Iterable[Overridden]) -> Iterable[Overridden]:
         if once.setdefault(key := (lost.setting.source, lost.setting.own), lost).in_sum and not lost.in_sum:
             once[key] = lost
     return [lost for lost in once.values() if lost.setting.source]
+
+
+def _label(keys: Path, depth: int, path: Path) -> Path:
+    """The path in the merged tree after so many of some steps that end at *path*; elements may come from elsewhere."""
+    return path[: max(0, len(path) - len(keys) + depth)]

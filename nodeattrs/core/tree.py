@@ -8,7 +8,7 @@ of layers or merging.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from typing import Any
 
@@ -165,6 +165,37 @@ def meant(step: object, known: Iterable[object]) -> str | None:
     return f"did you mean {' or '.join(close)}?" if close else None
 
 
+def is_near(key: str, other: str) -> bool:
+    """Whether two keys look like one: the same but for case, `-` and `_`, or a letter apart in a long one.
+
+    >>> is_near("listen_prot", "listen_port"), is_near("eth0", "eth1"), is_near("worker-count", "worker_count")
+    (True, False, True)
+    """
+    if key == other:
+        return False
+    if shape_of(key) == shape_of(other):
+        return True
+    if re.findall(r"\d+", key) != re.findall(r"\d+", other):
+        return False
+    short = min(len(key), len(other)) < _SHORTEST
+    return _is_one_apart(key.lower(), other.lower()) and not (short and sorted(key) != sorted(other))
+
+
+def shape_of(key: str) -> str:
+    """A key without what people spell in several ways: case, `-` and `_`."""
+    return re.sub(r"[-_]", "", key).lower()
+
+
+def _is_one_apart(one: str, other: str) -> bool:
+    """Whether one letter is another, left out, or changed places with its neighbour."""
+    start = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    one, other = one[start:], other[start:]
+    if len(one) == len(other):
+        return one[1:] == other[1:] or (one[:2] == other[:2][::-1] and one[2:] == other[2:])
+    longer, shorter = (one, other) if len(one) > len(other) else (other, one)
+    return longer[1:] == shorter
+
+
 def dig(tree: Any, path: Path) -> Any:
     """The part of *tree* at *path*, or ABSENT. Maps go by key, lists by index."""
     for step in path:
@@ -194,6 +225,25 @@ def left_without(tree: Any, path: Path) -> Any:
         del out[step]
     return out
 
+
+def flat(entries: Iterable[Any]) -> Iterator[Any]:
+    """The entries one by one, lists among them taken apart. cost: no recursion, however deep these are
+
+    >>> list(flat([1, [2, [3]], 4]))
+    [1, 2, 3, 4]
+    """
+    waiting = [iter(entries)]
+    while waiting:
+        for one in waiting[-1]:
+            if type(one) is list:
+                waiting.append(iter(one))
+                break
+            yield one
+        else:
+            waiting.pop()
+
+
+_SHORTEST = 5
 
 SCALARS: frozenset[type] = frozenset({str, int, float, bool, type(None)})
 

@@ -1,10 +1,17 @@
 """What outlives a run: what of a node is kept, under which name, and where."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from nodeattrs.core.tree import checked_name
-from nodeattrs.keep.filters import allowed, blocked, saved_document
 from nodeattrs.keep.revisions import NewerRevision, Noted, Revision, Saved, Store, retried
-from nodeattrs.keep.snapshots import filtered_snapshot
 from nodeattrs.keep.stores import open_store
+from nodeattrs.lazily import imported
+
+if TYPE_CHECKING:
+    from nodeattrs.keep.filters import allowed, blocked, saved_document
+    from nodeattrs.keep.snapshots import filtered_snapshot
 
 __all__ = [
     "NewerRevision",
@@ -20,3 +27,8 @@ __all__ = [
     "retried",
     "saved_document",
 ]
+
+__getattr__ = imported(  # who reads a store filters nothing
+    __name__,
+    {"allowed": "filters", "blocked": "filters", "saved_document": "filters", "filtered_snapshot": "snapshots"},
+)

@@ -288,6 +288,10 @@ class Attributes(Mapping[Any, Any]):
         """
         return self._ledger.tree(evaluate=evaluate)
 
+    def merged_shared(self) -> dict[Any, Any]:
+        """As `to_dict(evaluate=False)`, in any order, for who only looks: facts that came in settled are not copied."""
+        return self._ledger.unsettled()
+
     def merged(self, *path: Any) -> Any:
         """A plain copy of the merge at *path* alone, each component stepped through for itself; None where none has it.
 

@@ -19,7 +19,6 @@ from typing import Any
 from nodeattrs.core.claim import CALLED, READ, WRITTEN, Cause, Locator, Origin
 from nodeattrs.core.origins import At
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.node.ledger import Ledger
@@ -35,13 +34,13 @@ _MOST = 12
 _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 
-def causes_at(ledger: Ledger, by: At, value: Any, trace: Callable[[Path], Trace | None]) -> tuple[Cause, ...]:
-    """Where a value comes from.
+Read = Callable[[Path], tuple[Origin, tuple[Cause, ...]] | None]
+"""Who set an attribute that was read, and the causes of that; None for one that led here, or is not set."""
 
-    by:    the mark that set it, and the path in its slot
-    trace: explains an attribute that was read; None for one that led here
-    """
-    mark, asked = ledger.marks[by.source], Asked(ledger, by.path, trace, keeps=not isinstance(value, Sensitive))
+
+def causes_at(ledger: Ledger, by: At, value: Any, read: Read) -> tuple[Cause, ...]:
+    """Where a value comes from. by: the mark that set it, and the path in its slot"""
+    mark, asked = ledger.marks[by.source], Asked(ledger, by.path, read, keeps=not isinstance(value, Sensitive))
     value = value.unwrap() if isinstance(value, Sensitive) else ABSENT if type(value) is Deferred else value
     if isinstance(mark.locator, CodeLocator):
         # A map above the path that was written holds what was written, and more: no expression stands for it.
@@ -53,46 +52,70 @@ def causes_at(ledger: Ledger, by: At, value: Any, trace: Callable[[Path], Trace 
 def of_code(locator: CodeLocator, path: Path | None, value: Any, asked: Asked) -> tuple[Cause, ...]:
     """Where a value that a line of code set comes from: first the calls, innermost first.
 
-    cost: that of literals is kept, so that the same files are followed once for all nodes that run them
+    cost: what was found in sources is kept, so that the same files are followed once for all nodes that run them
     """
-    key = (locator.key, path, repr(type(value) if isinstance(value, (dict, list)) else value)) if asked.keeps else None
+    made = _once(locator, locator.key, path, value, asked.keeps, lambda: _followed(locator, path, value, asked))
+    if not made[1]:
+        return made[0]
+    assert path is not None
+    return _ordered(made[0], _composed(locator, asked, made[1], value, locator.at(path)))
+
+
+def _once(
+    owner: Any, key: Any, path: Path | None, value: Any, keeps: bool, follow: Callable[[], _Followed]
+) -> _Followed:
+    """What sources say of a value, kept with the *owner* of the identities in its key, so that nobody else has them."""
+    if not keeps:
+        return follow()
+    key = key, path, repr(type(value) if isinstance(value, (dict, list)) else value)
     known = _kept.get(key)
     if known is None:
-        causes, read = _followed(locator, path, value, asked)
-        if read or key is None:
-            return causes
         if len(_kept) >= _MOST_KEPT:
             _kept.clear()
-        known = _kept[key] = causes, locator  # which keeps the code alive: nobody else has its identity
+        known = _kept[key] = follow(), owner
     return known[0]
 
 
-_kept: dict[Any, tuple[tuple[Cause, ...], CodeLocator]] = {}
+_Followed = tuple[tuple[Cause, ...], list[Found]]
+"""The causes that are known, and what is to be asked of a node beside them: nothing, or all that was found."""
+
+_kept: dict[Any, tuple[_Followed, Any]] = {}
 _MOST_KEPT = 20_000
 
 
-def _followed(locator: CodeLocator, path: Path | None, value: Any, asked: Asked) -> tuple[tuple[Cause, ...], bool]:
-    """The causes, and whether attributes or documents are among them."""
+def _followed(locator: CodeLocator, path: Path | None, value: Any, asked: Asked) -> _Followed:
+    """The calls that led to a line, and what the value on it comes from: literals, the same for every node, or more."""
     span = span_of(locator.code, locator.offset)
     setting = None if span is None else locator.text().setting(span[0], span)
     led = [Cause(CALLED, origin) for one in locator.calls if (origin := _placed(locator, *one[:2])) is not None]
     if setting is None or setting[1] is None or path is None:
-        return tuple(dict.fromkeys(led)), False
+        return _ordered(led), []
     code = _code(locator.text())
     calls = [_site(code, setting[0]), *(_called(*one) for one in locator.calls)]
     flow = Flow(value, asked.imported(locator))
     found = flow.sources(code, setting[1], path, tuple(_frames(calls)), isinstance(setting[0], (ast.Call, ast.Expr)))
-    causes = _composed(locator, asked, found, value, locator.at(path))
-    return tuple(dict.fromkeys((*led, *islice(causes, _MOST)))), any(one.what != "literal" for one in found)
+    if any(one.what != "literal" for one in found):
+        return _ordered(led), found
+    return _ordered(led, _composed(locator, asked, found, value, locator.at(path))), []
+
+
+def _ordered(led: Iterable[Cause], more: Iterable[Cause] = ()) -> tuple[Cause, ...]:
+    """Each once: first the calls, then some of what is further away."""
+    return tuple(dict.fromkeys((*led, *islice(more, _MOST))))
 
 
 def of_text(locator: Any, text: Any, line: int, path: Path, value: Any, asked: Asked) -> tuple[Cause, ...]:
     """The same for a statement of a script that ran by itself, such as a role. locator: has `placed` and `at`"""
-    setting = text.setting(line)
-    if setting is None or setting[1] is None:
-        return ()
-    found = Flow(value).sources(Code(text), setting[1], path, stores=isinstance(setting[0], (ast.Call, ast.Expr)))
-    return tuple(dict.fromkeys(islice(_composed(locator, asked, found, value, locator.placed(text.file, line)), _MOST)))
+
+    def follow() -> _Followed:
+        setting = text.setting(line)
+        if setting is None or setting[1] is None:
+            return (), []
+        stores = isinstance(setting[0], (ast.Call, ast.Expr))
+        return (), Flow(value).sources(_code(text), setting[1], path, stores=stores)
+
+    _, found = _once(locator, (id(locator), line), path, value, asked.keeps, follow)
+    return _ordered((), _composed(locator, asked, found, value, locator.placed(text.file, line)))
 
 
 _Site = tuple[Code, ast.AST | None, Any]
@@ -143,11 +166,11 @@ class Asked:
     keeps: whether the value may be remembered: of a secret nothing is
     """
 
-    def __init__(self, ledger: Ledger, path: Path, trace: Callable[[Path], Trace | None], keeps: bool) -> None:
+    def __init__(self, ledger: Ledger, path: Path, read: Read, keeps: bool) -> None:
         self.keeps = keeps
         self._ledger = ledger
         self.path = path
-        self._trace = trace
+        self._read = read
 
     def imported(self, locator: CodeLocator) -> Any:
         """What gives the source of a module that a file imports; None for one outside of the repository."""
@@ -188,11 +211,10 @@ class Asked:
         return plain
 
     def _attribute(self, path: Path, at: Origin) -> Iterator[Cause]:
-        trace = self._trace(path)
-        if trace is not None and trace.winner is not None:
-            claim = trace.winner.claim
-            yield Cause(WRITTEN, claim.origin, path, at)
-            yield from (cause for cause in claim.causes if cause.what != CALLED)
+        if (found := self._read(path)) is not None:
+            origin, causes = found
+            yield Cause(WRITTEN, origin, path, at)
+            yield from (cause for cause in causes if cause.what != CALLED)
 
     def _documents(self, found: Found) -> Iterator[tuple[Any, Locator]]:
         """What a call has read, as it was noted; else the file that it names, where that is in the repository."""

@@ -17,12 +17,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Verb
-from nodeattrs.core.origins import Origins
+from nodeattrs.core.origins import At
 from nodeattrs.core.policy import Meet
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import BadArgument, NullInTheWay, TooDeep, TypeConflict
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.lists import Pairs, put, remove_equal, take
+from nodeattrs.node.lists import Elements
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Whose, each, whose_at, worked_on
 from nodeattrs.node.slots import PAIR, Component, component
 from nodeattrs.node.values import ROOM
@@ -260,7 +260,7 @@ class ComponentTree:
             top = self._list_above(path)
             if top is not None:
                 mark = self._here(depth, Verb.APPEND)
-                self._work(top, lambda pairs: put(pairs, path, len(top), value, mark), mark)
+                self._work(top, lambda own: own.put(path[len(top) :], value, At(mark, path)), mark)
                 return
         self._note_cut(path, below(parent, path[-1]))
         early = self.ledger.early
@@ -287,38 +287,35 @@ class ComponentTree:
             place = below(place, step)
         return None
 
-    def work(self, path: Path, change: Callable[[Pairs, int], Any], anew: bool = False) -> Any:
+    def work(self, path: Path, change: Callable[[Elements, int], Any], anew: bool = False) -> Any:
         """Change the list at *path* in place: the whole list becomes that of whoever sets values now.
 
-        change: gets (element, who set it) pairs to change, and the mark of whoever changes them; its answer is returned
+        change: gets the elements to change, and the mark of whoever changes them; its answer is returned
         anew:   nothing of what stood there goes on in it
         """
         with self.ledger.lock:
             return self._worked(path, change, anew)
 
-    def _worked(self, path: Path, change: Callable[[Pairs, int], Any], anew: bool) -> Any:
+    def _worked(self, path: Path, change: Callable[[Elements, int], Any], anew: bool) -> Any:
         top = self._list_above(path)
         mark = self._here(len(path), Verb.APPEND)
         if top is None or top == path:
-            return self._work(path, lambda pairs: change(pairs, mark), mark, anew)
-        inner: list[tuple[Any, Origins]] = [(entry, mark) for entry in thing_of(self.place(path))]
-        answer = change(inner, mark)
-        self._store(path, [entry for entry, _ in inner], Verb.APPEND)
-        return answer
+            return self._work(path, lambda own: change(own, mark), mark, anew)
+        steps, setter = path[len(top) :], At(mark, path)
+        return self._work(top, lambda own: own.work_inside(steps, lambda inner: change(inner, mark), setter), mark)
 
-    def _work(self, path: Path, change: Callable[[Pairs], Any], mark: int | None = None, anew: bool = False) -> Any:
+    def _work(self, path: Path, change: Callable[[Elements], Any], mark: int | None = None, anew: bool = False) -> Any:
         file, recipe = self.place(path)
         slot, elements = (self._file, file) if recipe is ABSENT else (self._recipe, recipe)
         whose: Whose = [0] * len(elements)
         if self.ledger.provenance:
             whose = whose_at(self.ledger.trees[slot], path)[0]
-        pairs = list(zip(elements, each(whose, path, len(elements)), strict=True))
-        answer = change(pairs)
+        own = Elements(list(elements), list(each(whose, path, len(elements))))
+        answer = change(own)
         if mark is None:
             mark = self._here(len(path), Verb.APPEND)
-        who = [own for _, own in pairs]
-        now = (who or None) if anew else worked_on(whose, who, mark)
-        self.ledger.store(self._slot, path, [value for value, _ in pairs], mark, now)
+        now = (own.who or None) if anew else worked_on(whose, own.who, mark)
+        self.ledger.store(self._slot, path, own.values, mark, now)
         return answer
 
     def delete(self, path: Path) -> Any:
@@ -330,7 +327,7 @@ class ComponentTree:
         parent, step = self.place(path[:-1]), path[-1]
         thing = thing_of(parent)
         if isinstance(thing, list):
-            return self.work(path[:-1], lambda pairs, mark: remove_equal(pairs, step))
+            return self.work(path[:-1], lambda own, mark: own.remove(step))
         if not isinstance(thing, dict):
             raise self._conflict(thing, path[:-1], step)
         gone = below(parent, step)
@@ -339,7 +336,7 @@ class ComponentTree:
             return None
         top = self._list_above(path)
         if top is not None:
-            self._work(top, lambda pairs: take(pairs, path[len(top) :]))
+            self._work(top, lambda own: own.take(path[len(top) :]))
             return value
         self._note_cut(path, gone)
         mark = self._here(len(path), Verb.ERASE)

@@ -297,6 +297,9 @@ def _every(whose: Any, at: Path) -> Iterator[At]:
     elif type(whose) is tuple:
         for one in whose:
             yield from _every(one, at)
+    elif type(whose) is list:
+        for index, one in enumerate(whose):
+            yield from _every(one, (*at, index))
 
 
 def _mirror(here: dict[Any, Any], value: Any) -> None:
@@ -408,6 +411,9 @@ def _chronicles(ledger: Ledger, slots: Collection[int]) -> Iterator[tuple[Path, 
 
 def _packed_mark(mark: Mark, base: Origin, lines: dict[Any, Any]) -> dict[str, Any]:
     packed = {"verb": mark.verb.value, "depth": mark.depth, "bulk": mark.bulk, "lines": _packed_lines(lines)}
+    over = getattr(mark.locator, "lines", None)
+    if over is not None and (over.first, over.last) != (base.line, base.line):
+        packed["over"] = [over.first, over.last]
     return _packed_origin(base) | {key: value for key, value in packed.items() if value not in (False, [], 0)}
 
 

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from nodeattrs.core.claim import Cause, Origin
-from nodeattrs.core.origins import At
-from nodeattrs.core.tree import Path
+from nodeattrs.core.origins import At, Origins, Patched
+from nodeattrs.core.tree import Path, dig
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import OwnedMap, Whose, last_word, setters
 from nodeattrs.node.node_trace import causes_of
@@ -28,7 +28,7 @@ def kept(ledger: Ledger, slots: Collection[int], asked: Collection[int]) -> dict
     for number in slots:
         tree = ledger.trees[number]
         for path, value, by in _values(tree, tree.origin, (), asked):
-            if causes := causes_of(ledger, by, value, frozenset({path})):
+            if causes := causes_of(ledger, by, value, frozenset({path}), kept=True):
                 found.setdefault(by.source, []).append([list(by.path), [_packed(one) for one in causes]])
     return found
 
@@ -47,10 +47,21 @@ def _values(value: Any, whose: Whose, path: Path, of: Collection[int]) -> Iterat
         if (last := last_word(whose)) in of:
             yield path, value, At(last, path)
         for index, (inner, element) in enumerate(zip(value, whose, strict=False)):
-            at = (*path, index)
-            for by in setters(element, at):
-                for below, part in _below(inner, ()) if by.source in of else ():
-                    yield (*at, *below), part, At(by.source, (*by.path, *below))
+            yield from _elements(inner, element, (*path, index), of)
+
+
+def _elements(value: Any, whose: Origins, path: Path, of: Collection[int]) -> Iterator[tuple[Path, Any, At]]:
+    """The same of an element: of a list that was worked on inside of it each element by whoever set that."""
+    if type(whose) is Patched:
+        yield from _elements(value, whose.base, path, of)
+        yield from _elements(dig(value, whose.path), whose.by, (*path, *whose.path), of)
+    elif type(whose) is list:
+        for index, (inner, one) in enumerate(zip(value, whose, strict=False)):
+            yield from _elements(inner, one, (*path, index), of)
+    else:
+        for by in setters(whose, path):
+            for below, part in _below(value, ()) if by.source in of else ():
+                yield (*path, *below), part, At(by.source, (*by.path, *below))
 
 
 def _below(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:

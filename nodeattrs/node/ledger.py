@@ -158,6 +158,16 @@ class Ledger:
             data = own(part, odd)
         return evaluated(data, odd, path) if evaluate else data
 
+    def unsettled(self) -> dict[Any, Any]:
+        """All slots merged; settled facts that stand alone in their key are not copied. Deferred values are left."""
+        with self.lock:
+            root, facts = rooted(self.trees, self.plan()), self.trees[15]
+            others = {key for tree in self.trees[1:15] for key in tree}
+            alone = {key for key in facts.keys() - others if facts[key] is self.settled.get(key, ABSENT)}
+            merged = {key: entry(root, key) for key in (*others, *facts) if key not in alone}
+            found = {key: own(value, {}) for key, value in merged.items() if value is not ABSENT}
+            return {key: facts[key] for key in alone} | found
+
     def tree(self, branch: Branch = PLAN, evaluate: bool = False) -> dict[Any, Any]:
         """Some slots merged, as a plain copy of one moment."""
         odd: dict[Any, None] = {}

@@ -1,62 +1,104 @@
 """Changes of a list in place: its elements, each with who set it.
 
-A list is a value: whoever changes it works on pairs of its own and stores them as a new
+A list is a value: whoever changes it works on elements of his own and stores them as a new
 list. It knows no trees and no slots.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import cmp_to_key
 from typing import Any
 
-from nodeattrs.core.origins import At, Origins, Patched
+from nodeattrs.core.origins import At, Origins, origins_at, patched
 from nodeattrs.core.tree import Path, copied, dig, strict_key
 from nodeattrs.errors import BadArgument
 from nodeattrs.node.maps import OwnedMap
 from nodeattrs.node.values import HELD
 
-Pairs = list[tuple[Any, Origins]]
-"""The elements of a list, each with who set it."""
 
+class Elements:
+    """The elements of a list and who set each: two lists of one length, for whoever changes them.
 
-def remove_equal(pairs: Pairs, value: Any) -> Any:
-    """Drop all elements that are type-strictly equal to *value*; the value, or None where there was none."""
-    key = strict_key(value)
-    kept = [pair for pair in pairs if strict_key(pair[0]) != key]
-    found = len(kept) < len(pairs)
-    pairs[:] = kept
-    return value if found else None
+    Not pairs: a list of a thousand would be taken apart and put together for each that is added.
+    """
 
+    __slots__ = ("values", "who")
 
-def put(pairs: Pairs, path: Path, depth: int, value: Any, mark: int) -> None:
-    """Put *value* at *path*, whose step number *depth* is an index of the list."""
-    index, inside = _index(path[depth], len(pairs)), path[depth + 1 :]
-    while index >= len(pairs):
-        pairs.append((None, mark))
-    setter = At(mark, path)
-    if inside:
-        element, whose = pairs[index]
-        pairs[index] = (_with(element, inside, value), Patched(whose, inside, setter))
-    else:
-        pairs[index] = (_frozen(value), setter)
+    def __init__(self, values: list[Any], who: list[Origins]) -> None:
+        self.values = values
+        self.who = who
 
+    def reach(self, length: int, whose: Origins) -> None:
+        """Be so long at least; what is missing is null."""
+        missing = length - len(self.values)
+        self.values += [None] * missing
+        self.who += [whose] * missing
 
-def take(pairs: Pairs, steps: Path) -> None:
-    index = _index(steps[0], len(pairs))
-    element, whose = pairs[index]
-    holder = copied(element, HELD)
-    del dig(holder, steps[1:-1])[steps[-1]]
-    pairs[index] = (holder, whose)
+    def insert(self, at: int, values: list[Any], who: list[Origins]) -> None:
+        """Put some before an index."""
+        self.values[at:at] = values
+        self.who[at:at] = who
+
+    def keep(self, indexes: Iterable[int]) -> None:
+        """Only those at some indexes, in that order."""
+        order = list(indexes)
+        self.values, self.who = [self.values[at] for at in order], [self.who[at] for at in order]
+
+    def remove(self, value: Any) -> Any:
+        """Drop all that are type-strictly equal to *value*; the value, or None where there was none."""
+        key, before = strict_key(value), len(self.values)
+        self.keep(at for at, one in enumerate(self.values) if strict_key(one) != key)
+        return value if len(self.values) < before else None
+
+    def put(self, steps: Path, value: Any, whose: Origins) -> None:
+        """Put *value*, which *whose* have set, some steps inside; the first one is an index of the list."""
+        index = _index(steps[0], len(self.values))
+        self.reach(index + 1, whose)
+        element = self.values[index]
+        inside = _from_the_start(element, steps[1:])
+        self.values[index] = _with(element, inside, value) if inside else _frozen(value)
+        self.who[index] = patched(self.who[index], inside, whose) if inside else whose
+
+    def work_inside(self, steps: Path, change: Callable[[Elements], Any], setter: At) -> Any:
+        """Change a list that lies some steps inside of this one: what stays in it keeps who set it.
+
+        setter: who has set it if it comes out empty
+        """
+        index = _index(steps[0], len(self.values))
+        element, whose = self.values[index], self.who[index]
+        inside = _from_the_start(element, steps[1:])
+        for step in inside:
+            whose = origins_at(whose, step)
+        values = list(dig(element, inside))
+        inner = Elements(values, [origins_at(whose, at) for at in range(len(values))])
+        answer = change(inner)
+        self.put((index, *inside), inner.values, inner.who or setter)
+        return answer
+
+    def take(self, steps: Path) -> None:
+        """Take away a key of a map some steps inside."""
+        index = _index(steps[0], len(self.values))
+        holder = self.values[index] = copied(self.values[index], HELD)
+        del dig(holder, steps[1:-1])[steps[-1]]
 
 
 def _with(container: Any, steps: Path, value: Any) -> Any:
     """A copy of a map or list inside a list, with *value* put somewhere below."""
-    copy = container.copy()
-    step = _index(steps[0], len(copy)) if isinstance(copy, list) else steps[0]
+    copy, step = container.copy(), steps[0]
     if isinstance(copy, list):
         copy.extend([None] * (step + 1 - len(copy)))
     copy[step] = _frozen(value) if len(steps) == 1 else _with(copy[step], steps[1:], value)
     return copy
+
+
+def _from_the_start(value: Any, steps: Path) -> Path:
+    """The same steps, indexes that count from the end of a list as those from its start."""
+    found: list[Any] = []
+    for step in steps:
+        found.append(_index(step, len(value)) if isinstance(value, list) else step)
+        value = dig(value, (found[-1],))
+    return tuple(found)
 
 
 def _frozen(value: Any) -> Any:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from nodeattrs.core.origins import At, Origins, origins_at, places, renumbered
+from nodeattrs.core.origins import At, Origins, origins_at, renumbered, wholes
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import Path, dig
 
@@ -82,7 +82,7 @@ def setters(whose: Origins, at: Path, inside: Path = ()) -> Iterator[At]:
     """
     for step in inside:
         whose = origins_at(whose, step)
-    return (one for _, one in places(whose, (*at, *inside)))
+    return wholes(whose, (*at, *inside))
 
 
 def remarked(whose: Any, number: Callable[[int], int]) -> Any:

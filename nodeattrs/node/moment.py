@@ -7,13 +7,16 @@ that goes. It knows neither policies nor traces.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from nodeattrs.core.origins import At
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.node.history import Chronicle
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import OwnedMap, Whose, last_word
+from nodeattrs.node.maps import OwnedMap, Whose, last_word, setters_in
+
+_PLAIN = {str, int, float, bool}
 
 
 def as_of(ledger: Ledger, mark: int, path: Path) -> Ledger:
@@ -31,6 +34,36 @@ def as_of(ledger: Ledger, mark: int, path: Path) -> Ledger:
     then.marks, then.lock, then.unknown = ledger.marks, ledger.lock, ledger.unknown
     then.history = moment.history()
     return then
+
+
+def plainly_set(ledger: Ledger, mark: int | None, path: Path) -> tuple[At, Any] | None:
+    """Who set the scalar at a path, and the scalar, where nothing has changed there since a mark was used last.
+
+    mark: None for now
+    None where one look at the highest slot that has it is not enough to know.
+    """
+    last = len(ledger.marks) if mark is None else ledger.marks.until.get(mark, mark + 1)
+    if ledger.rules or ledger.unknown or any(by >= last for by in _changed_by(ledger, path)):
+        return None
+    for tree in reversed(ledger.trees):
+        value: Any = tree
+        for step in path:
+            if type(value) is not OwnedMap and type(value) is not dict:
+                return None
+            if step not in value:
+                break
+            value = value[step]
+        else:
+            setter = setters_in(tree, tree.origin, path)[0]
+            return (setter, value) if setter.source < last and type(value) in _PLAIN else None
+    return None
+
+
+def _changed_by(ledger: Ledger, path: Path) -> Iterator[int]:
+    """The marks of those who have overwritten or erased something at a path, or what holds it."""
+    for depth in range(len(path) + 1):
+        for chronicle in ledger.history.get(path[:depth], {}).values():
+            yield from (event.by for event in chronicle.events())
 
 
 class _Moment:

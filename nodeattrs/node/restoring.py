@@ -21,7 +21,7 @@ from nodeattrs.node.kept_causes import read_back
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked
 from nodeattrs.node.sanity import contradictions
-from nodeattrs.node.setters import Mark
+from nodeattrs.node.setters import Lines, Mark
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, SLOTS
 from nodeattrs.node.values import MARKER, Deferred, Symbol, Withheld
 
@@ -156,8 +156,10 @@ def _of_type(packed: Mapping[str, Any], field: str, kind: type) -> Any:
 
 
 def _unpacked_mark(packed: Mapping[str, Any]) -> Mark:
-    lines, causes = _unpacked_lines(packed.get("lines", [])), read_back(packed.get("causes", []))
-    locator = SavedLocator(_unpacked_origin(packed), lines, causes)
+    origin, places = _unpacked_origin(packed), _unpacked_lines(packed.get("lines", []))
+    over = packed.get("over", None if origin.line is None else [origin.line] * 2)
+    lines = None if over is None else Lines(origin.file, *map(int, over))
+    locator = SavedLocator(origin, places, read_back(packed.get("causes", [])), lines)
     return Mark(locator, Verb(packed.get("verb", "set")), int(packed.get("depth", 0)), bool(packed.get("bulk")))
 
 
@@ -228,18 +230,20 @@ def _unpacked_path(path: list[Any]) -> Path:
 class SavedLocator:
     """A locator read back from a snapshot, with the lines it knew when it was saved.
 
-    lines: nested maps step -> [line, column, deeper]; deeper lines are known where the original had them
-    found: path in the slot -> where the value there comes from; kept as `causes_then`
+    places: nested maps step -> [line, column, deeper]; deeper ones are known where the original had them
+    found:  path in the slot -> where the value there comes from; kept as `causes_then`
+    lines:  those of the expression that set it, else the one that is known
     """
 
-    __slots__ = ("causes_then", "lines", "origin")
+    __slots__ = ("causes_then", "lines", "origin", "places")
 
     def __init__(
-        self, origin: Origin, lines: dict[Any, Any] | None = None, found: dict[Path, tuple[Cause, ...]] | None = None
+        self, origin: Origin, places: dict[Any, Any], found: dict[Path, tuple[Cause, ...]], lines: Lines | None
     ) -> None:
         self.origin = origin
-        self.lines = lines or {}
-        self.causes_then = found or {}
+        self.places = places
+        self.causes_then = found
+        self.lines = lines
 
     def causes(self, _: Path, __: Any, asked: Asked) -> tuple[Cause, ...]:
         """What was found then."""
@@ -247,7 +251,7 @@ class SavedLocator:
 
     def at(self, path: Path) -> Origin:
         """The place that was known for *path*, or for the nearest step above it."""
-        found, here = self.origin, self.lines
+        found, here = self.origin, self.places
         for step in path:
             entry = here.get(step)
             if entry is None:

@@ -73,6 +73,18 @@ class Mark(NamedTuple):
         return locator.setter is not CALLER if type(locator) is CodeLocator else hasattr(locator, "causes")
 
 
+class Lines(NamedTuple):
+    """The lines over which an expression goes. source: what these are lines of: a code object's identity, or a file"""
+
+    source: Any
+    first: int
+    last: int
+
+    def begins_in(self, other: Lines) -> bool:
+        """Whether the first of them is one of the others."""
+        return self.source == other.source and other.first <= self.first <= other.last
+
+
 class CodeLocator:
     """A line of Python that set something; file and line are looked up when asked.
 
@@ -91,6 +103,12 @@ class CodeLocator:
         self.root = root
         self.calls = calls
         self.text = partial(text_of, code.co_filename, known)
+
+    @property
+    def lines(self) -> Lines | None:
+        """The lines of the expression that set it; None where nobody knows them."""
+        span = span_of(self.code, self.offset)
+        return None if span is None else Lines(id(self.code), span[0], span[1] or span[0])
 
     def at(self, path: Path) -> Origin:
         """Where the expression that set it, or the literal in it, says *path*."""
@@ -225,12 +243,8 @@ class Marks:
 
     def is_part(self, part: int, of: int) -> bool:
         """Whether one expression that set something begins in the lines of another one."""
-        inner, outer = self[part].locator, self[of].locator
-        if not isinstance(inner, CodeLocator) or not isinstance(outer, CodeLocator) or inner.code is not outer.code:
-            return False
-        spans = span_of(inner.code, inner.offset), span_of(outer.code, outer.offset)
-        begin, lines = (None if one is None else range(one[0], (one[1] or one[0]) + 1) for one in spans)
-        return begin is not None and lines is not None and begin.start in lines
+        inner, outer = (getattr(self[one].locator, "lines", None) for one in (part, of))
+        return inner is not None and outer is not None and inner.begins_in(outer)
 
     def known_setter(self, setter: Setter) -> Setter:
         """The one setter object for this locator: numbers are keyed by its identity."""

@@ -18,7 +18,7 @@ from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.tree import ABSENT, Path, near, spell, strict_key
 from nodeattrs.errors import BadArgument, NoSuchAttribute, TypeConflict, wrong_argument
 from nodeattrs.node.component_tree import ComponentTree, Place, below, thing_of
-from nodeattrs.node.lists import Pairs, in_order, remove_equal
+from nodeattrs.node.lists import Elements, in_order
 from nodeattrs.node.values import Withheld, key_of, refuse_spelled, steps_of, stored
 
 
@@ -120,7 +120,7 @@ class Writer(_Handle):
         file, recipe = (part if isinstance(part, dict) else {} for part in self._place())
         return list(dict.fromkeys([*file, *recipe]))
 
-    def items(self) -> Pairs:
+    def items(self) -> list[tuple[Any, Any]]:
         """Keys with their values: writers for maps and lists."""
         return [(key, self[key]) for key in self.keys()]
 
@@ -174,6 +174,9 @@ class Writer(_Handle):
         """Store *value* where the key is absent in this component; what stands there then."""
         if key not in self:
             self[key] = value
+        else:
+            path = (*self._path, key_of(key, self._path))
+            self._tree.silent(path, stored(value, path))
         return self[key]
 
     # Chef's path methods. They count from here.
@@ -309,17 +312,17 @@ class ListWriter(_Handle):
         """A plain copy."""
         return self.to_plain(evaluate)  # type: ignore[no-any-return]
 
-    def _work(self, change: Callable[[Pairs, int], Any], anew: bool = False) -> Any:
+    def _work(self, change: Callable[[Elements, int], Any], anew: bool = False) -> Any:
         self._list()
         return self._tree.work(self._path, change, anew)
 
     def _taken(self, values: Iterable[Any]) -> list[Any]:
         return [stored(value, self._path) for value in values]
 
-    def _pairs_of(self, taken: list[Any], mark: int, listed: bool) -> Pairs:
-        """New elements with who set them, as one list or each as a value of its own."""
+    def _set_by(self, mark: int, count: int, listed: bool) -> list[Origins]:
+        """Who has set so many new elements, as one list or each as a value of its own."""
         path = self._path
-        return [(value, At(mark, (*path, index) if listed else path)) for index, value in enumerate(taken)]
+        return [At(mark, (*path, index) if listed else path) for index in range(count)]
 
     def append(self, value: Any) -> ListWriter:
         """Add one element at the end; self."""
@@ -352,12 +355,13 @@ class ListWriter(_Handle):
     def _add(self, index: int | None, values: Iterable[Any], listed: bool = False) -> ListWriter:
         taken = self._taken(values)
 
-        def change(pairs: Pairs, mark: int) -> None:
-            at = len(pairs) if index is None else index if index >= 0 else len(pairs) + index + 1
+        def change(own: Elements, mark: int) -> None:
+            length = len(own.values)
+            at = length if index is None else index if index >= 0 else length + index + 1
             if at < 0:
-                raise BadArgument(f"index {index} lies before the start of a list of {len(pairs)}", path=self._path)
-            pairs.extend([(None, mark)] * (at - len(pairs)))
-            pairs[at:at] = self._pairs_of(taken, mark, listed)
+                raise BadArgument(f"index {index} lies before the start of a list of {length}", path=self._path)
+            own.reach(at, mark)
+            own.insert(at, taken, self._set_by(mark, len(taken), listed))
 
         self._work(change)
         return self
@@ -367,8 +371,8 @@ class ListWriter(_Handle):
         """Make the elements of *values* the whole content; self."""
         taken = self._taken(values)
 
-        def change(pairs: Pairs, mark: int) -> None:
-            pairs[:] = self._pairs_of(taken, mark, listed=True)
+        def change(own: Elements, mark: int) -> None:
+            own.values, own.who = taken, self._set_by(mark, len(taken), listed=True)
 
         self._work(change, anew=True)
         return self
@@ -379,15 +383,15 @@ class ListWriter(_Handle):
         raises: BadArgument, where two have no order that have to be compared, such as null and a number
         """
 
-        def change(pairs: Pairs, mark: int) -> None:
-            pairs.sort(key=lambda pair: in_order(pair[0]))
+        def change(own: Elements, mark: int) -> None:
+            own.keep(sorted(range(len(own.values)), key=lambda at: in_order(own.values[at])))
 
         self._work(change)
         return self
 
     def reverse(self) -> ListWriter:
         """Turn the order around; self."""
-        self._work(lambda pairs, mark: pairs.reverse())
+        self._work(lambda own, mark: own.keep(range(len(own.values) - 1, -1, -1)))
         return self
 
     def clear(self) -> ListWriter:
@@ -407,22 +411,22 @@ class ListWriter(_Handle):
         """Remove and give the element at *index*, or None."""
         if not -len(self) <= index < len(self):
             return None
-        return self._work(lambda pairs, mark: pairs.pop(index)[0])
+        return self._work(lambda own, mark: (own.who.pop(index), own.values.pop(index))[1])
 
     def delete(self, value: Any) -> Any:
         """Remove all elements that are type-strictly equal to *value*; it, or None where there was none."""
         taken = stored(value, self._path)
-        return self._work(lambda pairs, mark: remove_equal(pairs, taken))
+        return self._work(lambda own, mark: own.remove(taken))
 
     def uniq(self) -> ListWriter | None:
         """Drop later duplicates; self, or None where nothing changed."""
 
-        def change(pairs: Pairs, mark: int) -> bool:
-            first: dict[Any, tuple[Any, Origins]] = {}
-            for pair in pairs:
-                first.setdefault(strict_key(pair[0]), pair)
-            changed = len(first) < len(pairs)
-            pairs[:] = first.values()
+        def change(own: Elements, mark: int) -> bool:
+            first: dict[Any, int] = {}
+            for at, value in enumerate(own.values):
+                first.setdefault(strict_key(value), at)
+            changed = len(first) < len(own.values)
+            own.keep(first.values())
             return changed
 
         return self if self._work(change) else None

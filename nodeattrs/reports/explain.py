@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.core.claim import Cause, Claim, Origin
-from nodeattrs.core.trace import Earlier, Element, Row, Trace, rows
+from nodeattrs.core.claim import Cause, Origin
+from nodeattrs.core.trace import Earlier, Element, Row, Trace, columns_of, rows
 from nodeattrs.core.tree import Path, near, spell
 from nodeattrs.node.node import Node
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
@@ -89,7 +89,7 @@ class Explanation:
             entry["value"] = claimed(past.claim.value)
         for entry, element in zip(data["elements"], trace.elements, strict=True):
             entry["value"] = claimed(element.value)
-            entry["claims"] = [_claim_dict(claim) for claim in element.claims]
+            entry["claims"] = [columns_of(claim) for claim in element.claims]
         return {
             "version": data.pop("version"),
             "node": self.node,
@@ -244,20 +244,6 @@ def _known(path: Path, here: Mapping[Any, Any]) -> str | None:
     names = [spell((key,)) for key in list(here)[:8]]
     more = ", …" if len(here) > len(names) else ""
     return f"{spell(path) if path else 'the node'} has {', '.join(names)}{more}"
-
-
-def _claim_dict(claim: Claim) -> dict[str, Any]:
-    origin = claim.origin
-    return {
-        "path": spell(claim.path),
-        "rank": claim.rank,
-        "verb": claim.verb.value,
-        "kind": origin.kind,
-        "name": origin.name,
-        "file": origin.file,
-        "line": origin.line,
-        "column": origin.column,
-    }
 
 
 def _ways(ways: Iterable[str], screen: Screen) -> Iterator[str]:

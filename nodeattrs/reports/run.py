@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodeattrs.core.tree import ABSENT, Path, spell, strict_key
+from nodeattrs.core.changed import Change, changes
+from nodeattrs.core.tree import ABSENT, spell
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, printable
@@ -17,47 +18,6 @@ from nodeattrs.runs.session import Session
 _MOST_CHANGES = 10
 _HARD_SPACE = "\xa0"
 _SIGNS = {"added": "+", "changed": "~", "removed": "-"}
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A path whose value is another than before. ABSENT stands for no value."""
-
-    path: Path
-    before: Any
-    after: Any
-
-    @property
-    def kind(self) -> str:
-        """One of "added", "changed", "removed"."""
-        return "added" if self.before is ABSENT else "removed" if self.after is ABSENT else "changed"
-
-
-def changes(before: Any, after: Any) -> list[Change]:
-    """The leaves in which two trees of plain data differ, those that are gone last.
-
-    A list counts as one leaf, since positions are not identities.
-
-    >>> [(spell(one.path), one.kind) for one in changes({"a": {"b": 1, "c": 2}}, {"a": {"c": 3, "d": {"e": 4}}})]
-    [('a.c', 'changed'), ('a.d.e', 'added'), ('a.b', 'removed')]
-    """
-    found: list[Change] = []
-    _compare(before, after, (), found)
-    return sorted(found, key=lambda change: change.kind == "removed")
-
-
-def _compare(before: Any, after: Any, path: Path, found: list[Change]) -> None:
-    old = before if isinstance(before, dict) else {}
-    new = after if isinstance(after, dict) else {}
-    if old or new:
-        if before is not ABSENT and not isinstance(before, dict):
-            found.append(Change(path, before, ABSENT))
-        if after is not ABSENT and not isinstance(after, dict):
-            found.append(Change(path, ABSENT, after))
-        for step in [*new, *(step for step in old if step not in new)]:
-            _compare(old.get(step, ABSENT), new.get(step, ABSENT), (*path, step), found)
-    elif strict_key(before) != strict_key(after):
-        found.append(Change(path, before, after))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,45 @@ It knows a repository and its Hiera tree, and neither findings nor command lines
 
 from __future__ import annotations
 
+import itertools
+import pathlib
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
 
 from nodeattrs.core.borders import taking
-from nodeattrs.errors import NodeattrsError
+from nodeattrs.core.claim import Locator
+from nodeattrs.core.tree import Path
+from nodeattrs.errors import CookbookNotFound, DocumentError, NodeattrsError
+from nodeattrs.node.run_list import RunListItem, cookbook_of
+from nodeattrs.runs.checks.overrides import overrides, type_changes
+from nodeattrs.runs.checks.rules import against_rules
+from nodeattrs.runs.checks.schema import against_schema
+from nodeattrs.runs.checks.spelling import Words, misspelt, shadowing
+from nodeattrs.runs.checks.stacks import known_nodes, possible
+from nodeattrs.runs.checks.usage import unused
+from nodeattrs.runs.cookbooks import RUBY, Cookbook, check_versions
 from nodeattrs.runs.defaults import FILE
+from nodeattrs.runs.fields import fault, known_or_near
 from nodeattrs.runs.repository import Repository
+from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Role
+from nodeattrs.runs.unread import NOT_RUN
+from nodeattrs.texts.documents import text_of
+
+_Thing = TypeVar("_Thing")
+
+NOTES = frozenset(
+    ("not-run", "ruby", "fetched-cookbook", "not-literal", "dependency-ring", "unused-attribute", "folder-name")
+)
+"""Kinds that are only worth knowing: most say what was not looked at."""
+
+_FETCH = ("Berksfile", "Cheffile", "Policyfile.rb", "policyfiles", "policies")
+"""What says, at the root of a repository or of a cookbook, which cookbooks are fetched."""
+
+_FETCHES = re.compile(r"\b(?:cookbook site install|supermarket install|berks (?:install|vendor)|librarian-chef)\b")
+_PAGES = ("README.md", "README", "Rakefile", "Vagrantfile", "Makefile")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +51,7 @@ class Checked:
     """What a look at a repository found.
 
     faults:   what cannot be right
-    warnings: what is probably not meant; of kind "not-run": what was not looked at
+    warnings: what is probably not meant; kinds in `NOTES`, in both, are only worth knowing
     looked:   what -> how many
     """
 
@@ -38,7 +71,7 @@ def checked(repository: Repository, run_code: bool = False) -> Checked:
 
     run_code: also roles and environments that are Python
     """
-    faults = repository.check(run_code)
+    faults = faults_of(repository, run_code)
     warnings: list[NodeattrsError] = [*repository.warnings]
     looked = {
         "cookbook": len(repository.cookbooks()),
@@ -46,11 +79,200 @@ def checked(repository: Repository, run_code: bool = False) -> Checked:
         "environment": len(repository.environments()),
         "node": len(repository.nodes()),
     }
+    _tried(faults, lambda: warnings.extend(_doubtful(repository, run_code)))
     try:
         if (hiera := repository.hiera) is not None:
+            from nodeattrs.adapters.hiera.static import doubtful
+
             looked["data file"], wrong = hiera.check()
             faults += wrong
             warnings += hiera.warnings
+            for environment in hiera.environments() or ["production"]:
+                _tried([], lambda environment=environment: warnings.extend(doubtful(hiera, environment)))  # type: ignore[misc]
     except NodeattrsError as error:  # of the settings it is reported already
         faults.append(error)
-    return Checked(faults, warnings, looked)
+    once = {str(one): one for one in faults}  # settings that cannot be read are met again and again
+    return Checked([*once.values()], warnings, looked)
+
+
+def _doubtful(repository: Repository, run_code: bool) -> Iterator[NodeattrsError]:
+    """What nodes, roles and environments set and probably do not mean."""
+    unrun = set() if run_code else repository.scripted("roles")
+    known = known_nodes(repository, unrun)
+    stacks = known.stacks or list(possible(repository, unrun))
+    layers = {(layer.kind, layer.name): layer for stack in stacks for layer in stack.layers}.values()
+    if not repository.config.merge:  # what a rule for a path makes of layers is not known here
+        yield from overrides(known.stacks)
+        yield from type_changes(stacks)
+    words = Words(repository)
+    yield from misspelt(layers, words)
+    yield from shadowing(layers, words)
+    yield from unused(repository, known, unrun)
+    yield from against_rules(repository, unrun)
+    yield from against_schema(repository, known.stacks)
+
+
+@taking(repository=Repository, run_code=bool)
+def faults_of(repository: Repository, run_code: bool = True) -> list[NodeattrsError]:
+    """Read everything that a repository describes, and give every fault there is; warnings are in its `warnings`.
+
+    run_code: also roles and environments that are Python; else each is a warning
+
+    Beyond what reading finds: roles, recipes and cookbooks that are asked for and are not
+    there, versions that do not fit, and cookbooks that depend on each other in a ring.
+    """
+    faults: list[NodeattrsError] = []
+    _tried(faults, lambda: repository.config)
+    cookbooks = _all(faults, repository.cookbooks(), repository.cookbook)
+    for one in cookbooks:
+        files = _tried(faults, partial(_code_of, one)) or []
+        repository.warnings += _unread([one.shown(file) for file in files if file.endswith(RUBY)])
+        programs = _all(faults, (file for file in files if not file.endswith(RUBY)), one.program)
+        repository.warnings += [warning for program in programs for warning in program.warnings]
+    unrun = {folder: set() if run_code else repository.scripted(folder) for folder in ("roles", "environments")}
+    for folder, names in unrun.items():
+        repository.warnings += [_script(f"{folder}/{name}.py") for name in sorted(names)]
+    roles = _all(faults, (name for name in repository.roles() if name not in unrun["roles"]), repository.role)
+    there = repository.environments()
+    named = (name for name in there if name not in unrun["environments"])
+    environments = _all(faults, named, repository.environment)
+    nodes = _all(faults, repository.nodes(), repository.node_document)
+    for bag in repository.data_bags():
+        _all(faults, _tried(faults, partial(repository.data_bag, bag)) or [], partial(repository.written_item, bag))
+
+    fetched = _Fetched(repository)
+    dangling = partial(_dangling, fetched, unrun["roles"])
+    for role in roles:
+        for path, texts in _lists_of(role):
+            faults += dangling(role.locator, path, texts)
+    for node in nodes:
+        faults += dangling(node.locator, ("run_list",), node.run_list)
+        if node.environment not in (None, DEFAULT_ENVIRONMENT, *there):
+            message = f"there is no environment {node.environment}"
+            hint = known_or_near(node.environment, there)
+            faults.append(fault(node.locator, ("chef_environment",), message, hint=hint))
+    known = {cookbook.name: cookbook for cookbook in cookbooks}
+    for one in cookbooks if repository.misses_cookbooks else ():
+        for needed in one.depends:
+            faults += fetched.missing(one.locator, (one.depends_field, needed), needed, one)
+    faults += _rings(known)
+    pins = [pin for environment in environments for pin in environment.pins()]
+    _tried(faults, lambda: check_versions(known, known, pins))
+    return faults
+
+
+def _unread(files: list[str]) -> Iterator[DocumentError]:
+    """One warning for the files in Ruby of a cookbook."""
+    if files:
+        details = [f"and {len(files) - 1} more in its cookbook"] if len(files) > 1 else []
+        yield DocumentError(NOT_RUN, file=files[0], details=details, kind="ruby")
+
+
+def _script(file: str) -> DocumentError:
+    return DocumentError("is Python, and was not run", file=file, hint="--run-code runs it", kind="not-run")
+
+
+class _Fetched:
+    """Cookbooks that are not there, and whether something says that it fetches them: those are warnings, once each."""
+
+    def __init__(self, repository: Repository) -> None:
+        self.repository = repository
+        self._there = repository.cookbooks()
+        self._noted: set[str] = set()
+
+    def missing(self, at: Locator, path: Path, name: str, of: Cookbook | None = None) -> Iterator[NodeattrsError]:
+        """The fault, or the warning where a file fetches it. of: the cookbook that needs it"""
+        if name in self._there:
+            return
+        found = fault(at, path, f"there is no cookbook {name}", hint=known_or_near(name, self._there))
+        found.kind = "missing-cookbook"
+        by = self._by(at.at(path).file, of)
+        if by is None:
+            yield found
+        elif name not in self._noted:
+            self._noted.add(name)
+            found.kind, found.hint = "fetched-cookbook", f"{self.repository.shown(by)} says what is fetched"
+            self.repository.warnings.append(found)
+
+    def _by(self, file: str | None, of: Cookbook | None) -> pathlib.Path | None:
+        """What says how cookbooks are fetched: a file for that, or a line in the file that asks or in a page."""
+        roots = [self.repository.root, *([of.root] if of is not None and of.root is not None else [])]
+        pages = [self.repository.root / one for one in (file, *_PAGES) if one]
+        found = (root / one for root in roots for one in _FETCH if (root / one).exists())
+        return next(itertools.chain(found, filter(_says_how, pages)), None)
+
+
+def _says_how(page: pathlib.Path) -> bool:
+    try:
+        return _FETCHES.search(text_of(page, page.name)) is not None
+    except DocumentError:
+        return False
+
+
+def _dangling(
+    fetched: _Fetched, unrun: set[str], locator: Locator, under: Path, items: Iterable[str]
+) -> Iterator[NodeattrsError]:
+    repository = fetched.repository
+    for index, text in enumerate(items):
+        item = RunListItem.parse(text)
+        try:
+            if item.type == "role":
+                if item.name not in unrun:
+                    repository.role(item.name)
+            else:
+                cookbook = repository.cookbook(cookbook_of(item.name))
+                if not cookbook.is_missing:
+                    cookbook.recipe_file(item.name)
+        except DocumentError:
+            pass  # reported already, by reading it
+        except CookbookNotFound:
+            yield from fetched.missing(locator, (*under, index), cookbook_of(item.name))
+        except NodeattrsError as error:
+            yield fault(locator, (*under, index), error.message, hint=error.hint)
+
+
+def _code_of(cookbook: Cookbook) -> list[str]:
+    return [*cookbook.attribute_files.values(), *cookbook.recipes.values()]
+
+
+def _lists_of(role: Role) -> Iterator[tuple[tuple[Any, ...], Iterable[str]]]:
+    yield (role.run_list_field,), role.run_list
+    for environment, items in role.env_run_lists.items():
+        yield ("env_run_lists", environment), items or ()
+
+
+def _tried(faults: list[NodeattrsError], read: Callable[[], _Thing]) -> _Thing | None:
+    try:
+        return read()
+    except NodeattrsError as error:
+        faults.append(error)
+        return None
+
+
+def _all(faults: list[NodeattrsError], names: Iterable[str], read: Callable[[str], _Thing | None]) -> list[_Thing]:
+    found = (_tried(faults, partial(read, name)) for name in names)
+    return [thing for thing in found if thing is not None]
+
+
+def _rings(cookbooks: dict[str, Cookbook]) -> Iterator[DocumentError]:
+    """Every ring of dependencies once, at the line that closes it."""
+    done: set[str] = set()
+    for start in cookbooks:
+        # The way down to where we stand, and at each step what is still to be asked there.
+        way: dict[str, list[str]] = {start: sorted(cookbooks[start].depends)} if start not in done else {}
+        while way:
+            here = next(reversed(way))
+            if not way[here]:
+                done.add(here)
+                del way[here]
+                continue
+            needed = way[here].pop(0)
+            if needed in way:
+                ring = [*list(way)[list(way).index(needed) :], needed]
+                message = f"cookbooks depend on each other in a ring: {' -> '.join(ring)}"
+                cookbook = cookbooks[here]
+                found = fault(cookbook.locator, (cookbook.depends_field, needed), message, hint="a run cuts it here")
+                found.kind = "dependency-ring"
+                yield found
+            elif needed in cookbooks and needed not in done:
+                way[needed] = sorted(cookbooks[needed].depends)

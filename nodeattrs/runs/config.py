@@ -13,6 +13,10 @@
     [check]
     ignore = ["NA0305", "unknown-type"]
     baseline = "nodeattrs-baseline.json"
+    rules = [{path = "**.password", only = ["data_bags"]}]
+
+    [schema]
+    attributes = "schema/attributes.json"
 
     [facts]
     fauxhai = "../fauxhai"
@@ -49,6 +53,7 @@ from nodeattrs.core.budget import NAMES, Limits
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, near, parse
 from nodeattrs.errors import BadArgument, DocumentError
+from nodeattrs.runs.checks.rule_settings import CheckRule, read_check_rules
 from nodeattrs.runs.defaults import FILE, SETTINGS
 from nodeattrs.runs.fields import Fields
 from nodeattrs.runs.node_files import LEVELS
@@ -114,7 +119,10 @@ class Config:
     check_select, check_ignore: codes of findings, or names: only these count, these do not
     fauxhai:     a folder of platforms in fauxhai's shape, for --platform, or None
     check_baseline: the file of findings that are known, or None; a relative path counts from the repository
+    check_rules: who may set what
+    schema:      the JSON Schema of the nodes' attributes, or None
     chef:        of repositories that were made for Chef
+    cloud_init:  name -> the files of a set of user-data, by what they are: "files", "vendor", "confd"
     """
 
     allowed: Mapping[str, list[Entry]] = field(default_factory=dict)
@@ -130,7 +138,10 @@ class Config:
     check_ignore: tuple[str, ...] = ()
     check_baseline: str | None = None
     fauxhai: str | None = None
+    check_rules: tuple[CheckRule, ...] = ()
+    schema: str | None = None
     chef: ChefConfig = ChefConfig()
+    cloud_init: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
 
 
 def judged(document: Document) -> tuple[Config, list[DocumentError]]:
@@ -145,8 +156,9 @@ def read_config(fields: Fields) -> Config:
     raises: DocumentError, with everything that is wrong with it
     """
     fields.only(_KNOWN, ignore=_CHEFS)
-    fields.only(("select", "ignore", "baseline"), "check", above=_KNOWN)
+    fields.only(("select", "ignore", "baseline", "rules"), "check", above=_KNOWN)
     fields.only(("fauxhai",), "facts", above=_KNOWN)
+    fields.only(("attributes",), "schema", above=_KNOWN)
     config = Config(
         _lists(fields, "allowed"),
         _lists(fields, "blocked"),
@@ -161,10 +173,26 @@ def read_config(fields: Fields) -> Config:
         tuple(_codes(fields, "ignore")),
         fields.text("check", "baseline") or None,
         fields.text("facts", "fauxhai") or None,
+        tuple(read_check_rules(fields)),
+        fields.text("schema", "attributes") or None,
         _chef(fields),
+        cloud_init={str(name): _set_of(fields, name) for name in fields.map("cloud-init")},
     )
     fields.finish()
     return config
+
+
+def _set_of(fields: Fields, name: Any) -> dict[str, tuple[str, ...]]:
+    """The files of a set of user-data: one as a text, several in a list."""
+    under = ("cloud-init", name)
+    fields.only(("files", "vendor", "confd"), *under, above=_KNOWN)
+    found = {}
+    for word, given in fields.map(*under).items():
+        several = [given] if isinstance(given, str) else fields.items(*under, word)
+        found[str(word)] = tuple(one for one in several if isinstance(one, str))
+        if len(found[str(word)]) < len(several):
+            fields.wrong((*under, word), "files are named by texts", f'{word} = ["base.yaml"]')
+    return found
 
 
 def known_code(word: object) -> str:

@@ -143,7 +143,9 @@ def read_metadata(name: str, fields: Fields, files: Iterable[str], root: pathlib
     raises: DocumentError, with everything that is wrong with it
     """
     fields.only((*_FIELDS, "json_class", "chef_type"))
-    fields.named(name)
+    if (inside := fields.text("name") or name) != name:
+        hint = "call the folder so, too: here run-lists may use both, in Chef only that name"
+        fields.warn(("name",), f"the folder {name} has the cookbook {inside}", hint, "folder-name")
     # metadata.json as Chef's tools write it says "dependencies", metadata.rb says "depends".
     given = [key for key in ("depends", "dependencies") if fields.tree.get(key) is not None]
     if len(given) == 2:

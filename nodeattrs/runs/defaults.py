@@ -23,8 +23,10 @@ SETTINGS: Mapping[str, Any] = {
     "merge": {},
     "limits": {},
     "check": {},
+    "schema": {},
     "chef": {},
     "facts": {},
+    "cloud-init": {},
 }
 """Every setting and its default; the repository itself is none of its file. Nodes are kept below the current
 directory: a repository is not written to unless its own settings ask for it."""

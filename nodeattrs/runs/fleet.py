@@ -24,7 +24,7 @@ from functools import cached_property, lru_cache, partial
 from itertools import chain, islice
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from nodeattrs.catalog import Catalog, Report
 from nodeattrs.core.budget import Limits, hold, in_force
@@ -60,7 +60,8 @@ It is called where the node ran; it and what it gives must be fit to be sent bet
 Apply = Callable[[str, Catalog], Report]
 """Brings the resources of a node into their state; see `perform`."""
 
-_Submit = Callable[..., "Future[list[Outcome]]"]
+_T = TypeVar("_T")
+_Submit = Callable[..., "Future[list[Any]]"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +154,30 @@ def resolve(
     raises:   NodeattrsError, where a worker died
     """
     work = _Work(fleet, collect, apply)
+    try:
+        yield from each(partial(_one, work), names, executor=executor, jobs=jobs, in_order=in_order, stopping=stopping)
+    finally:
+        with suppress(NodeattrsError):  # reported for each node
+            _close(work)
+
+
+def each(
+    one: Callable[[str], _T],
+    names: Iterable[str],
+    *,
+    executor: Executor | None = None,
+    jobs: int | None = None,
+    in_order: bool = False,
+    stopping: Callable[[], bool] | None = None,
+) -> Iterator[_T]:
+    """What *one* gives for each name, on any number of processes; the words are those of `resolve`.
+
+    one:    can be sent to another process, and so can what it gives
+    raises: NodeattrsError, where a worker died
+    """
     stopping = stopping or (lambda: False)
     if executor is not None:
-        yield from _sent(work, names, executor.submit, BATCH, in_order, stopping)
+        yield from _sent(one, names, executor.submit, BATCH, in_order, stopping)
         return
     waiting = iter(names)
     first = tuple(islice(waiting, 2 * BATCH))
@@ -163,30 +185,26 @@ def resolve(
     if jobs < 1:
         raise BadArgument(f"{jobs} processes can do nothing", hint="one is the least")
     if jobs == 1:
-        try:
-            for name in chain(first, waiting):
-                if stopping():
-                    return
-                yield _one(work, name)
-        finally:
-            with suppress(NodeattrsError):  # reported for each node
-                _worker(work).store.close()
+        for name in chain(first, waiting):
+            if stopping():
+                return
+            yield one(name)
         return
     batch = min(BATCH, math.ceil(len(first) / jobs)) or 1
     with _pool(jobs, stopping) as (submit, asked):
-        yield from _sent(work, chain(first, waiting), submit, batch, in_order, asked)
+        yield from _sent(one, chain(first, waiting), submit, batch, in_order, asked)
 
 
 def _sent(
-    work: _Work,
+    one: Callable[[str], _T],
     names: Iterable[str],
     submit: _Submit,
     batch: int,
     in_order: bool,
     stopping: Callable[[], bool],
-) -> Iterator[Outcome]:
+) -> Iterator[_T]:
     waiting = iter(names)
-    under_way: list[Future[list[Outcome]]] = []
+    under_way: list[Future[list[_T]]] = []
     try:
         while True:
             if stopping():
@@ -194,7 +212,7 @@ def _sent(
                 under_way = [future for future in under_way if not future.cancel()]
             else:
                 while len(under_way) < BATCHES and (some := tuple(islice(waiting, batch))):
-                    under_way.append(submit(_resolved, work, some))
+                    under_way.append(submit(_resolved, one, some))
             if not under_way:
                 return
             wait(under_way[:1] if in_order else under_way, _PAUSE, FIRST_COMPLETED)
@@ -313,15 +331,15 @@ def _interrupted(_number: int, _frame: FrameType | None) -> None:
     _Stop.by_hand = True
 
 
-def _resolved(work: _Work, names: tuple[str, ...]) -> list[Outcome]:
+def _resolved(one: Callable[[str], _T], names: tuple[str, ...]) -> list[_T]:
     """What a worker does."""
-    outcomes: list[Outcome] = []
+    outcomes: list[_T] = []
     _Stop.at_work = True
     try:
         for name in names:
             if _Stop.by_the_fleet is not None and _Stop.by_the_fleet.value:
                 break
-            outcomes.append(_one(work, name))
+            outcomes.append(one(name))
     except KeyboardInterrupt:
         if _Stop.by_the_fleet is None:
             raise
@@ -408,3 +426,8 @@ class _Worker:
 @lru_cache(maxsize=4)
 def _worker(work: _Work) -> _Worker:
     return _Worker(work.fleet)
+
+
+def _close(work: _Work) -> None:
+    if _worker.cache_info().currsize:
+        _worker(work).store.close()

@@ -50,7 +50,12 @@ def read_node(name: str, fields: Fields) -> NodeFile:
 
     raises: DocumentError, with everything that is wrong with it
     """
-    fields.only(_FIELDS)
+    top = [str(key) for key in fields.tree if key not in _FIELDS]
+    if top and not {*LEVELS, "json_class", "chef_type"} & {*fields.tree}:  # as knife-solo keeps nodes
+        hint = "put them under normal, or give the file to a run as --json-attributes"
+        fields.warn((top[0],), f"attributes that only chef-solo reads here: {', '.join(top)}", hint, "solo-attributes")
+    else:
+        fields.only(_FIELDS)
     fields.named(name)
     fields.constant("json_class", "Chef::Node")
     fields.constant("chef_type", "node")

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import CookbookNotFound, InvalidRunListItem, NotFound
-from nodeattrs.node.run_list import normalised
+from nodeattrs.node.run_list import RunListItem, normalised, qualified
 from nodeattrs.runs.cookbook_paths import Lock
 from nodeattrs.runs.fields import Fields, known_or_near
 from nodeattrs.runs.roles import Role
@@ -37,6 +37,7 @@ class Asked(NamedTuple):
     named_run_list: one of the policy's other run-lists
     ruby:           attribute files in Ruby are run, by the ruby of this machine
     secret_file:    with the secret of encrypted data bags
+    without:        items that no run-list has, a node's or a role's, whatever they say
     """
 
     roles_only: bool = False
@@ -45,6 +46,17 @@ class Asked(NamedTuple):
     named_run_list: str = ""
     ruby: bool = False
     secret_file: str = ""
+    without: tuple[str, ...] = ()
+
+    def left(self, items: Iterable[str]) -> list[str]:
+        """Those of some items that are not to be left out."""
+        gone = {_bare(one) for one in self.without}
+        return [one for one in items if _bare(one) not in gone]
+
+
+def _bare(item: str) -> tuple[str, str]:
+    parsed = RunListItem.parse(item)
+    return parsed.type, qualified(parsed.name) if parsed.type == "recipe" else parsed.name
 
 
 NOTHING_ASKED = Asked()

@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -33,17 +33,15 @@ from nodeattrs.errors import (
     DocumentError,
     EnvironmentNotFound,
     MissingExtra,
-    NodeattrsError,
     NotFound,
     PolicyNotFound,
     RoleNotFound,
 )
-from nodeattrs.node.run_list import RunListItem, cookbook_of
 from nodeattrs.runs.config import ChefConfig, Config, judged, with_chefs
 from nodeattrs.runs.cookbook_paths import FOLDERS, CookbookPaths, Lock, entries, files_below
-from nodeattrs.runs.cookbooks import RUBY, Cookbook, check_versions, read_metadata
+from nodeattrs.runs.cookbooks import RUBY, Cookbook, read_metadata
 from nodeattrs.runs.defaults import FILE
-from nodeattrs.runs.fields import Fields, fault, known_or_near
+from nodeattrs.runs.fields import Fields, known_or_near
 from nodeattrs.runs.node_files import NodeFile, read_node
 from nodeattrs.runs.policies import NOTHING_ASKED, Asked, Policy, read_policy
 from nodeattrs.runs.role_scripts import Script
@@ -205,7 +203,7 @@ class Repository:
 
     def bag_item(self, bag: str, item: str, secret: str | None = None) -> tuple[dict[str, Any], Locator]:
         """The same, not to be changed, and what knows its lines."""
-        tree, locator = self._bag_item(bag, item)
+        tree, locator = self.written_item(bag, item)
         if not chef.is_encrypted(tree):
             return tree, locator
         key, what = ("decrypted", bag, item), f"item {item} of data bag {bag}"
@@ -227,7 +225,8 @@ class Repository:
         path = self.root / os.path.expanduser(named)
         return documents.content_of(path, self.shown(path)).strip(b"\0\t\n\v\f\r ")
 
-    def _bag_item(self, bag: str, item: str) -> tuple[dict[str, Any], Locator]:
+    def written_item(self, bag: str, item: str) -> tuple[dict[str, Any], Locator]:
+        """The same as it is written, encrypted or not."""
         items = self.data_bag(bag)
         checked_name(item, "data bag item")
 
@@ -335,86 +334,21 @@ class Repository:
     def _missing(self, name: str, lock: Lock | None) -> Cookbook:
         """What stands for a cookbook that is not there. raises: CookbookNotFound"""
         what = f"cookbook {name}" if lock is None else f"cookbook {name} {lock.version}"
-        if not self.asked.roles_only and self._chef.missing_cookbooks == "error":
+        if not self.asked.roles_only and self.misses_cookbooks:
             hint = f"{known_or_near(name, self.cookbooks())}; --roles-only asks without cookbooks"
             raise CookbookNotFound(f"there is no {what}", hint=hint)
         unread = "was not read: --roles-only" if self.asked.roles_only else "is not there"
         self.warnings.append(DocumentError(f"{what} {unread}", kind="missing-cookbook"))
         return Cookbook(name, locator=Origin("cookbook", name), unread=unread)
 
-    @taking(run_code=bool)
-    def check(self, run_code: bool = True) -> list[NodeattrsError]:
-        """Read everything, and give every fault there is; warnings are in `warnings`.
+    def scripted(self, folder: str) -> set[str]:
+        """The names that Python describes in `roles` or `environments`."""
+        return {name for name in self._names(folder, _SCRIPTED) if self._files(folder, name, (".py",))}
 
-        run_code: also roles and environments that are Python; else each is a warning
-
-        Beyond what reading finds: roles, recipes and cookbooks that are asked for and are not
-        there, versions that do not fit, and cookbooks that depend on each other in a ring.
-        """
-        faults: list[NodeattrsError] = []
-        _tried(faults, lambda: self.config)
-        cookbooks = _all(faults, self.cookbooks(), self.cookbook)
-        for one in cookbooks:
-            files = _tried(faults, partial(_code_of, one)) or []
-            self.warnings += [not_run(one.shown(file)) for file in files if file.endswith(RUBY)]
-            programs = _all(faults, (file for file in files if not file.endswith(RUBY)), one.program)
-            self.warnings += [warning for program in programs for warning in program.warnings]
-        roles = _all(faults, self._as_data("roles", run_code), self.role)
-        environments = _all(faults, self._as_data("environments", run_code), self.environment)
-        nodes = _all(faults, self.nodes(), self.node_document)
-        for bag in self.data_bags():
-            _all(faults, _tried(faults, partial(self.data_bag, bag)) or [], partial(self._bag_item, bag))
-
-        for role in roles:
-            for path, texts in _lists_of(role):
-                faults += self._dangling(role.locator, path, texts, run_code)
-        there = self.environments()
-        for node in nodes:
-            faults += self._dangling(node.locator, ("run_list",), node.run_list, run_code)
-            if node.environment not in (None, DEFAULT_ENVIRONMENT, *there):
-                message = f"there is no environment {node.environment}"
-                hint = known_or_near(node.environment, there)
-                faults.append(fault(node.locator, ("chef_environment",), message, hint=hint))
-        known = {cookbook.name: cookbook for cookbook in cookbooks}
-        for cookbook in cookbooks:
-            for needed in cookbook.depends:
-                if needed not in self.cookbooks() and self._chef.missing_cookbooks == "error":
-                    path = (cookbook.depends_field, needed)
-                    hint = known_or_near(needed, self.cookbooks())
-                    faults.append(fault(cookbook.locator, path, f"there is no cookbook {needed}", hint=hint))
-        faults += _rings(known)
-        pins = [pin for environment in environments for pin in environment.pins()]
-        _tried(faults, lambda: check_versions(known, known, pins))
-        return faults
-
-    def _as_data(self, folder: str, run_code: bool) -> list[str]:
-        """The names that are described by data; with *run_code* all. What is left out is a warning."""
-        names = self._names(folder, _SCRIPTED)
-        if run_code:
-            return names
-        scripts = {name for name in names if self._files(folder, name, (".py",))}
-        for name in sorted(scripts):
-            file, hint = f"{folder}/{name}.py", "--run-code runs it"
-            self.warnings.append(DocumentError("is Python, and was not run", file=file, hint=hint, kind="not-run"))
-        return [name for name in names if name not in scripts]
-
-    def _dangling(
-        self, locator: Locator, under: tuple[Any, ...], items: Iterable[str], run_code: bool
-    ) -> Iterator[NodeattrsError]:
-        for index, text in enumerate(items):
-            item = RunListItem.parse(text)
-            try:
-                if item.type == "role":
-                    if run_code or not self._files("roles", item.name, (".py",)):
-                        self.role(item.name)
-                else:
-                    cookbook = self.cookbook(cookbook_of(item.name))
-                    if not cookbook.is_missing:
-                        cookbook.recipe_file(item.name)
-            except DocumentError:
-                pass  # reported already, by reading it
-            except NodeattrsError as error:
-                yield fault(locator, (*under, index), error.message, hint=error.hint)
+    @property
+    def misses_cookbooks(self) -> bool:
+        """Whether a cookbook that is not there is an error."""
+        return self._chef.missing_cookbooks == "error"
 
     def _described(
         self,
@@ -517,48 +451,3 @@ class Repository:
         """What messages and origins call a file: seen from here where it lies below, else as it was given."""
         inside = os.path.relpath(path, self.root)
         return (str(path) if inside.startswith(os.pardir) else inside).replace(os.sep, "/")
-
-
-def _code_of(cookbook: Cookbook) -> list[str]:
-    return [*cookbook.attribute_files.values(), *cookbook.recipes.values()]
-
-
-def _lists_of(role: Role) -> Iterator[tuple[tuple[Any, ...], Iterable[str]]]:
-    yield (role.run_list_field,), role.run_list
-    for environment, items in role.env_run_lists.items():
-        yield ("env_run_lists", environment), items or ()
-
-
-def _tried(faults: list[NodeattrsError], read: Callable[[], _Thing]) -> _Thing | None:
-    try:
-        return read()
-    except NodeattrsError as error:
-        faults.append(error)
-        return None
-
-
-def _all(faults: list[NodeattrsError], names: Iterable[str], read: Callable[[str], _Thing | None]) -> list[_Thing]:
-    found = (_tried(faults, partial(read, name)) for name in names)
-    return [thing for thing in found if thing is not None]
-
-
-def _rings(cookbooks: dict[str, Cookbook]) -> Iterator[DocumentError]:
-    """Every ring of dependencies once, at the line that closes it."""
-    done: set[str] = set()
-    for start in cookbooks:
-        # The way down to where we stand, and at each step what is still to be asked there.
-        way: dict[str, list[str]] = {start: sorted(cookbooks[start].depends)} if start not in done else {}
-        while way:
-            here = next(reversed(way))
-            if not way[here]:
-                done.add(here)
-                del way[here]
-                continue
-            needed = way[here].pop(0)
-            if needed in way:
-                ring = [*list(way)[list(way).index(needed) :], needed]
-                message = f"cookbooks depend on each other in a ring: {' -> '.join(ring)}"
-                cookbook = cookbooks[here]
-                yield fault(cookbook.locator, (cookbook.depends_field, needed), message, hint="a run cuts it here")
-            elif needed in cookbooks and needed not in done:
-                way[needed] = sorted(cookbooks[needed].depends)

@@ -7,7 +7,7 @@ store and prints nothing; what it gives back is data.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NoReturn, cast
 
@@ -29,7 +29,7 @@ from nodeattrs.runs.readers import reader_words
 from nodeattrs.runs.recipes import LogLine, RecipeRunner
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.resources import Resources, finder
-from nodeattrs.runs.roles import Environment
+from nodeattrs.runs.roles import Environment, Role
 from nodeattrs.runs.ruby_files import RubyFiles
 from nodeattrs.runs.run_list import Expansion
 from nodeattrs.texts.documents import Document
@@ -185,7 +185,9 @@ def _plan(repository: Repository, run_list: tuple[str, ...], environment: str, p
 
 
 def _planned(repository: Repository, run_list: tuple[str, ...], environment: str, policy: Policy | None) -> _Plan:
-    config, roles = repository.config, repository.role
+    config, asked = repository.config, repository.asked
+    roles = partial(_left_of, repository) if asked.without else repository.role
+    run_list = tuple(asked.left(run_list)) if asked.without else run_list
     environments: Callable[[str], Environment] = repository.environment
     cookbook: Callable[[str], Cookbook] = repository.cookbook
     layer = None
@@ -198,6 +200,13 @@ def _planned(repository: Repository, run_list: tuple[str, ...], environment: str
     check_versions(cookbooks, cookbook, [*expansion.pins(), *environments(environment).pins()])
     _check_recipes(cookbook, expansion)
     return _Plan(layers, cookbooks, cookbook)
+
+
+def _left_of(repository: Repository, name: str) -> Role:
+    """A role without the items that are left out."""
+    role, left = repository.role(name), repository.asked.left
+    lists = {name: None if items is None else left(items) for name, items in role.env_run_lists.items()}
+    return replace(role, run_list=left(role.run_list), env_run_lists=lists)
 
 
 def _locked(repository: Repository, policy: Policy, name: str) -> Cookbook:

@@ -9,19 +9,24 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
+from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
 from nodeattrs.core.budget import MAX_DIGITS, Budget
 from nodeattrs.core.tree import MAX_DEPTH, Path
 from nodeattrs.errors import DocumentError
 from nodeattrs.texts.numbers import NoNumber, finite
-from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text
+from nodeattrs.texts.places import HALF_PAIR, LateMark, Mark, Reading, Text
 
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _TOKEN = re.compile(rf'({_STRING})(?=\s*:)|([\[{{])|([\]}}])|({_STRING}|[^\s"\[\]{{}}:,]+)', re.DOTALL)
 _KEY, _OPEN, _CLOSE = 1, 2, 3  # the groups of a token; the fourth is a scalar
+
+_OPENED, _COLON, _SPACE = (re.compile(rf"\s*{mark}") for mark in ('"', r":\s*", ""))
+_skip = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
 _LONG_NUMBER = re.compile(rf"\d{{{MAX_DIGITS + 1}}}")
@@ -74,7 +79,8 @@ def read(text: Text, budget: Budget, number: Callable[[str], float] = finite) ->
     _refuse_half_pairs(text)
     # The library keeps quiet about keys written twice; but what is lost of one shows by its quotes.
     repeated = tuple(_repeated(text)) if _quotes(text.text) > 2 * strings else ()
-    return Reading(tree, lambda: _marked(text.text)[0], repeated, levels, len(text.text) - len(text.text.lstrip()))
+    start = len(text.text) - len(text.text.lstrip())
+    return Reading(tree, lambda: _root(text.text, start), repeated, levels, start)
 
 
 def _refused(word: str) -> Any:
@@ -155,8 +161,39 @@ def _repeated(text: Text) -> Iterator[DocumentError]:
         yield text.repeated(path, first, again)
 
 
-def _marked(text: str) -> tuple[Mark, list[tuple[Path, int, int]]]:
-    """The mark of the root of a text that parses; and the keys it has twice, with both offsets.
+def _root(text: str, start: int) -> Mark:
+    """The mark of the root of a text that parses. cost: nothing, until its parts are asked for"""
+    if text[start] == "{":
+        return LateMark(start, lambda: _entries(text, start))
+    return _marked(text)[0]
+
+
+def _entries(text: str, at: int) -> dict[Any, Mark]:
+    """The marks in a map that opens at an offset; what is in an entry is looked at when it is asked for.
+
+    cost: the library's parser once more
+    """
+    parts: dict[Any, Mark] = {}
+    try:
+        while (key_at := _OPENED.match(text, at + 1)) is not None:
+            key, end = scanstring(text, key_at.end())
+            value = _COLON.match(text, end).end()  # type: ignore[union-attr]
+            _, at = _skip(text, value)
+            parts[key] = _entry(text, key_at.end() - 1, value, at)
+            at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
+    except RecursionError:  # the caller's stack has less room than there was when the text was parsed
+        return _marked(text)[0].parts
+    return parts
+
+
+def _entry(text: str, key: int, value: int, end: int) -> Mark:
+    if text[value] in "{[":
+        return LateMark(key, lambda: _marked(text, value, end)[0].parts)
+    return Mark(value if "\n" in text[key:value] else key)
+
+
+def _marked(text: str, start: int = 0, end: int = sys.maxsize) -> tuple[Mark, list[tuple[Path, int, int]]]:
+    """The mark of the value that a text has from *start* to *end*; and the keys it has twice, with both offsets.
 
     cost: one look a token
     """
@@ -165,7 +202,7 @@ def _marked(text: str) -> tuple[Mark, list[tuple[Path, int, int]]]:
     mark = top = Mark(0)
     key: str | None = None  # the key that waits for its value; in a list there is none
     key_offset = 0
-    for match in _TOKEN.finditer(text):
+    for match in _TOKEN.finditer(text, start, end):
         kind, offset = match.lastindex, match.start()
         if kind == _CLOSE:
             mark, _ = outer.pop()

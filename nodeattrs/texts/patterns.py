@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, reduce
 from math import prod
 from operator import or_
@@ -25,6 +25,26 @@ _HINT = "pip install 'nodeattrs[regex]' searches with a limit of time, and knows
 
 class BadPattern(BadArgument):
     """An expression that is none, or that might take too long."""
+
+
+def fits(parts: Sequence[str], text: str) -> bool:
+    """Whether a text is these parts in their order, with anything between them. cost: linear
+
+    >>> fits(["a::", "::c"], "a::b::c"), fits(["a::", "::c"], "a::c"), fits(["a"], "ab")
+    (True, False, False)
+    """
+    first, last = parts[0], parts[-1]
+    if len(parts) == 1:
+        return text == first
+    if len(text) < len(first) + len(last) or not (text.startswith(first) and text.endswith(last)):
+        return False
+    at, end = len(first), len(text) - len(last)
+    for part in parts[1:-1]:
+        at = text.find(part, at, end)
+        if at < 0:
+            return False
+        at += len(part)
+    return True
 
 
 class _Engine(Protocol):

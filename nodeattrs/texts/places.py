@@ -12,6 +12,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
+from operator import add
 from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import MAX_DEPTH, spell
@@ -49,6 +51,21 @@ class Mark:
         return mark
 
 
+class LateMark(Mark):
+    """A mark whose parts are found when they are first asked for."""
+
+    __slots__ = ("_find",)
+
+    def __init__(self, offset: int, find: Callable[[], dict[Any, Mark]]) -> None:
+        self.offset, self.again, self._find = offset, (), find
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "parts":
+            raise AttributeError(name)
+        self.parts = self._find()
+        return self.parts
+
+
 @dataclass(eq=False)
 class Text:
     """A text with the name that messages give it."""
@@ -58,7 +75,9 @@ class Text:
 
     @cached_property
     def _breaks(self) -> list[int]:
-        return [found.start() for found in re.finditer("\n", self.text)]
+        """The offset of each line break; made in C throughout."""
+        lengths = accumulate(map(len, self.text.split("\n")))
+        return list(map(add, lengths, range(self.text.count("\n"))))
 
     def place(self, offset: int) -> tuple[int, int]:
         """The line and column of *offset*, both from 1.

@@ -254,7 +254,7 @@ def _kept(folder: Path, place: str, facts: Path) -> Iterator[Figure]:
     ]
     store, bare = open_store(folder / "sample.db"), open_store(folder / "bare.db")
     first = _seconds(store, nodes)
-    with patch.multiple(sql, _index=_nothing, _unknown_parts=_nothing, _index_questions=_nothing):
+    with patch.multiple(sql, _put_index=_nothing, _unknown_parts=_nothing, _index_questions=_nothing):
         without = _seconds(bare, nodes)
     bare.close()
     again = _seconds(store, nodes)

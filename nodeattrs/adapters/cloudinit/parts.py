@@ -25,7 +25,7 @@ from nodeattrs.core.budget import Budget, Limits
 from nodeattrs.core.tree import MAX_DEPTH
 from nodeattrs.errors import BadValue, DocumentError, TooDeep, TooMuch
 from nodeattrs.texts.places import Mark, Text
-from nodeattrs.texts.yaml_events import MERGE, YAML, Builder, Frame, tag_of
+from nodeattrs.texts.yaml_events import PYTHON2, Safe, tag_of
 
 CLOUD_CONFIG = "text/cloud-config"
 JSONP = "text/cloud-config-jsonp"
@@ -87,7 +87,7 @@ class CloudPart:
 
     body: str | bytes
     type: str = CLOUD_CONFIG
-    filename: str = ""
+    filename: str | None = None
     headers: Mapping[str, Any] = field(default_factory=dict)
     file: str | None = None
     line: int | None = 1
@@ -118,14 +118,7 @@ _READ_DIFFERENTLY = re.compile(
 )
 
 
-_VALUES = {YAML + name for name in ("int", "float", "bool", "null", "timestamp", "binary")}
-_TEXT, _PYTHON2 = f"{YAML}str", f"{YAML}python/unicode"
-_MAPS = {None: dict, "!": dict, f"{YAML}map": dict, f"{YAML}set": set}
-_LISTS = {None, "!", f"{YAML}seq"}
-_PAIRS = {f"{YAML}omap", f"{YAML}pairs"}
-
-
-class _CloudInit(Builder):
+class _CloudInit(Safe):
     anchors_once = True
     half_pairs = True
     values_stand = False
@@ -143,40 +136,10 @@ class _CloudInit(Builder):
         return (yaml.SafeLoader if pure else yaml.CSafeLoader)(self.text.text)
 
     def scalar(self, event: Any) -> Any:
-        tag = tag_of(event)
-        if tag == _TEXT or (tag == _PYTHON2 and self.release.python2):
-            return event.value
-        if tag in _VALUES:
-            return self.constructed(tag, event)
-        is_key = self.open and self.open[-1].step is None
-        if is_key and tag == f"{YAML}merge":
-            return MERGE
-        in_pair = len(self.open) > 1 and self.open[-2].event.tag in _PAIRS
-        if is_key and tag == f"{YAML}value" and not in_pair:
-            return event.value
-        raise self._unknown_tag(event)
-
-    def key(self, frame: Frame, value: Any, event: Any) -> Any:
-        if type(value) in (dict, list, set):
-            raise self.error("a map or list cannot be a key", event, hint="quote it, if it is meant as text")
-        return value
-
-    def made(self, frame: Frame) -> Any:
-        tag, data = frame.event.tag, frame.data
-        if frame.is_map and tag in _MAPS:
-            return data if _MAPS[tag] is dict else set(data)
-        if not frame.is_map and tag in _LISTS:
-            return data
-        if frame.is_map or tag not in _PAIRS:
-            raise self._unknown_tag(frame.event)
-        if not all(type(entry) is dict and len(entry) == 1 for entry in data):
-            raise self.error("each entry of an ordered map is a map of one key", frame.event)
-        return [pair for entry in data for pair in entry.items()]
-
-    def _unknown_tag(self, event: Any) -> DocumentError:
-        tag = str(event.tag).removeprefix(YAML)
-        what = "that asks for a Python object" if tag.startswith("python/") else "that is not known here"
-        return self.error(f"a tag {what}", event)
+        """As ever; of an old release what Python 2 wrote, too. raises: DocumentError"""
+        if tag_of(event) == PYTHON2 and not self.release.python2:
+            raise self.unknown_tag(event)
+        return super().scalar(event)
 
 
 _SHORT, _LONG, _FEW = 2_000, 100_000, 2

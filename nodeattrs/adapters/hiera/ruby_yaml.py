@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from nodeattrs.core.budget import MAX_DIGITS, Budget, too_long
+from nodeattrs.core.tree import Path
 from nodeattrs.texts.places import Mark, Reading, Text
 from nodeattrs.texts.yaml_events import DROPPED, MERGE, YAML, Builder, Frame
 
@@ -148,7 +149,10 @@ def read(text: Text, budget: Budget | None = None) -> Read:
     """
     builder = _Puppet(text, marks=False, budget=budget)
     reading = Reading(builder.run(), lambda: _marked(text), tuple(builder.warnings))
-    return Read(reading, builder.unfit, frozenset(builder.twice))
+    unfit: dict[str, tuple[str, int]] = {}
+    for path, note in builder.notes.items():
+        unfit.setdefault(path[0], note)
+    return Read(reading, unfit, frozenset(builder.twice))
 
 
 def overwritten(text: Text, key: str) -> list[tuple[Any, Mark]]:
@@ -168,7 +172,7 @@ class _Puppet(Builder):
 
     def __init__(self, text: Text, **how: Any) -> None:
         super().__init__(text, **how)
-        self.unfit: dict[str, tuple[str, int]] = {}
+        self.notes: dict[tuple[Any, ...], tuple[str, int]] = {}
         self.twice: set[Any] = set()
 
     def scalar(self, event: Any) -> Any:
@@ -207,9 +211,12 @@ class _Puppet(Builder):
         at_root = len(self.open) == 1
         if type(value) is str or (type(value) is int and not at_root):
             if value in frame.data:
-                self._warn(f"the key {value!r} is written twice; the last one counts", event, "repeated-key")
+                path = (*(one.step for one in self.open[:-1]), value)
+                self._warn(f"the key {value!r} is written twice; the last one counts", event, "repeated-key", path)
                 if at_root:
                     self.twice.add(value)
+                gone = (*(one.step for one in self.open[:-1]), value)
+                self.notes = {path: note for path, note in self.notes.items() if path[: len(gone)] != gone}
             return value
         if at_root:
             self._warn("a key that is no text is found by no lookup; quote it", event, "key-is-no-text")
@@ -220,12 +227,12 @@ class _Puppet(Builder):
     def unmerged(self, event: Any) -> Any:
         return "<<"
 
-    def _warn(self, message: str, event: Any, kind: str) -> None:
-        warning = self.error(message, event)
+    def _warn(self, message: str, event: Any, kind: str, path: Path | None = None) -> None:
+        warning = self.error(message, event, path=path)
         warning.kind = kind
         self.warnings.append(warning)
 
     def _note(self, what: str, event: Any) -> None:
-        root = self.open[0].step if self.open else None
-        if type(root) is str:
-            self.unfit.setdefault(root, (what, event.start_mark.index))
+        path = tuple(one.step for one in self.open)
+        if path and type(path[0]) is str:
+            self.notes.setdefault(path, (what, event.start_mark.index))

@@ -1,7 +1,7 @@
 """JSON as it is kept: a text in pieces, each stored once by its content.
 
 Where a text is cut depends on what stands there and on nothing before it, so that a change in one
-place leaves the other pieces as they were. It knows no store.
+place leaves the other pieces as they were. It knows no store, but for the tables `text` and `piece`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,15 @@ import json
 import marshal
 import re
 import zlib
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.tree import is_json
 from nodeattrs.errors import BadValue
+
+if TYPE_CHECKING:
+    from nodeattrs.keep.revisions import JsonMap, Noted, Saved
+    from nodeattrs.keep.stores.talk import Question, Talk
 
 HASH = hashlib.sha256().digest_size
 """Bytes of a piece's name."""
@@ -140,3 +144,113 @@ def unpacked(body: bytes) -> bytes:
 def joined(names: bytes, bodies: Mapping[bytes, bytes]) -> bytes:
     """The text whose pieces have these names, all in a row. raises: KeyError, zlib.error"""
     return b"".join(unpacked(bodies[names[at : at + HASH]]) for at in range(0, len(names), HASH))
+
+
+def as_bytes(value: Any) -> bytes:
+    """Bytes as a database gives them; what is none, in a file that somebody damaged, is nothing."""
+    return bytes(value) if isinstance(value, bytes | bytearray | memoryview) else b""
+
+
+# --- in a database -------------------------------------------------------------------
+
+
+class Text:
+    """A text to be written, and its pieces once they are asked for.
+
+    raises: BadValue, where the value is no JSON at all
+    """
+
+    def __init__(self, value: JsonMap, what: str) -> None:
+        self._value, self._what = value, what
+        self._text = written(value, what)
+        self._pieces: dict[bytes, bytes] | None = None
+        self.names = b""
+        self.is_new = False
+        self.hash = hashed(self._text.encode("utf-8"))
+        self.form = form_of(value)
+
+    def check(self) -> None:
+        """raises: BadValue, where the value could not be read back"""
+        check_readable(self._text, self._value, self._what)
+
+    def pieces(self) -> dict[bytes, bytes]:
+        if self._pieces is None:
+            pieces = [(hashed(piece), packed(piece)) for piece in pieces_of(self._text.encode("utf-8"))]
+            self.names, self._pieces = b"".join(name for name, _ in pieces), dict(pieces)
+        return self._pieces
+
+
+def texts_of(name: str, saved: Saved) -> list[Text]:
+    """The document, and the snapshot if there is one. raises: BadValue"""
+    if not isinstance(saved.document, dict) or saved.document.get("name") != name:
+        raise BadValue(f"the document of the node {name!r} does not name it")
+    texts = [Text(saved.document, f"the document of the node {name!r}")]
+    if saved.snapshot is not None:
+        texts.append(Text(saved.snapshot, f"the snapshot of the node {name!r}"))
+    return texts
+
+
+def noted_text(name: str, noted: Noted) -> str:
+    return json_text(noted.to_dict(), f"what is noted of the node {name!r}")
+
+
+def forms_question(texts: Iterable[Text]) -> Question:
+    hashes = [text.hash for text in texts] or [b""]
+    return f"SELECT hash, form FROM text WHERE hash IN ({', '.join('?' * len(hashes))})", *hashes
+
+
+def known_forms(rows: Iterable[tuple[Any, ...]]) -> dict[bytes, bytes | None]:
+    """The texts that are there, and the hash of the value that each was made of, where that is known."""
+    return {as_bytes(name): None if form is None else as_bytes(form) for name, form in rows}
+
+
+def write_texts(talk: Talk, texts: Sequence[Text], known: Collection[bytes]) -> None:
+    # One that was new a moment ago is written without asking, and does no harm if it is there now.
+    unknown = {text.hash: text for text in texts if text.hash not in known}
+    # In one order for all who write, so that no two of them wait for each other.
+    pieces = {name: body for text in unknown.values() for name, body in text.pieces().items()}
+    talk.each("INSERT INTO piece (hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING", sorted(pieces.items()))
+    rows = [(name, unknown[name].names, unknown[name].form) for name in sorted(unknown)]
+    talk.each("INSERT INTO text (hash, pieces, form) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rows)
+
+
+class Stored:
+    """Texts as they are stored, and their pieces, which are read together."""
+
+    def __init__(self, talk: Talk, texts: Iterable[tuple[bytes | None, Any]], last: bool = False) -> None:
+        """texts: each with the names of its pieces, None where it is gone. last: as in `Talk.answers`"""
+        self._pieces = {name: as_bytes(pieces) for name, pieces in texts if name is not None and pieces is not None}
+        wanted = {
+            pieces[at : at + HASH] for pieces in self._pieces.values() for at in range(0, len(pieces), HASH)
+        }  # a piece may stand there twice
+        bodies = talk.found("SELECT hash, body FROM piece WHERE hash = ?", wanted, last)
+        self._bodies = {as_bytes(name): as_bytes(body) for name, body in bodies}
+
+    def text(self, name: bytes) -> bytes:
+        """raises: LookupError, zlib.error, ValueError, where it is damaged"""
+        if name not in self._pieces:
+            raise LookupError("its text is gone")
+        text = joined(self._pieces[name], self._bodies)
+        if hashed(text) != name:
+            raise ValueError("its checksum does not fit")
+        return text
+
+
+def text_of(talk: Talk, name: bytes) -> bytes:
+    """raises: LookupError, zlib.error, ValueError, where it is damaged"""
+    rows = talk.all("SELECT hash, pieces FROM text WHERE hash = ?", name)
+    return Stored(talk, [(as_bytes(hash), pieces) for hash, pieces in rows]).text(name)
+
+
+def fault_of(talk: Talk, name: bytes) -> str:
+    try:
+        text_of(talk, name)
+    except KeyError:
+        return "a piece of it is gone"
+    except LookupError as error:
+        return str(error)
+    except zlib.error:
+        return "a piece of it is damaged"
+    except ValueError as error:
+        return str(error)
+    return ""

@@ -20,7 +20,9 @@ from typing import Any
 from nodeattrs.errors import StoreError, missing_extra
 from nodeattrs.keep.revisions import OnNode
 from nodeattrs.keep.stores import turns
-from nodeattrs.keep.stores.sql import VERSION, Question, SqlStore, Talk, only
+from nodeattrs.keep.stores.sql import SqlStore, only
+from nodeattrs.keep.stores.tables import VERSION
+from nodeattrs.keep.stores.talk import Question, Talk
 
 _SCHEMA = "nodeattrs"
 _LOCK = 0x6E617474

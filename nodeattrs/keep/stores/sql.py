@@ -1,18 +1,7 @@
 """What the stores in databases have in common: revisions, pieces by content, the index for search.
 
 It uses the SQL that SQLite and PostgreSQL share, with "?" for each value; no value and no
-query ever becomes SQL text. How to connect, to begin and to end is theirs.
-
-    text      a whole document or snapshot: its hash, and the hashes of its pieces; and the hash of
-              the value it was made of, so that what did not change need not be read back again
-    piece     a part of a text, stored once however many texts have it
-    node      a name, and the number of its latest revision, which outlives a delete
-    revision  which document and snapshot a save left
-    path, field, entry, part, part_entry, node_part
-              what can be found: fields lead to paths, paths to entries (values), entries to the
-              parts that say them, parts to nodes. A part is stored once for all nodes that say
-              the same there. Their numbers are hashes under a key of the store's own, so that
-              nobody can make two of them meet.
+query ever becomes SQL text. How to connect, to begin and to end is theirs. Its tables: `tables`.
 """
 
 from __future__ import annotations
@@ -23,65 +12,39 @@ import json
 import threading
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
+from functools import partial
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, BadValue, DocumentError, StoreError
 from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, now, stale, taken
-from nodeattrs.keep.search.answer import Found, Index, Shown, answer
-from nodeattrs.keep.search.fields import IndexPart, Steps, index_parts, names_of
-from nodeattrs.keep.search.memory import names_found
-from nodeattrs.keep.search.query import Query
-from nodeattrs.keep.search.terms import Range
 from nodeattrs.keep.stores.pieces import (
     HASH,
-    check_readable,
-    form_of,
-    hashed,
-    joined,
-    json_text,
-    packed,
-    pieces_of,
-    written,
+    Stored,
+    Text,
+    as_bytes,
+    fault_of,
+    forms_question,
+    known_forms,
+    noted_text,
+    text_of,
+    texts_of,
+    write_texts,
 )
+from nodeattrs.keep.stores.tables import MIGRATIONS, VERSION
+from nodeattrs.keep.stores.talk import Question, Talk, forget, nodes_in, without
 from nodeattrs.keep.stores.turns import Turns
 
+if TYPE_CHECKING:
+    from nodeattrs.keep.search.fields import IndexPart, Steps
+    from nodeattrs.keep.search.query import Query
+
 NO_SNAPSHOT = "saved, origin unknown: no snapshot was saved with it"
-
-MIGRATIONS: tuple[tuple[str, ...], ...] = (
-    (
-        "CREATE TABLE piece (hash BLOB PRIMARY KEY, body BLOB NOT NULL)",
-        "CREATE TABLE text (hash BLOB PRIMARY KEY, pieces BLOB NOT NULL, form BLOB)",
-        "CREATE TABLE node (id BIGKEY, name TEXT NOT NULL UNIQUE, last INTEGER NOT NULL)",
-        "CREATE TABLE revision (node BIGINT NOT NULL, number INTEGER NOT NULL, at TEXT NOT NULL, "
-        "noted TEXT NOT NULL, document BLOB NOT NULL, snapshot BLOB, PRIMARY KEY (node, number))",
-        "CREATE TABLE secret (value BLOB NOT NULL)",
-    ),
-    (
-        "CREATE TABLE path (id BIGINT PRIMARY KEY, steps TEXT NOT NULL)",
-        "CREATE TABLE field (id BIGINT NOT NULL, name TEXT NOT NULL, path BIGINT NOT NULL, depth INTEGER NOT NULL, "
-        "PRIMARY KEY (id, path, depth))",
-        "CREATE TABLE entry (id BIGINT PRIMARY KEY, path BIGINT NOT NULL, kind TEXT NOT NULL, "
-        "text TEXT NOT NULL, folded TEXT)",
-        "CREATE INDEX entry_path ON entry (path)",
-        "CREATE TABLE part (id BIGINT PRIMARY KEY)",
-        "CREATE TABLE part_entry (entry BIGINT NOT NULL, part BIGINT NOT NULL, view INTEGER NOT NULL, "
-        "PRIMARY KEY (entry, part))",
-        "CREATE INDEX part_entry_part ON part_entry (part)",
-        "CREATE TABLE node_part (part BIGINT NOT NULL, node BIGINT NOT NULL, PRIMARY KEY (part, node))",
-        "CREATE INDEX node_part_node ON node_part (node)",
-    ),
-    (),
-)
-"""What each version added to the one before; the number of a version is how many of them it has.
-BIGKEY and BLOB are spelled by the database's own module. One without statements: other things can be found."""
-
-VERSION = len(MIGRATIONS)
 
 _AGAIN = "nodeattrs store migrate makes the index again"
 
@@ -94,50 +57,6 @@ _LOST = (
     ("path", "id", "SELECT path FROM field", f"paths have lost the field that search needs; {_AGAIN}"),
 )
 """Columns whose values are to be found elsewhere, where that is, and what is reported where they are not."""
-
-
-Question = tuple[Any, ...]
-"""A query, and its values."""
-
-
-class Talk(ABC):
-    """A conversation with the database, inside of one transaction."""
-
-    secret: bytes | None = None
-    """The key of the store's numbers, once it was asked for."""
-
-    @abstractmethod
-    def all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        """The rows of a query; none of a statement that gives none."""
-
-    def answers(self, *questions: Question, last: bool = False) -> list[list[tuple[Any, ...]]]:
-        """The rows of several queries; where the database is far away, they go there together.
-
-        last: nothing else is asked, so that a look may end with it
-        """
-        return [self.all(*question) for question in questions]
-
-    @abstractmethod
-    def each(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        """One statement for each of the rows."""
-
-    @abstractmethod
-    def among(self, column: str, numbers: Collection[Any]) -> tuple[str, Any]:
-        """A condition that a column is one of these, and its value."""
-
-    def found(self, sql: str, hashes: Collection[bytes], last: bool = False) -> list[tuple[Any, ...]]:
-        """The rows of a query that ends in "hash = ?", for each of the hashes. last: as in `answers`"""
-        return [row for one in hashes for row in self.all(sql, one)]
-
-    def raised(self, name: str, *questions: Question) -> list[list[tuple[Any, ...]]]:
-        """A node, which is made unless it is there, and its next number. Of two who ask at once one waits.
-
-        questions: what is asked then; their rows follow
-        """
-        self.all("INSERT INTO node (name, last) VALUES (?, 0) ON CONFLICT DO NOTHING", name)
-        # The row is locked by writing to it.
-        self.all("UPDATE node SET last = last + 1 WHERE name = ?", name)
-        return self.answers(("SELECT id, last FROM node WHERE name = ?", name), *questions)
 
 
 class SqlStore(ABC):
@@ -188,7 +107,7 @@ class SqlStore(ABC):
 
     def names(self) -> list[str]:
         with self._reading("list the nodes") as talk:
-            return [] if talk is None else [name for name, _ in _nodes(talk)]
+            return [] if talk is None else [name for name, _ in nodes_in(talk)]
 
     @taking(at=int | datetime | None)
     def load(self, name: str, at: int | datetime | None = None) -> Saved | None:
@@ -209,13 +128,13 @@ class SqlStore(ABC):
             return None
         *fields, document, snapshot, of_document, of_snapshot = rows[0]
         revision = _revision(name, fields)
-        document, snapshot = _blob(document), None if snapshot is None else _blob(snapshot)
-        texts = _Stored(talk, [(document, of_document), (snapshot, of_snapshot)], last)
+        document, snapshot = as_bytes(document), None if snapshot is None else as_bytes(snapshot)
+        texts = Stored(talk, [(document, of_document), (snapshot, of_snapshot)], last)
         tree = self._read(texts, document, name, "document")
         kept = None if snapshot is None else self._read(texts, snapshot, name, "snapshot")
         return Saved(name, tree, kept, NO_SNAPSHOT if kept is None else "", revision.noted, revision)
 
-    def _read(self, texts: _Stored, name_of_text: bytes, node: str, what: str) -> JsonMap:
+    def _read(self, texts: Stored, name_of_text: bytes, node: str, what: str) -> JsonMap:
         try:
             tree = json.loads(texts.text(name_of_text))
         except (LookupError, ValueError, zlib.error, RecursionError) as error:
@@ -239,7 +158,7 @@ class SqlStore(ABC):
     @taking(revisions=Listed)
     def add_history(self, name: str, revisions: Sequence[Saved]) -> None:
         checked_name(name, "node")
-        texts = [_texts_of(name, saved) for saved in revisions]
+        texts = [texts_of(name, saved) for saved in revisions]
         parts = _Parts(revisions[-1].document)
         for each in texts:
             for text in each:
@@ -252,14 +171,14 @@ class SqlStore(ABC):
                 assert revision is not None
                 if revision.number <= (latest or 0):
                     raise taken(name, revision.number, self.describe())
-                _put(talk, node, revision, _noted(name, revision.noted), each)
+                _put(talk, node, revision, noted_text(name, revision.noted), each)
                 latest = revision.number
             talk.all("UPDATE node SET last = ? WHERE id = ?", max(following - 1, latest), node)
-            _index(talk, node, name, parts)
+            _put_index(talk, node, name, parts)
 
     def _save(self, name: str, saved: Saved, after: int | None) -> Revision:
-        texts = _texts_of(name, saved)
-        parts, noted = _Parts(saved.document), _noted(name, saved.noted)
+        texts = texts_of(name, saved)
+        parts, noted = _Parts(saved.document), noted_text(name, saved.noted)
         task = f"save the node {name!r}"
         # Most of the work is done before anybody is kept waiting; it is looked at again below.
         with self._reading(task, loosely=True) as talk:
@@ -268,15 +187,15 @@ class SqlStore(ABC):
             ((node, number),), before, forms, *index = talk.raised(
                 name,
                 (f"SELECT number, at, noted, document FROM {_ITS_REVISIONS} ORDER BY number DESC LIMIT 1", name),
-                _forms_question(text for text in texts if not text.is_new),
+                forms_question(text for text in texts if not text.is_new),
                 *([] if same else _index_questions(talk, name, parts)),
             )
             if after is not None and after != (before[0][0] if before else 0):
                 raise stale(name, after, _revision(name, before[0][:3]) if before else None, self.describe())
             revision = Revision(number, now(), saved.noted)
             _put(talk, node, revision, noted, texts, forms)
-            if not before or _blob(before[0][3]) != texts[0].hash:
-                _index(talk, node, name, parts, *index)
+            if not before or as_bytes(before[0][3]) != texts[0].hash:
+                _put_index(talk, node, name, parts, *index)
         return revision
 
     def delete(self, name: str) -> bool:
@@ -330,20 +249,25 @@ class SqlStore(ABC):
 
     # --- search ---------------------------------------------------------------------
 
-    @taking(query=Query)
+    @taking(query="nodeattrs.keep.search.query:Query")
     def search(self, query: Query, at: datetime | None = None) -> list[str]:
+        from nodeattrs.keep.search.answer import answer
+        from nodeattrs.keep.stores.index import SqlIndex
+
         with self._reading("search") as talk:
             if talk is None:
                 return []
             if at is not None:
                 return self._search_then(talk, query, at)
-            found = answer(_SqlIndex(talk, self.holds), query)
+            found = answer(SqlIndex(talk, self.holds, partial(_number_of, _secret_of(talk))), query)
             condition, numbers = talk.among("id", found)
             return sorted(name for (name,) in talk.all(f"SELECT name FROM node WHERE {condition}", numbers))
 
     def _search_then(self, talk: Talk, query: Query, at: datetime) -> list[str]:
+        from nodeattrs.keep.search.memory import names_found
+
         # The index knows the latest revisions only.
-        loaded = (self._load(talk, name, at) for name, _ in _nodes(talk))
+        loaded = (self._load(talk, name, at) for name, _ in nodes_in(talk))
         return names_found(((saved.name, saved.document) for saved in loaded if saved is not None), query)
 
     # --- care -----------------------------------------------------------------------
@@ -372,12 +296,12 @@ class SqlStore(ABC):
             return [] if talk is None else list(self._faults(talk, on_node))
 
     def _faults(self, talk: Talk, on_node: OnNode | None) -> Iterator[str]:
-        for name, node in _nodes(talk):
+        for name, node in nodes_in(talk):
             yield from self._faults_of(talk, name, node)
             if on_node is not None:
                 on_node(name)
         for table, column, others, sentence in _LOST:
-            ((count,),) = talk.all(f"SELECT count(*) FROM ({_without(table, column, others)}) AS lost")
+            ((count,),) = talk.all(f"SELECT count(*) FROM ({without(table, column, others)}) AS lost")
             if count:
                 yield f"{count} {sentence}"
 
@@ -393,15 +317,15 @@ class SqlStore(ABC):
             for what, text in zip(("document", "snapshot"), texts, strict=True):
                 if text is None:
                     continue
-                text = _blob(text)
+                text = as_bytes(text)
                 if text not in sound:
-                    sound[text] = _fault_of(talk, text)
+                    sound[text] = fault_of(talk, text)
                 if sound[text]:
                     yield f"the {what} of {name}, revision {number}: {sound[text]}"
         latest = _document_of(talk, name)
         if latest is None or sound.get(latest):
             return
-        wanted = _Parts(json.loads(_text(talk, latest))).numbered(_secret(talk)).keys()
+        wanted = _Parts(json.loads(text_of(talk, latest))).numbered(_secret_of(talk)).keys()
         if wanted != {part for (part,) in talk.all("SELECT part FROM node_part WHERE node = ?", node)}:
             yield f"search does not know {name} as it is; {_AGAIN}"
 
@@ -433,11 +357,11 @@ class SqlStore(ABC):
     def _reindex(self, talk: Talk, on_node: OnNode | None) -> None:
         for table in ("node_part", "part_entry", "part", "entry", "field", "path"):
             talk.all(f"DELETE FROM {table}")
-        for name, node in _nodes(talk):
+        for name, node in nodes_in(talk):
             text = _document_of(talk, name)
             assert text is not None
-            if not _fault_of(talk, text):
-                _index(talk, node, name, _Parts(json.loads(_text(talk, text))))
+            if not fault_of(talk, text):
+                _put_index(talk, node, name, _Parts(json.loads(text_of(talk, text))))
             if on_node is not None:
                 on_node(name)
 
@@ -458,11 +382,6 @@ def only(talk: Talk, column: str, table: str) -> Any:
 
 
 # --- revisions ----------------------------------------------------------------------
-
-
-def _nodes(talk: Talk) -> list[tuple[str, int]]:
-    rows = talk.all("SELECT name, id FROM node n WHERE EXISTS (SELECT 1 FROM revision r WHERE r.node = n.id)")
-    return sorted((name, node) for name, node in rows)
 
 
 def _spelled(at: datetime) -> str:
@@ -492,50 +411,7 @@ _DOCUMENT = f"SELECT document FROM {_ITS_REVISIONS} ORDER BY number DESC LIMIT 1
 
 def _document_of(talk: Talk, name: str) -> bytes | None:
     rows = talk.all(_DOCUMENT, name)
-    return _blob(rows[0][0]) if rows else None
-
-
-# --- texts in pieces ----------------------------------------------------------------
-
-
-class _Text:
-    """A text to be written, and its pieces once they are asked for.
-
-    raises: BadValue, where the value is no JSON at all
-    """
-
-    def __init__(self, value: JsonMap, what: str) -> None:
-        self._value, self._what = value, what
-        self._text = written(value, what)
-        self._pieces: dict[bytes, bytes] | None = None
-        self.names = b""
-        self.is_new = False
-        self.hash = hashed(self._text.encode("utf-8"))
-        self.form = form_of(value)
-
-    def check(self) -> None:
-        """raises: BadValue, where the value could not be read back"""
-        check_readable(self._text, self._value, self._what)
-
-    def pieces(self) -> dict[bytes, bytes]:
-        if self._pieces is None:
-            pieces = [(hashed(piece), packed(piece)) for piece in pieces_of(self._text.encode("utf-8"))]
-            self.names, self._pieces = b"".join(name for name, _ in pieces), dict(pieces)
-        return self._pieces
-
-
-def _texts_of(name: str, saved: Saved) -> list[_Text]:
-    """The document, and the snapshot if there is one. raises: BadValue"""
-    if not isinstance(saved.document, dict) or saved.document.get("name") != name:
-        raise BadValue(f"the document of the node {name!r} does not name it")
-    texts = [_Text(saved.document, f"the document of the node {name!r}")]
-    if saved.snapshot is not None:
-        texts.append(_Text(saved.snapshot, f"the snapshot of the node {name!r}"))
-    return texts
-
-
-def _noted(name: str, noted: Noted) -> str:
-    return json_text(noted.to_dict(), f"what is noted of the node {name!r}")
+    return as_bytes(rows[0][0]) if rows else None
 
 
 def _put(
@@ -543,13 +419,13 @@ def _put(
     node: int,
     revision: Revision,
     noted: str,
-    texts: Sequence[_Text],
+    texts: Sequence[Text],
     forms: list[tuple[Any, ...]] | None = None,
 ) -> None:
     """Write a revision and its texts. forms: what those that are not new were found to be; else they are asked for"""
     if forms is None:
-        forms = talk.all(*_forms_question(text for text in texts if not text.is_new))
-    _write(talk, texts, _forms(forms))
+        forms = talk.all(*forms_question(text for text in texts if not text.is_new))
+    write_texts(talk, texts, known_forms(forms))
     hashes = texts[0].hash, texts[1].hash if len(texts) > 1 else None
     talk.each(
         "INSERT INTO revision (node, number, at, noted, document, snapshot) VALUES (?, ?, ?, ?, ?, ?)",
@@ -557,15 +433,15 @@ def _put(
     )
 
 
-def _prepared(talk: Talk | None, name: str, texts: Sequence[_Text], parts: _Parts) -> bool:
+def _prepared(talk: Talk | None, name: str, texts: Sequence[Text], parts: _Parts) -> bool:
     """Make what a save is likely to write; whether the document is the node's as it is.
 
     raises: BadValue
     """
     known, latest = {}, None
     if talk is not None:
-        forms, rows = talk.answers(_forms_question(texts), (_DOCUMENT, name))
-        known, latest = _forms(forms), _blob(rows[0][0]) if rows else None
+        forms, rows = talk.answers(forms_question(texts), (_DOCUMENT, name))
+        known, latest = known_forms(forms), as_bytes(rows[0][0]) if rows else None
     for text in texts:
         if text.form is None or known.get(text.hash) != text.form:
             text.check()
@@ -574,103 +450,25 @@ def _prepared(talk: Talk | None, name: str, texts: Sequence[_Text], parts: _Part
             text.pieces()
     same = latest == texts[0].hash
     if talk is not None and not same:
-        parts.prepare(_secret(talk), _unknown_parts(talk, parts))
+        parts.prepare(_secret_of(talk), _unknown_parts(talk, parts))
     return same
-
-
-def _blob(value: Any) -> bytes:
-    """Bytes as a database gives them; what is none, in a file that somebody damaged, is nothing."""
-    return bytes(value) if isinstance(value, bytes | bytearray | memoryview) else b""
-
-
-def _forms_question(texts: Iterable[_Text]) -> Question:
-    hashes = [text.hash for text in texts] or [b""]
-    return f"SELECT hash, form FROM text WHERE hash IN ({', '.join('?' * len(hashes))})", *hashes
-
-
-def _forms(rows: Iterable[tuple[Any, ...]]) -> dict[bytes, bytes | None]:
-    """The texts that are there, and the hash of the value that each was made of, where that is known."""
-    return {_blob(name): None if form is None else _blob(form) for name, form in rows}
-
-
-def _write(talk: Talk, texts: Sequence[_Text], known: Collection[bytes]) -> None:
-    # One that was new a moment ago is written without asking, and does no harm if it is there now.
-    unknown = {text.hash: text for text in texts if text.hash not in known}
-    # In one order for all who write, so that no two of them wait for each other.
-    pieces = {name: body for text in unknown.values() for name, body in text.pieces().items()}
-    talk.each("INSERT INTO piece (hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING", sorted(pieces.items()))
-    rows = [(name, unknown[name].names, unknown[name].form) for name in sorted(unknown)]
-    talk.each("INSERT INTO text (hash, pieces, form) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rows)
-
-
-class _Stored:
-    """Texts as they are stored, and their pieces, which are read together."""
-
-    def __init__(self, talk: Talk, texts: Iterable[tuple[bytes | None, Any]], last: bool = False) -> None:
-        """texts: each with the names of its pieces, None where it is gone. last: as in `Talk.answers`"""
-        self._pieces = {name: _blob(pieces) for name, pieces in texts if name is not None and pieces is not None}
-        wanted = {
-            pieces[at : at + HASH] for pieces in self._pieces.values() for at in range(0, len(pieces), HASH)
-        }  # a piece may stand there twice
-        bodies = talk.found("SELECT hash, body FROM piece WHERE hash = ?", wanted, last)
-        self._bodies = {_blob(name): _blob(body) for name, body in bodies}
-
-    def text(self, name: bytes) -> bytes:
-        """raises: LookupError, zlib.error, ValueError, where it is damaged"""
-        if name not in self._pieces:
-            raise LookupError("its text is gone")
-        text = joined(self._pieces[name], self._bodies)
-        if hashed(text) != name:
-            raise ValueError("its checksum does not fit")
-        return text
-
-
-def _text(talk: Talk, name: bytes) -> bytes:
-    """raises: LookupError, zlib.error, ValueError, where it is damaged"""
-    rows = talk.all("SELECT hash, pieces FROM text WHERE hash = ?", name)
-    return _Stored(talk, [(_blob(hash), pieces) for hash, pieces in rows]).text(name)
-
-
-def _fault_of(talk: Talk, name: bytes) -> str:
-    try:
-        _text(talk, name)
-    except KeyError:
-        return "a piece of it is gone"
-    except LookupError as error:
-        return str(error)
-    except zlib.error:
-        return "a piece of it is damaged"
-    except ValueError as error:
-        return str(error)
-    return ""
 
 
 def _sweep(talk: Talk) -> None:
     """Remove what no revision has any more."""
-    _forget(talk, "text", "hash", "SELECT document FROM revision", "SELECT snapshot FROM revision")
+    forget(talk, "text", "hash", "SELECT document FROM revision", "SELECT snapshot FROM revision")
     used = {
-        _blob(names)[at : at + HASH]
+        as_bytes(names)[at : at + HASH]
         for (names,) in talk.all("SELECT pieces FROM text")
         for at in range(0, len(names), HASH)
     }
-    lost = [(_blob(name),) for (name,) in talk.all("SELECT hash FROM piece") if _blob(name) not in used]
+    lost = [(as_bytes(name),) for (name,) in talk.all("SELECT hash FROM piece") if as_bytes(name) not in used]
     talk.each("DELETE FROM piece WHERE hash = ?", lost)
-    _forget(talk, "part", "id", "SELECT part FROM node_part")
-    _forget(talk, "part_entry", "part", "SELECT id FROM part")
-    _forget(talk, "entry", "id", "SELECT entry FROM part_entry")
-    _forget(talk, "path", "id", "SELECT path FROM entry")
-    _forget(talk, "field", "path", "SELECT id FROM path")
-
-
-def _forget(talk: Talk, table: str, column: str, *others: str) -> None:
-    """Remove the rows whose value none of the *others* has."""
-    talk.all(f"DELETE FROM {table} WHERE {column} IN ({_without(table, column, *others)})")
-
-
-def _without(table: str, column: str, *others: str) -> str:
-    """SQL for the values of a column that none of the *others* has."""
-    # Not with NOT IN: PostgreSQL would go through all of the others for each row, once they are many.
-    return " EXCEPT ".join([f"SELECT {column} FROM {table}", *others])
+    forget(talk, "part", "id", "SELECT part FROM node_part")
+    forget(talk, "part_entry", "part", "SELECT id FROM part")
+    forget(talk, "entry", "id", "SELECT entry FROM part_entry")
+    forget(talk, "path", "id", "SELECT path FROM entry")
+    forget(talk, "field", "path", "SELECT id FROM path")
 
 
 # --- the index ----------------------------------------------------------------------
@@ -689,7 +487,9 @@ class _Parts:
 
     def numbered(self, secret: bytes) -> dict[int, IndexPart]:
         if self._numbered is None:
-            self._numbered = {_number(secret, b"part", part.key): part for part in index_parts(self._document)}
+            from nodeattrs.keep.search.fields import index_parts
+
+            self._numbered = {_number_of(secret, b"part", part.key): part for part in index_parts(self._document)}
         return self._numbered
 
     def prepare(self, secret: bytes, unknown: Iterable[int]) -> None:
@@ -699,10 +499,10 @@ class _Parts:
             for entry, view in self.numbered(secret)[number].entries().items():
                 known = self.paths.get(entry.steps)
                 if known is None:
-                    spelled = _path_text(entry.steps)
-                    known = self.paths[entry.steps] = _number(secret, b"path", spelled.encode()), spelled
+                    spelled = json.dumps(entry.steps)
+                    known = self.paths[entry.steps] = _number_of(secret, b"path", spelled.encode()), spelled
                 path, spelled = known
-                its = _number(secret, b"entry", "\n".join((spelled, entry.kind, entry.text)).encode("utf-8"))
+                its = _number_of(secret, b"entry", "\n".join((spelled, entry.kind, entry.text)).encode())
                 folded = entry.text.casefold()
                 self.entries.append((its, path, entry.kind, entry.text, None if folded == entry.text else folded))
                 self.views.append((its, number, view))
@@ -712,24 +512,21 @@ class _Parts:
         return [(number,) for number in sorted(self._prepared)]
 
 
-def _secret(talk: Talk) -> bytes:
+def _secret_of(talk: Talk) -> bytes:
     if talk.secret is None:
-        talk.secret = _blob(only(talk, "value", "secret"))
+        talk.secret = as_bytes(only(talk, "value", "secret"))
     return talk.secret
 
 
-def _number(secret: bytes, kind: bytes, content: bytes) -> int:
+def _number_of(secret: bytes, kind: bytes, content: bytes) -> int:
+    """What a store with this key calls a thing."""
     digest = hashlib.blake2b(content, digest_size=8, key=secret, person=kind).digest()
     return int.from_bytes(digest, signed=True)
 
 
-def _path_text(steps: Steps) -> str:
-    return json.dumps(steps)
-
-
 def _unknown_parts(talk: Talk, parts: _Parts) -> set[int]:
     """The parts of a document that the index lacks; the last that is asked of a look."""
-    numbered = parts.numbered(_secret(talk))
+    numbered = parts.numbered(_secret_of(talk))
     condition, numbers = talk.among("id", numbered)
     (rows,) = talk.answers((f"SELECT id FROM part WHERE {condition}", numbers), last=True)
     return numbered.keys() - {number for (number,) in rows}
@@ -740,7 +537,7 @@ _THERE, _OLD, _KEPT = range(3)
 
 def _index_questions(talk: Talk, name: str, parts: _Parts) -> list[Question]:
     """What `_index` asks of a node, at once: which parts and paths are there, and which parts it has."""
-    a_part, part_numbers = talk.among("id", parts.numbered(_secret(talk)))
+    a_part, part_numbers = talk.among("id", parts.numbered(_secret_of(talk)))
     a_path, path_numbers = talk.among("id", [path for path, _ in parts.paths.values()])
     asked = (
         f"SELECT {_THERE}, id FROM part WHERE {a_part} UNION ALL SELECT {_OLD}, id FROM path WHERE {a_path} UNION ALL "
@@ -749,12 +546,14 @@ def _index_questions(talk: Talk, name: str, parts: _Parts) -> list[Question]:
     return [(asked, part_numbers, path_numbers, name)]
 
 
-def _index(talk: Talk, node: int, name: str, parts: _Parts, answer: Iterable[tuple[Any, ...]] | None = None) -> None:
-    secret = _secret(talk)
-    if answer is None:
-        (answer,) = talk.answers(*_index_questions(talk, name, parts))
+def _put_index(talk: Talk, node: int, name: str, parts: _Parts, asked: Iterable[tuple[Any, ...]] | None = None) -> None:
+    from nodeattrs.keep.search.fields import names_of
+
+    secret = _secret_of(talk)
+    if asked is None:
+        (asked,) = talk.answers(*_index_questions(talk, name, parts))
     found: tuple[set[int], ...] = set(), set(), set()
-    for kind, number in answer:
+    for kind, number in asked:
         found[kind].add(number)
     there, old, kept = found
     wanted = parts.numbered(secret).keys()
@@ -762,77 +561,21 @@ def _index(talk: Talk, node: int, name: str, parts: _Parts, answer: Iterable[tup
     new = {steps: path for steps, (path, _) in parts.paths.items() if path not in old}
     path_rows = [(path, parts.paths[steps][1]) for steps, path in new.items()]
     field_rows = [
-        (_field(secret, field), field, path, depth) for steps, path in new.items() for field, depth in names_of(steps)
+        (_number_of(secret, b"field", field.encode()), field, path, depth)
+        for steps, path in new.items()
+        for field, depth in names_of(steps)
     ]
     # In one order for all who write, so that no two of them wait for each other.
-    talk.each("INSERT INTO path (id, steps) VALUES (?, ?) ON CONFLICT DO NOTHING", sorted(path_rows))
-    talk.each(
-        "INSERT INTO field (id, name, path, depth) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", sorted(field_rows)
-    )
-    talk.each(
-        "INSERT INTO entry (id, path, kind, text, folded) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        sorted(parts.entries, key=itemgetter(0)),
-    )
-    talk.each("INSERT INTO part (id) VALUES (?) ON CONFLICT DO NOTHING", parts.prepared)
-    talk.each("INSERT INTO part_entry (entry, part, view) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", sorted(parts.views))
+    _insert(talk, "path (id, steps)", sorted(path_rows))
+    _insert(talk, "field (id, name, path, depth)", sorted(field_rows))
+    _insert(talk, "entry (id, path, kind, text, folded)", sorted(parts.entries, key=itemgetter(0)))
+    _insert(talk, "part (id)", parts.prepared)
+    _insert(talk, "part_entry (entry, part, view)", sorted(parts.views))
     talk.each("DELETE FROM node_part WHERE part = ? AND node = ?", [(part, node) for part in sorted(kept - wanted)])
     talk.each("INSERT INTO node_part (part, node) VALUES (?, ?)", [(part, node) for part in sorted(wanted - kept)])
 
 
-def _field(secret: bytes, name: str) -> int:
-    return _number(secret, b"field", name.encode("utf-8"))
-
-
-class _SqlIndex(Index):
-    """The index as a query asks it."""
-
-    def __init__(self, talk: Talk, holds: str) -> None:
-        self._talk = talk
-        self._holds = holds
-        self._secret = _secret(talk)
-
-    def everyone(self) -> set[int]:
-        return {node for _, node in _nodes(self._talk)}
-
-    def names(self) -> Iterable[str]:
-        return [name for (name,) in self._talk.all("SELECT DISTINCT name FROM field")]
-
-    def below(self, names: Iterable[str]) -> Shown:
-        condition, wanted = self._talk.among("f.id", [_field(self._secret, name) for name in names])
-        shown: dict[int, tuple[Steps, set[int]]] = {}
-        for path, steps, depth in self._talk.all(
-            f"SELECT DISTINCT f.path, p.steps, f.depth FROM field f JOIN path p ON p.id = f.path WHERE {condition}",
-            wanted,
-        ):
-            if path not in shown:
-                shown[path] = tuple(json.loads(steps)), set()
-            shown[path][1].add(depth)
-        return shown
-
-    def path(self, steps: Steps) -> int | None:
-        path = _number(self._secret, b"path", _path_text(steps).encode())
-        return path if self._talk.all("SELECT 1 FROM path WHERE id = ?", path) else None
-
-    def entries(self, paths: Iterable[int], part: str = "", between: Range | None = None) -> Iterable[Found]:
-        condition, wanted = self._talk.among("path", list(paths))
-        conditions, values = [condition], [wanted]
-        if part:
-            conditions.append(self._holds.format("coalesce(folded, text)", "?"))
-            values.append(part)
-        if between is not None:
-            ends = ((between.low, ">", between.with_low), (between.high, "<", between.with_high))
-            for end, sign, with_it in ends:
-                if end is not None:
-                    conditions.append(f"text {sign}{'=' if with_it else ''} ?")
-                    values.append(end)
-        return self._talk.all(f"SELECT id, path, kind, text FROM entry WHERE {' AND '.join(conditions)}", *values)
-
-    def nodes(self, entries: Iterable[int], view: int) -> set[int]:
-        # Two questions: of one, a planner that is wrong about how many parts there are goes by the nodes first.
-        condition, wanted = self._talk.among("entry", list(entries))
-        parts = self._talk.all(
-            f"SELECT DISTINCT part FROM part_entry WHERE {condition} AND (view & ?) <> 0", wanted, view
-        )
-        condition, wanted = self._talk.among("part", [part for (part,) in parts])
-        rows = self._talk.all(f"SELECT DISTINCT node FROM node_part WHERE {condition}", wanted)
-        return {node for (node,) in rows}
+def _insert(talk: Talk, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Add rows, those that are there aside. table: as in "path (id, steps)"; no name comes from outside"""
+    holes = ", ".join("?" * (table.count(",") + 1))
+    talk.each(f"INSERT INTO {table} VALUES ({holes}) ON CONFLICT DO NOTHING", rows)

@@ -23,7 +23,9 @@ from typing import Any
 
 from nodeattrs.errors import StoreError
 from nodeattrs.keep.revisions import OnNode
-from nodeattrs.keep.stores.sql import VERSION, SqlStore, Talk
+from nodeattrs.keep.stores.sql import SqlStore
+from nodeattrs.keep.stores.tables import VERSION
+from nodeattrs.keep.stores.talk import Question, Talk
 from nodeattrs.keep.stores.turns import folder_turn
 
 _APPLICATION = 0x6E617474
@@ -262,11 +264,23 @@ class _SqliteTalk(Talk):
     def all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         return self._connection.execute(sql, values).fetchall()
 
+    def answers(self, *questions: Question, last: bool = False) -> list[list[tuple[Any, ...]]]:
+        return [self.all(*question) for question in questions]
+
     def each(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         self._connection.executemany(sql, rows)
 
     def among(self, column: str, numbers: Collection[Any]) -> tuple[str, Any]:
         return f"{column} IN (SELECT value FROM json_each(?))", json.dumps(list(numbers))
+
+    def found(self, sql: str, hashes: Collection[bytes], last: bool = False) -> list[tuple[Any, ...]]:
+        return [row for one in hashes for row in self.all(sql, one)]
+
+    def raised(self, name: str, *questions: Question) -> list[list[tuple[Any, ...]]]:
+        self.all("INSERT INTO node (name, last) VALUES (?, 0) ON CONFLICT DO NOTHING", name)
+        # The row is locked by writing to it.
+        self.all("UPDATE node SET last = last + 1 WHERE name = ?", name)
+        return self.answers(("SELECT id, last FROM node WHERE name = ?", name), *questions)
 
 
 @contextlib.contextmanager

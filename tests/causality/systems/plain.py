@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path as Folder
 from typing import Any
 
-from nodeattrs import ACROSS, INSIDE, Fold, Folded, NodeattrsError, fold, read_layer
+from nodeattrs import ACROSS, INSIDE, Fold, Folded, Layer, NodeattrsError, Origin, fold, read_layer
 from tests.causality.maker import Maker
 from tests.causality.notations import json_text, shared_text, toml_text, yaml_text
 from tests.causality.system import Answer, Input, Refused
@@ -55,19 +56,25 @@ class PlainFolds:
     def ask(self, folder: Folder) -> Answer:
         """The fold of the plan."""
         try:
-            plan = self._read(folder, json.loads((folder / PLAN).read_text(encoding="utf-8")))
-            folded = fold(plan.children, plan.policy, from_top=plan.from_top)
+            asked = json.loads((folder / PLAN).read_text(encoding="utf-8"))
+            plan = self._read(folder, asked)
+            folded = fold(plan.children, plan.policy, from_top=plan.from_top, rules=asked.get("rules"))
         except (NodeattrsError, ValueError, KeyError) as error:
             raise Refused(str(error)) from error
         return Answer(folded.value, lambda path: self._explained(folded, folder, path))
 
     def _read(self, folder: Folder, plan: Mapping[str, Any]) -> Fold:
-        children = [
-            self._read(folder, one) if isinstance(one, dict) else read_layer(folder / one)
-            for one in plan["layers"]
-            if isinstance(one, dict) or (folder / one).exists()
-        ]
+        children = [found for one in plan["layers"] if (found := self._child(folder, one)) is not None]
         return Fold(tuple(children), POLICIES[plan["policy"]], plan["from_top"])
+
+    def _child(self, folder: Folder, one: Any) -> Fold | Layer | None:
+        """A file, maybe with a policy of its own; a layer that cannot be read; a fold. None without the file."""
+        if isinstance(one, dict) and "layers" in one:
+            return self._read(folder, one)
+        if isinstance(one, dict) and "unknown" in one:
+            return Layer.unknown(one["unknown"], Origin("level", one["unknown"]), "needs a server")
+        file, policy = (one["file"], POLICIES[one["policy"]]) if isinstance(one, dict) else (one, None)
+        return replace(read_layer(folder / file), policy=policy) if (folder / file).exists() else None
 
     def _explained(self, folded: Folded, folder: Folder, path: Path) -> dict[str, Any]:
         return below(folded.trace(path).to_dict(), folder)

@@ -80,6 +80,11 @@ _OF_METAVAR = {
         "",
     ),
     "1..15": ("1", "15", "16", "x"),
+    "BASE..HEAD": ("repo", "repo", "HEAD", "HEAD~1..HEAD", "x...y", "tree", "..", "", "-x"),
+    "FOLDER": ("tree", "repo", "site", "gone", "a.yaml", ""),
+    "REVISION": ("HEAD", "", "-x", "é"),
+    "WHAT": ("roles/web.json", "roles/web.json:1", "role[web]", "recipe[app]", "c", "gone", "a:0", ""),
+    "PATH=VALUE": ("a.b=1", "a=[1]", "=1", "a", "a..b=1", "k=x"),
 }
 _OF_METAVAR |= {
     "OTHER": _OF_METAVAR["NODE"], "A": _OF_METAVAR["RESOURCE"], "B": _OF_METAVAR["RESOURCE"],

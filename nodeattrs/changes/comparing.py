@@ -1,0 +1,351 @@
+"""One subject, asked on both sides: what it answers, and in what the two answers differ.
+
+It runs in the process that is given the subject, and what it gives is plain data: secrets never leave it.
+"""
+
+from __future__ import annotations
+
+import marshal
+import pickle
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nodeattrs.changes.asking import AS_IT_IS, Answered, Ask, Part, WhatIf
+from nodeattrs.changes.dialects import DIALECTS, Dialect
+from nodeattrs.changes.hunks import Hunk, Hunks, Line
+from nodeattrs.changes.reading import EVERYTHING, watched
+from nodeattrs.changes.sides import Side
+from nodeattrs.core.changed import changes
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.code import held_back
+from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.core.trace import Outcome
+from nodeattrs.core.tree import ABSENT, strict_key
+from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.errors import NodeattrsError
+
+SECRET = "$secret"
+NO_ANSWER = "no answer"
+"""The kind of what cannot be answered at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """What stands for a value that cannot be had."""
+
+    message: str
+    code: str
+    origins: tuple[Origin, ...] = field(default=(), compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.message} [{self.code}]"
+
+
+class Value(NamedTuple):
+    """A value of one side, fit to be sent and shown.
+
+    data:      JSON-able, with secrets and failures as their words; None where there is none
+    is_there:  whether there is one
+    is_secret: whether there is a secret in it
+    is_failed: whether it could not be had
+    """
+
+    data: Any = None
+    is_there: bool = True
+    is_secret: bool = False
+    is_failed: bool = False
+
+
+class Difference(NamedTuple):
+    """A value that is another one: of which kind, where, from what to what, because of which lines."""
+
+    kind: str
+    path: TreePath
+    before: Value
+    after: Value
+    lines: tuple[Line, ...] = ()
+
+
+class Setting(NamedTuple):
+    """A changed line that sets a value: where it stands, and the path in its document."""
+
+    line: Line
+    path: TreePath
+
+
+class Effect(NamedTuple):
+    """What became of a setting on one subject: overridden by whom, or in effect where that is None."""
+
+    setting: Setting
+    path: TreePath
+    by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What came of one subject.
+
+    reads:  keys of what it looked at on the side before; None where that was not noted
+    asked:  whether both sides were
+    failed: why neither could answer, in words; "" otherwise
+    """
+
+    name: str
+    differences: tuple[Difference, ...] = ()
+    reads: frozenset[str] | None = None
+    asked: bool = False
+    failed: str = ""
+    effects: tuple[Effect, ...] = ()
+    error: str = ""
+    code: str = ""
+
+
+class Job(NamedTuple):
+    """What a process has to know of a dialect and two sides.
+
+    what_if:  what of the change is no edit of files
+    settings: the changed lines that are asked about
+    """
+
+    dialect: str
+    before: Side
+    after: Side
+    ask: Ask
+    what_if: WhatIf = AS_IT_IS
+    settings: tuple[Setting, ...] = ()
+
+    def opened(self, side: Side) -> Dialect:
+        """A side, opened anew."""
+        return DIALECTS[self.dialect](side, self.ask, self.what_if if side is self.after else AS_IT_IS)
+
+    def is_affected(self, reads: Iterable[str]) -> bool:
+        """Whether who looked at these might answer otherwise on the side after."""
+        if self.what_if != AS_IT_IS:
+            return True
+        return any(one == EVERYTHING or self.before.mark(one) != self.after.mark(one) for one in reads)
+
+
+class Task(NamedTuple):
+    """A job, as it is sent: the file that has it, and whether what is read is noted."""
+
+    file: str
+    noting: bool
+
+
+class _Open:
+    """A job in this process, with both sides open."""
+
+    def __init__(self, file: str) -> None:
+        self.job: Job = pickle.loads(Path(file).read_bytes())
+        self.hunks = Hunks(self.job.before, self.job.after)
+        self.sides = [self.job.opened(side) for side in (self.job.before, self.job.after)]
+        self.suffixes: dict[Setting, int] = {}
+        self.effective: set[Line] = set()
+
+
+@lru_cache(maxsize=2)
+def _opened(file: str) -> _Open:
+    return _Open(file)
+
+
+def compared(task: Task, name: str) -> Compared:
+    """Ask both sides for one subject; only the one before, where the change touches nothing that it looked at."""
+    opened = _opened(task.file)
+    job = opened.job
+    reads = None
+    with held_back(not job.ask.run_code):
+        if task.noting:
+            with watched(job.before) as keys:
+                before = answered(job.opened(job.before), name)
+            reads = keys()
+            if not job.is_affected(reads):
+                return Compared(name, reads=reads, failed=_failure(before))
+        else:
+            before = answered(opened.sides[0], name)
+        after = answered(opened.sides[1], name)
+        both = _failure(before) if _failure(before) and _failure(after) == _failure(before) else ""
+        tops = str(job.before.top), str(job.after.top)
+        found = [one._replace(lines=_lines(opened, one, before, after)) for one in differences(before, after, tops)]
+        effects = tuple(_effects(opened, before, after, {line for one in found for line in one.lines}))
+    return Compared(name, tuple(found), reads, True, both, effects)
+
+
+def answered(opened: Dialect, name: str) -> Answered:
+    """What a subject answers; where it cannot, the only part says why. Whatever goes wrong is an answer, too."""
+    try:
+        return opened.answer(name)
+    except NodeattrsError as error:
+        return {NO_ANSWER: _no_answer(error)}
+
+
+def _no_answer(error: NodeattrsError) -> Part:
+    origins = tuple(one for one in error.origins if isinstance(one, Origin))
+    file, line = getattr(error, "file", None), getattr(error, "line", None)
+    origins += (Origin("error", "", file, line),) if file else ()
+    return Part({NO_ANSWER: error}, lambda _: origins)
+
+
+def _failure(answer: Answered) -> str:
+    return str(answer[NO_ANSWER].tree[NO_ANSWER]) if NO_ANSWER in answer else ""
+
+
+# --- comparing
+
+
+def differences(before: Answered, after: Answered, tops: tuple[str, str]) -> Iterator[Difference]:
+    """In what two answers differ. Where one side cannot answer, that is the only difference.
+
+    tops: the folders of both sides; what an answer says of its own is seen from there
+    """
+    kinds = [NO_ANSWER] if NO_ANSWER in {*before, *after} else [*dict.fromkeys((*before, *after))]
+    nothing = Part({}, lambda _: ())
+    for kind in kinds:
+        old, new = (side.get(kind, nothing).tree for side in (before, after))
+        for step in dict.fromkeys((*new, *old)):
+            one, other = old.get(step, ABSENT), new.get(step, ABSENT)
+            if _is_same(one, other):
+                continue
+            sides = [*zip((one, other), tops, strict=True)]
+            if kind == "resource" and ABSENT in (one, other):  # it comes or goes as a whole
+                old_one, new_one = (value_of(value if value is ABSENT else _plain(value, top)) for value, top in sides)
+                yield Difference(kind, (step,), old_one, new_one)
+                continue
+            for change in changes(*({} if value is ABSENT else {step: _plain(value, top)} for value, top in sides)):
+                yield Difference(kind, change.path, value_of(change.before), value_of(change.after))
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether two values are the same as far as that can be seen at once: most of a node is."""
+    if one is other:
+        return True
+    try:
+        return marshal.dumps(one, 2) == marshal.dumps(other, 2)
+    except ValueError:  # something that is no plain data
+        return False
+
+
+def _plain(value: Any, top: str) -> Any:
+    """A value to be compared: seen from the folder of its side, computed, failures as what they say."""
+    if isinstance(value, Mapping):
+        return {step: _plain(entry, top) for step, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry, top) for entry in value]
+    if isinstance(value, str):
+        return value.replace(f"{top}/", "").replace(top, ".") if top in value else value
+    if isinstance(value, NodeattrsError):
+        origins = tuple(one for one in value.origins if isinstance(one, Origin))
+        return Failed(str(value).replace(f"{top}/", ""), value.code, origins)
+    if isinstance(value, Sensitive):
+        return value
+    evaluate = getattr(value, "evaluate", None)
+    return value if evaluate is None else _plain(_computed(evaluate), top)
+
+
+def _computed(evaluate: Any) -> Any:
+    try:
+        return evaluate()
+    except NodeattrsError as error:
+        return error
+    except Exception as error:  # what a cookbook would compute when it is read
+        return f"{type(error).__name__}: {error}"
+
+
+def value_of(value: Any) -> Value:
+    """A value as it may be sent and shown."""
+    if value is ABSENT:
+        return Value(None, is_there=False)
+    found: set[str] = set()
+    data = _shown(value, found)
+    return Value(data, True, SECRET in found, isinstance(value, Failed))
+
+
+def _shown(value: Any, found: set[str]) -> Any:
+    if isinstance(value, dict):
+        return {str(step): _shown(entry, found) for step, entry in value.items()}
+    if isinstance(value, list):
+        return [_shown(entry, found) for entry in value]
+    if hasattr(value, "unwrap") or type(value).__name__ == "Withheld":
+        found.add(SECRET)
+        return {SECRET: "withheld"}
+    return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)
+
+
+# --- because of which lines
+
+
+def _lines(opened: _Open, one: Difference, before: Answered, after: Answered) -> tuple[Line, ...]:
+    """The changed lines that traces name, the side after first; of each place of the change the strongest.
+
+    Where who is read now stands in a changed line, nobody else is asked; of a list everybody after is. Lines that
+    only decide are asked where nobody who sets anything is in a changed line.
+    """
+    found: dict[Hunk, Line] = {}
+    sides = ((opened.job.after, after, False, one.after), (opened.job.before, before, True, one.before))
+    for asked in (_set_at, _decided_at):
+        for side, answer, is_gone, value in sides if not found else ():
+            for number, origin in enumerate(asked(answer.get(one.kind), one.path) if value.is_there else ()):
+                file = side.shown(origin.file) if origin.file else None
+                hunk = opened.hunks.at(file, origin.line, is_gone=is_gone) if file else None
+                if hunk is not None:
+                    found.setdefault(hunk, Line(hunk.file, origin.line, is_gone))
+                    if number == 0 and not is_gone and not isinstance(value.data, list):
+                        return tuple(found.values())
+    return tuple(found.values())
+
+
+def _set_at(part: Part | None, path: TreePath) -> Iterator[Origin]:
+    with suppress(NodeattrsError):  # a value that cannot be had has no trace
+        yield from part.places(path) if part is not None else ()
+
+
+def _decided_at(part: Part | None, path: TreePath) -> Iterator[Origin]:
+    with suppress(NodeattrsError):
+        yield from part.deciding(path) if part is not None else ()
+
+
+def _effects(opened: _Open, before: Answered, after: Answered, named: set[Line]) -> Iterator[Effect]:
+    """What became of the changed lines that set something, on this subject; one that is in effect is asked no more."""
+    opened.effective |= named
+    for setting in opened.job.settings:
+        if setting.line in opened.effective:
+            continue
+        side, answer = (opened.job.before, before) if setting.line.is_gone else (opened.job.after, after)
+        known = opened.suffixes.get(setting)
+        for skip in range(min(3, len(setting.path))) if known is None else (known,):
+            path = setting.path[skip:]
+            for part in answer.values():
+                effect = None if part.trace is None else _effect(part, path, setting, side)
+                if effect is not None:
+                    opened.suffixes[setting] = skip
+                    opened.effective |= {setting.line} if effect.by is None else set()
+                    yield effect
+                    break
+            else:
+                continue
+            break
+
+
+def _effect(part: Part, path: TreePath, setting: Setting, side: Side) -> Effect | None:
+    if path[0] not in part.tree:
+        return None
+    try:
+        trace = part.trace(path) if part.trace is not None else None
+    except NodeattrsError:
+        return None
+    for one in trace.claims if trace is not None else ():
+        origin = one.origin
+        if origin.line != setting.line.line or not origin.file or side.shown(origin.file) != setting.line.file:
+            continue
+        winner = trace.winner if trace is not None else None
+        is_over = one.outcome is Outcome.LOSES and winner is not None
+        return Effect(setting, path, str(winner.origin.place or winner.origin) if is_over and winner else None)
+    return None
+
+
+def key_of(value: Value) -> Any:
+    """What is equal for equal values."""
+    return value[1:], strict_key(value.data)

@@ -1,0 +1,144 @@
+"""The places in which two sides differ: runs of lines, of each file that is another.
+
+It knows text and lines, and not what they say. A file that is no text, or on one side only, is one place.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from nodeattrs.changes.sides import Side
+
+_MOST = 10_000_000
+"""Bytes of a file that is looked into; a larger one is one place."""
+
+_MOST_LINES = 20_000
+
+
+class Hunk(NamedTuple):
+    """A place: the lines from *first* up to, and without, *last*, counted from 0, of each side."""
+
+    file: str
+    first: int
+    last: int
+    new_first: int
+    new_last: int
+    whole: bool = False
+
+
+class Line(NamedTuple):
+    """A line of one of the sides, as it is named: on the side before where it is gone."""
+
+    file: str
+    line: int | None
+    is_gone: bool = False
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"{place} (gone)" if self.is_gone else place
+
+
+def text_of(side: Side, file: str) -> list[str] | None:
+    """The lines of a file, each with its end; [] where there is none, None where it is no text."""
+    mark = side.files.get(file, "")
+    if mark.startswith(("link:", "module:")):
+        return None
+    if not mark:
+        return []
+    path = os.path.join(side.top, file)
+    try:
+        if os.path.getsize(path) > _MOST:
+            return None
+        with open(path, encoding="utf-8", newline="") as stream:
+            text = stream.read()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return None if "\0" in text else _lines(text)
+
+
+def _lines(text: str) -> list[str]:
+    """The lines, each with its end; only a line feed ends one, as readers count."""
+    lines = [f"{line}\n" for line in text.split("\n")]
+    lines[-1] = lines[-1][:-1]
+    return lines if lines[-1] else lines[:-1]
+
+
+@dataclass(frozen=True)
+class Hunks:
+    """Where two sides differ."""
+
+    before: Side
+    after: Side
+
+    @cached_property
+    def files(self) -> list[str]:
+        """The files that are not the same, by name."""
+        names = sorted({*self.before.files, *self.after.files})
+        return [name for name in names if self.before.files.get(name) != self.after.files.get(name)]
+
+    @cached_property
+    def all(self) -> dict[str, list[Hunk]]:
+        """File -> its places, from the top."""
+        return {file: list(self._of(file)) for file in self.files}
+
+    def _of(self, file: str) -> Iterator[Hunk]:
+        old, new = text_of(self.before, file), text_of(self.after, file)
+        on_both = file in self.before.files and file in self.after.files
+        if old is None or new is None or not on_both or len(old) + len(new) > _MOST_LINES:
+            yield Hunk(file, 0, len(old or ()), 0, len(new or ()), whole=True)
+            return
+        found = [Hunk(file, first, last, at, end) for tag, first, last, at, end in _codes(old, new) if tag != "equal"]
+        for one in found or [Hunk(file, 0, len(old), 0, len(new), whole=True)]:
+            yield from _by_line(one)
+
+    def at(self, file: str, line: int | None, *, is_gone: bool) -> Hunk | None:
+        """The place that a line, counted from 1, of one side stands in."""
+        for hunk in self.all.get(file, ()):
+            first, last = (hunk.first, hunk.last) if is_gone else (hunk.new_first, hunk.new_last)
+            if (line is None and hunk.whole) or (line is not None and first < line <= last):
+                return hunk
+        return None
+
+    def line_of(self, hunk: Hunk) -> Line:
+        """The line by which a place is named, if none in it is known better: the first, as it is now."""
+        if hunk.new_last > hunk.new_first or (hunk.file in self.after.files and hunk.whole):
+            return Line(hunk.file, hunk.new_first + 1 if hunk.new_last > hunk.new_first else None)
+        return Line(hunk.file, hunk.first + 1 if hunk.last > hunk.first else None, is_gone=True)
+
+    def without(self, hunks: Sequence[Hunk], file: str) -> str | bytes | None:
+        """What a file after would hold without some of its places; None where it would not be there."""
+        mine = sorted(one for one in hunks if one.file == file)
+        if not mine or any(one.whole for one in mine):
+            return _content(self.before if mine else self.after, file)
+        old, new = text_of(self.before, file) or [], text_of(self.after, file) or []
+        lines = list(new)
+        for one in reversed(mine):
+            lines[one.new_first : one.new_last] = old[one.first : one.last]
+        return "".join(lines)
+
+
+def _by_line(hunk: Hunk) -> Iterator[Hunk]:
+    """Lines in the place of as many others are a place each."""
+    count = hunk.last - hunk.first
+    if hunk.whole or count != hunk.new_last - hunk.new_first:
+        yield hunk
+        return
+    for at in range(count):
+        first, new = hunk.first + at, hunk.new_first + at
+        yield Hunk(hunk.file, first, first + 1, new, new + 1)
+
+
+def _content(side: Side, file: str) -> bytes | None:
+    if file not in side.files or side.files[file].startswith(("link:", "module:")):
+        return None
+    with open(os.path.join(side.top, file), "rb") as stream:
+        return stream.read()
+
+
+def _codes(old: list[str], new: list[str]) -> Sequence[tuple[str, int, int, int, int]]:
+    return difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()

@@ -1,0 +1,272 @@
+"""The files of the two sides of a change: folders to be read, and what each file in them holds.
+
+A commit is laid into a private folder; a folder is read where it is. A name from git becomes no path outside of
+that folder, a link that leads out of it is not laid. It knows contents by their marks only, and no dialect.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+from nodeattrs.changes.git import Blob, Git
+from nodeattrs.core.tree import near
+from nodeattrs.errors import BadName, NotFound
+
+_PASSED_OVER = {".git", ".nodeattrs", "__pycache__"}
+"""What is no part of a work tree: git's own, what our runs have kept, what Python has."""
+
+_LEADS_OUT = 40
+"""Links that may lead to each other."""
+
+FOLDER = "folder"
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side.
+
+    title: what it is called: "main", "the work tree", "old/"
+    top:   the folder that has all of it; everything below counts
+    root:  the folder that is asked, in it
+    files: path below *top* -> mark of what the file holds; of a link its target, with "link:" before it
+    notes: what was left out, a sentence each
+    """
+
+    title: str
+    top: Path
+    root: Path
+    files: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+    _marks: dict[str, str] = field(default_factory=dict, compare=False)
+
+    def mark(self, key: str) -> str:
+        """What is at a path, in a word; "" for nothing. Of a folder with a slash at the end, the names in it."""
+        if key not in self._marks:
+            self._marks[key] = self._marked(key)
+        return self._marks[key]
+
+    def _marked(self, key: str) -> str:
+        if not key.endswith("/") and key:
+            return self.files.get(key) or (FOLDER if key in self._folders else "")
+        folder = key.rstrip("/")
+        if folder not in self._folders:
+            return ""
+        within = f"{folder}/".lstrip("/")
+        names = sorted(f"{name}/" if f"{within}{name}" in self._folders else name for name in self._folders[folder])
+        return hashlib.sha1("\0".join(names).encode("utf-8", "surrogateescape")).hexdigest()
+
+    @cached_property
+    def _folders(self) -> dict[str, set[str]]:
+        """Each folder, and the names in it."""
+        found: dict[str, set[str]] = {"": set()}
+        for path in self.files:
+            while path:
+                above, _, name = path.rpartition("/")
+                known = found.setdefault(above, set())
+                if name in known:
+                    break
+                known.add(name)
+                path = above
+        return found
+
+    @cached_property
+    def links(self) -> dict[str, str]:
+        """The links, and where each leads."""
+        return {path: mark[5:] for path, mark in self.files.items() if mark.startswith("link:")}
+
+    def key_of(self, path: str, *, listed: bool = False) -> Iterator[str]:
+        """The keys of what is looked at when *path*, below *top*, is opened or listed: links on the way, too."""
+        steps, here, left = [*reversed(path.split("/"))], "", _LEADS_OUT
+        while steps:
+            step = steps.pop()
+            if step in ("", "."):
+                continue
+            here = os.path.normpath(f"{here}/{step}").lstrip("/") if step != ".." else os.path.dirname(here)
+            if here in self.links and left:
+                yield here
+                left -= 1
+                steps += reversed(self.links[here].split("/"))
+                here = os.path.dirname(here)
+        yield f"{here}/" if listed else here
+
+    def shown(self, file: str) -> str | None:
+        """A file as an origin names it, as a path below *top*; None where it lies elsewhere."""
+        path = os.path.normpath(os.path.join(self.root, file))
+        inside = os.path.relpath(path, self.top)
+        return None if inside.startswith(os.pardir) else inside.replace(os.sep, "/")
+
+    def named(self, path: str) -> str:
+        """A path below *top* as people are shown it: seen from *root*."""
+        return os.path.relpath(os.path.join(self.top, path), self.root).replace(os.sep, "/")
+
+
+@contextlib.contextmanager
+def private_folder() -> Iterator[Path]:
+    """A folder of our own, which goes at the end."""
+    place = Path(os.path.realpath(tempfile.mkdtemp(prefix="nodeattrs-")))
+    try:
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def sides_of(before: str, after: str | None, folder: Path, private: Path) -> tuple[Side, Side]:
+    """The two sides that somebody names.
+
+    before:  BASE..HEAD, BASE...HEAD, a revision, or with *after* a folder
+    after:   the other folder, or None
+    folder:  the one that is asked; in git it may lie below the root of the work tree
+    private: where commits are laid
+    raises:  NotFound, NoRevision, BadName
+    """
+    if after is not None:
+        return folder_side(Path(before)), folder_side(Path(after))
+    git = Git(folder)
+    base, dots, head = before.partition("...") if "..." in before else before.partition("..")
+    old = git.commit(base or "HEAD")
+    new = git.commit(head or "HEAD") if dots else None
+    if dots == "..." and new is not None:
+        old = git.fork_of(old, new)
+    older = commit_side(git, old, base or "HEAD", private / "before")
+    if new is not None:
+        return older, commit_side(git, new, head or "HEAD", private / "after", older)
+    if git.top is None:
+        raise NotFound("this repository has no work tree to compare with", hint=f"name two revisions: {before}..HEAD")
+    return older, folder_side(git.top, git.prefix, "the work tree")
+
+
+def commit_side(git: Git, commit: str, title: str, place: Path, like: Side | None = None) -> Side:
+    """A commit, laid into a folder. What *like* has, too, is laid as a second name of the same file."""
+    entries = git.files(commit)
+    for one in entries:
+        _check(one.path)
+    laid = {one.path: one for one in entries if one.kind == "blob" and one.mode != "120000"}
+    place.mkdir(parents=True)
+    known = {} if like is None else {mark: path for path, mark in like.files.items() if not mark.startswith("link:")}
+    same = {path: like.top / known[one.id] for path, one in laid.items() if like is not None and one.id in known}
+    for path, source in same.items():
+        # A program and a file that is none may hold the same.
+        is_alike = os.access(source, os.X_OK) == (laid[path].mode == "100755")
+        (os.link if is_alike else shutil.copyfile)(source, _made(place, path))
+    wanted: dict[str, list[Blob]] = {}
+    for path, one in laid.items():
+        if path not in same:
+            wanted.setdefault(one.id, []).append(one)
+    for mark, content in git.contents(wanted):
+        for one in wanted[mark]:
+            target = _made(place, one.path)
+            target.write_bytes(content)
+            if one.mode == "100755":
+                target.chmod(0o755)
+    files = {path: one.id for path, one in laid.items()}
+    notes = [f"{one.path} is a submodule, and was not read" for one in entries if one.kind == "commit"]
+    for one in entries:
+        if one.kind == "commit":
+            files[one.path] = f"module:{one.id}"
+            _made(place, one.path).mkdir(exist_ok=True)
+    links = {one.id: one for one in entries if one.mode == "120000"}
+    targets = {mark: os.fsdecode(content) for mark, content in git.contents(links)}
+    for one in entries:
+        if one.mode == "120000":
+            files[one.path] = f"link:{targets[one.id]}"
+            if _leads_out(one.path, targets[one.id]):
+                notes.append(f"{one.path} is a link that leads out of the repository, and was not read")
+            else:
+                os.symlink(targets[one.id], _made(place, one.path))
+    root = place / git.prefix
+    if not root.is_dir():
+        root.mkdir(parents=True)
+        notes.append(f"{title} has no folder {git.prefix.rstrip('/')}")
+    return Side(title, place, root, files, tuple(notes))
+
+
+def _check(path: str) -> None:
+    """raises: BadName, for a name that no work tree can have"""
+    if any(step in ("", ".", "..") or step.lower() == ".git" for step in path.split("/")):
+        raise BadName(f"git has a file {path!r}, which leads out of the repository", hint="git fsck names the commit")
+
+
+def _leads_out(path: str, target: str) -> bool:
+    where = os.path.normpath(os.path.join(os.path.dirname(path), target))
+    return (
+        os.path.isabs(target) or where == os.pardir or where.startswith(f"{os.pardir}/") or ".git" in where.split("/")
+    )
+
+
+def _made(place: Path, path: str) -> Path:
+    """A path in the folder, with the folders above it. Links are laid last, so that none leads anywhere yet."""
+    target = place / PurePosixPath(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return target
+
+
+def copied(side: Side, place: Path, title: str = "") -> Side:
+    """A side, laid once more into a folder of our own, to be changed."""
+    for file, mark in side.files.items():
+        target = _made(place, file)
+        if mark.startswith("link:"):
+            if not _leads_out(file, mark[5:]):
+                os.symlink(mark[5:], target)
+        elif mark.startswith("module:"):
+            target.mkdir(exist_ok=True)
+        else:
+            shutil.copy2(side.top / file, target)
+    root = place / os.path.relpath(side.root, side.top)
+    root.mkdir(parents=True, exist_ok=True)
+    return Side(title or side.title, place, root, dict(side.files))
+
+
+def put(side: Side, file: str, content: str | bytes | None) -> None:
+    """Put a file into a side of our own; None takes it away."""
+    target = side.top / file
+    if target.is_symlink() or target.is_file():
+        target.unlink()
+    if content is not None:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+
+
+def folder_side(top: Path, prefix: str = "", title: str = "") -> Side:
+    """A folder as it is now. raises: NotFound"""
+    if not top.is_dir():
+        close = near(top.name, [one.name for one in top.parent.iterdir()] if top.parent.is_dir() else ())
+        hint = f"did you mean {' or '.join(close)}?" if close else "one word is a range of git, two are folders"
+        raise NotFound(f"there is no folder {top}", hint=hint)
+    top = Path(os.path.realpath(top))
+    root = top / prefix
+    notes = () if root.is_dir() else (f"the work tree has no folder {prefix.rstrip('/')}",)
+    return Side(title or str(top.name), top, root, dict(_marks(top)), notes)
+
+
+def _marks(top: Path) -> Iterator[tuple[str, str]]:
+    for folder, folders, files in os.walk(top):
+        folders[:] = sorted(one for one in folders if one not in _PASSED_OVER)
+        for name in [*files, *folders]:
+            path = os.path.join(folder, name)
+            mark = _mark(path)
+            if mark:
+                yield os.path.relpath(path, top).replace(os.sep, "/"), mark
+
+
+def _mark(path: str) -> str:
+    """What a file holds, as git marks it; "" for what is neither file nor link, and for what cannot be read."""
+    try:
+        how = os.lstat(path).st_mode
+        if stat.S_ISLNK(how):
+            return f"link:{os.readlink(path)}"
+        if not stat.S_ISREG(how):
+            return ""
+        with open(path, "rb") as stream:
+            content = stream.read()
+    except OSError:
+        return ""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()

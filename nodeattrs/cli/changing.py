@@ -1,0 +1,130 @@
+"""What `impact` and `what-if` share: who is asked, what of the answer counts, and how it comes out."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from nodeattrs.cli.exits import DONE, FAILED, INTERRUPTED
+from nodeattrs.cli.many import go_through
+from nodeattrs.cli.options import add_output, add_ruby, facts_place
+from nodeattrs.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nodeattrs.changes.asking import Ask, WhatIf
+    from nodeattrs.changes.sides import Side
+
+_FORMS = ("sarif", "github", "gitlab", "junit")
+_PLACES = ("hiera", "bindings", "catalogs")
+
+_MANY: dict[str, Any] = {"action": "append", "default": []}
+_FLAG: dict[str, Any] = {"action": "store_true"}
+_COUNT: dict[str, Any] = {"type": int, "metavar": "N"}
+
+_WHO: dict[str, tuple[dict[str, Any], str]] = {
+    "--node": ({"metavar": "NAME", **_MANY}, "only this node; may be repeated"),
+    "--facts": ({"metavar": "PLACE"}, "facts of all, or a folder with NODE.json (default: facts/ of each side)"),
+    "--platform": ({"metavar": "NAME"}, "the facts of a platform for all: debian-12, or what the settings know"),
+    "--from-store": ({"metavar": "PLACE"}, "nodes start from their last run in this store, and are in it"),
+    "--enc": ({"metavar": "FILE"}, "what a classifier says of each node: NAME: {environment: ..., parameters: ...}"),
+    "--environment": ({"metavar": "NAME"}, "the environment of all"),
+    "--dialect": ({"metavar": "NAME", **_MANY}, "only this: nodes, hiera, cloud-init, folds, bindings or catalogs"),
+    "--hiera": ({"metavar": "PLACE", "dest": "place_hiera"}, "a hiera.yaml, or a folder with one (default: as set)"),
+    "--site": ({"metavar": "DIR", "dest": "place_bindings"}, "the site of bindings (default: as set, or here)"),
+    "--catalogs": ({"metavar": "DIR", "dest": "place_catalogs"}, "compiled catalogs, NAME.json (default: catalogs)"),
+    "--sample": (_COUNT, "so many of each dialect at most, the same ones each time"),
+}
+_HOW: dict[str, tuple[dict[str, Any], str]] = {
+    "--no-run-code": (_FLAG, "run no code of the repository: cookbooks are left out"),
+    "--jobs": (_COUNT, "how many at a time, in so many processes (default: as a fleet has them)"),
+    "--reads": (
+        {"metavar": "FILE"},
+        "keep what answers look at there, for later calls (default: .nodeattrs/reads.json)",
+    ),
+}
+_COUNTS: dict[str, tuple[dict[str, Any], str]] = {
+    "--ignore": ({"metavar": "PATH", **_MANY}, "pass over changes there: 'apache2.**', '*.updated_at'"),
+    "--fail-on": ({"metavar": "PATH", **_MANY}, "exit code 1 if anything changes there"),
+    "--max-nodes": (_COUNT, "exit code 1 if more than N nodes change"),
+    "--exit-code": (_FLAG, "exit code 1 if anything changes at all"),
+}
+
+
+def add_changing(parser: argparse.ArgumentParser) -> None:
+    """All options that both commands have."""
+    parser.add_argument("--repo", metavar="DIR", default=".", help="the folder that is asked (default: this one)")
+    for title, options in (("who is asked", _WHO), ("how", _HOW), ("what counts", _COUNTS)):
+        group = parser.add_argument_group(title)
+        for name, (words, text) in options.items():
+            group.add_argument(name, help=text, **words)
+    add_ruby(parser)
+    add_output(parser, also=("markdown", *_FORMS))
+
+
+def ask_of(options: argparse.Namespace, home: str) -> Ask:
+    """How both sides are asked. Ends the program where an option cannot be meant."""
+    from nodeattrs.changes.asking import Ask
+
+    for name in ("sample", "jobs"):
+        if getattr(options, name) is not None and getattr(options, name) < 1:
+            options.refuse(f"--{name} is at least 1")
+    if options.facts is not None and options.platform is not None:
+        options.refuse("--facts and --platform are two ways to name facts")
+    places = {name: getattr(options, f"place_{name}") for name in _PLACES}
+    return Ask(
+        home,
+        tuple(options.node),
+        facts_place(options, None) or "",
+        options.from_store or "",
+        options.enc or "",
+        options.environment or "",
+        tuple((name, place) for name, place in places.items() if place is not None),
+        not options.no_run_code,
+        options.ruby,
+    )
+
+
+def answer(
+    options: argparse.Namespace, terminal: Terminal, sides: Callable[[Path], tuple[Side, Side, Ask, WhatIf]]
+) -> int:
+    """Ask both sides, and say what differs.
+
+    sides: given a folder of our own, the sides and how they are asked
+    """
+    import dataclasses
+    import sys
+    from pathlib import Path
+
+    from nodeattrs.changes.impact import Asking, impact
+    from nodeattrs.changes.sides import private_folder
+    from nodeattrs.reports.finding_forms import FORMS
+    from nodeattrs.reports.findings import Findings
+    from nodeattrs.reports.impact import ImpactReport, Pattern
+
+    def through(count: int, outcomes: Callable[..., Iterable[Any]], take: Callable[[Any], None]) -> int:
+        return go_through(terminal, count, outcomes, take)
+
+    with private_folder() as private:
+        before, after, ask, what_if = sides(private)
+        reads = Path(options.reads or os.path.join(".nodeattrs", "reads.json"))
+        how = Asking(private, options.dialect, options.sample, reads, options.jobs, through)
+        found = impact(before, after, ask, how, what_if)
+    ignored = list(map(Pattern, options.ignore))
+    left = [one for one in found.groups if not any(pattern.fits(one.path) for pattern in ignored)]
+    passed, found = len(found.groups) - len(left), dataclasses.replace(found, groups=left)
+    report = ImpactReport(found, passed, [*map(Pattern, options.fail_on)], options.max_nodes)
+    if options.format in _FORMS:
+        version = sys.modules[__name__.partition(".")[0]].__version__  # of the face, which stands above us
+        looked = {one.dialect: one.known for one in found.asked}
+        terminal.text(FORMS[options.format](Findings([*report.findings()], looked), version))
+    elif options.format == "markdown":
+        terminal.text(report.markdown())
+    else:
+        terminal.report(report)
+    if found.left:
+        return INTERRUPTED
+    return FAILED if report.is_refused or (options.exit_code and found.subjects) else DONE

@@ -1,0 +1,91 @@
+"""What else lies in a repository and has a check of its own: cloud-config files, a site of bindings.
+
+Each dialect is a function from the root to what it looked at and what it found; whoever adds one adds its line to
+`DIALECTS`. No code runs.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nodeattrs.reports.findings import Finding
+    from nodeattrs.runs.config import Config
+
+Looked = tuple[str, int, list["Finding"]]
+"""What was looked at, how many there are, and what was found."""
+
+_HEAD = b"#cloud-config"
+_PASSED = frozenset((".git", "node_modules", "vendor", "cookbooks", "modules", "spec", "test", "tests"))
+_SUFFIXES = ("", ".yaml", ".yml", ".cfg", ".txt")
+_TEMPLATE = re.compile(rb"\$\{|\{\{|\{%|<%")
+_MOST_FILES = 20_000
+
+
+def others(root: pathlib.Path, config: Config) -> Iterator[Looked]:
+    """What each dialect says of a repository; a library that is not there is a note."""
+    from nodeattrs.errors import MissingExtra
+    from nodeattrs.reports.findings import finding_of
+
+    for dialect in DIALECTS:
+        try:
+            yield from dialect(root, config)
+        except MissingExtra as error:
+            error.kind = "not-run"
+            yield "", 0, [finding_of(error, "note")]
+
+
+def _cloud_config(root: pathlib.Path, config: Config) -> Iterator[Looked]:
+    """Files that begin with `#cloud-config`, each for itself."""
+    files = sorted(_begun_so(root))
+    if not files:
+        return
+    from nodeattrs.adapters.cloudinit import blob_of, merge
+    from nodeattrs.reports.cloud_config import findings_of
+
+    found = [_seen_from(root, root, one) for path in files for one in findings_of(merge([blob_of(path)]))]
+    yield "cloud-config file", len(files), found
+
+
+def _begun_so(root: pathlib.Path) -> Iterator[pathlib.Path]:
+    left = _MOST_FILES
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in _PASSED)
+        for path in (pathlib.Path(folder, name) for name in names if os.path.splitext(name)[1] in _SUFFIXES):
+            left -= 1
+            if left >= 0 and path.is_file():
+                with path.open("rb") as stream:
+                    is_one = stream.read(len(_HEAD)) == _HEAD
+                    if is_one and not _TEMPLATE.search(stream.read(1_000_000)):
+                        yield path
+
+
+def _bindings(root: pathlib.Path, config: Config) -> Iterator[Looked]:
+    """The site that the settings name, else the repository where it has bindings in their own language."""
+    named = config.bindings
+    if named is None and not [*(root / "bindings").glob("*.pp"), *(root / "bindings").glob("*.bindings")]:
+        return
+    from nodeattrs.adapters.bindings import BindingError, Composition, Injector
+    from nodeattrs.reports.bindings import findings_of
+
+    outcome: Injector | BindingError
+    site = root / (named or ".")
+    count = 0
+    try:
+        outcome = Composition(site).injector()
+        count = len(outcome.keys())
+    except BindingError as error:
+        outcome = error
+    yield "binding", count, [_seen_from(root, site, one) for one in findings_of(outcome)]
+
+
+def _seen_from(root: pathlib.Path, site: pathlib.Path, one: Finding) -> Finding:
+    return replace(one, file=os.path.relpath(site / one.file, root).replace(os.sep, "/")) if one.file else one
+
+
+DIALECTS: tuple[Callable[[pathlib.Path, Config], Iterator[Looked]], ...] = (_cloud_config, _bindings)

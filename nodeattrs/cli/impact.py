@@ -1,0 +1,57 @@
+"""`nodeattrs impact`: what a change changes, where, and because of which line."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from nodeattrs.cli.changing import add_changing, answer, ask_of
+from nodeattrs.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nodeattrs.changes.asking import Ask, WhatIf
+    from nodeattrs.changes.sides import Side
+
+SUMMARY = "say which nodes and values a change changes, and because of which line"
+DESCRIPTION = """\
+Resolve what a change can touch on both of its sides, and compare: nodes, Hiera keys, user-data, folds, bindings,
+catalogs. The sides are commits of git, which are read and not checked out, or folders; of one revision the other
+side is the work tree. Code of the repository runs, that of both sides, as `nodeattrs run` runs it; --no-run-code
+runs none. Nothing is saved but what answers have looked at."""
+EXAMPLES = """\
+examples:
+  nodeattrs impact main..HEAD
+  nodeattrs impact main...HEAD --format markdown --fail-on 'apache2.**'
+  nodeattrs impact HEAD
+  nodeattrs impact old/ new/ --sample 100
+
+exit codes:
+  0 done    1 it could not be done, or something changes that must not: --fail-on, --max-nodes, --exit-code, or
+    nodes that can no longer be resolved    2 not understood    130 interrupted
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The words of this command."""
+    what = "a range, BASE...HEAD from where they branched off, one revision, or a folder"
+    parser.add_argument("change", metavar="BASE..HEAD", help=what)
+    parser.add_argument("other", metavar="FOLDER", nargs="?", help="the folder as it is after the change")
+    add_changing(parser)
+
+
+def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Compare both sides."""
+    from nodeattrs.changes.asking import AS_IT_IS
+    from nodeattrs.changes.sides import sides_of
+
+    def sides(private: Path) -> tuple[Side, Side, Ask, WhatIf]:
+        import os
+        from pathlib import Path
+
+        home = "" if options.other is not None else os.path.realpath(options.repo)
+        before, after = sides_of(options.change, options.other, Path(options.repo), private)
+        return before, after, ask_of(options, home), AS_IT_IS
+
+    return answer(options, terminal, sides)

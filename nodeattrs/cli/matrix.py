@@ -1,0 +1,147 @@
+"""`nodeattrs matrix`: one attribute on many nodes, grouped by value."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from nodeattrs.cli.exits import DONE, FAILED, UNKNOWN_LAYER
+from nodeattrs.cli.options import (
+    add_facts,
+    add_output,
+    add_ruby,
+    add_store,
+    asked_of,
+    check_facts,
+    facts_place,
+    path_of,
+    repository_of,
+    saved_in,
+    settings_of,
+)
+from nodeattrs.cli.terminal import Terminal
+from nodeattrs.errors import NodeattrsError, NoSuchAttribute, NotFound
+
+if TYPE_CHECKING:
+    from nodeattrs.core.tree import Path
+    from nodeattrs.node.node import Node
+    from nodeattrs.reports.matrix import Cell
+    from nodeattrs.runs import Repository
+    from nodeattrs.runs.session import Session
+
+SUMMARY = "print the values that an attribute has on many nodes, each with who set it and on which nodes"
+DESCRIPTION = """\
+Group nodes by the value that they read at a path, the largest group first, with the lines that set it.
+From what was saved, or with --repo from runs made now, which save nothing."""
+EXAMPLES = """\
+examples:
+  nodeattrs matrix app.workers
+  nodeattrs matrix apache2.listen_ports --query role:web
+  nodeattrs matrix app.workers --repo cookbooks_example --facts cookbooks_example/facts
+
+exit codes:
+  0 printed    1 set on none, or a node could not be read    2 not understood    5 printed, and an unknown layer may
+  override something
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The words of this command."""
+    parser.add_argument("path", metavar="PATH", help="such as app.workers")
+    parser.add_argument("--repo", metavar="DIR", help="run the nodes of this repository, and save nothing")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--node", metavar="NAME", action="append", help="only this node; may be repeated")
+    which.add_argument("--query", metavar="QUERY", help="only the kept nodes that `nodeattrs search QUERY` finds")
+    add_facts(parser, "DIR", "with --repo: a directory with NODE.json in it", "the facts of each node's last run")
+    parser.add_argument("--environment", "-E", metavar="NAME", help="with --repo: the environment of all")
+    parser.add_argument("--roles-only", action="store_true", help="with --repo: no cookbook is read")
+    add_ruby(parser)
+    parser.add_argument("--jobs", metavar="N", type=int, help="with --repo: how many nodes at a time")
+    add_store(parser)
+    add_output(parser)
+
+
+def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Ask them all."""
+    from nodeattrs.core.tree import spell
+    from nodeattrs.reports.matrix import Matrix
+
+    path = path_of(options.path)
+    cells = sorted(_kept(options, path) if options.repo is None else _run(options, path), key=lambda cell: cell[0])
+    if not cells:
+        raise NotFound("there is no such node", hint="`nodeattrs status` lists those that are kept")
+    terminal.report(Matrix(spell(path) if path else "(root)", cells))
+    values = [cell.value for _, cell in cells]
+    unset = [isinstance(value, NoSuchAttribute) for value in values]
+    if all(unset) or any(
+        isinstance(value, NodeattrsError) for value, not_set in zip(values, unset, strict=True) if not not_set
+    ):
+        return FAILED
+    return UNKNOWN_LAYER if any(cell.notes for _, cell in cells) else DONE
+
+
+def _kept(options: argparse.Namespace, path: Path) -> Iterator[tuple[str, Cell]]:
+    from nodeattrs.reports.matrix import Cell
+    from nodeattrs.runs.remembered import required
+
+    store, sensitive = saved_in(options)
+    for name in _names(options, None):
+        try:
+            yield name, cell_of(required(store, name, sensitive).node, path)
+        except NodeattrsError as error:
+            yield name, Cell(error)
+
+
+def _names(options: argparse.Namespace, repository: Repository | None) -> list[str]:
+    if options.node:
+        return list(dict.fromkeys(options.node))
+    from nodeattrs.keep import open_store
+
+    if options.query is None:
+        return repository.nodes() if repository is not None else open_store(settings_of(options).store).names()
+    from nodeattrs.keep.search import parse_query
+
+    return open_store(settings_of(options).store).search(parse_query(options.query))
+
+
+def _run(options: argparse.Namespace, path: Path) -> Iterator[tuple[str, Cell]]:
+    import os
+
+    from nodeattrs.reports.matrix import Cell
+    from nodeattrs.runs.fleet import Fleet, resolve
+
+    if options.facts is not None:
+        check_facts(options.facts)
+    repository = repository_of(options)
+    fleet = Fleet(
+        os.path.abspath(options.repo),
+        settings_of(options).store,
+        facts_place(options, repository),
+        options.environment,
+        save=False,
+        asked=asked_of(options),
+    )
+    for came in resolve(fleet, _names(options, repository), jobs=options.jobs, collect=partial(_collected, path)):
+        yield came.name, came.collected or Cell(NodeattrsError(came.error))
+
+
+def _collected(path: Path, name: str, session: Session | NodeattrsError, log: Any) -> Cell:
+    """What one run gives, in the process that made it."""
+    from nodeattrs.reports.matrix import Cell
+
+    return Cell(session) if isinstance(session, NodeattrsError) else cell_of(session.run.node, path)
+
+
+def cell_of(node: Node, path: Path) -> Cell:
+    """What a node reads at a path, and who set it."""
+    from nodeattrs.core.tree import spell
+    from nodeattrs.reports.matrix import Cell
+    from nodeattrs.reports.values import data_of
+
+    trace = node.trace(path)
+    notes = tuple(f"{claim.origin} may override it: it was not read" for claim in trace.unknown)
+    if not trace.found:
+        return Cell(NoSuchAttribute(f"{spell(path)} is not set", path=path), (), notes)
+    return Cell(data_of(trace.value, path), trace.origins, notes)

@@ -1,0 +1,85 @@
+"""`nodeattrs what-if`: what a change would change that nobody has made yet."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from nodeattrs.cli.changing import add_changing, answer, ask_of
+from nodeattrs.cli.options import json_or_text, path_of
+from nodeattrs.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nodeattrs.changes.asking import Ask, WhatIf
+    from nodeattrs.changes.sides import Side
+
+SUMMARY = "say what would change without a file, a line, a role or a level, or with other values"
+DESCRIPTION = """\
+As `nodeattrs impact`, for a change that nobody has made yet: the side before is the folder as it is, or a commit;
+the side after is a copy of it without what --without names, and with what --set says. Code of the repository runs,
+as `nodeattrs run` runs it; --no-run-code runs none."""
+EXAMPLES = """\
+examples:
+  nodeattrs what-if --without 'role[base]'
+  nodeattrs what-if --without roles/web.json:27
+  nodeattrs what-if --without data/common.yaml --without 'Per-node data'
+  nodeattrs what-if --set apache2.port=8080 --node web1
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The words of this command."""
+    parser.add_argument(
+        "revision", metavar="REVISION", nargs="?", help="the side before (default: the folder as it is)"
+    )
+    parser.add_argument(
+        "--without",
+        metavar="WHAT",
+        action="append",
+        default=[],
+        help="a file, FILE:LINE, role[NAME] or recipe[NAME] on whichever run-list, a level of Hiera; may be repeated",
+    )
+    parser.add_argument(
+        "--set",
+        metavar="PATH=VALUE",
+        action="append",
+        default=[],
+        help="on nodes a normal attribute, over all else elsewhere; VALUE is JSON or text; may be repeated",
+    )
+    add_changing(parser)
+
+
+def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Compare it with what it would be."""
+    if not options.without and not options.set:
+        options.refuse("say what would be another: --without WHAT, or --set PATH=VALUE")
+    values = [_value(options, given) for given in options.set]
+
+    def sides(private: Path) -> tuple[Side, Side, Ask, WhatIf]:
+        import os
+        from pathlib import Path
+
+        from nodeattrs.changes.dialects import levels_of
+        from nodeattrs.changes.git import Git
+        from nodeattrs.changes.sides import commit_side, folder_side
+        from nodeattrs.changes.what_if import side_after
+
+        ask = ask_of(options, os.path.realpath(options.repo))
+        if options.revision is None:
+            before = folder_side(Path(options.repo))
+        else:
+            git = Git(Path(options.repo))
+            before = commit_side(git, git.commit(options.revision), options.revision, private / "before")
+        after, what_if = side_after(before, ask, options.without, values, levels_of(before, ask), private / "after")
+        return before, after, ask, what_if
+
+    return answer(options, terminal, sides)
+
+
+def _value(options: argparse.Namespace, given: str) -> tuple[Any, Any]:
+    path, equals, value = given.partition("=")
+    if not equals or not path_of(path):
+        options.refuse("--set takes PATH=VALUE")
+    return path_of(path), json_or_text(value)

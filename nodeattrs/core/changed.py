@@ -1,0 +1,52 @@
+"""What differs between two trees: by leaf, with types and secrets, without regard to the order of keys.
+
+It knows plain data and `Sensitive` values, and neither who set them nor why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from nodeattrs.core.tree import ABSENT, Path, strict_key
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A path whose value is another than before. ABSENT stands for no value."""
+
+    path: Path
+    before: Any
+    after: Any
+
+    @property
+    def kind(self) -> str:
+        """One of "added", "changed", "removed"."""
+        return "added" if self.before is ABSENT else "removed" if self.after is ABSENT else "changed"
+
+
+def changes(before: Any, after: Any) -> list[Change]:
+    """The leaves in which two trees of plain data differ, those that are gone last.
+
+    A list counts as one leaf, since positions are not identities.
+
+    >>> from nodeattrs.core.tree import spell
+    >>> [(spell(one.path), one.kind) for one in changes({"a": {"b": 1, "c": 2}}, {"a": {"c": 3, "d": {"e": 4}}})]
+    [('a.c', 'changed'), ('a.d.e', 'added'), ('a.b', 'removed')]
+    """
+    return sorted(_compared(before, after, ()), key=lambda change: change.kind == "removed")
+
+
+def _compared(before: Any, after: Any, path: Path) -> Iterator[Change]:
+    old = before if isinstance(before, dict) else {}
+    new = after if isinstance(after, dict) else {}
+    if old or new:
+        if before is not ABSENT and not isinstance(before, dict):
+            yield Change(path, before, ABSENT)
+        if after is not ABSENT and not isinstance(after, dict):
+            yield Change(path, ABSENT, after)
+        for step in [*new, *(step for step in old if step not in new)]:
+            yield from _compared(old.get(step, ABSENT), new.get(step, ABSENT), (*path, step))
+    elif strict_key(before) != strict_key(after):
+        yield Change(path, before, after)

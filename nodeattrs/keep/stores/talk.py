@@ -1,0 +1,64 @@
+"""A conversation with a database, and the little SQL that all who take part in it share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+Question = tuple[Any, ...]
+"""A query, and its values."""
+
+
+class Talk(ABC):
+    """A conversation with the database, inside of one transaction."""
+
+    secret: bytes | None = None
+    """The key of the store's numbers, once it was asked for."""
+
+    @abstractmethod
+    def all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """The rows of a query; none of a statement that gives none."""
+
+    @abstractmethod
+    def answers(self, *questions: Question, last: bool = False) -> list[list[tuple[Any, ...]]]:
+        """The rows of several queries; where the database is far away, they go there together.
+
+        last: nothing else is asked, so that a look may end with it
+        """
+
+    @abstractmethod
+    def each(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """One statement for each of the rows."""
+
+    @abstractmethod
+    def among(self, column: str, numbers: Collection[Any]) -> tuple[str, Any]:
+        """A condition that a column is one of these, and its value."""
+
+    @abstractmethod
+    def found(self, sql: str, hashes: Collection[bytes], last: bool = False) -> list[tuple[Any, ...]]:
+        """The rows of a query that ends in "hash = ?", for each of the hashes. last: as in `answers`"""
+
+    @abstractmethod
+    def raised(self, name: str, *questions: Question) -> list[list[tuple[Any, ...]]]:
+        """A node, which is made unless it is there, and its next number. Of two who ask at once one waits.
+
+        questions: what is asked then; their rows follow
+        """
+
+
+def forget(talk: Talk, table: str, column: str, *others: str) -> None:
+    """Remove the rows whose value none of the *others* has."""
+    talk.all(f"DELETE FROM {table} WHERE {column} IN ({without(table, column, *others)})")
+
+
+def without(table: str, column: str, *others: str) -> str:
+    """SQL for the values of a column that none of the *others* has."""
+    # Not with NOT IN: PostgreSQL would go through all of the others for each row, once they are many.
+    return " EXCEPT ".join([f"SELECT {column} FROM {table}", *others])
+
+
+def nodes_in(talk: Talk) -> list[tuple[str, int]]:
+    """The nodes that have a revision, by name, each with its number in this store."""
+    rows = talk.all("SELECT name, id FROM node n WHERE EXISTS (SELECT 1 FROM revision r WHERE r.node = n.id)")
+    return sorted((name, node) for name, node in rows)

@@ -1,0 +1,234 @@
+"""Lists of a slot that somebody worked on in place, or that were united: who began them, who went on, what lives on.
+
+A list is one value and may be many people's: what one has set is in it, while others have moved it, put
+something beside it, or set a part of it anew. It knows no other slots than the two of a component.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from nodeattrs.core.claim import Claim
+from nodeattrs.core.origins import At, Origins
+from nodeattrs.core.tree import ABSENT, SCALARS, Absent, Path, dig
+from nodeattrs.node.history import Event
+from nodeattrs.node.ledger import Ledger
+from nodeattrs.node.maps import Whose, Worked, begun, each, last_word, setters, setters_in, steps, whose_at
+from nodeattrs.node.slots import COMPONENTS
+from nodeattrs.node.view import plain
+
+_LOWER = {one.recipe: one.file for one in COMPONENTS}
+READY = SCALARS | {Absent}
+"""What is shown as it is."""
+
+
+def shown(value: Any) -> Any:
+    """A value as a claim has it: plain, and nothing computed for it."""
+    return value if type(value) in READY else plain(value, False)
+
+
+@dataclass(frozen=True, slots=True)
+class Continued:
+    """A list that was worked on in place, or a part of one: what somebody had set there lives on in it.
+
+    slot:   the weaker slot whose word was gone on with, as it stands there now: a recipe works on the attribute
+            file's list. None where there is none
+    begun:  who set it first, and what it was then; several, where lists had united. The value is ABSENT where
+            nobody keeps it
+    steps:  those who worked on the list since, each line once, the last one last
+    events: what is no more than that in the history: such steps, and what they began with
+    """
+
+    slot: int | None
+    begun: tuple[Claim, ...]
+    steps: tuple[Claim, ...]
+    events: tuple[Event, ...]
+
+
+def continued(ledger: Ledger, slot: int, path: Path) -> Continued | None:
+    """Who began, and who went on with, the list that a slot has at *path*, or with the one that *path* leads into.
+
+    None where nobody worked on one in place, or nobody since that part was set.
+    cost: the depth of the path, and the history of the list
+    """
+    work = work_at(ledger, slot, path)
+    return None if work is None else work.continued
+
+
+def work_at(ledger: Ledger, slot: int, path: Path) -> Work | None:
+    """The list on the way of a path that a slot has from several, or that was worked on; None where there is none."""
+    for depth in range(len(path) + 1):
+        whose, value = whose_at(ledger.trees[slot], path[:depth])
+        if isinstance(whose, list) and isinstance(value, list):
+            return Work(ledger, slot, path, depth, whose)
+    return None
+
+
+@dataclass(frozen=True)
+class Work:
+    """A list that a slot has and that was united or worked on in place, and what of it a path leads to.
+
+    depth: where on the path the list stands
+    now:   who set its elements, and who worked on it
+    """
+
+    ledger: Ledger
+    slot: int
+    path: Path
+    depth: int
+    now: list[Origins]
+
+    @property
+    def at(self) -> Path:
+        """The path of the list."""
+        return self.path[: self.depth]
+
+    @cached_property
+    def states(self) -> list[_State]:
+        """What stands and stood there, in this slot and the weaker one; the newest first."""
+        return list(_states(self.ledger, self.slot, self.at))
+
+    @cached_property
+    def taken(self) -> _State | None:
+        """What the weaker slot has, or had, that this one went on with."""
+        if not isinstance(self.now, Worked):
+            return None
+        found = (one for one in self.states if begun(one.whose) == self.now.begun)
+        return next((one for one in found if _goes_on(one, self.now, self.slot)), None)
+
+    @cached_property
+    def continued(self) -> Continued | None:
+        """Who began and who went on; None where nobody did since a part was set."""
+        if not isinstance(self.now, Worked):
+            return None
+        return self._list(self.now) if self.depth == len(self.path) else self._part(self.now)
+
+    @cached_property
+    def lives(self) -> bool:
+        """Whether a part is asked for, or something is left of what the list began with, or was taken over as.
+
+        An empty list lives on until somebody begins anew: nothing was taken out of it.
+        """
+        early = steps(self.taken.whose) if self.taken is not None else ()
+        is_left = not {setter.source for setter in self._left}.isdisjoint((*begun(self.now), *early))
+        return is_left or self.depth < len(self.path) or self._first().value == []
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """What is no more than this work in the history: what had nothing there, or what lives on."""
+        return tuple(one.event for one in self.states if one.event is not None and self._lives_on(one))
+
+    def took_over(self, claim: Claim, own: Path, path: Path) -> bool:
+        """Whether a claim of the weaker slot lives on here: the list that was taken over, or what it has there."""
+        taken = self.taken
+        if taken is None or taken.event is not None or claim.rank != taken.slot or own[: self.depth] != self.at:
+            return False
+        rest = own[self.depth :]
+        is_part = claim.path == path and bool(rest)
+        return self._has(setters_in(taken.value, taken.whose, rest, self.at), rest) if is_part else self.lives
+
+    @cached_property
+    def _left(self) -> set[At]:
+        return {setter for one in self.now for setter in setters(one, ())}
+
+    def _first(self) -> _State:
+        found = (one for one in self.states if begun(one.whose) == begun(self.now))
+        return next((one for one in found if not steps(one.whose)), _State(self.slot, self.now, ABSENT, None))
+
+    def _lives_on(self, state: _State) -> bool:
+        rest = self.path[self.depth :]
+        if not isinstance(state.value, list):
+            return False
+        those = {setter for one in each(state.whose, self.at, len(state.value)) for setter in setters(one, ())}
+        if those and those <= self._left:
+            return True
+        is_step = state is self.taken or (state.event is not None and state.event.by in steps(self.now))
+        if not is_step or begun(state.whose) != begun(self.now):
+            return bool(rest) and setters_in(state.value, state.whose, rest, self.at) == self._setters
+        if not rest:
+            return self.lives or last_word(state.whose) in {one.source for one in self._left}
+        is_there = dig(state.value, rest) is not ABSENT
+        return not is_there or self._has(setters_in(state.value, state.whose, rest, self.at), rest)
+
+    @cached_property
+    def _setters(self) -> list[At]:
+        tree = self.ledger.trees[self.slot]
+        return setters_in(tree, tree.origin, self.path)
+
+    def _has(self, those: list[At], rest: Path) -> bool:
+        """Whether the list has what those set, there or at another index."""
+        return _set_so(self.ledger.trees[self.slot], self.at, rest, those)
+
+    def _list(self, now: Worked) -> Continued:
+        taken, first = self.taken, self._first()
+        slot = None if taken is None or taken.event else taken.slot
+        claims = (_claim(self.ledger, first.slot, At(one, self.path), self.path, first.value) for one in now.begun)
+        return Continued(slot, tuple(claims), self._workers(now, 0), self.events)
+
+    def _part(self, now: Worked) -> Continued | None:
+        since = max((now.steps.index(one.source) + 1 for one in self._setters if one.source in now.steps), default=0)
+        if since == len(now.steps):
+            return None
+        lower, rest = _LOWER.get(self.slot, self.slot), self.path[self.depth :]
+        is_lower = lower != self.slot and _set_so(self.ledger.trees[lower], self.at, rest, self._setters)
+        value, slot = dig(self.ledger.trees[self.slot], self.path), lower if is_lower else self.slot
+        claims = (_claim(self.ledger, slot, one, self.path, value) for one in self._setters)
+        return Continued(lower if is_lower else None, tuple(claims), self._workers(now, since), self.events)
+
+    def _workers(self, now: Worked, since: int) -> tuple[Claim, ...]:
+        """Those who worked on the list, each in his slot: the first of them in the one it was taken over from."""
+        early, lower = (0, 0) if self.taken is None else (len(steps(self.taken.whose)), self.taken.slot)
+        return tuple(
+            _claim(self.ledger, lower if index < early else self.slot, At(number, self.at), self.at)
+            for index, number in enumerate(now.steps[since:], since)
+        )
+
+
+def _set_so(tree: Any, at: Path, rest: Path, those: list[At]) -> bool:
+    """Whether the list at *at* has what those set, there or where elements on the way have other indexes."""
+    return any(setters_in(tree, tree.origin, (*at, *way)) == those for way in _ways(dig(tree, at), rest))
+
+
+def _ways(value: Any, rest: Path) -> Iterator[Path]:
+    if not rest:
+        yield ()
+        return
+    steps = range(len(value)) if isinstance(value, list) and type(rest[0]) is int else rest[:1]
+    for step in steps:
+        below = dig(value, (step,))
+        yield from ((step, *way) for way in _ways(below, rest[1:]) if below is not ABSENT)
+
+
+class _State(NamedTuple):
+    """A list that a slot has, or had: who set it, and the event that ended it."""
+
+    slot: int
+    whose: Whose
+    value: Any
+    event: Event | None
+
+
+def _states(ledger: Ledger, slot: int, path: Path) -> Iterator[_State]:
+    """What stands and stood at a path in a slot, and before it in the one that it goes on with; the newest first."""
+    for one in dict.fromkeys((_LOWER.get(slot, slot), slot)):
+        whose, value = whose_at(ledger.trees[one], path)
+        if isinstance(value, list):
+            yield _State(one, whose, value, None)
+        chronicle = ledger.history.get(path, {}).get((one, False))
+        for event in reversed(chronicle.events()) if chronicle is not None else ():
+            if event.what == "overwritten":
+                yield _State(one, event.whose, event.value, event)
+
+
+def _goes_on(state: _State, now: Worked, slot: int) -> bool:
+    """Whether the work on a list went on with that one of the weaker slot, with all the work on it there."""
+    early = steps(state.whose)
+    return state.slot != slot and early == now.steps[: len(early)]
+
+
+def _claim(ledger: Ledger, slot: int, setter: At, path: Path, value: Any = ABSENT) -> Claim:
+    origin, mark = ledger.marks.place(setter)
+    return Claim(path, value if value is ABSENT else shown(value), slot, origin, mark.verb)

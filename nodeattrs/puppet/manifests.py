@@ -1,0 +1,109 @@
+"""What a manifest declares, and which keys it looks up, as far as its text says.
+
+A look at marks, strings and brackets: no parser of Puppet's language. What is computed is a pattern that may fit any
+key. It knows no hierarchy.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_LONGEST = 5_000
+"""Signs of a string or a remark: what is longer is not seen as one, and costs no more than that."""
+
+_NAME = r"[a-z]\w*(?:::[a-z]\w*)*"
+_TOKENS = re.compile(
+    rf"""(?P<skip>\#[^\n]*|/\*.{{0,{_LONGEST}}}?\*/)
+      | (?P<heredoc>@\(\s*"?(?P<tag>[^):/"\n]+)"?[^)\n]*\).{{0,{_LONGEST}}}?^[ \t]*(?:\|[ -]*|-[ ]*)?(?P=tag)[ \t]*$)
+      | (?P<text>'(?:[^'\\]|\\.){{0,{_LONGEST}}}'|"(?:[^"\\]|\\.){{0,{_LONGEST}}}")
+      | (?P<regex>(?<=[\[(,~])\s*/(?:[^/\\\n]|\\.)+/)
+      | \bclass\s+(?:::)?(?P<class>{_NAME})
+      | (?P<variable>\$(?:::)?\w[\w:]*)
+      | (?P<open>[(\[{{])
+      | (?P<close>[)\]}}])""",
+    re.VERBOSE | re.DOTALL | re.MULTILINE,
+)
+_QUOTED = re.compile(r"""'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)\"""")
+_COMPUTED = re.compile(r"[$#%]\{[^}\n]*\}|\$[\w:]+")
+_LOOKUP = re.compile(
+    r"""\b(?P<word>lookup|hiera(?:_array|_hash|_include)?)\b\s*(?:\(\s*)?(?:\{\s*)?
+        (?:['"]?name['"]?\s*=>\s*)?(?P<quote>['"])(?P<key>[\w:.-]+)(?P=quote)(?=(?P<rest>[^\n]*))""",
+    re.VERBOSE,
+)
+_ALONE = re.compile(r"\s*(?:\)|,\s*[A-Z]\w*\s*\)|$)")
+
+
+class PuppetClass(NamedTuple):
+    """A class, and the line of each of its parameters."""
+
+    name: str
+    line: int
+    parameters: dict[str, int]
+
+
+def classes_in(text: str) -> Iterator[PuppetClass]:
+    """The classes that a manifest declares. cost: one look at the text
+
+    >>> [one.parameters for one in classes_in("class a::b (String $x = ')', Array[Integer] $y) { $z = 1 }")]
+    [{'x': 1, 'y': 1}]
+    """
+    found: PuppetClass | None = None
+    depth = 0
+    for token in _TOKENS.finditer(text):
+        kind = token.lastgroup if token.lastgroup != "tag" else "heredoc"
+        if kind == "class":
+            if found is not None:
+                yield found
+            found, depth = PuppetClass(token["class"], _line(text, token.start("class")), {}), 0
+        elif found is None:
+            continue
+        elif kind == "variable" and depth == 1:
+            found.parameters.setdefault(token["variable"].lstrip("$:"), _line(text, token.start()))
+        elif kind == "open" and depth == 0 and token["open"] != "(":
+            yield found  # the body begins: whatever parameters there are have come
+            found = None
+        elif kind in ("open", "close"):
+            depth += 1 if kind == "open" else -1
+            if depth == 0:
+                yield found
+                found = None
+    if found is not None:
+        yield found
+
+
+def _line(text: str, offset: int) -> int:
+    return text.count("\n", 0, offset) + 1
+
+
+class LookedUp(NamedTuple):
+    """A key that a text looks up. merged: whether more is asked of it than its first value"""
+
+    key: str
+    merged: bool
+
+
+def lookups_in(text: str) -> Iterator[LookedUp]:
+    """The keys that a text looks up in so many words.
+
+    >>> [*lookups_in("lookup('a::b') hiera_hash('c') lookup('d', Hash, 'deep')")]
+    [LookedUp(key='a::b', merged=False), LookedUp(key='c', merged=True), LookedUp(key='d', merged=True)]
+    """
+    for found in _LOOKUP.finditer(text):
+        alone = found["word"] in ("lookup", "hiera") and _ALONE.match(found["rest"])
+        yield LookedUp(found["key"], not alone)
+
+
+def computed_in(text: str) -> Iterator[list[str]]:
+    """What strings with variables in them may come to, where they look like keys: what stands around the variables.
+
+    >>> [*computed_in('lookup("profile::${name}::port")')]
+    [['profile::', '::port']]
+    """
+    for found in _QUOTED.finditer(text):
+        written = found[2] or ""
+        if "::" in written and _COMPUTED.search(written):
+            parts = _COMPUTED.split(written)
+            if any(re.fullmatch(r"[\w:.-]+", part) and part.strip(":") for part in parts):
+                yield parts

@@ -1,0 +1,365 @@
+"""What a change changes: as text, as data, as Markdown for a pull request, and as findings.
+
+Equal changes stand together, in an order that depends on nothing but the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from nodeattrs.changes.comparing import NO_ANSWER, SECRET, Value
+from nodeattrs.changes.hunks import Line
+from nodeattrs.changes.impact import Asked, Group, Impact, Silent
+from nodeattrs.core.tree import Path, parse
+from nodeattrs.errors import NodeattrsError
+from nodeattrs.reports.findings import Finding
+from nodeattrs.reports.screen import Screen, cut, printable
+from nodeattrs.reports.values import on_one_line
+
+_NOUNS = {"folds": "fold", "cloud-init": "set", "catalogs": "catalog"}
+_SHOWN, _LISTED = 6, 40
+_WIDEST = 70
+MOST = 60_000
+"""Characters of Markdown: a comment on a pull request holds a few more."""
+
+
+class Pattern:
+    """Paths that somebody means: `apache2.**`, `*.port`; of resources `File[/etc/*].content`.
+
+    >>> Pattern("apache2.**").fits(("apache2", "tls", "port")), Pattern("*.port").fits(("app", "x", "port"))
+    (True, False)
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        try:
+            self._steps: Path | None = parse(text)
+        except NodeattrsError:
+            self._steps = None  # as a resource is spelled
+
+    def fits(self, path: Path) -> bool:
+        """Whether a path is meant."""
+        whole = ".".join(map(str, path))
+        plainly = self.text.replace("[", "[[]")
+        if (fnmatchcase(whole, plainly) and "*" not in self.text) or ("[" in self.text and fnmatchcase(whole, plainly)):
+            return True
+        return self._steps is not None and _fits(self._steps, path)
+
+
+def _fits(steps: Sequence[Any], path: Sequence[Any]) -> bool:
+    if not steps:
+        return not path
+    if steps[0] == "**":
+        return any(_fits(steps[1:], path[at:]) for at in range(len(path) + 1))
+    return bool(path) and fnmatchcase(str(path[0]), str(steps[0])) and _fits(steps[1:], path[1:])
+
+
+@dataclass(frozen=True)
+class ImpactReport:
+    """An answer, and what of it counts.
+
+    ignored: how many groups were passed over
+    failing: patterns of paths that must not change
+    most:    how many nodes may have a change, or None
+    """
+
+    found: Impact
+    ignored: int = 0
+    failing: Sequence[Pattern] = ()
+    most: int | None = None
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether something changes that must not, or too many change."""
+        return any(map(self._fails, self.found.groups)) or (
+            self.most is not None and len(self.found.subjects) > self.most
+        )
+
+    def _fails(self, group: Group) -> bool:
+        return group.sign == "broken" or any(one.fits(group.path) for one in self.failing)
+
+    # --- as data
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as data; a secret is null, and that it is another one is noted."""
+        found = self.found
+        return {
+            "version": 1,
+            "before": found.before,
+            "after": found.after,
+            "files": list(found.files),
+            "refused": self.is_refused,
+            "ignored": self.ignored,
+            "asked": list(map(_asked_data, found.asked)),
+            "changes": [_group_data(one, self._fails(one)) for one in found.groups],
+            "changes_nothing": [
+                {
+                    **_line_data(one.line),
+                    "dialect": one.dialect,
+                    "path": _spelled(one.path),
+                    "overridden_by": list(one.by),
+                    "subjects": one.subjects,
+                }
+                for one in found.silent
+            ],
+            "notes": list(found.notes),
+        }
+
+    # --- as text
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """What changes, group by group; then what changes nothing, and what was done."""
+        yield screen.paint(printable(self._head()), "strong")
+        for group in self.found.groups:
+            yield ""
+            yield from self._group(group, screen)
+        if self.found.silent:
+            yield ""
+            yield "lines that change nothing"
+            for one in self.found.silent:
+                yield from screen.wrapped(printable(_silence(one)), "      ", "  ")
+        yield ""
+        for text in (*self._done(), *self.found.notes):
+            yield from screen.wrapped(printable(text), "  ", "")
+
+    def _group(self, group: Group, screen: Screen) -> Iterator[str]:
+        places = screen.paint(printable(_because(group)), "faint")
+        yield f"{screen.paint(_sign(group), _style(group))} {printable(_title(group))}  {places}"
+        if group.kind == NO_ANSWER:
+            yield from screen.wrapped(printable(_failure(group)), "      ", "    ")
+        else:
+            yield from screen.wrapped(f"{_shown(group.before)} -> {_shown(group.after)}", "      ", "    ")
+        yield from screen.wrapped(printable(_names(group.subjects, _SHOWN)), "      ", "    ")
+
+    def _head(self) -> str:
+        found = self.found
+        files = (
+            f"{len(found.files)} file{'s' * (len(found.files) != 1)} {'differ' if len(found.files) != 1 else 'differs'}"
+        )
+        return f"{found.before} -> {found.after}: {files}, {self._counted()}"
+
+    def _counted(self) -> str:
+        if not self.found.groups and not self.found.subjects:
+            return "nothing changes"
+        parts = []
+        for one in self.found.asked:
+            changed = {name for group in self.found.groups if group.dialect == one.dialect for name in group.subjects}
+            if changed:
+                parts.append(f"{len(changed)} of {_many(one.known, one.dialect)} change ({one.dialect})")
+            parts += [
+                f"{_many(len(names), one.dialect)} {word}"
+                for word, names in (("added", one.added), ("removed", one.removed))
+                if names
+            ]
+        return ", ".join(parts)
+
+    def _done(self) -> Iterator[str]:
+        if self.ignored:
+            yield f"{self.ignored} change{'s' * (self.ignored != 1)} passed over by --ignore"
+        for one in self.found.asked:
+            yield _work(one)
+            yield from (
+                f"{one.dialect}: {word}: {_names(names, _SHOWN)}"
+                for word, names in (("added", one.added), ("removed", one.removed))
+                if names
+            )
+            if one.bare:
+                yield f"{one.dialect}: no facts are known of {_many(one.bare, one.dialect)}: --facts or --platform"
+            if one.unanswered:
+                name, why = next(iter(sorted(one.unanswered.items())))
+                who, first = _many(len(one.unanswered), one.dialect), why.splitlines()[0]
+                yield f"{one.dialect}: {who} cannot be resolved on either side: {name}: {first}"
+
+    # --- for a pull request
+
+    def markdown(self) -> str:
+        """The same for a pull request: a fold for each group, and no more than a comment holds."""
+        parts = [f"**{_marked(self.found.before)} → {_marked(self.found.after)}**: {self._counted()}", ""]
+        left = MOST - sum(map(len, parts)) - 2_000
+        for number, group in enumerate(self.found.groups):
+            block = "\n".join(self._folded(group))
+            left -= len(block) + 1
+            if left < 0:
+                parts += [f"... and {len(self.found.groups) - number} more changes, which are too many for here", ""]
+                break
+            parts.append(block)
+        if self.found.silent:
+            rows = [f"- {_marked(_silence(one))}" for one in self.found.silent]
+            parts += [
+                "<details><summary>lines that change nothing</summary>",
+                "",
+                *rows[:_LISTED],
+                "",
+                "</details>",
+                "",
+            ]
+        notes = [text for text in (*self._done(), *self.found.notes) if text]
+        return "\n".join([*parts, *(f"<sub>{_plainly(cut(text, 400))}</sub>  " for text in notes[:_LISTED]), ""])
+
+    def _folded(self, group: Group) -> Iterator[str]:
+        sign = "❗ " if self._fails(group) else ""
+        yield f"<details><summary>{sign}{_plainly(_title(group))}: {_plainly(self._short(group))}</summary>"
+        yield ""
+        yield f"because of {_marked(_because(group))}" if group.lines else f"{_plainly(_because(group))}"
+        yield ""
+        if group.kind != NO_ANSWER:
+            yield f"- before: {_marked(cut(_shown(group.before), 2_000))}"
+            yield f"- after: {_marked(cut(_shown(group.after), 2_000))}"
+            yield ""
+        yield _plainly(_names(group.subjects, _LISTED))
+        yield ""
+        yield "</details>"
+        yield ""
+
+    def _short(self, group: Group) -> str:
+        if group.kind == NO_ANSWER:
+            return cut(_failure(group), 200)
+        return f"{cut(_shown(group.before), _WIDEST)} → {cut(_shown(group.after), _WIDEST)}"
+
+    # --- as findings
+
+    def findings(self) -> Iterator[Finding]:
+        """One for each line that changes something, each change of a group, and each line that changes nothing."""
+        for group in self.found.groups:
+            fails = self._fails(group)
+            code = "NA0462" if group.sign == "broken" else "NA0461"
+            text = _failure(group) if group.kind == NO_ANSWER else f"{_shown(group.before)} -> {_shown(group.after)}"
+            message = f"{_title(group)}: {cut(text, 400)}"
+            for line in group.lines[:1] or (None,):
+                file, number = (line.file, line.line) if line is not None else (None, None)
+                more = tuple(f"and {one}" for one in group.lines[1:])
+                details = (*more, _names(group.subjects, _SHOWN))
+                yield Finding(code, "error" if fails else "note", message, file, number, details=details)
+        for one in self.found.silent:
+            yield Finding("NA0463", "note", _silence(one, place=False), one.line.file, one.line.line)
+
+
+# --- words
+
+
+def _many(count: int, dialect: str) -> str:
+    return f"{count} {_NOUNS.get(dialect, 'node')}{'s' * (count != 1)}"
+
+
+def _title(group: Group) -> str:
+    who = _many(len(group.subjects), group.dialect)
+    if group.kind != NO_ANSWER:
+        return f"{who}: {group.spelled}"
+    words = {"broken": "can no longer be resolved", "mended": "can be resolved now"}
+    return f"{who}: {words.get(group.sign, 'cannot be resolved for another reason')}"
+
+
+def _failure(group: Group) -> str:
+    shown = group.after if group.after.is_there else group.before
+    return " ".join(str(shown.data).split("\n")[0].split())
+
+
+def _because(group: Group) -> str:
+    if group.unsteady:
+        return "(another answer each time it is asked)"
+    return ", ".join(map(str, group.lines)) or "(no single line)"
+
+
+def _sign(group: Group) -> str:
+    return {"added": "+", "removed": "-", "broken": "!", "mended": "+"}.get(group.sign, "~")
+
+
+def _style(group: Group) -> str:
+    return {"broken": "error", "mended": "added"}.get(group.sign, group.sign)
+
+
+def _shown(value: Value) -> str:
+    if not value.is_there:
+        return "(not set)"
+    if value.is_secret and value.data == {SECRET: "withheld"}:
+        return "(a secret)"
+    text = str(value.data).split("\n")[0] if value.is_failed else on_one_line(value.data)
+    return cut(printable(text), 500)
+
+
+def _names(names: Sequence[str], most: int) -> str:
+    shown = [name or "(nobody in particular)" for name in names[:most]]
+    return ", ".join(shown) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def _silence(one: Silent, place: bool = True) -> str:
+    who = "everybody who reads it" if one.subjects == 1 else f"all {_many(one.subjects, one.dialect)} that read it"
+    where = f"{one.line} " if place else ""
+    by = f"{', '.join(one.by[:3])}{' and others' if len(one.by) > 3 else ''}"
+    return f"{where}{_spelled(one.path)}: overridden on {who} by {by}"
+
+
+def _work(one: Asked) -> str:
+    many = f"{one.dialect}: {_many(one.known, one.dialect)}"
+    if one.sampled is not None:
+        many += f", a sample of {one.sampled}"
+    if one.left:
+        many += f"; interrupted: {one.left} not asked"
+    passed = f"one whole pass over {one.passed} before, to note what they read; " if one.passed else ""
+    kept = f"{one.kept} known to read the same; " if one.kept else ""
+    return f"{many}; {passed}{kept}{one.both} asked on both sides"
+
+
+def _spelled(path: Path) -> str:
+    return ".".join(map(str, path))
+
+
+def _marked(text: str) -> str:
+    """Text that Markdown leaves as it is."""
+    return f"`{printable(text).replace('`', chr(0x2019)).replace('|', chr(0x2223))}`"
+
+
+def _plainly(text: str) -> str:
+    """Text in which Markdown and HTML find nothing of theirs."""
+    text = printable(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return "".join(f"\\{sign}" if sign in "\\`*_[]|~#" else sign for sign in text)
+
+
+# --- data
+
+
+def _line_data(line: Line) -> dict[str, Any]:
+    return {"file": line.file, "line": line.line, "gone": line.is_gone}
+
+
+def _group_data(group: Group, fails: bool) -> dict[str, Any]:
+    return {
+        "dialect": group.dialect,
+        "kind": group.kind,
+        "path": "" if group.kind == NO_ANSWER else group.spelled,
+        "steps": [] if group.kind == NO_ANSWER else list(group.path),
+        "change": group.sign,
+        **{
+            side: _value_data(value)
+            for side, value in (("before", group.before), ("after", group.after))
+            if value.is_there
+        },
+        "because": [_line_data(line) for line in group.lines],
+        "tried": group.tried,
+        "unsteady": group.unsteady,
+        "refused": fails,
+        "subjects": list(group.subjects),
+    }
+
+
+def _value_data(value: Value) -> dict[str, Any]:
+    return {"value": value.data, "secret": value.is_secret, "failed": value.is_failed}
+
+
+def _asked_data(one: Asked) -> dict[str, Any]:
+    return {
+        "dialect": one.dialect,
+        "subjects": one.known,
+        "sample_of": one.sampled,
+        "passed_over_before": one.passed,
+        "reads_known": one.kept,
+        "asked_on_both_sides": one.both,
+        "not_asked": one.left,
+        "without_facts": one.bare,
+        "added": list(one.added),
+        "removed": list(one.removed),
+        "unanswered": [{"subject": name, "error": why} for name, why in sorted(one.unanswered.items())],
+    }

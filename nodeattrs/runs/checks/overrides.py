@@ -1,0 +1,133 @@
+"""Values that are always overridden, equal to what they override, or of another shape than what lies below them.
+
+It reads stacks. A value is judged on every node that has its layer, and where cookbooks might decide otherwise it is
+not judged at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import ABSENT, Path, spell, strict_key
+from nodeattrs.errors import DocumentError
+from nodeattrs.runs.checks.stacks import Layer, Stack
+
+
+class _Leaf(NamedTuple):
+    layer: Layer
+    path: Path
+    value: Any
+
+
+def overrides(stacks: Sequence[Stack]) -> Iterator[DocumentError]:
+    """What is always overridden, and what is equal to what it overrides, on every one of these nodes.
+
+    cost: for each node a look at each leaf in each of its layers
+    """
+    hidden: dict[tuple[int, Path], list[Origin | None]] = {}
+    equal: dict[tuple[int, Path], list[Origin | None]] = {}
+    leaves: dict[tuple[int, Path], _Leaf] = {}
+    for stack in stacks:
+        for index, layer in enumerate(stack.layers):
+            for path, value in layer.leaves.items():
+                leaf, key = _Leaf(layer, path, value), (id(layer.tree), path)
+                leaves.setdefault(key, leaf)
+                hidden.setdefault(key, []).append(_overrider(leaf, stack, index))
+                equal.setdefault(key, []).append(_same_below(leaf, stack, index))
+    for key, leaf in leaves.items():
+        if all(hidden[key]):
+            yield _finding("always-overridden", leaf, "is overridden on every node that has it", hidden[key])
+        elif all(equal[key]):
+            yield _finding("equal-to-overridden", leaf, "is equal to what it overrides", equal[key])
+
+
+def _finding(kind: str, leaf: _Leaf, message: str, others: Iterable[Origin | None]) -> DocumentError:
+    by = "by" if kind == "always-overridden" else "the same value:"
+    places = list(dict.fromkeys(f"{by} {one.place or one} ({one.who})" for one in others if one))
+    places = places[:3] + [f"and {len(places) - 3} more"] * (len(places) > 3)
+    return located(kind, leaf.layer, leaf.path, f"{spell(leaf.path)} {message}", details=places)
+
+
+def located(kind: str, layer: Layer, path: Path, message: str, **facts: Any) -> DocumentError:
+    """A warning at the place where a layer sets a path; its own path is that in the document."""
+    at = layer.origin(path)
+    inside = layer.locator.under if hasattr(layer.locator, "under") else ()
+    return DocumentError(
+        message, file=at.file, line=at.line, column=at.column, path=(*inside, *path), kind=kind, **facts
+    )
+
+
+def _overrider(leaf: _Leaf, stack: Stack, index: int) -> Origin | None:
+    """Who overrides a leaf by another value; None where nobody does, a list joins it, or a cookbook might remove it."""
+    if "rm" in stack.unknown:
+        return None
+    for upper in stack.layers[:index]:
+        found = upper.meets(leaf.path)
+        if found is ABSENT or found is None or (found == {} and isinstance(found, Mapping)):
+            continue
+        if isinstance(found, list) and isinstance(leaf.value, list) and upper.joins == leaf.layer.joins:
+            continue
+        return None if strict_key(found) == strict_key(leaf.value) else upper.origin(leaf.path)
+    return None
+
+
+def _same_below(leaf: _Leaf, stack: Stack, index: int) -> Origin | None:
+    """Who sets the same value next below a leaf."""
+    for lower in stack.layers[index + 1 :]:
+        found = lower.meets(leaf.path)
+        if found is ABSENT:
+            continue
+        if found is None or isinstance(found, Mapping) or not stack.is_certain(leaf.layer, lower):
+            return None
+        joined = isinstance(found, list) and lower.joins == leaf.layer.joins
+        if strict_key(found) != strict_key(leaf.value) or (joined and _repeats(found)):
+            return None
+        # A parent that is no map may be equal by chance.
+        return lower.origin(leaf.path) if leaf.path in lower.leaves else None
+    return None
+
+
+def _repeats(found: list[Any]) -> bool:
+    return len({repr(strict_key(one)) for one in found}) < len(found)
+
+
+# --- shapes
+
+
+def type_changes(stacks: Iterable[Stack]) -> Iterator[DocumentError]:
+    """Maps below or above what is none: one hides the other whole.
+
+    cost: for each stack a look at each key of each pair of layers, each pair once
+    """
+    seen: set[tuple[int, int]] = set()
+    for stack in stacks:
+        for index, upper in enumerate(stack.layers):
+            for lower in stack.layers[index + 1 :]:
+                pair = (id(upper.tree), id(lower.tree))
+                if pair not in seen and upper.tree and lower.tree:
+                    seen.add(pair)
+                    yield from _changes(upper, lower)
+
+
+def _changes(upper: Layer, lower: Layer) -> Iterator[DocumentError]:
+    left: list[tuple[Path, Mapping[Any, Any], Mapping[Any, Any]]] = [((), upper.tree, lower.tree)]
+    while left:
+        path, one, other = left.pop()
+        for key in one.keys() & other.keys():
+            above, below, here = one[key], other[key], (*path, key)
+            maps = isinstance(above, Mapping), isinstance(below, Mapping)
+            if all(maps):
+                left.append((here, above, below))
+            elif any(maps) and None not in (above, below) and {} not in (above, below):
+                place = lower.origin(here)
+                message = f"{spell(here)} is {shape(above)} here, and {shape(below)} where it is overridden"
+                detail = f"{place.place or place} ({place.who})"
+                yield located("type-change", upper, here, message, details=[detail])
+
+
+def shape(value: Any) -> str:
+    """What a value is, in words: "a map", "a list", "text"."""
+    kinds = {dict: "a map", list: "a list", str: "text", bool: "true or false"}
+    return kinds.get(type(value), "a map" if isinstance(value, Mapping) else "a number")

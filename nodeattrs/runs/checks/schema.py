@@ -1,0 +1,152 @@
+"""A JSON Schema for the attributes of nodes: what does not fit, at the line that set it.
+
+The schema is the file of `[schema] attributes` in nodeattrs.toml, else schema/attributes.json or .yaml. It is asked
+of what documents set on a node. Cookbooks do not run, so what is missing is a finding only on a node that has none,
+and a value only where no cookbook may override it. Values are not shown: a schema may be about secrets.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import Path, spell
+from nodeattrs.errors import DocumentError, NodeattrsError, missing_extra
+from nodeattrs.node.intake import Intake
+from nodeattrs.node.node import Node
+from nodeattrs.runs.checks.stacks import Stack
+from nodeattrs.runs.expansion import layers_of, take_layers
+from nodeattrs.runs.repository import Repository
+from nodeattrs.texts.documents import Document
+from nodeattrs.texts.patterns import BadPattern, expression
+
+_USUAL = ("schema/attributes.json", "schema/attributes.yaml")
+_OF_WHAT_IS_MISSING = ("required", "minProperties", "dependentRequired", "minItems", "contains", "not", "oneOf", "if")
+"""Words that what a cookbook sets besides might satisfy, or break."""
+
+
+def schema_of(repository: Repository) -> Document | None:
+    """The schema of a repository; None where it has none. raises: DocumentError"""
+    named = repository.config.schema
+    paths = [named] if named else [one for one in _USUAL if (repository.root / one).is_file()]
+    return repository.document(pathlib.Path(repository.root / paths[0])) if paths else None
+
+
+def against_schema(repository: Repository, stacks: list[Stack]) -> Iterator[NodeattrsError]:
+    """What the attributes of these nodes have that the schema does not allow, each place once."""
+    schema = schema_of(repository)
+    if schema is None:
+        return
+    validator = _validator(schema)
+    if isinstance(validator, DocumentError):
+        yield validator
+        return
+    seen: set[tuple[object, ...]] = set()
+    for stack in stacks:
+        node = _node(repository, stack)
+        for fault in _faults(validator, node, schema):
+            for found in [fault] if isinstance(fault, DocumentError) else _findings(fault, stack, node, schema):
+                place = (found.file, found.line, found.column, found.details)
+                if place not in seen:  # one line serves many nodes
+                    seen.add(place)
+                    yield found
+
+
+def _validator(schema: Document) -> Any:
+    """What judges a tree by a schema, or the error that says why nothing can. raises: MissingExtra"""
+    try:
+        import jsonschema
+        from referencing import Registry
+    except ImportError as error:
+        raise missing_extra("jsonschema", "schema", "checking a schema") from error
+    if not isinstance(schema.tree, (dict, bool)):
+        return schema.error("is no JSON Schema: it is a map")
+    validator_of = jsonschema.validators.validator_for(schema.tree, default=jsonschema.Draft202012Validator)
+    try:
+        validator_of.check_schema(schema.tree)
+    except jsonschema.SchemaError as error:
+        return schema.error(f"is no JSON Schema: {error.message[:200]}", tuple(error.absolute_path))
+    for path, pattern in _patterns(schema.tree):
+        if not _is_quick(pattern):
+            return schema.error("a pattern that may take too long", path)
+    # Nothing is fetched: a reference leads to the schema itself, or nowhere.
+    return validator_of(schema.tree, registry=Registry())
+
+
+def _faults(validator: Any, node: Node, schema: Document) -> Iterator[Any]:
+    """What does not fit; or the error that a reference leads nowhere."""
+    from referencing.exceptions import Unresolvable
+
+    try:
+        yield from validator.iter_errors(node.to_dict())
+    except Unresolvable as error:
+        yield schema.error(f"a reference leads nowhere: {error.ref}")
+    except RecursionError:
+        yield schema.error("the schema leads back to itself")
+
+
+def _patterns(tree: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    for key, value in tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ():
+        if key == "pattern" and isinstance(value, str):
+            yield (*path, key), value
+        elif key == "patternProperties" and isinstance(value, dict):
+            yield from (((*path, key, pattern), pattern) for pattern in value)
+        yield from _patterns(value, (*path, key))
+
+
+def _is_quick(pattern: str) -> bool:
+    try:
+        found = expression(pattern)
+    except BadPattern:
+        return False
+    return found.tries is not None and found.tries.is_quick
+
+
+def _node(repository: Repository, stack: Stack) -> Node:
+    """A node as its documents describe it."""
+    file = repository.node_document(stack.node)
+    if file is None:
+        return Node(stack.node)
+    config = repository.config
+    node = Node(stack.node, environment=file.environment or config.environment or "_default", rules=config.merge)
+    node.run_list = file.run_list
+    layers = layers_of(node.run_list, repository.role, repository.environment, node.environment, (), config.merge)
+    take_layers(node, layers)
+    Intake(node).normal(file.normal, file.locator_of("normal"))
+    return node
+
+
+def _findings(fault: Any, stack: Stack, node: Node, schema: Document) -> Iterator[DocumentError]:
+    if fault.validator in _OF_WHAT_IS_MISSING and stack.cookbooks:
+        return
+    line, _ = schema.place(tuple(fault.absolute_schema_path))
+    wanted = f"{fault.validator}: {fault.validator_value!r}"
+    details = [f"{schema.file}:{line} wants {wanted if len(wanted) <= 120 else fault.validator}"]
+    for path in _paths(fault):
+        claim = node.trace(path).winner if path else None
+        if claim is not None and not stack.is_unknown_above(claim.rank):
+            at, who = claim.origin, f" on {stack.node}"
+        elif not path:
+            at, who = Origin("node", stack.node, f"nodes/{stack.node}.json"), ""
+        else:
+            continue
+        message = f"{spell(path) if path else f'node {stack.node}'} does not fit the schema{who}"
+        yield DocumentError(
+            message, file=at.file, line=at.line, column=at.column, details=details, kind="against-schema"
+        )
+
+
+def _paths(fault: Any) -> Iterator[Path]:
+    """What is wrong: the place itself, or of keys that should not be there each."""
+    path: Path = tuple(fault.absolute_path)
+    if fault.validator != "additionalProperties" or not isinstance(fault.instance, dict):
+        yield path
+        return
+    known = fault.schema.get("properties", {})
+    patterns = fault.schema.get("patternProperties", {})
+    for key in fault.instance:
+        if key not in known and not any(re.search(pattern, str(key)) for pattern in patterns):
+            yield (*path, key)

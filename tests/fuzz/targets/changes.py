@@ -1,0 +1,79 @@
+"""Both sides of a change, and the file of what answers have looked at."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from functools import partial
+from pathlib import Path
+
+from nodeattrs.changes.asking import Ask
+from nodeattrs.changes.impact import Asking, impact
+from nodeattrs.changes.kept import Read, Reads
+from nodeattrs.changes.sides import Side, folder_side
+from nodeattrs.reports.impact import ImpactReport
+from nodeattrs.reports.screen import Screen
+from tests.fuzz.mutation import mutated
+from tests.fuzz.shapes import as_yaml
+from tests.fuzz.target import Target, from_shape, json_of
+from tests.fuzz.targets.runs import written
+
+__all__ = ["TARGETS"]
+
+_TREE = {"a": [{"b": 1, "c": "x"}, 1], "b": ["x", [1, 2]], "c": [None, True]}
+_TABLE = '[fold.one]\nfiles = ["a.yaml", "b.yaml"]\n[fold.two]\nfiles = ["b.yaml"]\n'
+_WORDS = ("\n", "a: 1\n", "- ", "'", "&x ", "*x", "\0", "\r\n", "<<: ", "!t ")
+
+
+def _grown(chance: random.Random) -> str:
+    grow = from_shape(_TREE, [{"a": {"b": 1}, "c": [1]}], as_yaml)
+    texts = [grow(chance) for _ in range(2)]
+    after = [mutated(text, chance, _WORDS) if chance.random() < 0.7 else text for text in texts]
+    return json.dumps([texts, after])
+
+
+def _side(name: str, texts: list[str]) -> Side:
+    shutil.rmtree(name, ignore_errors=True)
+    written(f"{name}/nodeattrs.toml", _TABLE)
+    for file, text in zip(("a.yaml", "b.yaml"), texts, strict=False):
+        written(f"{name}/{file}", text)
+    return folder_side(Path(name))
+
+
+def _compared(text: str) -> ImpactReport:
+    before, after = json_of(text)
+    shutil.rmtree("private", ignore_errors=True)
+    Path("private").mkdir()
+    return ImpactReport(impact(_side("b", before), _side("a", after), Ask(), Asking(Path("private"), jobs=1)))
+
+
+def _shown(report: ImpactReport) -> None:
+    assert all(group.lines or group.unsteady or not group.tried for group in report.found.groups)
+    json.dumps(report.to_dict())
+    "\n".join([*report.lines(Screen()), report.markdown(), *(one.text() for one in report.findings())])
+
+
+_KEPT = {
+    "version": [1, 2],
+    "asked": [
+        {"q": {"keys": ["a.yaml", "b/"], "marks": ["", "x"], "sets": [[0, 1], [1]], "subjects": {"n": [0, "t"]}}}
+    ],
+}
+
+
+def _kept(text: str) -> Reads:
+    return Reads(written("reads.json", text))
+
+
+def _used(reads: Reads, side: Side | None = None) -> None:
+    side = side or _side("k", ["a: 1", "b: 1"])
+    reads.of("q", side)
+    reads.keep("q", side, {"n": Read(frozenset({"a.yaml"}), "t")})
+    assert Reads(Path("reads.json")).of("q", side) == {"n": Read(frozenset({"a.yaml"}), "t")}
+
+
+TARGETS = (
+    Target("change", _grown, _compared, _shown),
+    Target("reads", from_shape(_KEPT), _kept, partial(_used)),
+)

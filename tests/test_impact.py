@@ -1,0 +1,816 @@
+"""What a change changes: sides out of git and of folders, who is asked again, which lines are named, what comes out."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nodeattrs.changes.asking import Ask
+from nodeattrs.changes.git import Git
+from nodeattrs.changes.hunks import Hunks
+from nodeattrs.changes.impact import Asking, Group, Impact, impact
+from nodeattrs.changes.reading import watched
+from nodeattrs.changes.sides import Side, folder_side, sides_of
+from nodeattrs.cli.program import run
+from nodeattrs.core.changed import changes
+from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.errors import BadName, DocumentError, NoRevision, NotFound
+from nodeattrs.reports.impact import MOST, ImpactReport, Pattern
+from nodeattrs.reports.screen import Screen
+from tests.oracles import impact as oracle
+
+EXAMPLE = Path(__file__).parents[1] / "cookbooks_example"
+
+WEB = """\
+{"name": "web",
+ "run_list": [],
+ "default_attributes": {
+  "port": 80,
+  "dir": "/srv"
+ }
+}
+"""
+LOUD = """\
+{"name": "loud",
+ "run_list": ["role[web]"],
+ "override_attributes": {
+  "port": 99
+ }
+}
+"""
+TREE = """\
+version: 5
+hierarchy:
+- {name: n, path: 'nodes/%{trusted.certname}.yaml'}
+- {name: c, path: c.yaml}
+"""
+ROLES = {
+    "roles/web.json": WEB,
+    "roles/loud.json": LOUD,
+    "nodes/a.json": '{"name": "a", "run_list": ["role[web]"]}\n',
+    "nodes/b.json": '{"name": "b", "run_list": ["role[web]"]}\n',
+    "nodes/c.json": '{"name": "c", "run_list": ["role[loud]"]}\n',
+    "nodes/d.json": '{"name": "d", "run_list": []}\n',
+}
+
+Files = dict[str, str]
+
+
+def git(folder: Path, *words: str) -> str:
+    settings = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main")
+    done = subprocess.run(["git", *settings, *words], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout
+
+
+def commit(folder: Path, files: Files | None = None) -> None:
+    oracle.written(files or {}, folder)
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "one")
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """A repository of git with one commit: three nodes with a role, and one without."""
+    folder = tmp_path / "repo"
+    folder.mkdir()
+    git(folder, "init", "-q")
+    commit(folder, ROLES)
+    return folder
+
+
+def edit(folder: Path, file: str, old: str, new: str) -> None:
+    path = folder / file
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+
+
+Compare = Callable[..., Impact]
+
+
+@pytest.fixture
+def compare(tmp_path: Path) -> Compare:
+    """Compares two sets of files, or the sides of a range: `compare(before, after)`, `compare("HEAD", folder)`."""
+    count = iter(range(99))
+
+    def made(before: Files | str, after: Files | Path, ask: Ask | None = None, **how: Any) -> Impact:
+        private = tmp_path / f"private{next(count)}"
+        private.mkdir()
+        if isinstance(before, str) and isinstance(after, Path):
+            sides = sides_of(before, None, after, private)
+        else:
+            assert isinstance(before, dict)
+            assert isinstance(after, dict)
+            sides = tuple(
+                folder_side(oracle.written(files, private / name)) for name, files in (("b", before), ("a", after))
+            )
+        return impact(*sides, ask or Ask(), Asking(private, jobs=1, **how))
+
+    return made
+
+
+def shown(found: Impact) -> list[str]:
+    return [
+        f"{','.join(one.subjects)}: {one.spelled} {one.before.data} -> {one.after.data} "
+        f"because of {', '.join(map(str, one.lines))}"
+        for one in found.groups
+    ]
+
+
+class TestWhatChanges:
+    def test_equal_changes_are_one_group_with_the_line(self, repo, compare):
+        """
+        Two nodes read the role's port, one overrides it, one has no role.
+        """
+        edit(repo, "roles/web.json", "80", "8080")
+        commit(repo)
+
+        found = compare("HEAD~1..HEAD", repo)
+
+        assert shown(found) == ["a,b: port 80 -> 8080 because of roles/web.json:4"]
+
+    def test_only_those_are_asked_twice_whom_it_may_touch(self, repo, compare):
+        """
+        A node that never looked at the file gives what it gave.
+        """
+        edit(repo, "roles/loud.json", "99", "100")
+        commit(repo)
+
+        found = compare("HEAD~1..HEAD", repo)
+
+        assert [(one.passed, one.both) for one in found.asked] == [(4, 1)]
+
+    def test_a_line_that_is_gone_is_named_as_it_was(self, compare):
+        """
+        There is no such line on the side after.
+        """
+        after = {**ROLES, "roles/loud.json": ROLES["roles/loud.json"].replace('  "port": 99\n', "")}
+
+        assert shown(compare(ROLES, after)) == ["c: port 99 -> 80 because of roles/loud.json:4 (gone)"]
+
+    def test_a_file_that_is_looked_for_and_comes_is_seen(self, compare):
+        """
+        Nobody has read data/nodes/a.yaml before, but it was looked for.
+        """
+        before = {
+            "hiera.yaml": TREE,
+            "data/c.yaml": "port: 80\n",
+            "facts/a.json": "{}",
+            "facts/b.json": "{}",
+        }
+
+        found = compare(before, {**before, "data/nodes/a.yaml": "port: 81\n"})
+
+        assert shown(found) == ["a: port 80 -> 81 because of data/nodes/a.yaml:1"]
+        assert found.asked[0].both == 1
+
+    def test_of_two_places_the_one_that_counts_is_named(self, compare):
+        """
+        The other one is in a trace too, and changes nothing.
+        """
+        after = {
+            **ROLES,
+            "roles/web.json": ROLES["roles/web.json"].replace("80", "81"),
+            "roles/loud.json": ROLES["roles/loud.json"].replace("99", "98"),
+        }
+
+        assert "c: port 99 -> 98 because of roles/loud.json:4" in shown(compare(ROLES, after))
+
+    def test_what_decides_is_named_where_no_value_was_edited(self, compare):
+        """
+        The node goes to another role; both roles are as they were.
+        """
+        after = {**ROLES, "nodes/b.json": '{"name": "b", "run_list": ["role[loud]"]}\n'}
+
+        found = compare(ROLES, after, dialects=["nodes"])
+
+        assert "b: port 80 -> 99 because of nodes/b.json:1" in shown(found)
+
+    def test_a_change_that_nobody_has_is_named_with_who_overrides_it(self, compare):
+        """
+        All who read the line have another value, all of one line.
+        """
+        before = {**ROLES, "nodes/a.json": ROLES["nodes/c.json"].replace('"c"', '"a"'), "nodes/b.json": "{}"}
+        after = {**before, "roles/web.json": before["roles/web.json"].replace("80", "81")}
+
+        found = compare(before, after)
+
+        assert not found.groups
+        assert [(str(one.line), one.path, one.by, one.subjects) for one in found.silent] == [
+            ("roles/web.json:4", ("default_attributes", "port")[1:], ("roles/loud.json:4",), 2)
+        ]
+
+    def test_a_node_that_can_no_longer_be_resolved_says_why(self, compare):
+        """
+        With the line that broke it, and the others go on.
+        """
+        after = {**ROLES, "nodes/a.json": '{"name": "a", "run_list": ["role[wbe]"]}\n'}
+
+        (group,) = compare(ROLES, after).groups
+
+        assert (group.sign, group.subjects) == ("broken", ("a",))
+        assert "there is no role wbe" in str(group.after.data)
+        assert [str(line) for line in group.lines] == ["nodes/a.json:1"]
+
+    def test_nodes_that_come_and_go_are_named(self, compare):
+        """
+        They have nothing to be compared with.
+        """
+        after = {**{file: text for file, text in ROLES.items() if file != "nodes/a.json"}, "nodes/e.json": "{}"}
+
+        found = compare(ROLES, after)
+
+        assert [(one.added, one.removed) for one in found.asked] == [(("e",), ("a",))]
+        assert not found.groups
+
+    def test_a_change_of_type_is_one(self, compare):
+        """
+        1 and true are equal in Python, and two values.
+        """
+        before = {**ROLES, "roles/web.json": ROLES["roles/web.json"].replace("80", "1")}
+        after = {**ROLES, "roles/web.json": ROLES["roles/web.json"].replace("80", "true")}
+
+        assert [(one.before.data, one.after.data) for one in compare(before, after).groups] == [(1, True)]
+
+    def test_the_order_of_keys_is_none(self, compare):
+        """
+        And neither is white space.
+        """
+        after = {**ROLES, "roles/web.json": json.dumps(json.loads(ROLES["roles/web.json"]), sort_keys=True)}
+
+        assert not compare(ROLES, after).groups
+
+    def test_a_secret_is_named_and_not_shown(self, compare, capsys):
+        """
+        That it is another one is all that comes out.
+        """
+        before = {**ROLES, "nodeattrs.toml": 'sensitive = ["dir"]\n'}
+        after = {**before, "roles/web.json": before["roles/web.json"].replace("/srv", "/s3cret")}
+
+        found = compare(before, after)
+
+        report = ImpactReport(found)
+        whole = json.dumps(report.to_dict()) + report.markdown() + "\n".join(report.lines(Screen()))
+        assert [(one.spelled, one.after.is_secret) for one in found.groups] == [("dir", True)]
+        assert "(a secret) -> (a secret)" in whole
+        assert "s3cret" not in whole
+        assert "/srv" not in whole
+
+    def test_the_folders_of_the_sides_are_no_difference(self, compare):
+        """
+        A cookbook that says where it lies says so of both.
+        """
+        before = {
+            "cookbooks/x/recipes/default.py": "node.default['here'] = __file__\nnode.default['a'] = 1\n",
+            "nodes/a.json": '{"name": "a", "run_list": ["recipe[x]"]}',
+        }
+        after = {**before, "cookbooks/x/recipes/default.py": before["cookbooks/x/recipes/default.py"].replace("1", "2")}
+
+        assert [one.spelled for one in compare(before, after).groups] == ["a"]
+
+    def test_an_answer_that_is_another_each_time_is_called_so(self, compare):
+        """
+        No line of the change is to blame.
+        """
+        code = "import itertools, os\nnode.default['a'] = os.urandom(8).hex()\n"
+        before = {
+            "cookbooks/x/recipes/default.py": code,
+            "nodes/a.json": '{"name": "a", "run_list": ["recipe[x]"]}',
+        }
+        after = {**before, "cookbooks/x/recipes/default.py": f"{code}# more\n\n", "cookbooks/x/README": "x"}
+
+        (group,) = compare(before, after).groups
+
+        assert group.unsteady
+        assert not group.lines
+
+    def test_resources_of_a_catalog_change(self, compare):
+        """
+        Those that recipes declare, by reference and parameter.
+        """
+        before = {
+            "cookbooks/x/recipes/default.py": "file('/etc/motd', content='one')\n",
+            "nodes/a.json": '{"name": "a", "run_list": ["recipe[x]"]}',
+        }
+        after = {**before, "cookbooks/x/recipes/default.py": "file('/etc/motd', content='two')\nfile('/etc/x')\n"}
+
+        found = [(one.kind, one.spelled, one.sign) for one in compare(before, after).groups]
+
+        assert ("resource", "File[/etc/motd].content", "changed") in found
+        assert ("resource", "File[/etc/x]", "added") in found
+
+
+class TestDialects:
+    def test_named_folds(self, compare):
+        before = {
+            "nodeattrs.toml": '[fold.web]\nfiles = ["a.yaml", "b.yaml"]\n',
+            "a.yaml": "x: 1\ny: 1\n",
+            "b.yaml": "x: 2\n",
+        }
+
+        found = compare(before, {**before, "a.yaml": "x: 3\ny: 4\n"})
+
+        assert shown(found) == ["web: y 1 -> 4 because of a.yaml:2"]
+        assert [(str(one.line), one.by) for one in found.silent] == [("a.yaml:1", ("b.yaml:1",))]
+
+    def test_sets_of_user_data(self, compare):
+        """
+        Those of the settings, and a folder as a data source has it.
+        """
+        table = '[cloud-init.web]\nfiles = ["base.yaml", "web.yaml"]\n'
+        before = {
+            "nodeattrs.toml": table,
+            "base.yaml": "#cloud-config\nruncmd: [a]\n",
+            "web.yaml": "#cloud-config\na: 1\n",
+        }
+        before["seed/user-data"] = "#cloud-config\nb: 1\n"
+        after = {**before, "base.yaml": "#cloud-config\nruncmd: [b]\n", "seed/user-data": "#cloud-config\nb: 2\n"}
+
+        assert sorted(shown(compare(before, after))) == [
+            "seed: b 1 -> 2 because of seed/user-data:2",
+            "web: runcmd ['a'] -> ['b'] because of base.yaml:2",
+        ]
+
+    def test_bindings(self, compare):
+        files = {
+            path.relative_to(EXAMPLE / "bindings").as_posix(): path.read_text()
+            for path in (EXAMPLE / "bindings").rglob("*")
+            if path.suffix in (".pp", ".yaml")
+        }
+        after = {file: text.replace("authorised users only", "nobody") for file, text in files.items()}
+        assert after != files
+
+        found = compare(files, after, Ask(places=(("bindings", "."),)), dialects=["bindings"])
+
+        assert [one.path for one in found.groups] == [("ssh::banner",)]
+        assert str(found.groups[0].lines[0]).startswith("bindings/default.pp:")
+
+    def test_compiled_catalogs(self, compare):
+        def catalog(mode: str) -> str:
+            row = {"type": "File", "title": "/a", "file": "/x.pp", "line": 3, "parameters": {"mode": mode}}
+            return json.dumps({"name": "a", "resources": [row], "edges": []}, indent=1)
+
+        found = compare({"catalogs/a.json": catalog("0644")}, {"catalogs/a.json": catalog("0600")})
+
+        assert [(one.spelled, one.before.data, one.after.data) for one in found.groups] == [
+            ("File[/a].mode", "0644", "0600")
+        ]
+
+    def test_nodes_of_a_tree_without_facts_are_those_with_data(self, compare):
+        before = {
+            "hiera.yaml": TREE,
+            "data/c.yaml": "port: 80\n",
+            "data/nodes/web.yaml": "port: 81\n",
+            "data/nodes/db.yaml": "x: 1\n",
+        }
+
+        found = compare(before, {**before, "data/c.yaml": "port: 82\n"})
+
+        assert shown(found) == ["db: port 80 -> 82 because of data/c.yaml:1"]
+
+    def test_who_asks_may_be_a_list_of_a_classifier(self, compare):
+        before = {
+            "hiera.yaml": "version: 5\nhierarchy:\n- {name: r, path: 'role/%{role}.yaml'}\n",
+            "data/role/web.yaml": "port: 80\n",
+            "enc.yaml": "w1: {parameters: {role: web}}\nd1: {parameters: {role: db}}\n",
+        }
+
+        found = compare(before, {**before, "data/role/web.yaml": "port: 81\n"}, Ask(enc="enc.yaml"))
+
+        assert [one.subjects for one in found.groups] == [("w1",)]
+
+    def test_nobody_to_ask_is_said(self, compare):
+        with pytest.raises(NotFound, match="there is nobody to ask"):
+            compare({"a.txt": "1"}, {"a.txt": "2"})
+
+
+class TestWhatWasRead:
+    def test_it_is_kept_and_good_for_the_next_change(self, tmp_path, compare):
+        """
+        The first call resolves everybody once; the next one only whom it may touch.
+        """
+        reads = tmp_path / "reads.json"
+        after = {**ROLES, "roles/web.json": ROLES["roles/web.json"].replace("80", "81")}
+        compare(ROLES, ROLES, reads=reads)
+
+        found = compare(ROLES, after, reads=reads)
+
+        assert [(one.passed, one.kept, one.both) for one in found.asked] == [(0, 4, 3)]
+        assert shown(found) == ["a,b: port 80 -> 81 because of roles/web.json:4"]
+
+    def test_what_does_not_fit_the_side_is_made_again(self, tmp_path, compare):
+        """
+        It was kept of other files than those that the side before has.
+        """
+        reads = tmp_path / "reads.json"
+        other = {**ROLES, "roles/loud.json": ROLES["roles/loud.json"].replace("99", "98")}
+        compare(ROLES, ROLES, reads=reads)
+
+        found = compare(other, {**other, "roles/web.json": ROLES["roles/web.json"].replace("80", "81")}, reads=reads)
+
+        assert [(one.passed, one.kept) for one in found.asked] == [(1, 3)]
+
+    def test_what_is_not_understood_in_the_file_is_made_again(self, tmp_path, compare):
+        reads = tmp_path / "reads.json"
+        for text in ("", '{"version": 1, "asked": {"x": 1}}'):
+            reads.write_text(text)
+            assert compare(ROLES, ROLES, reads=reads).asked[0].passed == 4
+
+    @pytest.mark.parametrize("text", ["[1]", '{"name": "web1"}', "\0", "{"])
+    def test_another_file_is_not_written_over(self, tmp_path, compare, text):
+        reads = tmp_path / "reads.json"
+        reads.write_text(text)
+
+        with pytest.raises(DocumentError, match="does not hold what answers have looked at"):
+            compare(ROLES, ROLES, reads=reads)
+
+        assert reads.read_text() == text
+
+    def test_facts_that_lie_elsewhere_are_looked_at_again_when_they_change(self, tmp_path, compare):
+        facts = oracle.written({"a.json": '{"x": 1}', "b.json": '{"x": 1}'}, tmp_path / "facts")
+        ask, reads = Ask(facts=str(facts)), tmp_path / "reads.json"
+        compare(ROLES, ROLES, ask, reads=reads)
+        (facts / "a.json").write_text('{"x": 12345}')
+
+        found = compare(ROLES, ROLES, ask, reads=reads)
+
+        assert [(one.passed, one.kept) for one in found.asked] == [(1, 3)]
+
+    def test_everything_that_is_looked_at_is_noted(self, tmp_path):
+        """
+        Opened, looked for, listed, and the links on the way.
+        """
+        side = folder_side(oracle.written({"a/x": "1", "b/y": "2"}, tmp_path / "s"))
+        os.symlink("a", side.top / "link")
+        side = folder_side(side.top)
+
+        with watched(side) as keys:
+            (side.top / "link" / "x").read_text()
+            os.path.exists(side.top / "none")
+            list(os.scandir(side.top / "b"))
+            Path(tmp_path / "elsewhere").exists()
+
+        assert keys() == {"link", "a/x", "none", "b/"}
+
+    def test_who_starts_a_program_may_have_read_anything(self, tmp_path):
+        side = folder_side(oracle.written({"x": "1"}, tmp_path / "s"))
+
+        with watched(side) as keys:
+            subprocess.run(["true"], check=True)
+
+        assert "*" in keys()
+
+
+class TestSides:
+    def test_one_revision_is_compared_with_the_work_tree(self, repo, compare):
+        edit(repo, "roles/web.json", "80", "8080")
+
+        found = compare("HEAD", repo)
+
+        assert found.after == "the work tree"
+        assert shown(found) == ["a,b: port 80 -> 8080 because of roles/web.json:4"]
+
+    def test_three_dots_are_where_they_branched_off(self, repo, compare):
+        git(repo, "checkout", "-q", "-b", "topic")
+        edit(repo, "roles/web.json", "/srv", "/data")
+        commit(repo)
+        git(repo, "checkout", "-q", "main")
+        edit(repo, "roles/web.json", "80", "81")
+        commit(repo)
+
+        assert [one.spelled for one in compare("main...topic", repo).groups] == ["dir"]
+        assert [one.spelled for one in compare("main..topic", repo).groups] == ["dir", "port"]
+
+    def test_the_work_tree_is_not_touched(self, repo, compare):
+        edit(repo, "roles/web.json", "80", "81")
+        commit(repo)
+        edit(repo, "roles/web.json", "81", "82")
+        before = git(repo, "status", "--porcelain"), (repo / ".git" / "index").read_bytes()
+
+        compare("HEAD~1..HEAD", repo)
+
+        assert before == (git(repo, "status", "--porcelain"), (repo / ".git" / "index").read_bytes())
+
+    def test_a_repository_may_be_a_folder_of_a_larger_one(self, tmp_path, compare):
+        folder = tmp_path / "mono"
+        folder.mkdir()
+        git(folder, "init", "-q")
+        commit(folder, {f"chef/{file}": text for file, text in ROLES.items()} | {"other": "1"})
+        edit(folder / "chef", "roles/web.json", "80", "81")
+        commit(folder, {"other": "2"})
+
+        found = compare("HEAD~1..HEAD", folder / "chef")
+
+        assert [one.spelled for one in found.groups] == ["port"]
+        assert set(found.files) == {"../other", "roles/web.json"}
+
+    def test_a_folder_that_was_not_there_is_a_note(self, tmp_path, compare):
+        folder = tmp_path / "mono"
+        folder.mkdir()
+        git(folder, "init", "-q")
+        commit(folder, {"other": "1"})
+        commit(folder, {f"chef/{file}": text for file, text in ROLES.items()})
+
+        found = compare("HEAD~1..HEAD", folder / "chef")
+
+        assert [one.added for one in found.asked] == [("a", "b", "c", "d")]
+        assert "HEAD~1 has no folder chef" in found.notes
+
+    def test_links_lead_nowhere_else_and_submodules_are_named(self, repo, compare):
+        os.symlink("/etc", repo / "out")
+        os.symlink("../../..", repo / "roles" / "up")
+        os.symlink("web.json", repo / "roles" / "www.json")
+        commit(repo)
+        git(repo, "update-index", "--add", "--cacheinfo", f"160000,{git(repo, 'rev-parse', 'HEAD').strip()},sub")
+        git(repo, "commit", "-q", "-m", "sub")
+        edit(repo, "roles/web.json", "80", "81")
+        git(repo, "commit", "-q", "-am", "port")
+
+        found = compare("HEAD~1..HEAD", repo)
+
+        assert set(found.notes) == {
+            "out is a link that leads out of the repository, and was not read",
+            "roles/up is a link that leads out of the repository, and was not read",
+            "sub is a submodule, and was not read",
+        }
+
+    @pytest.mark.parametrize("path", ["../x", "a/../../x", ".git/hooks/x", "a//b"])
+    def test_a_name_that_leads_out_is_refused(self, repo, tmp_path, path):
+        """
+        git itself would not write such a tree; somebody else may.
+        """
+        mark = git(repo, "hash-object", "-w", "roles/web.json").strip()
+        blob = f"100644 {path}\0".encode() + bytes.fromhex(mark)
+        (tmp_path / "tree").write_bytes(blob)
+        tree = git(repo, "hash-object", "-w", "-t", "tree", "--literally", str(tmp_path / "tree")).strip()
+        made = git(repo, "commit-tree", tree, "-m", "odd").strip()
+
+        with pytest.raises(BadName, match="leads out of the repository"):
+            sides_of(f"{made}..HEAD", None, repo, tmp_path / "private")
+
+    def test_binary_and_gone_files_are_one_place(self, repo, tmp_path):
+        (repo / "blob").write_bytes(b"\0\1\2")
+        commit(repo)
+        (repo / "blob").write_bytes(b"\0\1\3")
+        (repo / "roles" / "loud.json").unlink()
+        commit(repo)
+
+        hunks = Hunks(*sides_of("HEAD~1..HEAD", None, repo, tmp_path / "private"))
+
+        assert {file: [hunk.whole for hunk in some] for file, some in hunks.all.items()} == {
+            "blob": [True],
+            "roles/loud.json": [True],
+        }
+
+    @pytest.mark.parametrize(
+        ("made", "word", "error", "way_out"),
+        [
+            ("none", "HEAD", "git knows no repository", "name two folders"),
+            ("empty", "HEAD", "git knows no commit 'HEAD'", "has no commit yet"),
+            ("whole", "nope..HEAD", "git knows no commit 'nope'", "git log"),
+            ("shallow", "HEAD~1..HEAD", "git knows no commit 'HEAD~1'", "shallow"),
+            ("bare", "HEAD", "no work tree to compare with", "HEAD..HEAD"),
+        ],
+    )
+    def test_what_git_does_not_have_is_said_with_the_way_out(self, repo, tmp_path, made, word, error, way_out):
+        folder = tmp_path / made
+        if made == "none":
+            folder.mkdir()
+        elif made == "empty":
+            git(tmp_path, "init", "-q", made)
+        else:
+            commit(repo)
+            options = {"shallow": ["--depth", "1"], "bare": ["--bare"]}.get(made, [])
+            git(tmp_path, "clone", "-q", *options, f"file://{repo}", made)
+
+        with pytest.raises(NotFound, match=error) as failed:
+            sides_of(word, None, folder, tmp_path / "private")
+
+        assert way_out in str(failed.value.hint)
+
+    def test_options_are_no_revisions(self, repo, tmp_path):
+        with pytest.raises(NoRevision):
+            sides_of("--output=x..HEAD", None, repo, tmp_path / "private")
+
+    def test_a_folder_that_is_none_is_said(self, tmp_path):
+        with pytest.raises(NotFound, match="there is no folder"):
+            sides_of(str(tmp_path / "old"), str(tmp_path), tmp_path, tmp_path / "private")
+
+    def test_no_program_that_a_repository_names_is_started(self, repo, tmp_path):
+        """
+        Neither filters nor monitors nor text conversions.
+        """
+        flag = tmp_path / "started"
+        for setting in ("filter.x.smudge", "filter.x.clean", "diff.x.textconv", "core.fsmonitor"):
+            git(repo, "config", setting, f"touch {flag}; cat")
+        oracle.written({".gitattributes": "*.json filter=x diff=x\n"}, repo)
+        git(repo, "-c", "core.fsmonitor=false", "-c", "filter.x.clean=cat", "commit", "-qam", "x", "--allow-empty")
+        flag.unlink(missing_ok=True)
+
+        sides_of("HEAD~1..HEAD", None, repo, tmp_path / "private")
+
+        assert not flag.exists()
+
+
+def ended(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    code = run(words)
+    return code, capsys.readouterr().out
+
+
+class TestOnTheCommandLine:
+    @pytest.fixture(autouse=True)
+    def _changed(self, repo, monkeypatch):
+        edit(repo, "roles/web.json", "80", "8080")
+        commit(repo)
+        monkeypatch.chdir(repo)
+
+    def test_it_prints_groups_and_what_it_did(self, capsys):
+        code, text = ended(["impact", "HEAD~1..HEAD"], capsys)
+
+        assert code == 0
+        assert "HEAD~1 -> HEAD: 1 file differs, 2 of 4 nodes change (nodes)" in text
+        assert "~ 2 nodes: port  roles/web.json:4\n    80 -> 8080\n    a, b\n" in text
+        assert "one whole pass over 4 before" in text
+        assert "4 known to read the same" in ended(["impact", "HEAD~1..HEAD"], capsys)[1]
+
+    @pytest.mark.parametrize(
+        ("words", "code"),
+        [
+            ([], 0),
+            (["--exit-code"], 1),
+            (["--fail-on", "port"], 1),
+            (["--fail-on", "**"], 1),
+            (["--fail-on", "dir.**"], 0),
+            (["--ignore", "po*", "--exit-code"], 0),
+            (["--max-nodes", "1"], 1),
+            (["--max-nodes", "2"], 0),
+            (["--node", "d", "--exit-code"], 0),
+            (["--sample", "0"], 2),
+        ],
+    )
+    def test_the_exit_code_says_whether_it_may(self, words, code, capsys):
+        assert ended(["impact", "HEAD~1..HEAD", *words], capsys)[0] == code
+
+    def test_a_node_that_is_broken_fails(self, repo, capsys):
+        edit(repo, "nodes/a.json", "role[web]", "role[wbe]")
+
+        assert ended(["impact", "HEAD"], capsys)[0] == 1
+
+    def test_json_has_all_of_it(self, capsys):
+        _, text = ended(["impact", "HEAD~1..HEAD", "--format", "json"], capsys)
+
+        (change,) = json.loads(text)["changes"]
+        assert change["because"] == [{"file": "roles/web.json", "line": 4, "gone": False}]
+        assert (change["before"]["value"], change["after"]["value"]) == (80, 8080)
+        assert change["subjects"] == ["a", "b"]
+
+    def test_sarif_has_the_line(self, capsys):
+        _, text = ended(["impact", "HEAD~1..HEAD", "--format", "sarif", "--fail-on", "port"], capsys)
+
+        (result,) = json.loads(text)["runs"][0]["results"]
+        assert (result["ruleId"], result["level"]) == ("NA0461", "error")
+        assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 4
+
+    def test_markdown_is_the_same_each_time(self, capsys):
+        texts = {ended(["impact", "HEAD~1..HEAD", "--format", "markdown"], capsys)[1] for _ in range(2)}
+
+        assert len(texts) == 2  # the first call says that it looked at everybody
+        assert all("<details><summary>2 nodes: port: 80 → 8080</summary>" in text for text in texts)
+
+    def test_without_code_cookbooks_are_left_out(self, repo, capsys, monkeypatch):
+        oracle.written({"cookbooks/x/recipes/default.py": "raise SystemExit('ran')\n"}, repo)
+        edit(repo, "nodes/d.json", "[]", '["recipe[x]"]')
+        commit(repo)
+
+        code, _ = ended(["impact", "HEAD~1..HEAD", "--no-run-code", "--fail-on", "**"], capsys)
+
+        assert code == 1  # its run-list is another one
+
+    @pytest.mark.parametrize(
+        ("words", "expected"),
+        [
+            (["--without", "role[loud]"], "- 1 node: port"),
+            (["--without", "roles/loud.json:4"], "~ 1 node: port  roles/loud.json:4 (gone)"),
+            (["--without", "roles/loud.json"], "! 1 node: can no longer be resolved"),
+            (["--set", "port=1"], "~ 2 nodes: port"),
+            (["--set", "deep.er=[1]"], "+ 4 nodes: deep.er"),
+        ],
+    )
+    def test_what_if(self, words, expected, capsys):
+        """
+        On c the override wins over a normal attribute.
+        """
+        assert expected in ended(["what-if", *words], capsys)[1]
+
+    def test_what_if_of_nothing_that_is_there_names_what_is(self, capsys):
+        assert run(["what-if", "--without", "roles/lod.json"]) == 1
+        assert "roles/loud.json" in capsys.readouterr().err
+
+
+class TestMarkdown:
+    def test_it_holds_no_more_than_a_comment(self):
+        """
+        The rest is counted.
+        """
+        value = [{"data": "x" * 900, "is_there": True}]
+        made = compare_many(400, value)
+
+        text = ImpactReport(made).markdown()
+
+        assert len(text) < MOST + 1_000
+        assert "more changes, which are too many for here" in text
+
+    def test_nothing_in_it_is_markup_of_somebody_else(self):
+        made = compare_many(1, [{"data": "</details><script>|`*", "is_there": True}], name="<b>_x_")
+
+        text = ImpactReport(made).markdown()
+
+        outside = "".join(text.split("`")[::2])  # what stands in backquotes is left alone
+        assert "<script>" not in outside
+        assert "<b>" not in outside
+
+
+def compare_many(count: int, values: list[dict[str, Any]], name: str = "n") -> Impact:
+    from nodeattrs.changes.comparing import Value
+    from nodeattrs.changes.impact import Asked
+
+    before, after = Value(json.dumps(values)), Value(values[0]["data"])
+    groups = [Group("nodes", "attribute", (f"a{at}",), before, after, (), (name,)) for at in range(count)]
+    return Impact("one", "two", (), [Asked("nodes", 1)], groups)
+
+
+class TestPatterns:
+    @pytest.mark.parametrize(
+        ("pattern", "path", "fits"),
+        [
+            ("apache2.**", ("apache2", "port"), True),
+            ("apache2.**", ("apache2",), True),
+            ("apache2.**", ("apache", "port"), False),
+            ("**.password", ("a", "b", "password"), True),
+            ("*.port", ("a", "port"), True),
+            ("*.port", ("a", "b", "port"), False),
+            ("profile::*", ("profile::web", "port"), False),
+            ("profile::*.**", ("profile::web", "port"), True),
+            ("File[/etc/*].content", ("File[/etc/a.b]", "content"), True),
+            ("File[/etc/*].content", ("File[/var/a]", "content"), False),
+        ],
+    )
+    def test_a_pattern_means_paths(self, pattern, path, fits):
+        assert Pattern(pattern).fits(path) is fits
+
+
+class TestSecretsInTrees:
+    def test_another_secret_is_a_change(self):
+        assert [one.path for one in changes({"a": Sensitive("x")}, {"a": Sensitive("y")})] == [("a",)]
+        assert not changes({"a": Sensitive("x")}, {"a": Sensitive("x")})
+
+
+class TestSharedFacts:
+    def test_a_tree_that_shares_them_is_the_same(self):
+        """
+        What is compared, of each node of the example.
+        """
+        from nodeattrs.runs.facts import load_facts
+        from nodeattrs.runs.repository import Repository
+        from nodeattrs.runs.run import run_node
+
+        repository = Repository(EXAMPLE)
+        for name in repository.nodes():
+            node = run_node(repository, name, facts=load_facts(EXAMPLE / f"facts/{name}.json", settled=True)).node
+            assert node.merged_shared() == node.to_dict(evaluate=False)
+
+
+class TestAgainstBruteForce:
+    @pytest.mark.parametrize("number", range(24))
+    def test_nothing_is_missed_or_invented_and_lines_are_causes(self, number):
+        """
+        The long runs are python -m tests.oracles.impact.
+        """
+        assert oracle.one(number, seed=7) == []
+
+    def test_the_runner_counts(self, capsys):
+        assert oracle.main(["--count", "2", "--seed", "3"]) == 0
+        assert capsys.readouterr().out.endswith("2 passed, 0 failed\n")
+
+
+def test_a_git_that_is_not_there_is_said(repo, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+
+    with pytest.raises(NotFound, match="git is not installed"):
+        Git(repo)
+
+
+def test_a_side_knows_what_it_holds(tmp_path):
+    """
+    Files, folders and the names in them have marks; what is not there has none.
+    """
+    side: Side = folder_side(oracle.written({"a/b": "1"}, tmp_path / "s"))
+
+    assert side.mark("a") == "folder"
+    assert all(map(side.mark, ("a/b", "a/")))
+    assert not any(map(side.mark, ("a/c", "b/")))
