@@ -770,7 +770,7 @@ merge_how: {name: list}
 Write a list: [{name: list, settings: [append]}].
 
 NA1105 type
-Two values cannot be combined under these mergers.
+Two values cannot be combined under these mergers; or conf_d is something and no text.
 l: 5 after l: [1] under list(append)
 Give both the same kind, or choose another merger.
 

@@ -403,7 +403,7 @@ def _for_message(parts: Iterable[CloudPart]) -> list[CloudPart]:
 
     named = []
     for part in parts:
-        whole = part.file is not None and part.line == 1 and re.fullmatch(r"part-\d+", part.filename)
+        whole = part.file is not None and part.line == 1 and re.fullmatch(r"part-\d+", part.filename or "")
         named.append(replace(part, filename=os.path.basename(part.file or "")) if whole else part)
     return named
 
