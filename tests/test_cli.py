@@ -798,6 +798,7 @@ class TestThePage:
         ("page", "before"),
         [
             ("docs/cli.md", "true"),
+            ("docs/fold.md", "cp cookbooks_example/fold/* ."),
             ("docs/check.md", "true"),
             ("docs/in-ci.md", "true"),
             ("README.md", "nodeattrs run --all --quiet --repo cookbooks_example --facts cookbooks_example/facts"),

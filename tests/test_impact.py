@@ -361,6 +361,20 @@ class TestDialects:
         assert shown(found) == ["web: y 1 -> 4 because of a.yaml:2"]
         assert [(str(one.line), one.by) for one in found.silent] == [("a.yaml:1", ("b.yaml:1",))]
 
+    def test_named_folds_have_policies_and_patterns(self, compare):
+        """
+        A file that a pattern fits on one side only is a layer there.
+        """
+        before = {
+            "nodeattrs.toml": '[fold.web]\nfiles = ["values.yaml", "env/*.yaml"]\npolicy = "helm"\n',
+            "values.yaml": "x: {a: 1, b: 2}\n",
+            "env/1.yaml": "y: 1\n",
+        }
+
+        found = compare(before, {**before, "env/2.yaml": "x: {a: null}\n"})
+
+        assert ["x.a"] == [one.spelled for one in found.groups]
+
     def test_sets_of_user_data(self, compare):
         """
         Those of the settings, and a folder as a data source has it.

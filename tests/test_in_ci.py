@@ -31,8 +31,7 @@ SNIPPETS = [
 def three_files(root: Path) -> Path:
     """A repository of three files, with a key twice."""
     files = {
-        "roles/web.json": '{\n "name": "web",\n "run_list": ["role[base]"],\n'
-        ' "default_attributes": {"a": 1, "a": 1}\n}\n',
+        "roles/web.json": '{"name": "web", "run_list": ["role[base]"],\n "default_attributes": {"a": 1, "a": 2}}\n',
         "roles/base.yaml": "name: base\nrun_list: []\n",
         "environments/prod.yaml": "name: prod\n",
     }
@@ -124,7 +123,7 @@ class TestAction:
             text=True,
             check=False,
         )
-        assert (1, True) == (done.returncode, done.stdout.startswith("::warning file=roles/web.json,line=4")), (
+        assert (1, True) == (done.returncode, done.stdout.startswith("::warning file=roles/web.json,line=2")), (
             done.stderr
         )
 

@@ -21,11 +21,12 @@ from nodeattrs.changes.sides import Side
 from nodeattrs.core.answer import Answer
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer, fold
-from nodeattrs.core.policy import ACROSS, INSIDE
+from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, checked_name
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import BadArgument, DocumentError, NotFound
+from nodeattrs.runs.folds import named_fold
 from nodeattrs.runs.repository import Repository
 from nodeattrs.texts.documents import read
 
@@ -428,22 +429,7 @@ class Folds(_Opened):
 
     def answer(self, name: str) -> Answered:
         """The merged tree."""
-        one = self._folds.get(name)
-        if not isinstance(one, dict) or not isinstance(one.get("files"), list):
-            raise BadArgument(f"there is no fold {name}", hint=f"[fold.{name}] with files = [...] in nodeattrs.toml")
-        policies = {"inside": INSIDE, "across": ACROSS}
-        policy = str(one.get("policy", "across"))
-        if policy not in policies:
-            raise BadArgument(f"there is no policy {policy!r}", hint=f"known are {', '.join(policies)}")
-        layers = [self._layer(self.side.root / str(file)) for file in one["files"]]
-        return {"value": _part(self._set(fold(layers, policies[policy])))}
-
-    def _layer(self, file: Path) -> Layer:
-        document = read(file, self.repository.shown(file))
-        tree = {} if document.tree is None else document.tree
-        if not isinstance(tree, dict):
-            raise document.error("a layer is a map")
-        return Layer(tree, document.locator("file", file.stem))
+        return {"value": _part(self._set(named_fold(self.repository, name)))}
 
 
 class CloudInit(_Opened):
