@@ -432,7 +432,16 @@ class TestCommand:
         found = [(one["file"], one["line"], one["column"]) for one in json.loads(out)["findings"]]
 
         assert code == 1
-        assert found == [("nope.yaml", None, None), ("web.yaml", 3, 1)]
+        assert found == [("nope.yaml", 1, 1), ("web.yaml", 3, 1)]
+
+    @pytest.mark.parametrize("way", ["--each", "--together"])
+    def test_what_stops_everything_is_a_finding_too(self, run: Run, tmp_path: Path, way: str):
+        """With a code of its own, in every form."""
+        (tmp_path / "odd.yaml").write_text("#cloud-config-archive\n- content: 5\n")
+        code, out, err = run("check", "odd.yaml", way, "--format", "github")
+
+        assert (code, err) == (1, "")
+        assert out.startswith("::error file=odd.yaml,line=1,col=1,title=NA1111 archive::")
 
     @pytest.mark.parametrize(
         ("file", "level", "code"),

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from nodeattrs.cli.checks import add_checking, finish
 from nodeattrs.cli.options import settings_of
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.errors import NodeattrsError
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit import Merged, Schema
@@ -50,7 +49,7 @@ def check(options: argparse.Namespace, terminal: Terminal, merged_of: Callable[[
     looked = {"file": len(files), "part": 0} if options.each else {"part": 0}
     found = [*_sizes(files, options.cloud)]
     for group in [[file] for file in files] if options.each else [files]:
-        found += _checked(group, merged_of, schema, looked, options.each)
+        found += _checked(group, merged_of, schema, looked)
     return finish(options, terminal, found, looked, settings_of(options).repository)
 
 
@@ -67,19 +66,16 @@ def _checked(
     merged_of: Callable[[list[str]], Merged],
     schema: Schema | None,
     looked: dict[str, int],
-    goes_on: bool,
 ) -> Iterator[Finding]:
-    """The findings about one machine. goes_on: a file that cannot be read is a finding, and ends nothing"""
-    from nodeattrs.reports.cloud_config import findings_of
-    from nodeattrs.reports.findings import finding_of
+    """The findings about one machine: what cannot be unpacked or read is one, too."""
+    from nodeattrs.adapters.cloudinit import CloudConfigError
+    from nodeattrs.reports.cloud_config import finding_that_ended, findings_of
 
     try:
         merged = merged_of(files)
-    except NodeattrsError as error:
-        if not goes_on:
-            raise
+    except CloudConfigError as error:
         looked["part"] += 1
-        yield finding_of(error)
+        yield finding_that_ended(error)
         return
     looked["part"] += len(merged.parts)
     yield from findings_of(merged, schema)
