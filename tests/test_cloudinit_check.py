@@ -373,6 +373,25 @@ class TestSecrets:
         assert "--show-secrets" in err
         assert run("merge", "secret.yaml", "--format", "mime", "--show-secrets")[0] == 0
 
+    @pytest.mark.parametrize(
+        "patch",
+        [
+            '[{"op": "test", "path": "/password", "value": "not s3cret"}]',
+            '[{"op": "replace", "path": "/chpasswd/nowhere/x", "value": "s3cret"}]',
+            '[{"op": "remove", "path": "/password/x"}]',
+        ],
+    )
+    def test_no_fault_repeats_one(self, run: Run, tmp_path: Path, patch: str):
+        """A patch that does not apply knows the whole config."""
+        (tmp_path / "patch.yaml").write_text(f"#cloud-config-jsonp\n{patch}\n")
+        (tmp_path / "number.yaml").write_text(f"{HEAD}merge_how: str(append)+dict(recurse_str)\npassword: 5123\n")
+        files = ("secret.yaml", "patch.yaml", "number.yaml")
+        for words in (("merge",), ("explain",), ("check", "--together"), ("check", "--together", "--format", "json")):
+            _, out, err = run(*words, *files)
+            assert "s3cret" not in out + err
+            assert "5123" not in out + err
+        assert "patch.yaml" in run("check", "--together", *files)[1]
+
     @pytest.mark.parametrize("form", ["text", "json", "sarif", "github", "junit", "gitlab"])
     def test_no_check_prints_one(self, run: Run, form: str, tmp_path: Path):
         """A password that the schema does not allow is not repeated."""
