@@ -3,6 +3,7 @@ r"""Every code: of errors, of warnings, and of what checks find; with its cause,
     NA00xx  everywhere        NA03xx  documents       NA06xx  catalog
     NA01xx  trees and paths   NA04xx  repositories    NA10xx  Hiera
     NA02xx  merging           NA05xx  stores          NA11xx  cloud-init       NA12xx  bindings
+    NA13xx  Ansible
 
 An entry is a line with the code and its names, then a cause, an example and a way out. A name in capitals is a
 class of `nodeattrs.errors` or of a room's own errors; any other is a `kind` of the class that leads the room.
@@ -490,6 +491,11 @@ NA0607 NoopDoesNotReach
 A container in no-op mode, with resources in it that are really changed.
 a class with noop=True that contains a file with noop=False
 Write noop=True on the resources, or use --noop.
+
+NA0620 MoreRelations
+Types of modules whose resources an agent may relate to others, in ways that are not known here.
+nodeattrs catalog check --puppet web1.json, with a mysql_grant
+Name the folder of their modules with --modulepath; what remains only their Ruby could say.
 """,
     ("Hiera", "HieraError"): """
 NA1001 HieraError
@@ -792,6 +798,31 @@ NA1115 extra
 A part that needs a library which is not installed.
 #cloud-config-jsonp without jsonpatch
 pip install 'nodeattrs[cloudinit]'
+
+NA1131 input
+A file or folder that is named as user-data, and has none.
+nodeattrs cloud-config merge plan.json
+Name a file that has some: user-data, a plan of Terraform, a secret of Cluster API, an instance folder.
+
+NA1132 template
+A Jinja template that cannot be rendered, or that asks for something that templates may not do.
+## template: jinja followed by {% if
+Mend the template; `cloud-init query` shows what instance data there is.
+
+NA1133 instance-data
+Instance data that is no JSON map.
+nodeattrs cloud-config merge user-data --instance-data metadata.yaml
+Give what cloud-init keeps in /run/cloud-init/instance-data-sensitive.json, or what `cloud-init query --all` prints.
+
+NA1134 vendor-switch
+A setting of vendor-data at which cloud-init stops.
+vendor_data: {enabled: true, disabled_handlers: 5}
+Write a list of content types.
+
+NA1135 value
+A scalar that its tag cannot mean, at which cloud-init itself fails; or a part that has no text at all.
+a: !!bool maybe
+Leave the tag out, or quote the text.
 
 NA1151 no-dict-merger
 A definition without a dict merger drops the whole part.
@@ -1248,6 +1279,147 @@ NA1272 shared-id
 Two multibinds have one id, and share their fragments.
 multibind Array, 'users' multibind Array, 'admins' as 'users'
 Rename one.
+""",
+    ("Ansible", "AnsibleError"): """
+NA1301 AnsibleError
+Something of Ansible's is wrong, and no more is known of it.
+nodeattrs ansible list
+The message says it.
+
+NA1302 yaml
+A file that does not parse, or that holds two documents.
+group_vars/web.yml with a tab before a key
+Mend the line that the message names.
+
+NA1303 wrong-shape
+A list or a text where a map was needed, or the other way round.
+vars: nope
+Write name: value.
+
+NA1304 extra-vars
+What -e gives is no map of variables, or has a quote that stays open.
+nodeattrs ansible vars web1 -e '[1, 2]'
+Write name=value, {name: value} or @FILE.
+
+NA1305 no-file
+A file that is named and is not there.
+nodeattrs ansible vars web1 -e @none.yml
+Mend the name.
+
+NA1306 no-role
+A role that is in none of the folders where roles are sought.
+roles: [ngnix]
+Mend the name, or name its folder in roles_path.
+
+NA1307 cycle
+A role that depends on itself, by way of others or not.
+dependencies: [web], in the role web
+Take one of the dependencies away.
+
+NA1308 unknown-key
+A key that a play does not have.
+- hosts: all, and below it http_port: 80
+Variables belong under vars.
+
+NA1309 missing-key
+A play without hosts.
+- tasks: []
+Add hosts: all.
+
+NA1310 variable-name
+A name that no variable can have: letters, digits and _ are allowed, and no digit first.
+vars: {http-port: 80}
+Use _ instead of the sign.
+
+NA1311 undefined
+A name that must be known before any host is asked, and that is not.
+roles: ['{{ which }}'], where only group_vars has which
+Give it with -e or in the vars of the play.
+
+NA1312 unparsed
+A source of the inventory that cannot be read: a warning, or an error where ansible.cfg asks for it.
+[web without its bracket
+Mend the line that the message names.
+
+NA1313 nothing-parsed
+No source of the inventory could be read.
+nodeattrs ansible list -i nosuch
+Name a file, a folder or a list of hosts such as web1,web2,
+
+NA1314 no-group
+No such group.
+nodeattrs ansible graph wbe
+The hint has near misses.
+
+NA1315 no-host
+No such host, or no task of that name for it.
+nodeattrs ansible vars wbe1
+The hint has near misses; `nodeattrs ansible graph` prints all.
+
+NA1316 inventory
+A line or an entry of an inventory that cannot be meant.
+web1 http_port = 80
+Write name=value without blanks on the line of a host.
+
+NA1317 setting
+A value of ansible.cfg, or of its environment variable, that cannot be read.
+private_role_vars = perhaps
+docs/ansible.md lists the keys that are read.
+
+NA1318 duplicate-key
+A key that a map has twice; the last one counts.
+port: 80 and, further down, port: 8080
+Remove one of the two.
+
+NA1319 group-name
+A group whose name has other signs than letters, digits and _.
+[web-servers]
+Ansible keeps it, and warns; use _.
+
+NA1320 group-is-host
+A host and a group of one name.
+[web] with a host web
+Rename one of the two.
+
+NA1321 reserved-name
+A variable whose name is a word of plays and tasks.
+tags: blue, in group_vars
+Rename it.
+
+NA1322 skipped
+A group, or a key of a group, of an inventory in YAML that means nothing.
+web: {host: {web1: }}
+A group has hosts, vars and children.
+
+NA1323 vars-file-skipped
+A name under vars_files with a template that cannot be filled in.
+vars_files: ['os-{{ family }}.yml']
+Give the facts with --facts, or the variable with -e.
+
+NA1324 no-match
+A pattern of hosts that no host matches.
+hosts: wbe
+Mend the pattern.
+
+NA1325 not-prompted
+A variable that a person is asked for, and was not.
+vars_prompt: [{name: version}]
+Give it with -e.
+
+NA1326 precedence-entry
+A word in the option precedence that is none of the six.
+precedence = all_inventory, groups
+Ansible passes over it; docs/ansible.md lists the words.
+
+NA1327 missing
+A file that vars_files names and that is not there; Ansible passes over it.
+vars_files: [secrets.yml]
+Mend the name, or remove it.
+
+NA1328 broken
+A file of variables that cannot be read and costs only its own variables, since that was asked for.
+nodeattrs ansible explain web1 port --lenient
+Mend the line that the message names.
 """,
 }  # fmt: skip
 

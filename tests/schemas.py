@@ -23,7 +23,7 @@ from nodeattrs.runs.config import _CHEFS
 
 FILE = Path(__file__).parents[1] / "nodeattrs" / "schemas.json"
 
-_WITH_ACTIONS = ("store", "hiera", "bindings", "catalog", "cloud-config")
+_WITH_ACTIONS = ("store", "hiera", "ansible", "bindings", "catalog", "cloud-config")
 
 _TYPES = {"str": "string", "int": "integer", "num": "number", "bool": "boolean", "null": "null"}
 
@@ -42,6 +42,25 @@ _TRACE = {
 }
 _COUNTS = {"*": "int"}
 _REPORT = {"counts": _COUNTS, "seconds": "num", "noop?": "bool", "interrupted?": "bool", "resources?": "any"}
+_MATRIX = {
+    "version": "int",
+    "question": "str",
+    "groups": [
+        {
+            "value?": "any",
+            "error?": "str",
+            "code?": "str",
+            "message?": "str",
+            "places": [{"set_by": ["@origin"], "nodes": ["str"]}],
+            "notes": ["str"],
+        }
+    ],
+}
+_COMPARED = {
+    "version": "int",
+    "sides": ["str"],
+    "differences": {"*": {"left?": "any", "right?": "any"}},
+}
 _LEVELS = ("automatic", "default", "normal", "override")
 _APPLIED = {
     "version": "int",
@@ -350,11 +369,7 @@ OUTPUTS: dict[str, Any] = {
     "hiera-lookup": _ANSWERS,
     "hiera-list": _ANSWERS,
     "hiera-explain": {"version": "int", "nodes": {"*": "@lookup"}},
-    "hiera-diff": {
-        "version": "int",
-        "sides": ["str"],
-        "differences": {"*": {"left?": "any", "right?": "any"}},
-    },
+    "hiera-diff": _COMPARED,
     "hiera-who-has": {
         "version": "int",
         "key": "str",
@@ -384,6 +399,24 @@ OUTPUTS: dict[str, Any] = {
             ]
         },
     },
+    "ansible-explain": {
+        "version": "int",
+        "node": "str",
+        "environment": "str",
+        "revision": "int|null",
+        **_TRACE,
+        "hint": "str|null",
+        "read": ["any"],
+        "reasons": ["str"],
+        "mentions": [{"name": "str", "is_set": "bool", "set_by": ["@origin"]}],
+    },
+    "ansible-who-has": {
+        "version": "int",
+        "variable": "str",
+        "places": [{**_WHO, "value": "any", "level": "int", "wins": ["str"], "loses": ["str"]}],
+    },
+    "ansible-matrix": _MATRIX,
+    "ansible-diff": _COMPARED,
     "bindings-check": _CHECK,
     "bindings-inject": {
         "version": "int",
@@ -481,6 +514,19 @@ OUTPUTS: dict[str, Any] = {
                 "changes": [{"path": "str", "steps": "list", "action": "str", "old?": "any", "new?": "any"}],
             }
         ],
+        "machine?": {
+            "file": "str|null",
+            "differing": [
+                {
+                    "path": "str",
+                    "steps": "list",
+                    "given?": "any",
+                    "has?": "any",
+                    "set_at": ["str"],
+                    "line": "int|null",
+                }
+            ],
+        },
     },
     "cloud-config-check": _CHECK,
 }
@@ -552,6 +598,14 @@ LINES = {
     "environment-show": ["environment show production --repo ."],
     "hiera-who-has": ["hiera who-has ntp::servers --hiera hiera"],
     "hiera-unused": ["hiera unused --hiera levels"],
+    "ansible-explain": [
+        "ansible explain web1 url -i ansible/hosts",
+        "ansible explain web1 nosuch -i ansible/hosts",
+        "ansible explain web1 port -i ansible/hosts --playbook ansible/site.yml --task restart",
+    ],
+    "ansible-who-has": ["ansible who-has port -i ansible/hosts"],
+    "ansible-matrix": ["ansible matrix proto -i ansible/hosts"],
+    "ansible-diff": ["ansible diff web1 db1 -i ansible/hosts"],
     "bindings-check": ["bindings check --site bindings", "bindings check --site broken"],
     "bindings-inject": ["bindings inject ssh::port --site bindings"],
     "bindings-explain": ["bindings explain ssh::port --site bindings --all"],

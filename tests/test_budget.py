@@ -13,7 +13,8 @@ from nodeattrs import read_layer
 from nodeattrs.adapters.bindings import parse_expression, parse_sets
 from nodeattrs.adapters.cloudinit import CloudConfigError, kind_of, load_config, merge
 from nodeattrs.adapters.hiera import Hiera
-from nodeattrs.adapters.hiera.types import convert, parse_type
+from nodeattrs.adapters.hiera.conversions import convert
+from nodeattrs.adapters.hiera.types import parse_type
 from nodeattrs.cli import main
 from nodeattrs.core.budget import NAMES, Budget, Limits, limited
 from nodeattrs.core.tree import parse as path_of
@@ -443,9 +444,9 @@ class TestCloudInit:
         assert [next(steps).number, next(steps).number] == [1, 2]
 
     def test_parts_that_make_the_result_anew_end_at_the_limit(self):
-        """All that was read before may be copied for each."""
+        """The list that grows may be copied for each."""
         part = "#cloud-config\nmerge_how: list(append)+dict(recurse_list)\nl: [" + "x, " * 20 + "]\n"
-        merged = merge([part] * 200, budget=Budget("user-data", Limits(steps=40_000)))
+        merged = merge([part] * 200, budget=Budget("user-data", Limits(steps=25_000)))
 
         assert {"too-large"} == {kind_of(one.error) for one in merged.parts if one.error is not None}
         assert 0 < len(merged.config["l"]) < 4000

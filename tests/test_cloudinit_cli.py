@@ -233,7 +233,7 @@ class TestBadInput:
         ("words", "said"),
         [
             (["merge", "nope.yaml"], "nope.yaml: cannot be read"),
-            (["merge", "."], "is not a regular file"),
+            (["merge", "base.yaml", "--env", "."], "is not a regular file"),
             (["merge", "base.yaml", "--how", "odd"], "'odd' is no merger"),
             (["merge", "base.yaml", "--how", "odd()"], "there is no merger 'odd'"),
             (["pack", "base.yaml", "--merge-type", "list"], "list()"),

@@ -524,6 +524,12 @@ class TestReadingYaml:
 
         assert got == expected
 
-    def test_an_old_tag_is_still_read(self):
-        """Python 2 wrote it."""
-        assert load_config("a: !!python/unicode x") == {"a": "x"}
+    def test_half_of_a_surrogate_pair_is_no_text(self):
+        """As cloud-init, which cannot encode it."""
+        with pytest.raises(CloudConfigError) as caught:
+            merge(["#cloud-config\na: \ud800"])
+        assert caught.value.kind == "encoding"
+
+    def test_the_tag_of_python_2_is_read_as_text_until_24_1(self):
+        old, new = (merge(["#cloud-config\na: !!python/unicode x"], cloud_init=release) for release in ("24.1", "26.2"))
+        assert (old.config, new.config, new.parts[0].status) == ({"a": "x"}, {}, "rejected")

@@ -21,7 +21,7 @@ from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.reports.codes import page
 
 ROOT = Path(__file__).parents[1]
-FAMILY = {"hiera": "HieraError", "bindings": "BindingError", "cloudinit": "CloudConfigError"}
+FAMILY = {"hiera": "HieraError", "bindings": "BindingError", "cloudinit": "CloudConfigError", "ansible": "AnsibleError"}
 NOT_KINDS = {
     *("data_hash", "lookup_key", "data_dig", "yaml_data", "json_data", "hocon_data", "eyaml_lookup_key"),
 }
@@ -89,6 +89,7 @@ class TestTheTable:
                 },
             ),
             ("adapters/cloudinit", {"CloudConfigError", "warned", "Warned"}),
+            ("adapters/ansible", {"AnsibleError", "error", "warn", "warned", "_warn", "_unparsed"}),
         ],
     )
     def test_each_kind_that_is_raised_has_one(self, folder: str, calls: set[str]):
@@ -194,6 +195,6 @@ class TestWhereTheyAreSeen:
         assert 0 == main(["codes", "default-replaces"])
         assert "NA1153" in capsys.readouterr().out
         assert 0 == main(["codes", "NA06"])
-        assert 7 == capsys.readouterr().out.count("NA06")
+        assert 8 == capsys.readouterr().out.count("NA06")
         assert 1 == main(["codes", "defautl-replaces"])
         assert "[NA0004]\n  did you mean default-replaces?" in capsys.readouterr().err

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from nodeattrs.adapters.hiera import BadLookup, Sensitive
-from nodeattrs.adapters.hiera.types import convert, parse_type
+from nodeattrs.adapters.hiera.conversions import convert
+from nodeattrs.adapters.hiera.types import parse_type
 from nodeattrs.puppet.regex import translated
 from nodeattrs.texts.patterns import BadPattern
 from tests.vectors.values import spelled
@@ -89,7 +90,7 @@ def test_a_type_that_we_do_not_know_is_told():
 @pytest.mark.parametrize(
     ("value", "to", "result"),
     [
-        ("42", "Integer", 42), ("0x1F", "Integer", 31), ("010", "Integer", 8), (" 7 ", "Integer", 7),
+        ("42", "Integer", 42), ("0x1F", "Integer", 31), ("010", "Integer", 8), (" 7", "Integer", 7),
         (True, "Integer", 1), ("-3", "Integer", -3), ("101", ["Integer", 2], 5), ("-3", ["Integer", 10, True], 3),
         ("0x1F", ["Integer", 16], 31), ("017", ["Integer", 8], 15), ("0b11", ["Integer", 2], 3),
         (2.9, "Integer", 2), ("2.5", "Float", 2.5), (1, "Float", 1.0), ("1e3", "Float", 1000.0),
@@ -99,8 +100,14 @@ def test_a_type_that_we_do_not_know_is_told():
         (float("inf"), "String", "Inf"), (float("-inf"), "String", "-Inf"), (float("nan"), "String", "NaN"),
         ([1.5, {"a": 1e30}], "String", "[1.5, {'a' => 1.0e+30}]"), (3, "Array", [0, 1, 2]), (0, "Array", []),
         ([1, "a"], "String", "[1, 'a']"),
+        (["it's", "a\\\\b", "c\\"], "String", "['it\\'s', 'a\\\\b', 'c\\']"), (['\t$"\x01'], "String",
+        '["\\t\\$\\"\\u{1}"]'),
         ({"a": None}, "String", "{'a' => undef}"),
         ("ab", "Array", ["a", "b"]), ("x", ["Array", True], ["x"]), ({"a": 1}, "Array", [["a", 1]]),
+        ("- 017", "Integer", -15), ("017", ["Integer", 10], 17), ("017", "Float", 17.0), ("0b11", "Float", 3.0),
+        ("x", "Any", "x"), ("x", "Variant[Integer, String]", "x"), ("7", "Optional[Integer]", 7),
+        (None, "Optional[Integer]", None), ("7", "NotUndef[Integer[1]]", 7), ("ab", "Tuple", ["a", "b"]),
+        (["a", 1], "Struct[a => Integer]", {"a": 1}), ("", "Hash", {}), (4, "Hash", {0: 1, 2: 3}),
         ([1], "Array", [1]), ([["a", 1]], "Hash", {"a": 1}), (["a", 1], "Hash", {"a": 1}), ({"a": 1}, "Hash", {"a": 1}),
     ],
 )  # fmt: skip
@@ -113,6 +120,17 @@ def test_a_conversion(value, to, result):
     ("value", "to", "kind"),
     [
         ("abc", "Integer", "convert_failed"),
+        ("7 ", "Integer", "convert_failed"),
+        ("08", "Integer", "convert_failed"),
+        ("2.5", "Integer", "convert_failed"),
+        ("0", "Float", "convert_failed"),
+        ("1e+3", "Float", "convert_failed"),
+        ("0e5", "Numeric", "convert_failed"),
+        (float("nan"), "Boolean", "convert_failed"),
+        ("x", "Enum[y]", "convert_failed"),
+        ("x", "Optional", "convert_failed"),
+        ("x", ["String", "%s"], "convert_failed"),
+        ([["a"], 1], "Hash", "convert_failed"),
         ("ff", ["Integer", 16], "convert_failed"),
         ("7", ["Integer", 3], "convert_failed"),
         (None, "Integer", "convert_failed"),
@@ -220,7 +238,7 @@ def test_what_nobody_can_say_is_refused(ruby):
         translated(ruby)
 
 
-@pytest.mark.parametrize("target", ["Undef", "Any", "Scalar", "Enum[a]"])
+@pytest.mark.parametrize("target", ["Undef", "Variant[Integer, Float]", "Collection", "Enum[a]"])
 def test_a_type_that_nothing_is_made_into_is_named(target):
     with pytest.raises(BadLookup, match="there is no conversion to"):
         convert("x", target)

@@ -16,6 +16,11 @@ jsonschema = pytest.importorskip("jsonschema")
 
 EXAMPLE = Path(__file__).parents[1] / "cookbooks_example"
 LEVELS = "version: 5\nhierarchy: [{name: c, path: c.yaml}, {name: d, path: d.yaml}]\n"
+INVENTORY = {
+    "hosts": "[web]\nweb1 proto=https\n[db]\ndb1\n[web:vars]\nport=80\n",
+    "group_vars/all.yml": "port: 8080\nurl: '{{ proto }}://{{ nosuch }}:{{ port }}'\n",
+    "site.yml": "- hosts: all\n  tasks:\n  - set_fact: {port: 1}\n  - name: restart\n    debug: {msg: x}\n",
+}
 CATALOG = {
     "resources": [
         {"type": "File", "title": "/a", "parameters": {"content": "x"}, "metaparameters": {}},
@@ -37,6 +42,10 @@ def outputs(tmp_path_factory) -> dict[str, list]:
     (place / "nodes.jsonl").write_text('{"name": "other", "run_list": []}\n')
     for name, text in (("hiera.yaml", LEVELS), ("data/c.yaml", "k: 1\n"), ("data/d.yaml", "k: 2\n")):
         file = place / "levels" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    for name, text in INVENTORY.items():
+        file = place / "ansible" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     (place / "broken" / "bindings").mkdir(parents=True)

@@ -28,6 +28,7 @@ def test_we_answer_as_the_originals_do(kind, mode):
 @pytest.mark.parametrize(
     ("kind", "count"),
     [
+        ("ansible", 496),
         ("chef-attributes", 378),
         ("chef-allowlist", 70),
         ("chef-expansion", 63),

@@ -1,12 +1,11 @@
 """What Puppet's own types relate by themselves: a file to its directory and owner, a command to the files it names.
 
 Candidates only: which of them are in the catalog, and whether something relates the two already, is known to the
-graph. Learned by asking Puppet 7.23 for the edges of compiled catalogs (`tests/oracles/compiled.py`).
+graph. Learned by asking Puppet 7.23 for the edges of compiled catalogs (`tests/oracles/catalog_modules.py`).
 """
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -27,6 +26,8 @@ def automatic(kind: str, title: str, parameters: Parameters) -> tuple[Candidate,
 
 
 def _texts(value: Any) -> list[str]:
+    if value is None:
+        return []
     values = value if isinstance(value, list) else [value]
     return [one for one in values if isinstance(one, str)]
 
@@ -48,7 +49,7 @@ def _above(path: str, kind: str = "File") -> FirstOf:
     """The nearest directory above a path that is managed."""
     found: list[str] = []
     while path not in ("/", ""):
-        path = posixpath.dirname(path.rstrip("/"))
+        path = path.rstrip("/").rpartition("/")[0].rstrip("/") or ("/" if path[0] == "/" else "")
         found.append(f"{kind}[{path}]")
     return FirstOf(found)
 
@@ -58,8 +59,9 @@ def _file(title: str, parameters: Parameters) -> Iterator[Candidate]:
     yield _above(path if isinstance(path, str) else title)
     for target in _texts(parameters.get("target")):
         yield f"File[{target}]"
-    yield from _who("User", parameters.get("owner"))
-    yield from _who("Group", parameters.get("group"))
+    for kind, who in (("User", "owner"), ("Group", "group")):
+        if who in parameters:
+            yield from _who(kind, parameters[who])
 
 
 def _exec(title: str, parameters: Parameters) -> Iterator[Candidate]:
@@ -105,6 +107,16 @@ def below(mount: str, paths: Iterable[str]) -> list[str]:
     return [f"File[{path}]" for path in paths if path.startswith(inside) and path != inside]
 
 
+def is_known(kind: str) -> bool:
+    """Whether all that a type relates by itself is in this module: it is one that every agent has."""
+    return kind.lower() in _TYPES or kind.lower() in _NONE
+
+
+_NONE = frozenset({
+    "augeas", "component", "filebucket", "group", "host", "notify", "resources", "schedule", "scheduled_task",
+    "selboolean", "service", "sshkey", "stage", "tidy", "whit", "yumrepo", "zpool",
+})  # fmt: skip
+"""Types that every agent has, and that relate nothing by themselves."""
 _TYPES: dict[str, Callable[[str, Parameters], Iterator[Candidate]]] = {
     "file": _file,
     "exec": _exec,

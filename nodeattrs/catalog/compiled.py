@@ -3,23 +3,27 @@
     {"name": "web1", "resources": [{"type": "File", "title": "/etc/ntp.conf", "file": "ntp.pp", "line": 3, ...}],
      "edges": [{"source": "Class[Ntp]", "target": "File[/etc/ntp.conf]"}]}
 
-Edges say what stands in what; relationships are parameters. What the core types relate by themselves is in
-`automatic`. Chains are relationships by now, so an edge has the line of the resource and not of the arrow.
+Edges say what stands in what; relationships are parameters. What the core types relate by themselves is in `automatic`,
+what others do in `module_types`, from the Ruby of their modules. Chains are relationships by now, so an edge has the
+line of the resource and not of the arrow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NoReturn
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from nodeattrs.catalog.automatic import automatic, below
+from nodeattrs.catalog.automatic import automatic, below, is_known
 from nodeattrs.catalog.catalog import Catalog
 from nodeattrs.catalog.resources import RELATIONS, Resource
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError
-from nodeattrs.puppet.references import Ref, made, ref_of
+from nodeattrs.puppet.references import Ref, capitalised
+
+if TYPE_CHECKING:
+    from nodeattrs.catalog.module_types import ModuleTypes
 
 _KINDS = {"class": "class", "defined_type": "define", "Class": "class", "Stage": "stage"}
 _WRAPPED = ("catalog", "data")
@@ -28,13 +32,16 @@ _NAME = {"File": "path", "Concat": "path", "Tidy": "path"}
 _NO_PARAMETERS = {*RELATIONS, "alias", "noop", "stage"}
 
 
-def compiled_catalog(tree: Any, locator: Locator | None = None, file: str | None = None) -> Catalog:
+def compiled_catalog(
+    tree: Any, locator: Locator | None = None, file: str | None = None, types: ModuleTypes | None = None
+) -> Catalog:
     """The catalog in the JSON of a compiled one. Virtual and exported resources are left out, as by an agent.
 
     locator: knows where each entry of the JSON stands, for messages; resources have the lines of their manifests
+    types:   of modules, for what they relate by themselves; warnings of the catalog name those that may relate more
     raises:  DocumentError, where it is none; DuplicateResource
     """
-    return _Compiled(tree, locator, file).catalog()
+    return _Compiled(tree, locator, file, types).catalog()
 
 
 def without_notices(text: str) -> str:
@@ -61,24 +68,39 @@ def _unwrapped(tree: Any) -> tuple[Any, Path]:
     return tree, path
 
 
+class _Row(NamedTuple):
+    """A resource as it is written, where, and its reference."""
+
+    path: Path
+    ref: Ref
+    data: Mapping[str, Any]
+
+
 class _Compiled:
-    def __init__(self, tree: Any, locator: Locator | None, file: str | None) -> None:
+    def __init__(self, tree: Any, locator: Locator | None, file: str | None, types: ModuleTypes | None) -> None:
         self._locator = locator
         self._file = file
+        self._types = types
+        self._others: dict[str, None] = {}
         inner, path = _unwrapped(tree)
         if not isinstance(inner, dict) or "resources" not in inner:
             self._refuse("is no compiled catalog: it has no resources", "write one with: puppet catalog compile NODE")
         path = (*path, "resources", *(("data",) if isinstance(inner["resources"], dict) else ()))
         rows = enumerate(self._list(inner, "resources"))
-        self._paths = {(*path, index): row for index, row in rows if not _is_left_out(self._row(row))}
-        self._rows = list(self._paths.values())
+        self._refs: dict[str, Ref] = {}
+        self._rows = [
+            _Row((*path, index), self._ref(row["type"], row["title"]), row)
+            for index, row in rows
+            if not _is_left_out(self._row(row))
+        ]
         self._within: dict[str, dict[str, None]] = {}
         for edge in self._list(inner, "edges"):
             source, target = self._end(edge, "source"), self._end(edge, "target")
             if edge.get("relationship", "contains") == "contains":
                 self._within.setdefault(target, {})[source] = None
+        self._containers = {source for sources in self._within.values() for source in sources}
         self._other_names = dict(self._aliases())
-        files = [row for row in self._rows if row["type"] == "File"]
+        files = [row.data for row in self._rows if row.data["type"] == "File"]
         self._files = [str(row.get("parameters", {}).get("path", row["title"])) for row in files]
 
     def _refuse(self, message: str, hint: str | None = None) -> NoReturn:
@@ -93,7 +115,7 @@ class _Compiled:
         return found
 
     def _row(self, row: Any) -> Mapping[str, Any]:
-        if not isinstance(row, dict) or not all(isinstance(row.get(name), str) for name in ("type", "title")):
+        if not isinstance(row, dict) or not isinstance(row.get("type"), str) or not isinstance(row.get("title"), str):
             self._refuse("is no compiled catalog: a resource without type and title")
         if not isinstance(row.get("parameters", {}), dict):
             self._refuse(f"is no compiled catalog: parameters of {row['type']}[{row['title']}] are no map")
@@ -101,47 +123,64 @@ class _Compiled:
 
     def _end(self, edge: Any, name: str) -> Ref:
         end = edge.get(name) if isinstance(edge, dict) else None
+        if isinstance(end, str) and "[" in end:
+            return self._refs.get(end) or self._spelled(end)
         if isinstance(end, dict) and isinstance(end.get("type"), str) and isinstance(end.get("title"), str):
-            return _named(end["type"], end["title"])
-        if isinstance(edge, dict) and isinstance(edge.get(f"{name}_type"), str):
-            return _named(edge[f"{name}_type"], str(edge.get(f"{name}_title")))
-        if not isinstance(end, str) or "[" not in end:
+            return self._ref(end["type"], end["title"])
+        if not isinstance(edge, dict) or not isinstance(edge.get(f"{name}_type"), str):
             self._refuse(f"is no compiled catalog: an edge whose {name} is no reference")
-        return _spelled(end)
+        return self._ref(edge[f"{name}_type"], str(edge.get(f"{name}_title")))
 
     def _aliases(self) -> Iterator[tuple[str, Ref]]:
         """The other names of resources, but those that are titles of their own."""
-        titles = {_named(row["type"], row["title"]) for row in self._rows}
+        titles = {row.ref for row in self._rows}
         for row in self._rows:
-            ref, parameters = _named(row["type"], row["title"]), row.get("parameters", {})
-            names = [parameters.get(_NAME.get(row["type"], "name")), *_flat(parameters.get("alias"))]
+            kind, parameters = row.data["type"], row.data.get("parameters", {})
+            names = [parameters.get(_NAME.get(kind, "name")), *_flat(parameters.get("alias"))]
             for name in names:
-                if isinstance(name, str) and (other := _named(row["type"], name)) not in titles:
-                    yield other, ref
+                if isinstance(name, str) and (other := self._ref(kind, name)) not in titles:
+                    yield other, row.ref
+
+    def _ref(self, kind: str, title: str) -> Ref:
+        return self._spelled(f"{kind}[{title}]")
+
+    def _spelled(self, text: str) -> Ref:
+        """A reference as an agent spells it: types and classes capitalised, a file without its last slash."""
+        ref = self._refs.get(text)
+        if ref is None:
+            kind, _, title = text.partition("[")
+            kind, title = capitalised(kind), title[:-1]
+            if kind == "Class":
+                title = capitalised(title)
+            elif kind == "File":
+                title = title.rstrip("/") or "/"
+            ref = self._refs[text] = Ref(f"{kind}[{title}]")
+        return ref
 
     def _known(self, text: str) -> Ref:
-        ref = _spelled(text)
+        ref = self._refs.get(text) or self._spelled(text)
         return self._other_names.get(ref, ref)
 
     def catalog(self) -> Catalog:
         catalog = Catalog()
-        for path, row in self._paths.items():
-            catalog.add(self._resource(row, path))
+        for row in self._rows:
+            catalog.add(self._resource(row.data, row.ref, row.path))
+        if self._others:
+            from nodeattrs.catalog.module_types import ModuleTypes
+
+            catalog.warnings += (self._types or ModuleTypes([])).warnings(self._others)
         return catalog
 
-    def _resource(self, row: Mapping[str, Any], path: Path) -> Resource:
-        ref, parameters = _named(row["type"], row["title"]), row.get("parameters", {})
+    def _resource(self, row: Mapping[str, Any], ref: Ref, path: Path) -> Resource:
+        parameters = row.get("parameters", {})
         kind = _KINDS.get(row["type"]) or _KINDS.get(str(row.get("kind")), "resource")
-        secret = {name for name in _flat(row.get("sensitive_parameters")) if isinstance(name, str)}
+        secret = _flat(row.get("sensitive_parameters"))
         shown = {
-            name: Sensitive(value) if name in secret else _plain(value)
+            name: Sensitive(value) if name in secret else value if type(value) is str else _plain(value)
             for name, value in parameters.items()
             if name not in _NO_PARAMETERS
         }
-        auto = {
-            "require": automatic(row["type"], row["title"], parameters),
-            "before": below(str(parameters.get("name", row["title"])), self._files) if row["type"] == "Mount" else (),
-        }
+        auto = self._automatic(row, ref, parameters) if kind == "resource" else {}
         resource = Resource(
             ref,
             kind,
@@ -153,9 +192,22 @@ class _Compiled:
             origin=_origin(row) or (self._locator.at(path) if self._locator else None),
         )
         for name in RELATIONS:
-            texts = (one for one in _flat(parameters.get(name)) if isinstance(one, str) and "[" in one)
-            setattr(resource, name, tuple(map(self._known, texts)))
+            if name in parameters:
+                texts = (one for one in _flat(parameters[name]) if isinstance(one, str) and "[" in one)
+                setattr(resource, name, tuple(map(self._known, texts)))
         return resource
+
+    def _automatic(
+        self, row: Mapping[str, Any], ref: Ref, parameters: Mapping[str, Any]
+    ) -> Mapping[str, Iterable[Any]]:
+        kind, title = row["type"], row["title"]
+        if is_known(kind):
+            mounts = below(str(parameters.get("name", title)), self._files) if kind == "Mount" else ()
+            return {"require": automatic(kind, title, parameters), "before": mounts}
+        if row.get("kind") not in ("compilable_type", "unknown") and ref in self._containers:
+            return {}
+        self._others[kind] = None
+        return self._types.relations(kind, title, parameters) if self._types else {}
 
     def _candidates(self, auto: Iterable[Any]) -> Iterator[Any]:
         for one in auto:
@@ -174,22 +226,13 @@ def _origin(row: Mapping[str, Any]) -> Origin | None:
     return Origin("manifest", "", file, line if type(line) is int else None)
 
 
-def _named(kind: str, title: str) -> Ref:
-    """A reference as an agent spells it: types and classes capitalised, the path of a file without its last slash."""
-    return made(kind, (title.rstrip("/") or "/") if kind.lower() == "file" else title)
-
-
-def _spelled(text: str) -> Ref:
-    ref = ref_of(text)
-    return _named(ref.type, ref.name)
-
-
-def _flat(value: Any) -> Iterator[Any]:
-    if isinstance(value, list):
-        for one in value:
-            yield from _flat(one)
-    elif value is not None:
-        yield value
+def _flat(value: Any) -> Sequence[Any]:
+    """What stands in a value, which may be none, and in lists of it."""
+    if not isinstance(value, list):
+        return () if value is None else (value,)
+    if list not in map(type, value) and None not in value:
+        return value
+    return [inner for one in value for inner in (_flat(one) if isinstance(one, list) else (one,)) if inner is not None]
 
 
 def _flag(value: Any) -> bool | None:

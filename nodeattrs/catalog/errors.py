@@ -6,6 +6,7 @@
     ├── ResourceFailed                                a resource that cannot be brought into its state
     ├── RefreshComesLater                             a warning: a timing that is not Puppet's
     ├── NoopDoesNotReach                              a warning: a class in no-op whose contents are not
+    ├── MoreRelations                                 a warning: a type may relate what only its Ruby could say
     └── NotFound
         └── ReferenceNotFound                         a relationship with a resource that is not there
 
@@ -90,3 +91,7 @@ class RefreshComesLater(NodeattrsError):
 
 class NoopDoesNotReach(NodeattrsError):
     """A container in no-op mode, with resources in it that are really changed."""
+
+
+class MoreRelations(NodeattrsError):
+    """Types whose resources an agent may relate by themselves to others, in ways that are not known here."""

@@ -19,9 +19,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     try:
         if argv is None:
+            import gc
+
             from nodeattrs.cli.interrupts import at_once
 
             at_once()
+            gc.set_threshold(
+                100_000
+            )  # what a command loads stays: to look through it again and again takes a start's tenth
         from nodeattrs.cli.program import run
 
         return run(argv)

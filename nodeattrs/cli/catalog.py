@@ -12,6 +12,8 @@ from nodeattrs.cli.options import actions_of, add_output, add_run_code, add_run_
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nodeattrs.catalog import Catalog, Outcome, Plan
     from nodeattrs.reports.catalog import AppliedCatalog
     from nodeattrs.runs.run import Run
@@ -92,6 +94,8 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("which catalog")
     group.add_argument("--from", dest="source", metavar="FILE", help="a catalog as JSON, YAML or TOML")
     group.add_argument("--puppet", metavar="FILE", help="a catalog that Puppet compiled, as JSON")
+    types = "with --puppet: a folder with modules, whose types relate more by themselves; repeatable"
+    group.add_argument("--modulepath", metavar="DIR", action="append", default=[], help=types)
     group.add_argument("--repo", metavar="DIR", help="run a node of this repository")
     group.add_argument("--node", metavar="NAME", help="which node")
     add_run_options(parser)
@@ -243,18 +247,21 @@ def _apply(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _plan(options: argparse.Namespace, terminal: Terminal) -> Plan:
-    return _catalog(options, terminal).plan(documented=options.documented)
+    catalog = _catalog(options, terminal)
+    if options.source is not None and options.action != "check":  # which has them among its findings
+        terminal.warn(catalog.warnings)
+    return catalog.plan(documented=options.documented)
 
 
 def _catalog(options: argparse.Namespace, terminal: Terminal) -> Catalog:
     if options.source is not None:
         if options.repo or options.node:
             options.refuse("--from or --puppet is a catalog of its own: leave --repo and --node out")
-        return _from_file(options.source, terminal, options.puppet is not None)
+        return _from_file(options.source, terminal, options.puppet is not None, options.modulepath)
     return _run(options, terminal).catalog
 
 
-def _from_file(file: str, terminal: Terminal, is_puppets: bool) -> Catalog:
+def _from_file(file: str, terminal: Terminal, is_puppets: bool, modulepath: Sequence[str] = ()) -> Catalog:
     from pathlib import Path
 
     from nodeattrs.catalog import catalog_from
@@ -264,7 +271,12 @@ def _from_file(file: str, terminal: Terminal, is_puppets: bool) -> Catalog:
     path = Path(file)
     document = parse(without_notices(text_of(path, file)), file, "json") if is_puppets else read(path)
     if is_puppets or is_compiled(document.tree):
-        return compiled_catalog(document.tree, document.locator("catalog", ""), file)
+        types = None
+        if modulepath:
+            from nodeattrs.catalog.module_types import ModuleTypes
+
+            types = ModuleTypes(map(Path, modulepath))
+        return compiled_catalog(document.tree, document.locator("catalog", ""), file, types)
     return catalog_from(document.tree, partial(_subject, terminal), document.locator("catalog", ""), file)
 
 

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from nodeattrs.cli.checks import words_of
 from nodeattrs.cli.cloud_config_check import add_cloud_check, check
-from nodeattrs.cli.options import actions_of, add_budget, add_output, add_run_code, path_of
+from nodeattrs.cli.exits import DONE, FAILED, UNKNOWN_LAYER
+from nodeattrs.cli.options import (
+    actions_of,
+    add_budget,
+    add_output,
+    add_run_code,
+    add_strict,
+    path_of,
+)
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.cloudinit import Blob, CloudPart, Merged
+    from nodeattrs.adapters.cloudinit import Blob, CloudPart, Given, Instance, InstanceData, Merged
     from nodeattrs.reports.findings import Finding
 
 SUMMARY = "merge cloud-init user-data offline, and say why"
@@ -39,6 +47,7 @@ examples:
 examples:
   nodeattrs cloud-config explain base.yaml web.yaml                      what each part changed
   nodeattrs cloud-config explain base.yaml web.yaml --path runcmd.0
+  nodeattrs cloud-config explain --instance /var/lib/cloud/instance      a machine, and where it differs
 """,
     "check": """\
 docs/cloudinit.md has a section for each warning, and `nodeattrs codes CODE` explains one
@@ -57,7 +66,7 @@ _LAYERS = (
     ("datasource", "the config of the data source"),
     ("cmdline", "the kernel command line, as /proc/cmdline has it"),
     ("runtime", "the runtime configuration file"),
-    ("builtin", "the built-in values"),
+    ("builtin", "the built-in values; a release, such as 26.2, stands for its own"),
 )
 
 
@@ -71,8 +80,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     }
     for name, one in actions_of(parser, summaries, _EPILOGS):
         one.add_argument(
-            "files", metavar="FILE", nargs="+", help="user-data of any kind, in order; - is standard input"
+            "files",
+            metavar="FILE",
+            nargs="*" if name == "explain" else "+",
+            help="user-data of any kind, in order: files, folders, a plan or state of Terraform as JSON, a secret of "
+            "Cluster API; - is standard input",
         )
+        one.add_argument("--resource", metavar="ADDRESS", help="of several machines in one file this one")
         one.add_argument("--launch-index", metavar="N", type=int, help="keep the parts for this launch index")
         one.add_argument(
             "--include-root", metavar="DIR", help="follow #include in this folder only (default: list them)"
@@ -82,6 +96,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             _add_traceback(one)
             continue
         _add_merging(one)
+        add_strict(one)
         add_run_code(one)
         if name != "check":
             one.add_argument("--warn", action="store_true", help="look for what `check` looks for, too")
@@ -103,6 +118,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
                 "--all", action="store_true", help="with --path: also the lines that decided how it merged"
             )
             one.add_argument(
+                "--instance",
+                metavar="DIR",
+                help="instead of files: a machine, such as /var/lib/cloud/instance, the root of its disk, or a folder "
+                "with copies of its files; also says where it differs from what they give",
+            )
+            one.add_argument(
                 "--steps", action="store_true", help="also what each part changed (default: without --path)"
             )
 
@@ -116,6 +137,18 @@ def _add_merging(parser: argparse.ArgumentParser) -> None:
         "--how",
         metavar="DEFINITION",
         help="what if every part had this definition: append, prepend, replace, deep, or list(...)+dict(...)",
+    )
+    group.add_argument(
+        "--cloud-init",
+        choices=("22.4", "23.1", "23.4", "24.1", "26.2"),
+        default="26.2",
+        help="the release whose rules apply (default: 26.2)",
+    )
+    group.add_argument(
+        "--instance-data",
+        metavar="FILE",
+        help="what templates are rendered with: instance-data-sensitive.json of a machine, or what `cloud-init query "
+        "--all` prints (default: a template is a layer that nobody can read)",
     )
     layers = parser.add_argument_group("layers", "with any of these, user-data is one layer of several")
     layers.add_argument("--confd", metavar="FILE", help="a cloud.cfg with its cloud.cfg.d, or a folder of *.cfg")
@@ -167,7 +200,8 @@ def _merge(options: argparse.Namespace, terminal: Terminal) -> int:
         terminal.text(merged.text)
     else:
         terminal.text(yaml_text(config))
-    return 0 if merged.ok or options.lenient else 1
+    unknown = _undecided(merged, terminal)
+    return unknown if merged.ok or options.lenient else FAILED
 
 
 def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -176,12 +210,23 @@ def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
 
     if options.all and not options.path:
         options.refuse("--all names what decided about a path, so it needs --path")
-    _, merged = _merged(options)
+    paths, instance = tuple(map(path_of, options.path)), None
+    if options.instance is None:
+        if not options.files:
+            options.refuse("name at least one FILE, or --instance DIR")
+        _, merged = _merged(options)
+    else:
+        if options.files:
+            options.refuse("--instance reads the files of the machine: name no others")
+        instance = _instance(options)
+        merged = instance.merged
     terminal.warn(_wanted(merged, options))
-    merged = merged if options.show_secrets else masked(merged)
-    paths = tuple(map(path_of, options.path))
-    terminal.report(explained_config(merged, paths, options.steps, options.all))
-    return 0
+    if not options.show_secrets:
+        instance = instance and instance.masked()
+        merged = instance.merged if instance else masked(merged)
+    terminal.report(explained_config(merged, paths, options.steps, options.all, instance))
+    is_decided = paths and not any(merged.trace(path).unknown for path in paths)
+    return DONE if is_decided else _undecided(merged, terminal)
 
 
 def _check(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -224,50 +269,117 @@ def _merged(options: argparse.Namespace) -> tuple[Merged, Merged]:
     from nodeattrs.adapters.cloudinit import merge
 
     words_of(options, "ignore")
-    mode: Any = options.mode
-    user = merge(_parts(options), mode=mode, how=_definition(options.how))
-    layers: dict[str, Any] = {name: _layer(name, getattr(options, name), mode) for name, _ in _LAYERS}
+    rules: dict[str, Any] = {"mode": options.mode, "cloud_init": options.cloud_init}
+    if options.instance_data is not None:
+        rules["instance_data"] = _instance_data(options.instance_data)
+    machines = _given(options)
+    user = merge(_unpacked(options, machines), how=_definition(options.how), **rules)
+    layers: dict[str, Any] = {name: _layer(name, getattr(options, name), rules) for name, _ in _LAYERS}
     given = {name: layer for name, layer in layers.items() if layer is not None}
+    for name in ("vendor", "vendor2"):
+        beside = [blob for machine in machines for blob in getattr(machine, name)]
+        if beside and name not in given:
+            given[name] = merge(beside, **rules)
     if not given and options.confd is None:
-        return user, user
+        return _known(user, options), user
     from pathlib import Path
 
-    from nodeattrs.adapters.cloudinit import merge_layers, read_confd
+    from nodeattrs.adapters.cloudinit import merge_layers, read_confd, url_of_cmdline
 
+    if "cmdline" in given:
+        given["config_url"] = url_of_cmdline(given["cmdline"].headers["cmdline"])
     if options.confd is not None:
-        given["confd"] = read_confd(Path(options.confd), mode=mode)
-    return user, merge_layers(user=user, mode=mode, **given)
+        given["confd"] = read_confd(Path(options.confd), **rules)
+    return user, _known(merge_layers(user=user, **rules, **given), options)
 
 
-def _layer(name: str, files: list[str] | None, mode: Any) -> Any:
+def _instance(options: argparse.Namespace) -> Instance:
+    from pathlib import Path
+
+    from nodeattrs.adapters.cloudinit import read_instance
+
+    instance = read_instance(Path(options.instance), options.cloud_init)
+    _known(instance.merged, options)
+    return instance
+
+
+def _known(merged: Merged, options: argparse.Namespace) -> Merged:
+    """The same. raises: UnknownLayer, where somebody asked to be strict and not all of it can be read"""
+    if options.strict:
+        from nodeattrs.core.fold import refuse_unknown
+
+        refuse_unknown(merged.unknown.values())
+    return merged
+
+
+def _undecided(merged: Merged, terminal: Terminal) -> int:
+    """Name the layers that cannot be read and may override what was shown; the exit code."""
+    rows = [(layer.origin.at(()), layer.value.reason) for layer in merged.unknown.values()]
+    terminal.warn([f"the config may be overridden by {origin}: {why}" for origin, why in rows], "unknown-layer")
+    return UNKNOWN_LAYER if rows else DONE
+
+
+def _instance_data(file: str) -> InstanceData:
+    from pathlib import Path
+
+    from nodeattrs.adapters.cloudinit import InstanceData
+
+    return InstanceData.read(Path(file))
+
+
+def _layer(name: str, files: list[str] | None, rules: dict[str, Any]) -> Any:
     """What one layer says: vendor-data is merged like user-data, all else is one config."""
     if not files:
         return None
-    from nodeattrs.adapters.cloudinit import CloudPart, config_of_cmdline, merge
+    from nodeattrs.adapters.cloudinit import CloudPart, ReleaseName, config_of_cmdline, merge, release_of
     from nodeattrs.errors import BadArgument
 
     if name in ("vendor", "vendor2"):
-        return merge([_blob(file) for file in files], mode=mode)
+        from nodeattrs.adapters.cloudinit import vendor_in
+
+        return merge([blob for file in files for blob in vendor_in(_blob(file))], **rules)
     if name != "extra" and len(files) > 1:
         raise BadArgument(f"--{name} is one file", hint="merge several first, or use --extra")
+    if name == "builtin" and files[0] in get_args(ReleaseName):
+        return release_of(files[0]).builtin
     parts = []
     for file in files:
         blob = _blob(file)
         text = blob.content if isinstance(blob.content, str) else blob.content.decode("utf-8", "surrogateescape")
         if name == "cmdline":
-            parts.append(CloudPart(config_of_cmdline(text), filename="kernel command line", file=blob.file, line=None))
+            text = text.replace("\0", " ").strip()  # /proc/1/cmdline of a container has zeros
+            config = config_of_cmdline(text, rules["cloud_init"])
+            whole = {"cmdline": text}
+            parts.append(CloudPart(config, filename="kernel command line", headers=whole, file=blob.file, line=None))
         else:
             parts.append(CloudPart(text, filename=file, file=blob.file))
     return parts if name == "extra" else parts[0]
 
 
 def _parts(options: argparse.Namespace) -> list[CloudPart]:
+    return _unpacked(options, _given(options))
+
+
+def _unpacked(options: argparse.Namespace, machines: list[Given]) -> list[CloudPart]:
     from pathlib import Path
 
     from nodeattrs.adapters.cloudinit import unpack
 
     root = Path(options.include_root) if options.include_root is not None else None
-    return unpack([_blob(file) for file in options.files], launch_index=options.launch_index, include_root=root)
+    blobs: list[Any] = []
+    for one in machines:
+        blobs += [one.layer] if one.unknown else one.user
+    return unpack(blobs, launch_index=options.launch_index, include_root=root)
+
+
+def _given(options: argparse.Namespace) -> list[Given]:
+    """What the files give to the one machine that is meant."""
+    from pathlib import Path
+
+    from nodeattrs.adapters.cloudinit import given_in
+    from nodeattrs.adapters.cloudinit.inputs import one_of
+
+    return [one_of(given_in(_blob(file) if file == "-" else Path(file)), options.resource) for file in options.files]
 
 
 def _blob(file: str) -> Blob:

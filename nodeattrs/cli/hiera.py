@@ -153,10 +153,15 @@ def _check(options: argparse.Namespace) -> None:
 def _hiera(options: argparse.Namespace, place: str | None, decrypts: bool = True) -> Hiera:
     import pathlib
 
-    from nodeattrs.adapters.hiera import Hiera, Pkcs7, has_environments
+    from nodeattrs.adapters.hiera import Hiera, has_environments
 
     environmentpath = None if place else options.environmentpath
     private, public = (getattr(options, f"eyaml_{one}_key", None) for one in ("private", "public"))
+    decrypt = decrypts and getattr(options, "decrypt", False)
+    if decrypts and private and public:
+        from nodeattrs.adapters.hiera import Pkcs7
+
+        decrypt = Pkcs7(private, public)
     is_named = place or environmentpath or options.hiera_config or options.puppet_conf
     return Hiera(
         place if is_named else "." if has_environments(pathlib.Path()) else "hiera.yaml",
@@ -166,7 +171,7 @@ def _hiera(options: argparse.Namespace, place: str | None, decrypts: bool = True
         basemodulepath=options.basemodulepath,
         puppet_conf=options.puppet_conf,
         skip_levels=options.skip_level,
-        decrypt=decrypts and (Pkcs7(private, public) if private and public else getattr(options, "decrypt", False)),
+        decrypt=decrypt,
         documented=options.documented,
         strict=options.strict,
     )
@@ -206,7 +211,7 @@ def _code(error: NodeattrsError) -> int:
 
 
 def _lookup(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
-    from nodeattrs.adapters.hiera import still_encrypted
+    from nodeattrs.adapters.hiera import encrypted_in
     from nodeattrs.errors import NodeattrsError
     from nodeattrs.reports.lookup import LookedUp, plain
 
@@ -220,7 +225,11 @@ def _lookup(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> in
         try:
             values[name] = scope.lookup(keys, **_arguments(options))
             unknown[name] = scope.unknown_levels(options.keys, merge=merge) if scope.has_unknown else ()
-            kept += next(filter(None, (still_encrypted(scope, {key: values[name]}, merge) for key in options.keys)), [])
+            if encrypted_in(values[name]):
+                from nodeattrs.adapters.hiera import still_encrypted
+
+                found = (still_encrypted(scope, {key: values[name]}, merge) for key in options.keys)
+                kept += next(filter(None, found), [])
         except NodeattrsError as error:
             values[name] = _harmless(options, name, error, keys, **_arguments(options))
             values[name].hint = (values[name].hint or "").replace("a default_value", "--default TEXT") or None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from nodeattrs.cli.exits import DONE, EXITS, FAILED, INTERRUPTED, NOT_UNDERSTOOD, READER_GONE
 from nodeattrs.cli.interrupts import while_working
 from nodeattrs.cli.options import MARKED, MAY_BE_DASHES, asked_to_run, judge, limits_of
-from nodeattrs.cli.terminal import Terminal
+from nodeattrs.cli.terminal import Terminal, columns
 from nodeattrs.core.code import held_back
 from nodeattrs.errors import InternalError, NodeattrsError
 
@@ -30,6 +30,7 @@ _MODULES = {
     "role": "role_command",
     "environment": "environment_command",
     "hiera": "hiera",
+    "ansible": "ansible",
     "bindings": "bindings",
     "catalog": "catalog",
     "cloud-config": "cloud_config",
@@ -73,7 +74,7 @@ class _Help(argparse.RawDescriptionHelpFormatter):
     """Help that keeps the lines of examples and tables."""
 
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=30)
+        super().__init__(prog, max_help_position=30, width=columns() - 2)
 
     def add_argument(self, action: argparse.Action) -> None:
         super().add_argument(action)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO
@@ -113,7 +112,7 @@ class Terminal:
             from nodeattrs.reports.screen import cut, printable
 
             self._clear()
-            self._progress = cut(printable(text), shutil.get_terminal_size((80, 24)).columns - 1)
+            self._progress = cut(printable(text), columns() - 1)
             sys.stderr.write(self._progress)
             sys.stderr.flush()
 
@@ -185,7 +184,7 @@ class Terminal:
 
         # A pipe has no columns: whoever reads it wants whole lines. COLUMNS says otherwise.
         is_wide = not stream.isatty() and not os.environ.get("COLUMNS")
-        width = _NO_COLUMNS if is_wide else shutil.get_terminal_size((80, 24)).columns
+        width = _NO_COLUMNS if is_wide else columns()
         return Screen(max(width, 40), self._coloured(stream))
 
     def _coloured(self, stream: TextIO) -> bool:
@@ -230,3 +229,13 @@ def _json(data: dict[str, Any]) -> str:
         raise BadValue("this is nested too deeply to be written as JSON", hint="ask for a part of it") from error
     except ValueError as error:
         raise BadValue("there is a value in it that JSON has no number for", hint="--format yaml has one") from error
+
+
+def columns() -> int:
+    """How wide the terminal is: as COLUMNS says, or it itself; 80 where neither does."""
+    with contextlib.suppress(ValueError):
+        if (given := int(os.environ.get("COLUMNS", ""))) > 0:
+            return given
+    with contextlib.suppress(AttributeError, ValueError, OSError):
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or 80  # type: ignore[union-attr]
+    return 80

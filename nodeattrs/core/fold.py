@@ -223,7 +223,7 @@ def fold(
         plan = _under(plan, read_rules(rules))
     flat = list(plan.layers())
     if strict:
-        _require_known(flat)
+        refuse_unknown(flat)
     try:
         folding = _folded(plan, iter(range(1, len(flat) + 1)), flat)
         value = folding.result.value
@@ -278,7 +278,8 @@ def _under(plan: Fold, rules: Sequence[PathRule]) -> Fold:
     return Fold(children, ruled(plan.policy, rules), plan.from_top)
 
 
-def _require_known(layers: Iterable[Layer]) -> None:
+def refuse_unknown(layers: Iterable[Layer]) -> None:
+    """For whoever asked to be strict. raises: UnknownLayer, for the first one that is unknown"""
     for layer in layers:
         if type(layer.value) is Unknown:
             raise unknown_layer(layer.value, layer.origin.at(()))

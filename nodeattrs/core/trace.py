@@ -363,7 +363,7 @@ class Column(NamedTuple):
 
     shape: what it is, as the schemas write it
     of:    finds it
-    words: what a text says of it; none where it shows in a column of its own, or is nothing to speak of
+    words: what a text says of it; none where it shows in a column of its own, or is nothing worth a word
     """
 
     name: str

@@ -12,6 +12,7 @@ import difflib
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from nodeattrs.core.borders import taking
@@ -238,6 +239,7 @@ def unquoted(text: str) -> str:
     return text
 
 
+@lru_cache(maxsize=4096)
 def capitalised(name: str) -> str:
     """`apache::ssl` as references spell it: `Apache::Ssl`."""
     return "::".join(part.capitalize() for part in name.split("::"))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.catalog import Outcome, Plan, Ref, Report
+from nodeattrs.catalog.errors import MoreRelations
 from nodeattrs.catalog.questions import Impact, Step
 from nodeattrs.codes import code_named
 from nodeattrs.core.claim import Origin
@@ -24,7 +25,8 @@ _SIGNS = {"failed": "!", "skipped": "-", "restarted": "↻", "changed": "~", "no
 def findings_of(plan: Plan) -> Iterator[Finding]:
     """Everything for which a plan cannot be applied, then what is probably not meant."""
     yield from map(finding_of, plan.faults())
-    yield from (finding_of(warning, "warning") for warning in plan.warnings())
+    for warning in plan.warnings():
+        yield finding_of(warning, "note" if isinstance(warning, MoreRelations) else "warning")
 
 
 def looked_at(plan: Plan) -> dict[str, int]:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from nodeattrs.adapters.cloudinit.steps import Change
 from nodeattrs.codes import code_named
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, spell
@@ -18,7 +19,8 @@ from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.cloudinit import Change, CloudConfigError, Merged, PartReport, Schema, Warned
+    from nodeattrs.adapters.cloudinit import CloudConfigError, Instance, Merged, PartReport, Schema, Warned
+    from nodeattrs.adapters.cloudinit.steps import Action
 
 _MARKS = {"set": "+", "extended": "+", "replaced": "~", "deleted": "-", "dropped": "!"}
 _STYLES = {"set": "added", "extended": "added", "replaced": "changed", "deleted": "removed", "dropped": "warning"}
@@ -80,15 +82,18 @@ class ExplainedConfig:
     """Why a config is what it is: the parts, and either some paths or what each part changed.
 
     with_causes: also the lines that decided how parts are merged
+    instance:    the machine that is explained: also where it differs from what its files give
     """
 
     merged: Merged
     paths: tuple[Path, ...] = ()
     is_step_by_step: bool = True
     with_causes: bool = False
+    instance: Instance | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The parts, the traces and the changes."""
+        machine = {} if self.instance is None else {"machine": _machine_dict(self.instance)}
         return {
             "version": 1,
             "parts": [
@@ -104,6 +109,7 @@ class ExplainedConfig:
                 }
                 for step in (self.merged.changes() if self.is_step_by_step else ())
             ],
+            **machine,
         }
 
     def _trace_dict(self, path: Path) -> dict[str, Any]:
@@ -120,6 +126,9 @@ class ExplainedConfig:
         from nodeattrs.reports.explain import Explanation
 
         yield from _parts(self.merged, screen)
+        if self.instance is not None:
+            yield ""
+            yield from _machine(self.instance, screen)
         for path in self.paths:
             yield ""
             trace = self.merged.trace(path)
@@ -136,10 +145,52 @@ class ExplainedConfig:
                     yield "  changes nothing"
 
 
+def _machine_dict(instance: Instance) -> dict[str, Any]:
+    rows = []
+    for one in instance.differing():
+        values = (("given", one.given), ("has", one.has))
+        rows.append(
+            {
+                "path": spell(one.path),
+                "steps": list(one.path),
+                **{name: json_tree(value) for name, value in values if value is not ABSENT},
+                "set_at": [str(origin) for origin in one.origins],
+                "line": one.place.line,
+            }
+        )
+    return {"file": instance.file, "differing": rows}
+
+
+def _machine(instance: Instance, screen: Screen) -> Iterator[str]:
+    if instance.file is None:
+        yield "the machine has no combined-cloud-config.json: nothing to compare with"
+        return
+    rows = list(instance.differing())
+    if not rows:
+        yield f"the machine has what its files give ({printable(instance.file)})"
+    for one in rows:
+        change = Change(one.path, _TURNS[one.given is ABSENT, one.has is ABSENT], one.given, one.has)
+        yield _changed(change, screen)
+        given = [f"given by {', '.join(map(str, one.origins))}"] if one.origins else []
+        has = [] if one.has is ABSENT else [f"the machine has it at {one.place.place}"]
+        yield f"      {printable('; '.join([*given, *has]))}"
+
+
+_TURNS: dict[tuple[bool, bool], Action] = {
+    (False, False): "replaced",
+    (True, False): "set",
+    (False, True): "deleted",
+}
+
+
 def explained_config(
-    merged: Merged, paths: tuple[Path, ...], step_by_step: bool, with_causes: bool = False
+    merged: Merged,
+    paths: tuple[Path, ...],
+    step_by_step: bool,
+    with_causes: bool = False,
+    instance: Instance | None = None,
 ) -> ExplainedConfig:
-    """The report about some paths; with none of them, about every step.
+    """The report about some paths; with none of them, about every step, or about where a machine differs.
 
     raises: NoSuchAttribute, for a path that no part sets
     """
@@ -147,7 +198,7 @@ def explained_config(
         trace = merged.trace(path)
         if not (trace.found or trace.claims):
             raise NoSuchAttribute(f"{spell(path)} is set by no part", path=path, hint=_way_to(merged, path))
-    return ExplainedConfig(merged, paths, step_by_step or not paths, with_causes)
+    return ExplainedConfig(merged, paths, step_by_step or not (paths or instance), with_causes, instance)
 
 
 def _way_to(merged: Merged, path: Path) -> str | None:

@@ -71,7 +71,8 @@ class Matrix:
                 if places:
                     yield from screen.wrapped(printable(", ".join(places)), "        ", "    ")
                 yield from screen.wrapped(printable(", ".join(names)), "        ", "      ")
-            for note in dict.fromkeys(note for _, cell in group for note in cell.notes):
+            hints = [value.hint] if failed and value.hint else []
+            for note in dict.fromkeys([*hints, *(note for _, cell in group for note in cell.notes)]):
                 yield from screen.wrapped(printable(note), "        ", "    ")
 
 

@@ -6,7 +6,6 @@ value can move the cursor or colour anything itself.
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -40,6 +39,8 @@ class Screen:
 
         most: how many lines there may be; the last one says that there is more. 0 is any number
         """
+        import textwrap  # most are short
+
         lines = textwrap.wrap(
             text,
             max(self.width, len(indent) + 20),

@@ -47,6 +47,7 @@ _TAB = 8
 _STEPS_A_NODE = 10
 _SKIPPED = ("comment", "heredoc_body", "empty_statement", "uninterpreted")
 _NAMES = ("identifier", "constant", "instance_variable", "global_variable")
+_NAMED = ("call", "method", "singleton_method")
 _CONSTANTS = {"true": True, "false": False, "nil": None}
 _SAME = ("freeze", "dup", "clone")
 _FILE_METHODS = ("join", "dirname", "expand_path")
@@ -64,17 +65,20 @@ class Call(NamedTuple):
 
     offset:    of the word
     arguments: read when somebody needs them
+    result:    what its block says, which is one expression
     """
 
     word: str
     offset: int
     arguments: Callable[[], list[Literal]]
+    result: Callable[[], Literal]
 
 
 class Ruby:
     """A Ruby source.
 
-    words: names that stand for a value at the moment, such as a word without arguments: asked when one is used
+    words: what stands for a value at the moment, such as a word without arguments, or an expression that is
+           not read here: asked when one is used
 
     raises: MissingExtra; DocumentError, where it is no Ruby
     """
@@ -105,6 +109,13 @@ class Ruby:
         except RecursionError:
             raise self.text.error("nested deeper than the caller's stack has room for") from None
 
+    def anywhere(self, words: Collection[str]) -> Iterator[Call]:
+        """The calls of these words, however deep they stand, in the order of the text; Ruby may not make them all."""
+        for node in _nodes(self._root):
+            is_name = node.type != "call" and node.parent is not None and node.parent.type in _NAMED
+            if not is_name and self._word_of(node) in words:
+                yield self._called(node)
+
     def refused(self, node: Node, message: str = "is no literal") -> DocumentError:
         """The error for what stands there."""
         shown = " ".join(self._slice(node).split())
@@ -121,11 +132,19 @@ class Ruby:
             if node.type == "assignment":
                 self._assign(node, every)
             elif self._word_of(node) in words:
-                yield Call(self._word_of(node), node.start_byte, lambda node=node: self._arguments(node))  # type: ignore[misc]
+                yield self._called(node)
             elif every or self._mentions(node):
                 yield from self._loop(node, words, every)
             else:
                 self._doubt(node)
+
+    def _called(self, node: Node) -> Call:
+        return Call(self._word_of(node), node.start_byte, lambda: self._arguments(node), lambda: self._result(node))
+
+    def _result(self, node: Node) -> Literal:
+        block = node.child_by_field_name("block")
+        body = block.child_by_field_name("body") if block is not None else None
+        return self._inside(node if body is None else body, 0)
 
     def _word_of(self, node: Node) -> str:
         """The word of a call without a receiver, "" for any other statement."""
@@ -194,6 +213,9 @@ class Ruby:
         self._budget.values()
         self._budget.depth(depth)
         read = _READERS.get(node.type)
+        known = self._words(self._slice(node)) if read is None or read is Ruby._call else None
+        if known is not None:
+            return known
         if read is None:
             raise self.refused(node)
         try:

@@ -106,6 +106,7 @@ class Builder:
     only_first = False  # of several documents the first is read, and the others are not looked at
     merges_in_place = False  # merged keys count more than those before `<<`, not less than all others
     anchors_once = False  # an anchor that is set again is refused
+    half_pairs = False  # half of a surrogate pair may be escaped
     values_stand = True  # a scalar on a later line than its key stands there; otherwise where the key does
 
     def __init__(self, text: Text, *, marks: bool = True, budget: Budget | None = None) -> None:
@@ -177,7 +178,9 @@ class Builder:
 
     def _run(self) -> None:
         # Scalars first: loading is most of what a whole lookup costs.
-        escapes = "\\u" in self.text.text or "\\U" in self.text.text  # libyaml refuses half a pair itself
+        escapes = not self.half_pairs and (
+            "\\u" in self.text.text or "\\U" in self.text.text
+        )  # libyaml refuses half a pair itself
         scalar, place, documents, left = self.scalar, self._place, 0, self._left
         for event in _events(self.parser()):
             kind = type(event)
@@ -380,3 +383,61 @@ def tag_of(event: Any) -> str:
     if not (event.tag or event.implicit[0]):
         return f"{YAML}str"
     return _implied(event.value) if len(event.value) < 40 else _implied.__wrapped__(event.value)
+
+
+_VALUES = {YAML + name for name in ("int", "float", "bool", "null", "timestamp", "binary")}
+PYTHON2 = f"{YAML}python/unicode"
+"""How Python 2 wrote texts."""
+
+_TEXTS = {f"{YAML}str", PYTHON2}
+_MAPS = {None: dict, "!": dict, f"{YAML}map": dict, f"{YAML}set": set}
+_LISTS = {None, "!", f"{YAML}seq"}
+_PAIRS = {f"{YAML}omap", f"{YAML}pairs"}
+
+
+class Safe(Builder):
+    """YAML as PyYAML's safe loader reads it: dates, bytes, sets and keys of any scalar type stay what they are.
+
+    Whoever holds such values, cloud-init and Ansible, makes a dialect of it. What an alias
+    repeats is one object; an unknown tag is an error.
+    """
+
+    def scalar(self, event: Any) -> Any:
+        """The value of a scalar. raises: DocumentError"""
+        tag = tag_of(event)
+        if tag in _TEXTS:
+            return event.value
+        if tag in _VALUES:
+            return self.constructed(tag, event)
+        is_key = self.open and self.open[-1].step is None
+        if is_key and tag == f"{YAML}merge":
+            return MERGE
+        in_pair = len(self.open) > 1 and self.open[-2].event.tag in _PAIRS
+        if is_key and tag == f"{YAML}value" and not in_pair:
+            return event.value
+        raise self.unknown_tag(event)
+
+    def key(self, frame: Frame, value: Any, event: Any) -> Any:
+        """Any scalar. raises: DocumentError"""
+        if type(value) in (dict, list, set):
+            raise self.error("a map or list cannot be a key", event, hint="quote it, if it is meant as text")
+        return value
+
+    def made(self, frame: Frame) -> Any:
+        """A map, a set, a list, or a list of pairs. raises: DocumentError"""
+        tag, data = frame.event.tag, frame.data
+        if frame.is_map and tag in _MAPS:
+            return data if _MAPS[tag] is dict else set(data)
+        if not frame.is_map and tag in _LISTS:
+            return data
+        if frame.is_map or tag not in _PAIRS:
+            raise self.unknown_tag(frame.event)
+        if not all(type(entry) is dict and len(entry) == 1 for entry in data):
+            raise self.error("each entry of an ordered map is a map of one key", frame.event)
+        return [pair for entry in data for pair in entry.items()]
+
+    def unknown_tag(self, event: Any) -> DocumentError:
+        """The error for a tag that no safe loader has; the tag is not repeated, since it may be a password."""
+        tag = str(event.tag).removeprefix(YAML)
+        what = "that asks for a Python object" if tag.startswith("python/") else "that is not known here"
+        return self.error(f"a tag {what}", event)

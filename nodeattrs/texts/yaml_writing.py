@@ -21,11 +21,18 @@ class _Blocks(_Spread):
     """Long texts as blocks, too."""
 
 
+class _QuickBlocks(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+    """The same by libyaml, where PyYAML has it: it folds a long quoted text at another place."""
+
+    ignore_aliases = _Spread.ignore_aliases
+
+
 def _text(dumper: Any, value: str) -> Any:
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
 
 
-_Blocks.add_representer(str, _text)
+for _dumper in (_Blocks, _QuickBlocks):
+    _dumper.add_representer(str, _text)
 
 
 _PER_VALUE = 25
@@ -59,9 +66,13 @@ def written(value: Any, *, aliases: bool = True, blocks: bool = False, **layout:
     'b: 1\\na: é\\n'
     """
     _draw(value, aliases and not blocks)
-    dumper = _Blocks if blocks else yaml.SafeDumper if aliases else _Spread
+    dumper = _QuickBlocks if blocks else yaml.SafeDumper if aliases else _Spread
+    layout = {"sort_keys": False, "allow_unicode": True, **layout}
     try:
-        text = str(yaml.dump(value, Dumper=dumper, **{"sort_keys": False, "allow_unicode": True, **layout}))
+        try:
+            text = str(yaml.dump(value, Dumper=dumper, **layout))
+        except UnicodeEncodeError:  # half of a surrogate pair, which libyaml cannot write
+            text = str(yaml.dump(value, Dumper=_Blocks, **layout))
     except RecursionError as error:
         raise BadValue("this is nested too deeply to be written as YAML", hint="ask for a part of it") from error
     return text if layout.get("explicit_end") else text.removesuffix("...\n")

@@ -1,4 +1,4 @@
-"""python -m tests.oracles.catalog [--count N] [--seed N]
+"""python -m tests.oracles.catalog [--count N] [--seed N] | modules [DIR] [--repeat N]
 
 Asks the real Puppet and us the same random catalogs and compares the answers: order, status of
 each resource, number of refreshes, the message for cycles with its path, and the first missing
@@ -26,6 +26,7 @@ from typing import Any
 
 from nodeattrs.catalog import DependencyCycle, ReferenceNotFound, apply_plan, catalog_from
 from nodeattrs.catalog.compiled import compiled_catalog
+from tests.oracles.catalog_modules import MODULES, modules
 from tests.oracles.puppet import ruby_with_puppet
 from tests.vectors.ordering import Flagged
 
@@ -219,10 +220,18 @@ def agree(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.oracles.catalog")
+    parser.add_argument("what", nargs="?", choices=("random", "modules"), default="random", help="(default: random)")
+    parser.add_argument("folder", nargs="?", type=Path, default=MODULES, help=f"for modules: (default: {MODULES})")
+    parser.add_argument("--repeat", type=int, default=3, help="for modules: how often each is timed (default: 3)")
     parser.add_argument("--count", type=int, default=400, help="how many catalogs (default: 400)")
     parser.add_argument("--seed", type=int, default=2026)
     asked = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="catalog-"))
+    if asked.what == "modules":
+        try:
+            return modules(asked.folder, asked.repeat, folder / "home", *ruby_with_puppet(folder / "puppet"))
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
     try:
         cases = [Random(random.Random(f"{asked.seed} {number}")) for number in range(asked.count)]
         ruby, environment = ruby_with_puppet(folder / "puppet")

@@ -1,4 +1,4 @@
-"""python -m tests.oracles.hiera [--trees N] | trees DIR [--keys N] | eyaml
+"""python -m tests.oracles.hiera [--trees N] | trees DIR [--keys N] | eyaml | odd [--lookups N] [--seed S]
 
 Random trees and lookups, the same ones each time, answered by us and by real Puppet in
 one Ruby process. Prints how many answers were compared; exit code 0 if there were some
@@ -26,6 +26,7 @@ from nodeattrs.errors import NodeattrsError
 from tests.oracles import hiera_control
 from tests.oracles.hiera_control import encoded
 from tests.oracles.hiera_eyaml import eyaml
+from tests.oracles.hiera_odd import odd
 from tests.oracles.puppet import ruby_with_puppet
 from tests.vectors.values import spelled
 
@@ -193,11 +194,13 @@ def _agree(got: dict[str, Any], theirs: dict[str, Any]) -> bool:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.oracles.hiera", description="Our lookups beside Puppet's.")
     parser.add_argument(
-        "what", nargs="?", choices=("random", "trees", "eyaml"), default="random", help="(default: random)"
+        "what", nargs="?", choices=("random", "trees", "eyaml", "odd"), default="random", help="(default: random)"
     )
     parser.add_argument("folder", nargs="?", type=Path, help="for trees: a folder of control repositories")
     parser.add_argument("--keys", type=int, default=0, help="for trees: at most so many keys of each (default: all)")
     parser.add_argument("--trees", type=int, default=300, help="how many random trees (default: 300)")
+    parser.add_argument("--lookups", type=int, default=2_800, help="for odd: at least so many (default: 2800)")
+    parser.add_argument("--seed", type=int, default=5, help="for odd: other trees (default: 5)")
     parser.add_argument("--keep", type=Path, help="write the trees here, and leave them")
     asked = parser.parse_args(arguments)
     if asked.what == "eyaml":
@@ -206,6 +209,9 @@ def main(arguments: list[str] | None = None) -> int:
     if asked.what == "trees":
         with tempfile.TemporaryDirectory() as folder:
             return hiera_control.trees(asked.folder, *ruby_with_puppet(Path(folder) / "puppet"), asked.keys)
+    if asked.what == "odd":
+        with tempfile.TemporaryDirectory() as folder:
+            return odd(asked.lookups, asked.seed, *ruby_with_puppet(Path(folder) / "puppet"))
     with tempfile.TemporaryDirectory() as folder:
         home = asked.keep or Path(folder) / "trees"
         tasks = [written(tree, home / str(at)) for at, tree in enumerate(drawn(asked.trees))]

@@ -30,6 +30,8 @@ NODES = [
     ("web1.example.com", "Debian", "Debian", "12"),
     ("db2.example.org", "RedHat", "CentOS", "8"),
 ]
+MOST_KIB = 4 * 2**20
+"""Memory of Puppet's process, which some questions would fill."""
 BUILT_IN = ("yaml_data", "json_data", "hocon_data", "eyaml_lookup_key")
 
 
@@ -205,8 +207,9 @@ class Peer:
     """Puppet in one process: a task in, its answers out."""
 
     def __init__(self, command: list[str], environment: dict[str, str]) -> None:
+        limited = ["sh", "-c", f'ulimit -v {MOST_KIB}; exec "$@"', "sh", *command]
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+            limited, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
         )
 
     def ask(self, task: dict[str, Any]) -> Any:

@@ -57,6 +57,8 @@ def arguments(call)
   options = {}
   options['merge'] = call['merge'] if call['merge']
   options['default_value'] = call['default_value'] if call.key?('default_value')
+  type = call['value_type']
+  options['value_type'] = Puppet::Pops::Types::TypeParser.singleton.parse(type) if type
   [call['name'], options]
 end
 
@@ -72,7 +74,9 @@ module CopyFirst
   end
 
   def deep_merge!(source, dest, options = {})
-    $copy_first ? super(CopyFirst.copied(source), dest, options) : super
+    return super unless $copy_first
+
+    super(CopyFirst.copied(source), $copy_first == :both ? CopyFirst.copied(dest) : dest, options)
   end
 
   def overwrite_unmergeables(source, dest, options)
@@ -91,7 +95,7 @@ end
 def answer_in(scope, call)
   { 'value' => plain(scope.call_function('lookup', arguments(call))) }
 rescue StandardError, SystemStackError, NotImplementedError => e
-  { 'error' => "#{e.class}: #{e.message}"[0, 300] }
+  { 'error' => "#{e.class}: #{e.message}".scrub[0, 300] }
 end
 
 def plain(value)
@@ -100,7 +104,8 @@ def plain(value)
   when Hash then value.to_h { |key, entry| [key.is_a?(String) ? key : "$#{key.class}:#{key}", plain(entry)] }
   when Array then value.map { |entry| plain(entry) }
   when Float then value.finite? ? value : { '$float' => value.to_s }
-  when String, Integer, true, false, nil then value
+  when String then value.encoding == Encoding::UTF_8 && value.valid_encoding? || value.ascii_only? ? value : { '$bytes' => value.unpack1('H*') }
+  when Integer, true, false, nil then value
   else { '$other' => value.class.name }
   end
 end
@@ -113,7 +118,8 @@ $stdin.each_line do |line|
                 in_scope(task) { |scope| task['lookups'].map { |call| answer_in(scope, call) } }
               else
                 task['lookups'].map do |call|
-                  { 'as_is' => answer(task, call, false), 'copy_first' => answer(task, call, true) }
+                  { 'as_is' => answer(task, call, false), 'copy_first' => answer(task, call, true),
+                    'copy_both' => answer(task, call, :both) }
                 end
               end
   rescue StandardError => e

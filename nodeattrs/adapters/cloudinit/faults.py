@@ -24,6 +24,11 @@ FaultKind = Literal[
     "encoding",  # a message that is not UTF-8 text
     "too-large",  # past a stated limit of size
     "too-deep",  # past 500 levels, or inside itself
+    "value",  # a scalar at which PyYAML itself fails, and not only the text: `!!bool maybe`
+    "template",  # a template that cannot be rendered
+    "instance-data",  # instance data that is no map
+    "vendor-switch",  # a setting of vendor-data at which cloud-init stops
+    "input",  # a file or folder in which there is no user-data
     "extra",  # needs a library that is not installed
 ]
 

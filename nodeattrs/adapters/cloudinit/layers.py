@@ -8,24 +8,30 @@ everything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
+from nodeattrs.adapters.cloudinit.merged import Merged
 from nodeattrs.adapters.cloudinit.mergers import CONFIG_DEFAULT, Definition, Mode, lay, policy_of, take_definition
-from nodeattrs.adapters.cloudinit.parts import CloudPart, Repeated, independent, load_config
-from nodeattrs.adapters.cloudinit.steps import Joining, PartReport, Row, Status, moved
+from nodeattrs.adapters.cloudinit.merging import ANY_DEFINITION
+from nodeattrs.adapters.cloudinit.parts import CloudPart, Repeated, independent, load_config, load_yaml
+from nodeattrs.adapters.cloudinit.releases import NEWEST, Release, release_of
+from nodeattrs.adapters.cloudinit.steps import Joining, PartReport, Row, Status, moved, status_of
+from nodeattrs.adapters.cloudinit.templates import InstanceData, no_data, template_in
 from nodeattrs.adapters.cloudinit.unpacking import read_bytes
-from nodeattrs.adapters.cloudinit.userdata import Merged
+from nodeattrs.adapters.cloudinit.userdata import without
 from nodeattrs.core.borders import taking
+from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import sources as numbers_in
 from nodeattrs.core.part import Part, kept
-from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, MAP, MEET, PRESENT, TAKE, Line, Meet, Policy
+from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, MAP, PRESENT, TAKE, Line, Meet, Policy
 from nodeattrs.core.unknown import Unknown
 
 Source = str | Mapping[Any, Any] | Merged | CloudPart | Layer
@@ -41,13 +47,7 @@ _BELOW_USER_DATA = Policy(
     Line(MAP, MAP, Meet(_UNMERGED), "key by key, at the top only"),
     Line(ANY, PRESENT, KEEP, "user-data stays"),
 )
-_ANY_DEFINITION = Policy(
-    "a definition that is not known",
-    Line(MAP, MAP, MEET, "two mappings may meet key by key"),
-    Line(ANY, PRESENT, TAKE, "it may ask for any mergers"),
-)
-"""How an unknown layer joins: with a definition of its own, as likely as not."""
-
+_NO_TEMPLATES = ("kernel command line", "runtime file")
 _MERGED = ("user-data", "vendor-data 2", "vendor-data")
 """What comes in merged, and has lost its definitions."""
 
@@ -72,44 +72,88 @@ class _Read:
 _SILENT = _Read(Part({}, 0))
 
 
-class _Fold:
-    """Sources joined one after the other, the strongest first."""
+_STOPS = frozenset({"value", "encoding", "template"})
+"""Faults of a file of the base configuration at which cloud-init stops; it goes on without a file that is broken."""
 
-    def __init__(self, mode: Mode) -> None:
+
+class _Fold:
+    """Sources joined one after the other, the strongest first.
+
+    data: what conf.d files that are templates are rendered with
+    """
+
+    def __init__(self, mode: Mode, cloud_init: str = NEWEST, data: InstanceData | None = None) -> None:
         self.mode = mode
+        self.release = release_of(cloud_init)
+        self.data = data
         self.reports: list[PartReport] = []
         self.rows: list[Row] = []
         self.unknown: dict[int, Layer] = {}
         self.merged_before: set[int] = set()
 
-    def read(self, name: str, source: Any) -> _Read:
-        """What a source says: an empty mapping where it says nothing that can be used."""
+    def read(self, name: str, source: Any, in_base: bool = False) -> _Read:
+        """What a source says: an empty mapping where it says nothing that can be used.
+
+        in_base: whether it is of the base configuration: a fault may stop everything, and a file be a template
+        raises:  CloudConfigError, where it stops everything
+        """
         if isinstance(source, Merged):
             return self._merged(source)
+        if isinstance(source, _Disabled):
+            self.reports += [
+                replace(one, number=len(self.reports) + index) for index, one in enumerate(source.parts, 1)
+            ]
+            return _SILENT
         number = len(self.reports) + 1
         part = source if isinstance(source, CloudPart) else CloudPart("", filename=name, type="", line=None)
         if isinstance(source, Layer):
-            self.reports.append(PartReport(number, part, source.title or name, "unknown"))
-            self.unknown[number] = source
-            if name in _MERGED:
-                self.merged_before.add(number)
-            return _Read(Part(source.value, number), unknown=True)
+            return self._unknown(part, source, source.title or name, "unknown", name in _MERGED)
         if isinstance(source, str):
             part = CloudPart(source, filename=name)
+        value: Any = independent(source) if isinstance(source, dict) else source
         repeated: list[Repeated] = []
         if isinstance(source, (str, CloudPart)):
+            title = part.filename or name
             try:
-                value: Any = load_config(part.text, repeated=repeated)
+                if in_base and name not in _NO_TEMPLATES:
+                    template = template_in(part.text, self.data is not None)
+                    if template is not None and self.data is None:
+                        layer = no_data(title, Origin("file", "", part.file or title, part.line))
+                        return self._unknown(part, layer, title, "template")
+                    part = part if template is None else self._rendered(part, template)
+                value = _config_in(part.text, self.release, repeated)
             except CloudConfigError as error:
-                self.reports.append(
-                    PartReport(number, part, part.filename or name, "rejected", error=error.located(part.file or name))
-                )
+                located = error.located(part.file or name, None if error.line is None else part.at(error.line))
+                if in_base and error.kind in _STOPS:
+                    raise located from error
+                self.reports.append(PartReport(number, part, title, status_of(error), error=located))
                 return _Read(Part({}, number))
-        else:
-            value = independent(source) if isinstance(source, dict) else source
         status: Status = "merged" if value else "empty"
         self.reports.append(PartReport(number, part, part.filename or name, status, repeated=repeated))
         return _Read(Part(value, number))
+
+    def _unknown(self, part: CloudPart, layer: Layer, title: str, status: Status, was_merged: bool = False) -> _Read:
+        number = len(self.reports) + 1
+        self.reports.append(PartReport(number, part, title, status))
+        self.unknown[number] = layer
+        if was_merged:
+            self.merged_before.add(number)
+        return _Read(Part(layer.value, number), unknown=True)
+
+    def _rendered(self, part: CloudPart, template: str) -> CloudPart:
+        """A conf.d file as its template gives it. raises: CloudConfigError of kind "template", where that stops all"""
+        assert self.data is not None
+        try:
+            text = self.data.render(template)
+        except CloudConfigError as error:
+            text, kind = "", type(error.__cause__).__name__
+            if kind in ("TemplateSyntaxError", "TemplateAssertionError") and self.release.raw_template:
+                return part
+            if kind not in ("TypeError", "UndefinedError", "SecurityError"):
+                raise
+        if not text and self.release.empty_stops:
+            raise CloudConfigError("template", "the template gives nothing, at which cloud-init stops", line=1)
+        return replace(part, body=text, lines=self.data.lines(template, text) if text else ())
 
     def _merged(self, source: Merged) -> _Read:
         offset = len(self.reports)
@@ -130,7 +174,7 @@ class _Fold:
                 used = definition or CONFIG_DEFAULT
                 policy = policy_of(used, self.mode)
                 if rest is None and number not in self.merged_before:
-                    policy = _ANY_DEFINITION
+                    policy = ANY_DEFINITION
             except CloudConfigError as error:
                 raise error.located(name) from error
             if last is not None and index == len(rows) - 1:
@@ -163,6 +207,12 @@ class _Fold:
         return Merged(result.part, tuple(self.reports), tuple(self.rows), self.unknown)
 
 
+def _config_in(text: str, release: Release, repeated: list[Repeated]) -> dict[Any, Any]:
+    """What a file of configuration says; nothing, if it has comments alone. raises: CloudConfigError"""
+    tree = load_yaml(text, None, release, repeated)
+    return tree if isinstance(tree, dict) else {} if tree is None else load_config(text, None, release)
+
+
 def _kept(keys: dict[Any, Any], result: Part, _: Part) -> Part:
     return kept(result, keys)
 
@@ -172,9 +222,14 @@ def _definition_in(value: Any) -> tuple[Definition | None, dict[Any, Any] | None
     return (None, None, "") if type(value) is Unknown else take_definition(value)
 
 
-@taking(files=Mapping | None, mode=("current", "documented"))
+@taking(files=Mapping | None, mode=("current", "documented"), instance_data=InstanceData | None)
 def merge_confd(
-    main: str | CloudPart | None, files: Mapping[str, str | CloudPart] | None = None, *, mode: Mode = "current"
+    main: str | CloudPart | None,
+    files: Mapping[str, str | CloudPart] | None = None,
+    *,
+    mode: Mode = "current",
+    cloud_init: str = NEWEST,
+    instance_data: InstanceData | None = None,
 ) -> Merged:
     """Merge the main configuration file and the files of its conf.d folder.
 
@@ -187,30 +242,33 @@ def merge_confd(
     >>> merge_confd("a: 1\\nb: 1", {"10.cfg": "a: 2", "notes.txt": "a: 3"}).config
     {'a': 2, 'b': 1}
     """
-    fold = _Fold(mode)
+    fold = _Fold(mode, cloud_init, instance_data)
     return fold.merged(_confd(fold, main, files))
 
 
 def _confd(fold: _Fold, main: str | CloudPart | None, files: Mapping[str, str | CloudPart] | None) -> _Read:
-    top = fold.read("main file", main) if main is not None else _SILENT
-    folder = top.part.value.get("conf_d", True) if isinstance(top.part.value, dict) else True
-    if folder and not isinstance(folder, (str, bool)):
+    top = fold.read("main file", main, True) if main is not None else _SILENT
+    named = top.part.value if isinstance(top.part.value, dict) else {}
+    folder = named.get("conf_d")
+    if folder and not isinstance(folder, str):
         raise CloudConfigError("definition", "conf_d names a folder, as text", file="main file")
     rows = []
-    if files is not None and folder:
+    if files is not None and (folder or "conf_d" not in named):
         names = sorted((name for name in files if name.endswith(".cfg")), reverse=True)
-        rows = [fold.read(name, files[name]) for name in names]
+        rows = [fold.read(name, files[name], True) for name in names]
     return fold.joined([fold.joined(rows), top])
 
 
-@taking(main=Path, mode=("current", "documented"))
-def read_confd(main: Path, *, mode: Mode = "current") -> Merged:
+@taking(main=Path, mode=("current", "documented"), instance_data=InstanceData | None)
+def read_confd(
+    main: Path, *, mode: Mode = "current", cloud_init: str = NEWEST, instance_data: InstanceData | None = None
+) -> Merged:
     """Read a main configuration file and the folder beside it: its name with `.d`, or what its `conf_d` says.
 
     main:   a file such as cloud.cfg, or a folder of `*.cfg` files alone
     raises: CloudConfigError, for a file that cannot be read, or a malformed definition
     """
-    fold = _Fold(mode)
+    fold = _Fold(mode, cloud_init, instance_data)
     return fold.merged(_confd(fold, *confd_texts(main)))
 
 
@@ -218,6 +276,8 @@ def confd_texts(main: Path) -> tuple[CloudPart | None, dict[str, str | CloudPart
     """The main file and the folder's files, as `merge_confd` takes them."""
     if main.is_dir():
         return None, _folder(main)
+    if not main.exists() and Path(f"{main}.d").is_dir():
+        return None, _folder(Path(f"{main}.d"))
     top = _file(main)
     try:
         named = load_config(top.text).get("conf_d", ...)
@@ -237,10 +297,15 @@ def _folder(folder: Path) -> dict[str, str | CloudPart]:
 
 def _file(path: Path) -> CloudPart:
     content = read_bytes(path)
-    return CloudPart(content.decode("utf-8", "surrogateescape"), filename=path.name, file=path.as_posix())
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise CloudConfigError("encoding", "the file is not UTF-8 text", file=path.as_posix(), line=line) from error
+    return CloudPart(text, filename=path.name, file=path.as_posix())
 
 
-@taking(mode=("current", "documented"))
+@taking(mode=("current", "documented"), instance_data=InstanceData | None)
 def merge_layers(
     *,
     extra: Iterable[Source] = (),
@@ -250,12 +315,15 @@ def merge_layers(
     vendor: Source | None = None,
     datasource: Any = None,
     cmdline: Source | None = None,
+    config_url: str | None = None,
     runtime: Source | None = None,
     confd: Source | None = None,
     builtin: Source | None = None,
     base: Source | None = None,
     include_vendor: bool = True,
     mode: Mode = "current",
+    cloud_init: str = NEWEST,
+    instance_data: InstanceData | None = None,
 ) -> Merged:
     """Merge the layers of a running system. They are listed here from strongest to weakest.
 
@@ -263,42 +331,164 @@ def merge_layers(
     env:     the file that the environment names
     user, vendor2, vendor: merged user-data and vendor-data, as `Merged` or as the text of the merged file
     datasource: the config of the data source; what is no mapping is skipped
+    config_url: from where cloud-init fetches one more file of the folder, as the kernel command line names it
     cmdline, runtime, confd, builtin: what the base is made of: kernel command line, runtime file,
              configuration folder, built-in values; or all of it as *base*
+    cloud_init: the release whose rules apply; its built-in values count for the switches below if none are given
+    instance_data: what conf.d files that are templates are rendered with
+
+    `vendor_data`, `vendor_data2` and `allow_userdata` of the stronger layers are switches: vendor-data and user-data
+    that they turn off is not merged, and its parts are *disabled*.
+
     raises:  CloudConfigError, MergeConflict: an error in one source stops everything
     source:  docs/cloudinit.md, "Layers"
 
     >>> merge_layers(user="ntp: {enabled: true}", vendor="ntp: {enabled: false, pools: [p]}").config
     {'ntp': {'enabled': True, 'pools': ['p']}}
     """
-    fold = _Fold(mode)
-    named: list[tuple[str, Any]] = [(f"extra file {number}", source) for number, source in enumerate(extra, 1)]
-    named += [("environment file", env), ("user-data", user)]
+    given: dict[str, Any] = {"user-data": user}
     if include_vendor:
-        named += [("vendor-data 2", vendor2), ("vendor-data", vendor)]
-    named.append(("data source", datasource))
-    rows = [fold.read(name, source) for name, source in named if source is not None]
-    pieces = [("kernel command line", cmdline), ("runtime file", runtime), ("conf.d", confd), ("built-in", builtin)]
-    below = [fold.read(name, source) for name, source in pieces if source is not None]
+        given |= {"vendor-data 2": vendor2, "vendor-data": vendor}
+    strong: list[tuple[str, Any]] = [(f"extra file {number}", source) for number, source in enumerate(extra, 1)]
+    strong.append(("environment file", env))
+    weak = [("data source", datasource), ("kernel command line", cmdline), ("runtime file", runtime)]
+    weak += [(_URL_FILE, _fetched(config_url, confd)), ("conf.d", confd), ("built-in", builtin), ("base", base)]
+
+    def fold() -> _Fold:
+        return _Fold(mode, cloud_init, instance_data)
+
+    given = _switched(given, strong[-1:], weak, fold)
+    return _layered(fold(), [*strong, *given.items()], weak)
+
+
+_URL_FILE = "91_kernel_cmdline_url.cfg"
+
+
+def _fetched(url: str | None, confd: Any) -> Layer | None:
+    """The file that cloud-init fetches; None where the folder has it already."""
+    is_there = isinstance(confd, Merged) and any(part.filename == _URL_FILE for part in confd.parts)
+    if url is None or is_there:
+        return None
+    return Layer.unknown(_URL_FILE, Origin("layer", "kernel command line"), f"it is fetched from {url}")
+
+
+def _layered(fold: _Fold, named: Iterable[tuple[str, Any]], weak: Iterable[tuple[str, Any]]) -> Merged:
+    """The layers merged; the base is merged first, the data source lies over it."""
+    (_, datasource), *pieces, (_, base) = weak
+    rows = [fold.read(name, source) for name, source in (*named, ("data source", datasource)) if source is not None]
+    below = [fold.read(name, source, True) for name, source in pieces if source is not None]
     bottom = fold.joined(below) if below else _SILENT
     if base is not None:
         bottom = fold.joined([bottom, fold.read("base", base)]) if bottom.counts else fold.read("base", base)
-    last = _BELOW_USER_DATA if mode == "documented" and bottom.counts else None
+    last = _BELOW_USER_DATA if fold.mode == "documented" and bottom.counts else None
     return fold.merged(fold.joined([*rows, bottom], last))
 
 
+# --- switches ---------------------------------------------------------------------------
+
+_SWITCHES = {"vendor-data": "vendor_data", "vendor-data 2": "vendor_data2"}
+_TRUE = ("true", "1", "on", "yes")
+
+
+@dataclass(frozen=True, slots=True)
+class _Disabled:
+    """Parts that are switched off: they are there, and say nothing."""
+
+    parts: tuple[PartReport, ...]
+
+
+def _switched(
+    given: dict[str, Any], env: list[tuple[str, Any]], weak: list[tuple[str, Any]], fold: Callable[[], _Fold]
+) -> dict[str, Any]:
+    """User-data and vendor-data, without what the other layers switch off.
+
+    raises: CloudConfigError of kind "vendor-switch", for a setting at which cloud-init stops
+    """
+    found = dict(given)
+    if all(source is None or isinstance(source, Layer) for source in given.values()):
+        return found
+    below = _layered(fold(), env, weak)
+    if found["user-data"] is not None and not _is_on(below.value.get("allow_userdata", True)):
+        found["user-data"] = _disabled("user-data", found["user-data"])
+    vendors = {name: key for name, key in _SWITCHES.items() if found.get(name) is not None}
+    if vendors:  # cloud-init merges the same layers once more, with user-data between them
+        again = [(name, {"data source": source, "base": below}.get(name)) for name, source in weak]
+        settings = _layered(fold(), [*env, ("user-data", found["user-data"])], again).value
+        for name, key in vendors.items():
+            setting = settings.get(key, {})
+            if isinstance(setting, dict) and not _names(dict(weak)["built-in"], key):
+                setting = fold().release.builtin[key] | setting  # whatever is given in the place of the built-in values
+            found[name] = _vendor(name, found[name], setting)
+    return found
+
+
+def _names(source: Any, key: str) -> bool:
+    """Whether a layer may have a key."""
+    if isinstance(source, dict):
+        return key in source
+    return re.search(rf"\b{key}\b", str(getattr(source, "text", source))) is not None
+
+
+def _is_on(value: Any) -> bool:
+    return value is True or (value is not False and str(value).lower().strip() in _TRUE)
+
+
+def _vendor(name: str, source: Any, setting: Any) -> Any:
+    """Vendor-data under its switch."""
+    if isinstance(source, Layer):
+        return source
+    if not isinstance(setting, dict) or not _is_on(setting.get("enabled")):
+        return _disabled(name, source)
+    excluded = setting.get("disabled_handlers")
+    if excluded is None or not isinstance(source, Merged) or source.rules is None:
+        return source
+    try:
+        types = {report.part.type for report in source.parts}
+        off = {kind for kind in types if kind in excluded}
+    except TypeError as error:
+        raise CloudConfigError(
+            "vendor-switch",
+            f"disabled_handlers of {name} are a {type(excluded).__name__}, at which cloud-init stops",
+            hint="write a list of types, such as [text/cloud-config]",
+        ) from error
+    return without(source, off) if off else source
+
+
+def _disabled(name: str, source: Any) -> _Disabled:
+    if isinstance(source, Merged):
+        return _Disabled(tuple(replace(report, status="disabled", error=None) for report in source.parts))
+    part = source if isinstance(source, CloudPart) else CloudPart("", filename=name, type="", line=None)
+    return _Disabled((PartReport(1, part, part.filename or name, "disabled"),))
+
+
 @taking(cmdline=str)
-def config_of_cmdline(cmdline: str) -> str:
-    """The YAML text that a kernel command line carries between `cc:` and `end_cc`.
+def config_of_cmdline(cmdline: str, cloud_init: str = NEWEST) -> str:
+    """The YAML text that a kernel command line carries between `cc:`, at the beginning of a word, and `end_cc`.
 
     >>> config_of_cmdline("root=/dev/sda cc: runcmd: [ls] end_cc quiet cc:a:%201")
     'runcmd: [ls] \\na: 1'
+    >>> config_of_cmdline("ifname=net0:52:54:00:cc:ab:cd"), config_of_cmdline("ifname=net0:cc:ab:cd", "22.4")
+    ('', 'ab:cd')
     """
     from urllib.parse import unquote
 
+    begin = "cc:"
+    if release_of(cloud_init).cc_is_word:
+        begin, cmdline = " cc:", f" {cmdline}"
     texts = []
     rest = cmdline
-    while "cc:" in rest:
-        text, _, rest = rest.partition("cc:")[2].partition("end_cc")
+    while begin in rest:
+        text, _, rest = rest.partition(begin)[2].partition("end_cc")
         texts.append(unquote(text.lstrip()).replace("\\n", "\n"))
     return "\n".join(texts)
+
+
+@taking(cmdline=str)
+def url_of_cmdline(cmdline: str) -> str | None:
+    """The address of a further config, which cloud-init fetches: `cloud-config-url=`.
+
+    >>> url_of_cmdline("ro cloud-config-url=http://10.0.0.1/config")
+    'http://10.0.0.1/config'
+    """
+    words = dict(word.partition("=")[::2] for word in cmdline.split())
+    return words.get("cloud-config-url") or None

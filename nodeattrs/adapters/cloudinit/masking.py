@@ -10,9 +10,9 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from nodeattrs.adapters.cloudinit.merged import Merged
 from nodeattrs.adapters.cloudinit.secrets import WITHHELD, guarded
 from nodeattrs.adapters.cloudinit.steps import Change, PartChanges
-from nodeattrs.adapters.cloudinit.userdata import Merged
 from nodeattrs.core.claim import Claim
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT, Path, dig
@@ -24,7 +24,7 @@ class _Masked(Merged):
 
     def __init__(self, of: Merged) -> None:
         result = of._result and Part(guarded((), of._result.value), of._result.origins)
-        super().__init__(result, of.parts, of.rows, of.unknown)
+        super().__init__(result, of.parts, of.rows, of.unknown, of.rules)
 
     @cached_property
     def _parts(self) -> dict[int, Any]:

@@ -335,9 +335,12 @@ class _Builder:
 
     # --- list -----------------------------------------------------------------------
 
-    def _list_lines(self, options: _Options) -> list[Line]:
+    def _list_mode(self, options: _Options) -> str:
         default = "no_replace" if self.documented else "replace"
-        mode = options.first(("append", "prepend", "replace", "no_replace"), default)
+        return options.first(("append", "prepend", "replace", "no_replace"), default)
+
+    def _list_lines(self, options: _Options) -> list[Line]:
+        mode = self._list_mode(options)
         if mode in ("append", "prepend"):
             join = _named(partial(_joined, mode, self.documented), mode)
             return [Line(_LISTS, PRESENT, join, f"list({mode}): the old items and the new ones")]
@@ -346,21 +349,15 @@ class _Builder:
         if mode == "replace":
             return [
                 Line(_LISTS, _LISTS, by_position, "list(replace): position by position, the old list's length stays"),
+                Line("tuple", PRESENT, _named(_made_tuple, "replace"), "list(replace): a tuple stays one"),
                 Line(_LISTS, PRESENT, TAKE, "list(replace): what is no list replaces the list"),
             ]
-        if self.documented:
-            return [
-                Line(_LISTS, _LISTS, by_position, "list(no_replace): the old items stay"),
-                Line(_LISTS, PRESENT, KEEP, "list(no_replace): the old items stay"),
-            ]
-        return [
-            Line(_LISTS, _LISTS, KEEP, "list(no_replace): the old items stay"),
-            Line(_LISTS, PRESENT, _named(_old_items, "no_replace"), "list(no_replace): the old items stay"),
-        ]
+        rules = (by_position, KEEP) if self.documented else (KEEP, _named(_old_items, "no_replace"))
+        why = "list(no_replace): the old items stay"
+        return [Line(_LISTS, _LISTS, rules[0], why), Line(_LISTS, PRESENT, rules[1], why)]
 
     def _list_table(self, options: _Options) -> Policy:
-        default = "no_replace" if self.documented else "replace"
-        mode = options.first(("append", "prepend", "replace", "no_replace"), default)
+        mode = self._list_mode(options)
         lines = self._handed_on(options, maps=self.documented, why="list")
         if self.documented and mode == "no_replace":
             lines.append(Line(PRESENT, PRESENT, KEEP, "list(no_replace): the old item stays"))
@@ -395,8 +392,7 @@ class _Builder:
     def _str_lines(self, options: _Options) -> list[Line]:
         if not options.has("append"):
             return [Line(TEXT, PRESENT, TAKE, "str: the new value replaces the text")]
-        join = _named(partial(_lengthened), "append")
-        return [Line(TEXT, PRESENT, join, "str(append): the old text and the new one")]
+        return [Line(TEXT, PRESENT, _named(_lengthened, "append"), "str(append): the old text and the new one")]
 
 
 def _named(handler: Any, verb: str) -> Any:
@@ -442,6 +438,10 @@ def _spread(mode: str, whole: bool, part: Part) -> Part:
     raise MergeConflict(
         f"list({mode}) cannot add {_shown(value)} to a list", hint="write the new value as a list, or leave it out"
     )
+
+
+def _made_tuple(lower: Part, upper: Part) -> Part:
+    return recast(_spread("replace", False, upper), tuple)
 
 
 def _old_items(lower: Part, upper: Part) -> Part:

@@ -24,6 +24,7 @@ from nodeattrs.adapters.cloudinit.parts import independent
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.part import Part
+from nodeattrs.core.policy import ANY, MAP, MEET, PRESENT, TAKE, Line, Policy
 from nodeattrs.errors import TooDeep
 
 WORDS: dict[str, Definition] = {
@@ -33,6 +34,14 @@ WORDS: dict[str, Definition] = {
     "deep": parse_definition("dict(no_replace,recurse_list,recurse_str)+list(append)+str()"),
 }
 """Simple words for the definitions that people usually want."""
+
+
+ANY_DEFINITION = Policy(
+    "a definition that is not known",
+    Line(MAP, MAP, MEET, "two mappings may meet key by key"),
+    Line(ANY, PRESENT, TAKE, "it may ask for any mergers"),
+)
+"""How an unknown layer joins: with a definition of its own, as likely as not."""
 
 
 def word_or_definition(text: str) -> Definition:

@@ -20,14 +20,16 @@ from typing import Any, NamedTuple
 import yaml
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, FaultKind, past_a_limit
+from nodeattrs.adapters.cloudinit.releases import LATEST, Release, release_of
 from nodeattrs.core.budget import Budget, Limits
 from nodeattrs.core.tree import MAX_DEPTH
 from nodeattrs.errors import BadValue, DocumentError, TooDeep, TooMuch
 from nodeattrs.texts.places import Mark, Text
-from nodeattrs.texts.yaml_events import MERGE, YAML, Builder, Frame, tag_of
+from nodeattrs.texts.yaml_events import MERGE, PYTHON2, Frame, Safe, tag_of
 
 CLOUD_CONFIG = "text/cloud-config"
 JSONP = "text/cloud-config-jsonp"
+JINJA = "text/jinja2"
 ARCHIVE = "text/cloud-config-archive"
 INCLUDES = ("text/x-include-url", "text/x-include-once-url")
 SCRIPTS = (
@@ -47,7 +49,7 @@ _FIRST_LINES = {
     "#cloud-boothook": "text/cloud-boothook",
     "#cloud-config-archive": ARCHIVE,
     "#cloud-config-jsonp": JSONP,
-    "## template: jinja": "text/jinja2",
+    "## template: jinja": JINJA,
 }
 _LONGEST_FIRST = sorted(_FIRST_LINES, key=len, reverse=True)
 
@@ -80,6 +82,7 @@ class CloudPart:
     indent:   how far it is indented there, as the text of an archive's entry is
     packed:   how it was packed: "", "gzip"
     lost:     the merge headers that it lost when it was unpacked
+    lines:    of a rendered template: on which line of it each line of the body is written
     """
 
     body: str | bytes
@@ -91,11 +94,17 @@ class CloudPart:
     packed: str = ""
     lost: tuple[str, ...] = ()
     indent: int = 0
+    lines: tuple[int, ...] = ()
 
     @property
     def text(self) -> str:
         """The body as text; bytes that are no UTF-8 are kept as lone surrogates."""
         return self.body if isinstance(self.body, str) else self.body.decode("utf-8", "surrogateescape")
+
+    def at(self, line: int) -> int:
+        """Where a line of the body stands: in the file, or where it was packed in the part."""
+        own = self.lines[min(line, len(self.lines)) - 1] if self.lines else line
+        return own + (self.line or 1) - 1
 
 
 # --- what a text says -------------------------------------------------------------------
@@ -103,20 +112,17 @@ class CloudPart:
 MAX_BYTES = Limits().bytes
 """The size of the largest text that is read, and of all that one call unpacks, unless other limits are in force."""
 
-# Tabs, byte order marks, "?" and "x:," in flow collections, lone tags, directives.
-_READ_DIFFERENTLY = re.compile(r"[\t\ufeff?]|:[,\[\]{}]|(?:^|[\s,\[{])!(?=[\s,\[\]{}]|$)|^%", re.MULTILINE)
+# Tabs, byte order marks, "?" and "x:," in flow collections, lone tags, directives, escapes of half a surrogate pair.
+_READ_DIFFERENTLY = re.compile(
+    r"[\t\ufeff?]|:[,\[\]{}]|(?:^|[\s,\[{])!(?=[\s,\[\]{}]|$)|^%|\\(?:u|U0000)[dD][89a-fA-F]", re.MULTILINE
+)
 
 
-_VALUES = {YAML + name for name in ("int", "float", "bool", "null", "timestamp", "binary")}
-_TEXTS = {f"{YAML}str", f"{YAML}python/unicode"}  # what Python 2 wrote, and cloud-init still reads
-_MAPS = {None: dict, "!": dict, f"{YAML}map": dict, f"{YAML}set": set}
-_LISTS = {None, "!", f"{YAML}seq"}
-_PAIRS = {f"{YAML}omap", f"{YAML}pairs"}
-
-
-class _CloudInit(Builder):
+class _CloudInit(Safe):
     anchors_once = True
+    half_pairs = True
     values_stand = False
+    release = LATEST
     repeated: list[Repeated] | None = None
 
     def fault(
@@ -131,43 +137,28 @@ class _CloudInit(Builder):
         return (yaml.SafeLoader if pure else yaml.CSafeLoader)(self.text.text)
 
     def scalar(self, event: Any) -> Any:
-        tag = tag_of(event)
-        if tag in _TEXTS:
-            return event.value
-        if tag in _VALUES:
-            return self.constructed(tag, event)
-        is_key = self.open and self.open[-1].step is None
-        if is_key and tag == f"{YAML}merge":
-            return MERGE
-        if is_key and tag == f"{YAML}value":
-            return event.value
-        raise self._unknown_tag(event)
+        """As ever; of an old release what Python 2 wrote, too. raises: DocumentError"""
+        if tag_of(event) == PYTHON2 and not self.release.python2:
+            raise self.unknown_tag(event)
+        return super().scalar(event)
+
+    def constructed(self, tag: str, event: Any) -> Any:
+        """The value of a scalar. raises: CloudConfigError, of the kind that the original ends with"""
+        try:
+            return super().constructed(tag, event)
+        except CloudConfigError as error:
+            if isinstance(error.__context__, (LookupError, AttributeError, ArithmeticError)):
+                error.kind = _kind_of_fault(self.text.text)
+            raise
 
     def key(self, frame: Frame, value: Any, event: Any) -> Any:
-        if type(value) in (dict, list, set):
-            raise self.error("a map or list cannot be a key", event, hint="quote it, if it is meant as text")
+        """As ever; a key that was there is noted, where that is wanted. raises: DocumentError"""
+        value = super().key(frame, value, event)
         if self.repeated is not None and value in frame.data:
             path = tuple("<<" if one.step is MERGE else one.step for one in self.open if one.step is not None)
             line, column = event.start_mark.line + 1, event.start_mark.column + 1
             self.repeated.append(Repeated((*path, value), line, column))
         return value
-
-    def made(self, frame: Frame) -> Any:
-        tag, data = frame.event.tag, frame.data
-        if frame.is_map and tag in _MAPS:
-            return data if _MAPS[tag] is dict else set(data)
-        if not frame.is_map and tag in _LISTS:
-            return data
-        if frame.is_map or tag not in _PAIRS:
-            raise self._unknown_tag(frame.event)
-        if not all(type(entry) is dict and len(entry) == 1 for entry in data):
-            raise self.error("each entry of an ordered map is a map of one key", frame.event)
-        return [pair for entry in data for pair in entry.items()]
-
-    def _unknown_tag(self, event: Any) -> DocumentError:
-        tag = str(event.tag).removeprefix(YAML)
-        what = "that asks for a Python object" if tag.startswith("python/") else "that is not known here"
-        return self.error(f"a tag {what}", event)
 
 
 class Repeated(NamedTuple):
@@ -178,18 +169,41 @@ class Repeated(NamedTuple):
     column: int
 
 
-def load_yaml(text: str, budget: Budget | None = None, repeated: list[Repeated] | None = None) -> Any:
+_SHORT, _FEW = 2_000, 2
+
+
+def _kind_of_fault(text: str) -> FaultKind:
+    """Whether the original takes a text with an odd scalar for broken YAML, or fails: what it meets first counts."""
+    if "<<" in text and (len(text) > _SHORT or text.count("<<") > _FEW):
+        return "value"  # merge keys may be written out without end
+    try:
+        yaml.load(text, yaml.SafeLoader)
+    except (yaml.YAMLError, TypeError, ValueError):
+        return "empty"
+    except Exception:
+        return "value"
+    return "empty"
+
+
+def load_yaml(
+    text: str,
+    budget: Budget | None = None,
+    release: Release | None = None,
+    repeated: list[Repeated] | None = None,
+) -> Any:
     """What a text says; what an alias repeats is one object.
 
-    budget:   what is drawn on; one of its own unless given
+    budget:  what is drawn on; one of its own unless given
+    release: of cloud-init; the newest unless given
     repeated: where keys that are written twice are noted
-    raises: CloudConfigError of kind "empty" for broken YAML, with its line; "too-large" or
-            "too-deep" past the limits
+    raises:  CloudConfigError of kind "empty" for broken YAML, with its line; "value", for a scalar at which
+             the original fails; "too-large" or "too-deep" past the limits
     """
     try:
         budget = budget or Budget("")
         budget.bytes(len(text))
         builder = _CloudInit(Text("", text), marks=False, budget=budget)
+        builder.release = release or builder.release
         builder.repeated = repeated
         return builder.run()
     except TooMuch as error:
@@ -199,17 +213,25 @@ def load_yaml(text: str, budget: Budget | None = None, repeated: list[Repeated] 
 def marked(text: str) -> Mark:
     """Where each part of a text stands. raises: DocumentError"""
     builder = _CloudInit(Text("", text))
+    builder.release = release_of("22.4")  # what was read by any release has its lines
     builder.run()
     return builder.mark
 
 
-def load_config(text: str, budget: Budget | None = None, repeated: list[Repeated] | None = None) -> dict[Any, Any]:
+def load_config(
+    text: str,
+    budget: Budget | None = None,
+    release: Release | None = None,
+    repeated: list[Repeated] | None = None,
+) -> dict[Any, Any]:
     """The mapping that a cloud-config says.
 
-    budget: what is drawn on; one of its own unless given; repeated: as of `load_yaml`
-    raises: CloudConfigError, of kind "empty" too where the text says nothing or no mapping
+    budget:  what is drawn on; one of its own unless given
+    release: of cloud-init; the newest unless given
+    repeated: as of `load_yaml`
+    raises:  CloudConfigError, of kind "empty" too where the text says nothing or no mapping
     """
-    tree = load_yaml(text, budget, repeated)
+    tree = load_yaml(text, budget, release, repeated)
     if isinstance(tree, dict):
         return tree
     if tree is None:

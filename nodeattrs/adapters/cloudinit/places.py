@@ -36,15 +36,14 @@ class YamlLocator:
     """A YAML text that knows where it sets each value.
 
     text:  what it says
-    first: the line of the file on which the text begins; None where its lines are not the file's
-           (it was packed), and the line is that of the unpacked text
+    line:  where one of its lines stands in the file, or in the part where that was packed; as `CloudPart.at`
     indent: how far the text is indented in the file
     """
 
-    def __init__(self, text: str, origin: Origin, first: int | None = 1, indent: int = 0) -> None:
+    def __init__(self, text: str, origin: Origin, line: Callable[[int], int] = int, indent: int = 0) -> None:
         self._text = Text("", text)
         self._origin = origin
-        self._first = first or 1
+        self._line = line
         self._indent = indent
 
     @cached_property
@@ -66,7 +65,7 @@ class YamlLocator:
                 break
             mark = part.again[earlier.turn][1] if earlier is not None and depth == earlier.depth else part
         line, column = self._text.place(mark.offset)
-        return self._origin.moved(line - 1 + self._first, column + self._indent)
+        return self._origin.moved(self._line(line), column + self._indent)
 
     def earlier(self, path: Path) -> list[tuple[Earlier, Any]]:
         """What keys on the way to *path* say that the text writes again later, the oldest first."""

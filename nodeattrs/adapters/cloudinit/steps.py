@@ -26,7 +26,9 @@ from nodeattrs.errors import NodeattrsError
 
 _NUMBERED = re.compile(r"part-\d{3,}")
 
-Status = Literal["merged", "rejected", "failed", "script", "include", "ignored", "empty", "unknown"]
+Status = Literal[
+    "merged", "rejected", "failed", "script", "include", "ignored", "empty", "unknown", "template", "disabled"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,8 @@ class PartReport:
     number:     its place among all parts, from 1
     status:     merged; rejected (cloud-init notes it in the merged file) or failed (it only logs it):
                 either way the result is as before the part; script; include: not followed; ignored: a
-                type nobody handles; empty: the same with nothing in it; unknown: it cannot be read
+                type nobody handles; empty: the same with nothing in it; unknown: it cannot be read; template:
+                there is no instance data to render it with; disabled: of vendor-data that is switched off
     definition: the mergers that were used; None for a patch and for what is not merged
     source:     where they come from: "body merge_how", "header Merge-Type", both, "default",
                 "asked" (a what-if), "part N" (documented mode: the part whose definition was on the stack)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.adapters.cloudinit.parts import ARCHIVE, CLOUD_CONFIG, INCLUDES, CloudPart, load_yaml, type_of_text
@@ -45,13 +45,15 @@ class Blob:
 
     content: text or bytes
     file:    its name, as messages show it
+    packed:  whether it was packed in the file, so that its lines are not those of the file
     """
 
-    def __init__(self, content: str | bytes, file: str | None = None) -> None:
+    def __init__(self, content: str | bytes, file: str | None = None, *, packed: bool = False) -> None:
         if not isinstance(content, (str, bytes)):
             raise wrong_argument("the content of a blob", "text or bytes", content, 'Blob("#cloud-config...")')
         self.content = content
         self.file = file
+        self.packed = packed
 
 
 def blob_of(source: Any) -> Blob:
@@ -96,7 +98,7 @@ def unpack(
 ) -> list[CloudPart]:
     """The parts of user-data, in reading order.
 
-    sources:      texts, bytes, paths, blobs; a `CloudPart` is taken as it is
+    sources:      texts, bytes, paths, blobs; a `CloudPart` is taken as it is, and so is an unknown `Layer`
     launch_index: keep the parts for this index and those without one
     include_root: the folder in which includes are looked up; without it they are listed only
     budget:       what all of them together may take: for each part some steps, and what is unpacked
@@ -107,10 +109,19 @@ def unpack(
     if isinstance(sources, (str, bytes)) or not isinstance(sources, Iterable):
         raise wrong_argument("user-data", "a list of parts", sources, 'merge(["#cloud-config\\n..."]), or a Path in it')
     unpacking = _Unpacking(launch_index, include_root, budget or Budget("user-data"))
-    found: list[CloudPart] = []
+    found: list[Any] = []
     for source in sources:
-        found += [source] if isinstance(source, CloudPart) else unpacking.blob(blob_of(source))
+        is_taken = isinstance(source, CloudPart) or hasattr(source, "origin")  # a layer: most merges load no folds
+        found += [source] if is_taken else unpacking.blob(blob_of(source))
     return found
+
+
+class _Attached(NamedTuple):
+    """A part that is attached to the whole: how it was packed, and the headers that it lost."""
+
+    part: Message
+    packed: str
+    lost: tuple[str, ...]
 
 
 class _Unpacking:
@@ -119,7 +130,7 @@ class _Unpacking:
     def __init__(self, launch_index: int | None, include_root: Path | None, budget: Budget) -> None:
         self.launch_index = launch_index
         self.include_root = include_root
-        self.attached = 0
+        self.attached = self.walked = 0
         self.budget = budget
         self.included: list[Path] = []
         self.blob_now = Blob("")
@@ -133,8 +144,8 @@ class _Unpacking:
         try:
             data = self._unpacked(blob.content)
             if b"mime-version:" in data[:4096].lower():
-                return list(self._parts_of(_message(data)))
-            return list(self._single(data))
+                return self._leaves(self._parts_of(_message(data)))
+            return self._leaves(self._single(data))
         except CloudConfigError as error:
             raise error.located(blob.file) from error
         except TooMuch as error:
@@ -147,17 +158,32 @@ class _Unpacking:
 
     def _unpacked(self, content: str | bytes) -> bytes:
         """The bytes of a blob, one layer of gzip removed."""
-        data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+        try:
+            data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+        except UnicodeEncodeError as error:
+            raise CloudConfigError("encoding", "half of a surrogate pair, which no file can hold") from error
         self.budget.whole().bytes(len(data))
         if data[:2] == b"\x1f\x8b":
             self.plain = ""
             return self._gunzipped(data, data)
-        self.plain = data.decode("utf-8", "replace")
+        self.plain = "" if self.blob_now.packed else data.decode("utf-8", "replace")
         return data
 
-    def _single(self, data: bytes) -> Iterator[CloudPart]:
+    def _leaves(self, found: Iterable[CloudPart | _Attached]) -> list[CloudPart]:
+        """The parts of all that is attached: looked at last, since what a message holds is attached once more by
+        itself, and has its name and type from there."""
+        rows: list[CloudPart] = []
+        for one in list(found):
+            if isinstance(one, CloudPart):
+                rows.append(one)
+            else:
+                rows += [self._part(leaf, one) for leaf in _selected(one.part, self.launch_index)]
+        return rows
+
+    def _single(self, data: bytes) -> Iterator[CloudPart | _Attached]:
         """The parts of a text that is no message. Most are one part, for which no message need be made."""
-        kind = type_of_text(data) or _NOT_MULTIPART
+        body = data.decode("utf-8", "surrogateescape")
+        kind = type_of_text(body) or _NOT_MULTIPART
         if kind in (*INCLUDES, ARCHIVE) or self.launch_index is not None:
             from email.mime.base import MIMEBase
 
@@ -166,9 +192,9 @@ class _Unpacking:
             yield from self._parts_of(message)
             return
         self._count(_PER_PART)
+        self.walked += 1
         name = f"part-{self.attached:03d}"
         headers = {"MIME-Version": "1.0", "Content-Disposition": f'attachment; filename="{name}"', "Content-Type": kind}
-        body = data.decode("utf-8", "surrogateescape")
         yield CloudPart(body, kind, name, headers, self.blob_now.file, 1 if self.plain else None)
 
     def _gunzipped(self, data: bytes, otherwise: bytes | None) -> bytes:
@@ -193,7 +219,7 @@ class _Unpacking:
 
     # --- the walk -----------------------------------------------------------------------
 
-    def _parts_of(self, base: Message) -> Iterator[CloudPart]:
+    def _parts_of(self, base: Message) -> Iterator[CloudPart | _Attached]:
         for part in base.walk():
             if part.get_content_maintype() == "multipart":
                 continue
@@ -218,7 +244,7 @@ class _Unpacking:
             else:
                 # cloud-init types the whole message after each of its parts; walking on does not mind
                 _set_header(base, "Content-Type", kind)
-                yield from self._attached(part, "gzip" if packed else "", lost)
+                yield self._attached(part, "gzip" if packed else "", lost)
 
     def _payload(self, part: Message) -> Any:
         content = part.get_payload(decode=True)
@@ -241,26 +267,24 @@ class _Unpacking:
         self.attached += 1
         self.budget.steps(steps)
 
-    def _attached(self, part: Message, packed: str = "", lost: tuple[str, ...] = ()) -> Iterator[CloudPart]:
+    def _attached(self, part: Message, packed: str = "", lost: tuple[str, ...] = ()) -> _Attached:
         self._count(_PER_MESSAGE)
         if not part.get_filename():
             _set_filename(part, f"part-{self.attached:03d}")
         if self.launch_index is not None:
             _add_launch_index(part, self.budget)
-        for leaf in _selected(part, self.launch_index):
-            yield self._part(leaf, packed, lost)
+        return _Attached(part, packed, lost)
 
-    def _part(self, leaf: Message, packed: str, lost: tuple[str, ...]) -> CloudPart:
+    def _part(self, leaf: Message, attached: _Attached) -> CloudPart:
         payload = self._payload(leaf)
-        body = "" if payload is None else payload
+        body = payload if isinstance(payload, (str, bytes)) else b""  # it holds parts, or a number of an archive
         kind = leaf.get_content_type()
-        name = leaf.get_filename() or f"part-{self.attached:03d}"
-        headers: dict[str, Any] = {}
-        for key, value in leaf.items():
-            headers.setdefault(key, value)
+        name = leaf.get_filename() or f"part-{self.walked:03d}"  # one in a message has none, and is counted from 0
+        self.walked += 1
+        headers: dict[str, Any] = {key: leaf[key] for key in dict.fromkeys(leaf.keys())}  # the first, in any case
         headers["Content-Type"] = kind
-        line, indent = (None, 0) if packed else self._place(body)
-        return CloudPart(body, kind, name, headers, self.blob_now.file, line, packed, lost, indent)
+        line, indent = (None, 0) if attached.packed else self._place(body)
+        return CloudPart(body, kind, name, headers, self.blob_now.file, line, attached.packed, attached.lost, indent)
 
     def _place(self, body: Any) -> tuple[int | None, int]:
         """The line on which a body begins, and how far it is indented: in an archive it is a block of the YAML."""
@@ -290,7 +314,7 @@ class _Unpacking:
 
     # --- archives -----------------------------------------------------------------------
 
-    def _archived(self, text: str) -> Iterator[CloudPart]:
+    def _archived(self, text: str) -> Iterator[_Attached]:
         try:
             entries = load_yaml(text, self.budget.whole())
         except CloudConfigError as error:
@@ -314,7 +338,7 @@ class _Unpacking:
                     f"entry {number} of the archive cannot be made a part: {error}",
                     hint="content and headers are texts; a type is written like text/cloud-config",
                 ) from error
-            yield from self._attached(part)
+            yield self._attached(part)
 
     # --- includes -----------------------------------------------------------------------
 

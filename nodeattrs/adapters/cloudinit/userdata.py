@@ -8,13 +8,14 @@ so that what each part did, and who has set what, can be shown.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from nodeattrs.adapters.cloudinit.custom import BUILT_IN
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
+from nodeattrs.adapters.cloudinit.merged import Merged, Rules
 from nodeattrs.adapters.cloudinit.mergers import (
     CONFIG_DEFAULT,
     PART_DEFAULT,
@@ -25,40 +26,37 @@ from nodeattrs.adapters.cloudinit.mergers import (
     policy_of,
     take_definition,
 )
-from nodeattrs.adapters.cloudinit.merging import as_definition
+from nodeattrs.adapters.cloudinit.merging import ANY_DEFINITION, as_definition
 from nodeattrs.adapters.cloudinit.parts import (
     CLOUD_CONFIG,
     INCLUDES,
+    JINJA,
     JSONP,
     SCRIPTS,
     CloudPart,
     Repeated,
-    dumped,
-    independent,
     load_config,
     measured,
+    type_of_text,
 )
-from nodeattrs.adapters.cloudinit.steps import Joining, PartReport, Row, Step, status_of, steps_of
+from nodeattrs.adapters.cloudinit.releases import LATEST, NEWEST, release_of
+from nodeattrs.adapters.cloudinit.steps import Joining, PartReport, Row, Status, status_of
 from nodeattrs.adapters.cloudinit.unpacking import unpack
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
-from nodeattrs.core.claim import Cause, Claim, Locator, Origin
+from nodeattrs.core.claim import Origin
 from nodeattrs.core.folding import Folding
-from nodeattrs.core.origins import origins_at, sources, wholes
+from nodeattrs.core.origins import origins_at, sources
 from nodeattrs.core.part import Part
-from nodeattrs.core.tree import ABSENT, as_path, dig
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError, TooMuch, wrong_argument
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.cloudinit.lints import Warned
-    from nodeattrs.adapters.cloudinit.steps import PartChanges
+    from nodeattrs.adapters.cloudinit.templates import InstanceData
     from nodeattrs.core.fold import Layer
-    from nodeattrs.core.trace import Trace
-    from nodeattrs.core.walk import Setting, Walk
 
+    pass
 
-# Explanations, differences and warnings are imported when one is asked for: a merge needs none of them.
 
 HEADERS = ("Merge-Type", "X-Merge-Type")
 _WRITTEN = re.compile(r"^(merge_how|merge_type)\s*:", re.MULTILINE)
@@ -73,17 +71,22 @@ def merge(
     launch_index: int | None = None,
     include_root: Path | None = None,
     budget: Budget | None = None,
+    cloud_init: str = NEWEST,
+    instance_data: InstanceData | None = None,
 ) -> Merged:
     """Merge user-data as cloud-init does, offline.
 
     parts:        texts or bytes of whole user-data (cloud-config, MIME, gzip, archive, patch), paths
-                  of such files, or `CloudPart`s; read one after the other into one row of parts
+                  of such files, `CloudPart`s, or layers that are unknown; read one after the other into
+                  one row of parts
     mode:         "current": each part joins by its own definition; "documented": by the stack of
                   the older manual
     how:          a definition to use for every part instead of its own: a what-if
     launch_index: keep the parts for this index, and those without one
     include_root: the folder in which includes are looked up; nothing is ever fetched
     budget:       what unpacking and merging may take, all parts together
+    cloud_init:   the release whose rules apply, such as "22.4"
+    instance_data: what templates are rendered with; without it they are unknown layers
     raises:       CloudConfigError, where unpacking itself stops. A part that is rejected or fails
                   raises nothing: its report says so
     source:       docs/cloudinit.md
@@ -98,20 +101,37 @@ def merge(
         )
     asked = None if how is None else as_definition(how)
     budget = budget or Budget("user-data")
-    run = _Run(mode, asked, budget)
-    for part in unpack(parts, launch_index=launch_index, include_root=include_root, budget=budget):
+    rules = Rules(mode, asked, LATEST if cloud_init == NEWEST else release_of(cloud_init), _known(instance_data))
+    return _merged(unpack(parts, launch_index=launch_index, include_root=include_root, budget=budget), rules, budget)
+
+
+def _known(data: Any) -> InstanceData | None:
+    """The instance data that somebody gave; a merge without them loads no templates. raises: BadArgument"""
+    if data is None:
+        return None
+    from nodeattrs.adapters.cloudinit.templates import InstanceData
+
+    if not isinstance(data, InstanceData):
+        raise wrong_argument("instance data", "an InstanceData", data, 'InstanceData({"v1": {...}})')
+    return data
+
+
+def _merged(parts: Iterable[CloudPart | Layer], rules: Rules, budget: Budget) -> Merged:
+    run = _Run(rules, budget)
+    for part in parts:
         run.take(part)
     return run.merged()
 
 
 _READ_IN_A_STEP = 100
-_PER_LEFT = 10
+_MET_IN_A_STEP = 50
 
 
 class _Effort:
     """What joining one part after the other takes.
 
-    Each may make the result anew, and the result is no larger than all that was read before.
+    A join makes the maps and lists anew in which old and new meet; a patch, or a merger of somebody's own, all of the
+    result, which is no larger than what was read before.
     """
 
     def __init__(self, budget: Budget) -> None:
@@ -119,9 +139,25 @@ class _Effort:
         self._read = 0
 
     def next(self, text: str) -> None:
-        """One more part joins. raises: TooMuch"""
-        self.budget.steps(self._read // _READ_IN_A_STEP)
+        """One more part is read. raises: TooMuch"""
+        self.budget.steps()
         self._read += len(text)
+
+    def all(self) -> None:
+        """It may make all of the result anew. raises: TooMuch"""
+        self.budget.steps(self._read // _READ_IN_A_STEP)
+
+    def meeting(self, before: Any, laid: Any) -> None:
+        """It is laid over what was there. cost: one visit for each part of what is laid. raises: TooMuch"""
+        size, pairs = 0, [(before, laid)]
+        while pairs:
+            old, new = pairs.pop()
+            size += len(old) if isinstance(old, (dict, list, str)) else 0
+            if isinstance(old, dict) and isinstance(new, dict):
+                pairs += [(old[key], inner) for key, inner in new.items() if key in old]
+            elif isinstance(old, list) and isinstance(new, list):
+                pairs += zip(old, new, strict=False)
+        self.budget.steps(size // _MET_IN_A_STEP)
 
     def read(self, text: str, config: Any) -> None:
         """What a text says; only where it has aliases this may be more than it wrote. raises: TooMuch, TooDeep"""
@@ -132,19 +168,29 @@ class _Effort:
 
 
 class _Run:
-    def __init__(self, mode: Mode, how: Definition | None, budget: Budget) -> None:
-        self.mode = mode
+    def __init__(self, rules: Rules, budget: Budget) -> None:
+        self.rules = rules
+        self.mode, self.how, self.release, self.data = rules
         self.effort = _Effort(budget)
-        self.how = how
         self.folding: Folding | None = None
+        self.has_config = False
         self.reports: list[PartReport] = []
+        self.unknown: dict[int, Layer] = {}
         self.joinings: list[Joining] = []
         self.stack: list[tuple[Definition, str]] = [(CONFIG_DEFAULT, "default")]
 
-    def take(self, part: CloudPart) -> None:
+    def take(self, part: CloudPart | Layer) -> None:
         number = len(self.reports) + 1
+        if not isinstance(part, CloudPart):
+            name = part.title or f"part-{number:03d}"
+            self.reports.append(
+                self._unknown(number, CloudPart("", filename=name, type="", line=None), name, part, "unknown")
+            )
+            return
         name = part.filename or f"part-{number:03d}"
-        if part.type in (CLOUD_CONFIG, JSONP):
+        if part.type == JINJA:
+            self.reports.append(self._template(number, part, name))
+        elif part.type in (CLOUD_CONFIG, JSONP):
             self.reports.append(self._handled(number, part, name))
         elif part.type in SCRIPTS:
             self.reports.append(PartReport(number, part, name, "script"))
@@ -153,28 +199,78 @@ class _Run:
         else:
             self.reports.append(PartReport(number, part, name, "ignored" if part.body else "empty"))
 
-    def _handled(self, number: int, part: CloudPart, name: str) -> PartReport:
+    def _template(self, number: int, part: CloudPart, name: str) -> PartReport:
+        """A template and what it is rendered to, which is handled as if it stood there; a patch is a config there."""
+        from nodeattrs.adapters.cloudinit.templates import REDACTED, no_data, template_in
+        from nodeattrs.core.fold import Layer
+
+        title = PartReport(number, part, name, "template").title
+        alone = part.file is None or title == part.file
+        origin = Origin("part", "" if alone else title, part.file or name, part.line)
+        try:
+            template = None if part.lines else template_in(part.text)
+            if template is None:
+                raise CloudConfigError("template", "a template begins with its first line", line=1)
+            if self.data is None:
+                return self._unknown(number, part, name, no_data(title, origin), "template")
+            budget = self.effort.budget
+            text = self.data.render(template, budget)
+            budget.bytes(len(text))
+            lines = self.data.lines(template, text, budget)
+        except TooMuch as passed:
+            error: NodeattrsError = past_a_limit(passed, "the template")
+            return PartReport(number, part, name, "failed", error=self._placed(error, part, name))
+        except CloudConfigError as raised:
+            return PartReport(number, part, name, "failed", error=self._placed(raised, part, name))
+        if REDACTED in text:
+            why = "is rendered with a secret that the instance data withholds"
+            return self._unknown(number, part, name, Layer.unknown(title, origin, why), "template")
+        part, kind = replace(part, body=text, lines=lines), type_of_text(text)
+        if kind in (CLOUD_CONFIG, JSONP):
+            return self._handled(number, part, name)
+        is_script = kind in ("text/x-shellscript", "text/cloud-boothook")
+        return PartReport(number, part, name, "script" if is_script else "ignored" if text else "empty")
+
+    def _unknown(self, number: int, part: CloudPart, name: str, layer: Layer, status: Status) -> PartReport:
+        """It may have a definition of its own, and set anything."""
+        self._begun().lay(Part(layer.value, number), ANY_DEFINITION)
+        self.unknown[number] = layer
+        self.joinings.append(Joining(number, part, name, ANY_DEFINITION, None))
+        return PartReport(number, part, name, status)
+
+    def _begun(self) -> Folding:
         if self.folding is None:
             self.folding = Folding(start=Part({}, 0), growing=True)
         elif self.folding.result.value is None:
             self._begin_anew(self.folding)
+        return self.folding
+
+    def _handled(self, number: int, part: CloudPart, name: str) -> PartReport:
+        folding, self.has_config = self._begun(), True
         try:
             self.effort.next(part.text)
+            if part.body == b"":
+                raise CloudConfigError("value", "the part holds something else than text")
             if part.type == JSONP:
+                self.effort.all()
                 from nodeattrs.adapters.cloudinit.patching import changes_in, given_in, operations_of
 
                 operations = operations_of(part.text)
-                self.folding.change(*changes_in(operations, self.effort.budget), of=given_in(operations, number))
+                folding.change(*changes_in(operations, self.effort.budget), of=given_in(operations, number))
                 self.joinings.append(Joining(number, part, name, None, None, steps=len(operations)))
                 return PartReport(number, part, name, "merged")
             repeated: list[Repeated] = []
-            config = load_config(part.text, self.effort.budget.whole(), repeated)
+            config = load_config(part.text, self.effort.budget.whole(), self.release, repeated)
             self.effort.read(part.text, config)
             own, rest, source = _own_definition(config, part)
             used, source = self._used(own, source)
             policy = policy_of(used, self.mode)
             laid = Part(rest, number)
-            lay(self.folding, laid, policy)
+            if all(name in BUILT_IN for name in used.names()):
+                self.effort.meeting(folding.result.value, rest)
+            else:
+                self.effort.all()
+            lay(folding, laid, policy)
             self.joinings.append(Joining(number, part, name, policy, laid))
             if own:
                 self.stack.append((own, f"part {number}"))
@@ -194,12 +290,12 @@ class _Run:
         """The error with the part's name, and the line of what it is about."""
         title = PartReport(0, part, name, "failed").title
         shown = title if part.file is None or title.startswith(part.file) else f"{part.file} {name}"
-        first = part.line if part.line is not None and part.file is not None else 1
+        at = part.at if part.file is not None else replace(part, line=1).at
         if isinstance(error, MergeConflict):
             from nodeattrs.adapters.cloudinit.places import YamlLocator
 
             path = tuple(error.path or ())
-            origin = YamlLocator(part.text, Origin("part", "", shown), first).at(path)
+            origin = YamlLocator(part.text, Origin("part", "", shown), at).at(path)
             details = [f"what was there is set by {old}" for old in self._setters_before(path)]
             return MergeConflict(
                 f"{origin.place}: {error.message}", path=path, origins=(origin,), details=details, hint=error.hint
@@ -210,7 +306,7 @@ class _Run:
         if line is None and error.kind in ("format", "definition", "unknown-merger"):
             written = None if "in the header" in error.reason else _WRITTEN.search(part.text)
             line = None if written is None else part.text.count("\n", 0, written.start()) + 1
-        line = None if line is None else line + first - 1
+        line = None if line is None else at(line)
         return CloudConfigError(error.kind, error.reason, file=shown, line=line, column=error.column, hint=error.hint)
 
     def _setters_before(self, path: TreePath) -> list[str]:
@@ -234,9 +330,11 @@ class _Run:
         self.joinings.append(replace(self.joinings[-1], policy=None, laid=None, steps=1))
 
     def merged(self) -> Merged:
+        reports = tuple(self.reports)
         if self.folding is None:
-            return Merged(None, tuple(self.reports))
-        return Merged(self.folding.result, tuple(self.reports), (Row(self.folding, tuple(self.joinings)),))
+            return Merged(None, reports, rules=self.rules)
+        row = Row(self.folding, tuple(self.joinings))
+        return Merged(self.folding.result if self.has_config else None, reports, (row,), self.unknown, self.rules)
 
 
 def _own_definition(config: dict[Any, Any], part: CloudPart) -> tuple[Definition, dict[Any, Any], str]:
@@ -254,211 +352,13 @@ def _own_definition(config: dict[Any, Any], part: CloudPart) -> tuple[Definition
     return body + header, rest, " and ".join(sources)
 
 
-class Merged:
-    """A merged config that can say where each part of it came from.
-
-    parts:   what became of each part or source, in order
-    rows:    how they were merged; the last row gave the result
-    unknown: the layers that cannot be read, by their number
-
-    >>> from nodeattrs.adapters.cloudinit import merge
-    >>> merged = merge(["#cloud-config\\nhostname: a", "#cloud-config\\nhostname: b"])
-    >>> for claim in merged.trace("hostname").claims:
-    ...     print(claim.outcome.value, claim.value, claim.origin, claim.why or "-")
-    wins b part-002:2 (part) -
-    loses a part-001:2 (part) dict(replace): the new value replaces the old one (dict(replace)+list()+str())
-    """
-
-    def __init__(
-        self,
-        result: Part | None,
-        parts: tuple[PartReport, ...],
-        rows: tuple[Row, ...] = (),
-        unknown: Mapping[int, Layer] | None = None,
-    ) -> None:
-        self.parts = parts
-        self.rows = rows
-        self.unknown = dict(unknown or {})
-        self._result = result
-        self._locators: dict[int, Locator] = {}
-
-    @cached_property
-    def config(self) -> dict[Any, Any] | None:
-        """The merged config; {} if parts came and none was merged, None if no cloud-config came at all."""
-        return None if self._result is None else independent(self._result.value)
-
-    @property
-    def text(self) -> str:
-        """The file that cloud-init writes, byte for byte; empty where no cloud-config came."""
-        if self._result is None or self._result.value is None:
-            return ""
-        names = [_clean(joining.filename) for row in self.rows for joining in row.joinings]
-        lines = ["#cloud-config", ""]
-        if names:
-            lines += [f"# from {len(names)} files", *(f"# {name or '?'}" for name in names), ""]
-        lines += [
-            f"# Cloud-config part ignored SCHEMA_ERROR: {_clean(report.filename)}"
-            for report in self.parts
-            if report.status == "rejected"
-        ]
-        return "\n".join([*lines, dumped(self._result.value)])
-
-    @property
-    def ok(self) -> bool:
-        """Whether no part was rejected and none failed."""
-        return all(report.ok for report in self.parts)
-
-    @cached_property
-    def warnings(self) -> tuple[Warned, ...]:
-        """The traps that these parts fall into; looked for when first asked."""
-        from nodeattrs.adapters.cloudinit.lints import warnings_of
-
-        return tuple(warnings_of(self.parts, self.rows, self.value))
-
-    @property
-    def value(self) -> dict[Any, Any]:
-        """The merged config; {} where there is none."""
-        return self.config or {}
-
-    def to_dict(self) -> dict[str, Any]:
-        """The config, and what became of the parts, as data."""
-        return {"version": 1, "config": self.config, "parts": [report.to_dict() for report in self.parts]}
-
-    @property
-    def steps(self) -> Iterator[Step]:
-        """Each joining, in order, with the result before and after it; none is kept. cost: that of the merge"""
-        return steps_of(self.rows)
-
-    # --- why ----------------------------------------------------------------------------
-
-    def changes(self) -> Iterator[PartChanges]:
-        """What each part did to the result so far, part by part."""
-        from nodeattrs.adapters.cloudinit.steps import changes_of
-
-        return changes_of(steps_of(self.rows))
-
-    def origins(self, path: str | TreePath) -> tuple[Origin, ...]:
-        """Everyone who set what stands at *path*: file and line; nobody where nothing stands."""
-        steps = as_path(path)
-        if dig(self.value, steps) is ABSENT:
-            return ()
-        return tuple(dict.fromkeys(self._claim(setting).origin for setting in self._walk(steps).standing))
-
-    def _walk(self, steps: TreePath) -> Walk:
-        from nodeattrs.adapters.cloudinit.places import with_earlier
-        from nodeattrs.core.folding import Folding
-        from nodeattrs.core.tracing import walk
-
-        self._can_be_walked()
-        folding = with_earlier(self.rows[-1].folding if self.rows else Folding(), steps, self._locator)
-        found, last = walk(folding, steps), folding
-        for one in found.standing:  # a patch may have moved what was written under another key
-            if [step for step in one.own if type(step) is str] != [step for step in steps if type(step) is str]:
-                last = with_earlier(last, one.own, self._locator)
-        return found if last is folding else walk(last, steps)
-
-    def _can_be_walked(self) -> None:
-        """Each operation of a patch is looked at with all that it leaves. raises: TooMuch"""
-        operations = sum(one.steps for row in self.rows for one in row.joinings if one.policy is None)
-        if operations and self._result is not None:
-            Budget("the explanation").steps(_PER_LEFT * operations * measured(self._result.value))
-
-    def _claim(self, setting: Setting) -> Claim:
-        layer = self.unknown.get(setting.source)
-        value = setting.value if layer is None else layer.value
-        return Claim(setting.path, value, setting.source, self._locator(setting.source).at(setting.own))
-
-    def definition_origin(self, number: int) -> Origin | None:
-        """Where the definition of the part *number* is written; None for a default, or where none was read."""
-        report = self.parts[number - 1]
-        if report.source.startswith("body "):
-            return self._locator(number).at((report.source.split()[1],))
-        return self._origin_of(report) if report.source.startswith("header ") else None
-
-    def place_of(self, warned: Warned) -> Origin:
-        """Where what a warning is about is written; of the merged config, by whoever is read there first."""
-        if not warned.number:
-            return self._place_at(warned.path or ())
-        if warned.place is not None:
-            part, (line, column) = self.parts[warned.number - 1].part, warned.place
-            return self._origin_of(self.parts[warned.number - 1]).moved(
-                line - 1 + (part.line or 1), column + part.indent
-            )
-        if warned.path is not None:
-            return self._locator(warned.number).at(warned.path)
-        return self.definition_origin(warned.number) or self._origin_of(self.parts[warned.number - 1])
-
-    def _place_at(self, path: TreePath) -> Origin:
-        while path and dig(self.value, path) is ABSENT:
-            path = path[:-1]
-        origins = self._located.origins
-        for step in path:
-            origins = origins_at(origins, step)
-        at = next(wholes(origins, path), None)
-        return Origin("config") if at is None or not at.source else self._locator(at.source).at(at.path)
-
-    @cached_property
-    def _located(self) -> Part:
-        """The result with its places: many questions about it cost one more merge, and not a walk each."""
-        return self.rows[-1].folding.located() if self.rows else Part({}, ())
-
-    def _locator(self, number: int) -> Locator:
-        locator = self._locators.get(number)
-        if locator is None:
-            locator = self._locators[number] = self._locator_of(self.parts[number - 1])
-        return locator
-
-    def _locator_of(self, report: PartReport) -> Locator:
-        from nodeattrs.adapters.cloudinit.patching import PatchLocator
-        from nodeattrs.adapters.cloudinit.places import YamlLocator
-
-        part, origin = report.part, self._origin_of(report)
-        if report.number in self.unknown:
-            return self.unknown[report.number].origin
-        if part.type == JSONP:
-            return PatchLocator(part.text, lambda text: YamlLocator(text, origin, part.line, part.indent))
-        return YamlLocator(part.text, origin, part.line, part.indent) if part.body else origin
-
-    def _origin_of(self, report: PartReport) -> Origin:
-        """The origin of a part as a whole. Lines of a part that was packed count in the part, not in the file."""
-        part = report.part
-        if not part.type:
-            return Origin("layer", report.filename)
-        folded = any(one.folded for row in self.rows for one in row.joinings if one.number == report.number)
-        kind = "patch" if part.type == JSONP else "file" if folded else "part"
-        if part.file is None:
-            return Origin(kind, "", report.filename, part.line)
-        if part.line is None:
-            return Origin(kind, f"of {part.file}", report.filename)
-        alone = report.title == part.file or report.filename in (part.file, part.file.rpartition("/")[2])
-        name = "" if alone else report.filename
-        return Origin(kind, name, part.file, part.line)
-
-    def trace(self, path: str | TreePath) -> Trace:
-        """Every part that set *path*, the winner first, with the rule that overrode each other one.
-
-        cost: the depth of the path times the number of parts
-        """
-        from nodeattrs.core.trace import traced
-
-        steps = as_path(path)
-        titles = {report.number: report.title for report in self.parts}
-        # Parts without a file are all called part-001; only what lies in files can be laid twice.
-        named = all(report.part.file for report in self.parts if report.part.type)
-        return traced(self._walk(steps), steps, dig(self.value, steps), self._claim, titles, once=named)
-
-    def causes(self, path: str | TreePath) -> tuple[Cause, ...]:
-        """The lines that decide how those who set *path* are merged: headers, merge_how, merge_type."""
-        numbers = dict.fromkeys(stated.rank for stated in self.trace(path).claims)
-        reports = [(self.parts[number - 1], self.definition_origin(number)) for number in numbers]
-        return tuple(Cause(f"{one.title} joins by {one.definition}", at) for one, at in reports if at is not None)
-
-    def explain(self, path: str | TreePath) -> str:
-        """The trace of *path* as text."""
-        return str(self.trace(path))
-
-
-def _clean(name: str) -> str:
-    for odd in "\n\r\t":
-        name = name.replace(odd, " ")
-    return name.strip()
+def without(merged: Merged, types: Collection[str]) -> Merged:
+    """The same merge without the parts of some types, which are disabled."""
+    assert merged.rules is not None
+    run = _Run(merged.rules, Budget("user-data"))
+    for report in merged.parts:
+        if report.part.type in types:
+            run.reports.append(replace(report, status="disabled", error=None))
+        else:
+            run.take(merged.unknown[report.number] if report.status == "unknown" else report.part)
+    return run.merged()

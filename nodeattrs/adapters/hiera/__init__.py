@@ -8,18 +8,6 @@
 from typing import TYPE_CHECKING
 
 from nodeattrs.adapters.hiera.answers import trusted_facts
-from nodeattrs.adapters.hiera.census import (
-    Kept,
-    Seen,
-    Unused,
-    across,
-    as_asked,
-    differences,
-    still_encrypted,
-    undecided,
-    unused,
-    view,
-)
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, CannotDig, CannotMerge, HieraError, KeyNotFound
 from nodeattrs.adapters.hiera.hierarchies import has_environments
 from nodeattrs.adapters.hiera.scope import REQUIRED, Hiera, Scope
@@ -31,6 +19,18 @@ from nodeattrs.core.unknown import Unknown
 from nodeattrs.lazily import imported
 
 if TYPE_CHECKING:
+    from nodeattrs.adapters.hiera.census import (
+        Kept,
+        Seen,
+        Unused,
+        across,
+        as_asked,
+        differences,
+        still_encrypted,
+        undecided,
+        unused,
+        view,
+    )
     from nodeattrs.adapters.hiera.explain import Explanation, UnknownLevel
     from nodeattrs.adapters.hiera.eyaml import Pkcs7
     from nodeattrs.adapters.hiera.variables import Needed, needed
@@ -72,9 +72,11 @@ __all__ = [
 
 
 # A lookup that nobody asks about does not load the answers.
+_OF_THE_CENSUS = "Kept Seen Unused across as_asked differences still_encrypted undecided unused view"
 __getattr__ = imported(
     __name__,
     {
+        **dict.fromkeys(_OF_THE_CENSUS.split(), "census"),
         "Explanation": "explain",
         "UnknownLevel": "explain",
         "Needed": "variables",

@@ -19,7 +19,6 @@ from nodeattrs.adapters.hiera.keys import NAME, Options, checked, dug, module_of
 from nodeattrs.adapters.hiera.locations import Level, Place, located
 from nodeattrs.adapters.hiera.recorder import Recorder
 from nodeattrs.adapters.hiera.strategies import FIRST, Strategy, strategy_of
-from nodeattrs.adapters.hiera.types import convert
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.part import Part
@@ -233,6 +232,8 @@ class Answers:
             return value
         if recorder is not None:
             recorder.converted = wanted
+        from nodeattrs.adapters.hiera.conversions import convert  # few keys have any
+
         return convert(value, wanted, self.tree.sensitive)
 
     def _strategy(self, merge: Any, entry: Any) -> Strategy:

@@ -6,7 +6,6 @@ business of `locations`, reading them that of `data`.
 
 from __future__ import annotations
 
-import json
 import pathlib
 import re
 from collections.abc import Mapping
@@ -49,6 +48,8 @@ def _as_version_5(tree: Mapping[Any, Any], hierarchy: list[str]) -> str | None:
     if options and backend == "eyaml":
         defaults["options"] = options
     entries = [{"name": name, "path": f"{name}.{ending}"} for name in names]
+    import json
+
     return f"write {json.dumps({'version': 5, 'defaults': defaults, 'hierarchy': entries})}"
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.hiera.errors import BadLookup, CannotDig
 from nodeattrs.core.tree import ABSENT, Path
-from nodeattrs.puppet.regex import translated
-from nodeattrs.texts.patterns import BadPattern, Expression
+
+if TYPE_CHECKING:
+    from nodeattrs.texts.patterns import BadPattern, Expression
 
 SPECIAL = re.compile(r"['\".]")
 """A key without any of these is one step, blanks included."""
@@ -158,6 +159,16 @@ class _Unusable:
         )
 
 
+def _pattern(name: str) -> Expression | _Unusable:
+    from nodeattrs.puppet.regex import translated
+    from nodeattrs.texts.patterns import BadPattern
+
+    try:
+        return translated(name)
+    except BadPattern as error:
+        return _Unusable(name, error)
+
+
 class Options:
     """The lookup_options that hold for the keys of one module."""
 
@@ -166,10 +177,7 @@ class Options:
         self.patterns: list[tuple[Expression | _Unusable, str, Any]] = []
         for name, entry in merged.items():
             if isinstance(name, str) and name.startswith("^"):
-                try:
-                    self.patterns.append((translated(name), name, entry))
-                except BadPattern as error:
-                    self.patterns.append((_Unusable(name, error), name, entry))
+                self.patterns.append((_pattern(name), name, entry))
             else:
                 self.exact[name] = entry
 

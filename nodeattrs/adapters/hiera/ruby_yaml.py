@@ -149,7 +149,10 @@ def read(text: Text, budget: Budget | None = None) -> Read:
     """
     builder = _Puppet(text, marks=False, budget=budget)
     reading = Reading(builder.run(), lambda: _marked(text), tuple(builder.warnings))
-    return Read(reading, builder.unfit, frozenset(builder.twice))
+    unfit: dict[str, tuple[str, int]] = {}
+    for path, note in builder.notes.items():
+        unfit.setdefault(path[0], note)
+    return Read(reading, unfit, frozenset(builder.twice))
 
 
 def overwritten(text: Text, key: str) -> list[tuple[Any, Mark]]:
@@ -169,7 +172,7 @@ class _Puppet(Builder):
 
     def __init__(self, text: Text, **how: Any) -> None:
         super().__init__(text, **how)
-        self.unfit: dict[str, tuple[str, int]] = {}
+        self.notes: dict[tuple[Any, ...], tuple[str, int]] = {}
         self.twice: set[Any] = set()
 
     def scalar(self, event: Any) -> Any:
@@ -212,6 +215,8 @@ class _Puppet(Builder):
                 self._warn(f"the key {value!r} is written twice; the last one counts", event, "repeated-key", path)
                 if at_root:
                     self.twice.add(value)
+                gone = (*(one.step for one in self.open[:-1]), value)
+                self.notes = {path: note for path, note in self.notes.items() if path[: len(gone)] != gone}
             return value
         if at_root:
             self._warn("a key that is no text is found by no lookup; quote it", event, "key-is-no-text")
@@ -228,6 +233,6 @@ class _Puppet(Builder):
         self.warnings.append(warning)
 
     def _note(self, what: str, event: Any) -> None:
-        root = self.open[0].step if self.open else None
-        if type(root) is str:
-            self.unfit.setdefault(root, (what, event.start_mark.index))
+        path = tuple(one.step for one in self.open)
+        if path and type(path[0]) is str:
+            self.notes.setdefault(path, (what, event.start_mark.index))

@@ -15,7 +15,6 @@ from nodeattrs.adapters.hiera.errors import BadData, BadLookup, CannotMerge, Hie
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
 from nodeattrs.adapters.hiera.keys import split_key
 from nodeattrs.adapters.hiera.recorder import Recorder
-from nodeattrs.adapters.hiera.types import Type, parse_type
 from nodeattrs.adapters.hiera.values import LEAVES, Encrypted
 from nodeattrs.core.tree import ABSENT, copied, near
 from nodeattrs.errors import NodeattrsError, TooDeep
@@ -78,7 +77,7 @@ class Scope(Answers):
             if kind is dict or kind is list:
                 value = copied(value, LEAVES)
             if value_type is not None:
-                self._check_type(parse_type(value_type), value, name)
+                self._check_type(value_type, value, name)
         except CannotMerge as error:
             raise self._with_origins(error, name, merge, override, default_values_hash) from None
         except RecursionError:
@@ -123,7 +122,7 @@ class Scope(Answers):
             if value is ABSENT:
                 raise self._not_found([name], merge, asking)
             if value_type is not None:
-                self._check_type(parse_type(value_type), value, name)
+                self._check_type(value_type, value, name)
             return value
 
         return explained(self, name, recorder, asking, ask)
@@ -202,7 +201,10 @@ class Scope(Answers):
                 hint="write merge='deep', or merge={'strategy': 'deep', 'knockout_prefix': '--'}",
             )
 
-    def _check_type(self, wanted: Type, value: Any, name: Any) -> None:
+    def _check_type(self, text: str, value: Any, name: Any) -> None:
+        from nodeattrs.adapters.hiera.types import parse_type  # a plain lookup asks for none
+
+        wanted = parse_type(text)
         if not wanted.holds(value.unwrap() if isinstance(value, Encrypted) else value):
             kind = {dict: "map", list: "list", str: "text", type(None): "null"}.get(type(value), type(value).__name__)
             raise BadLookup(f"the value of {name!r} is a {kind}, and no {wanted}", kind="value_type_mismatch")

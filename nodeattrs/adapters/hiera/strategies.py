@@ -165,9 +165,10 @@ def _settled(lower: Part, upper: Part) -> Part:
 
 
 def _united(lower: Part, upper: Part) -> Part:
-    below = _flat(lower)
-    _check_texts(below.value, "unique", "hash_in_unique")
-    return unite(_flat(upper), below)
+    above, below = _flat(upper), _flat(lower)
+    for one in (above, below):
+        _check_texts(one.value, "unique", "hash_in_unique")
+    return unite(above, below)
 
 
 def _flat_without_maps(part: Part) -> Part:

@@ -1,4 +1,4 @@
-"""The part of Puppet's type language that lookups use: `value_type` and `convert_to`.
+"""The part of Puppet's type language that lookups use: that of `value_type`.
 
 Any, Data, Scalar, ScalarData, Numeric, Integer, Float, Boolean, String, Undef, Collection,
 Array, Hash, Tuple, Struct, Optional, NotUndef, Enum, Pattern, Variant, Sensitive, with
@@ -10,7 +10,6 @@ their parameters. It knows no lookup.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,9 +17,6 @@ from functools import lru_cache
 from typing import Any
 
 from nodeattrs.adapters.hiera.errors import BadLookup
-from nodeattrs.adapters.hiera.values import Encrypted, inspected
-from nodeattrs.core.budget import too_long
-from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import TooDeep
 from nodeattrs.puppet.regex import translated
@@ -121,9 +117,9 @@ class _Reader:
         except ValueError:  # more digits than Python reads
             raise self.fault() from None
 
-    def fields(self) -> dict[Any, Any]:
+    def fields(self, end: str = "}") -> dict[Any, Any]:
         fields: dict[Any, Any] = {}
-        while not self.follows("}"):
+        while not self.follows(end):
             key = self.value()
             if not self.follows("=>"):
                 raise self.fault()
@@ -133,7 +129,7 @@ class _Reader:
             except TypeError:
                 raise self.fault() from None
             if not self.follows(","):
-                if not self.follows("}"):
+                if not self.follows(end):
                     raise self.fault()
                 break
         return fields
@@ -143,7 +139,12 @@ class _Reader:
         arguments: list[Any] = []
         if self.follows("["):
             while not self.follows("]"):
+                at = self.at
                 arguments.append(self.value())
+                if self.follows("=>"):  # the braces of Struct[{a => Integer}] may be left out
+                    self.at = at
+                    arguments[-1] = self.fields("]")
+                    break
                 if not self.follows(","):
                     if not self.follows("]"):
                         raise self.fault()
@@ -219,7 +220,7 @@ def _hash(arguments: list[Any]) -> Holds:
 
 def _optional(arguments: list[Any]) -> Holds:
     if not arguments:
-        return lambda value: True
+        return lambda value: value is None
     (inner,) = arguments
     if isinstance(inner, Type):
         return lambda value: value is None or inner.holds(value)
@@ -252,7 +253,7 @@ def _variant(arguments: list[Any]) -> Holds:
 
 def _tuple(arguments: list[Any]) -> Holds:
     types = [one for one in arguments if isinstance(one, Type)]
-    sizes = [one for one in arguments if not isinstance(one, Type)] or [len(types), len(types)]
+    sizes = [one for one in arguments if not isinstance(one, Type)] or [len(types), len(types) or DEFAULT]
 
     def fits(value: Any) -> bool:
         return type(value) is list and all(
@@ -325,160 +326,4 @@ _MAKERS: dict[str, Callable[[list[Any]], Holds]] = {
     "Pattern": _matching,
     "Variant": _variant,
     "Sensitive": _sensitive,
-}
-
-
-# --- convert_to ---------------------------------------------------------------------
-
-_INTEGER = re.compile(r"([+-]?)\s*(0[xX][0-9A-Fa-f]+|0[bB][01]+|0[0-7]*|[1-9]\d*)", re.ASCII)
-_FLOAT = re.compile(r"[+-]?\s*\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
-_MOST_COUNTED = 100_000
-_WORDS: dict[str, bool] = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n": False}
-
-
-def convert(value: Any, to: Any, sensitive: Callable[[Any], Any] = Sensitive) -> Any:
-    """What `convert_to` makes of a value.
-
-    to:        the text of a type, or a list of that text and arguments
-    sensitive: makes a secret
-    raises:    BadLookup: "convert_bad_type", where there is no such type; "convert_failed"
-
-    >>> convert("0x1F", "Integer"), convert("101", ["Integer", 2]), convert({"a": 1}, "Array")
-    (31, 5, [['a', 1]])
-    """
-    if isinstance(value, Encrypted):
-        return value  # what it would be only its key can say
-    name, *arguments = to if isinstance(to, list) and to else [to]
-    if not isinstance(name, str):
-        raise BadLookup(f"convert_to names no type: {to!r}", kind="convert_bad_type", hint="write convert_to: Integer")
-    try:
-        target = parse_type(name)
-        maker = _CONVERSIONS.get(target.name)
-        if maker is None:
-            raise ValueError(f"there is no conversion to {target}")
-        result = sensitive(value) if target.name == "Sensitive" else maker(value, *arguments)
-    except BadLookup as error:
-        if error.kind != "unknown_type":
-            raise
-        raise BadLookup(error.message, kind="convert_failed", hint=error.hint) from None
-    except (TypeError, ValueError, OverflowError) as error:
-        raise BadLookup(f"convert_to {name} failed: {_reason(error, value, name)}", kind="convert_failed") from None
-    if not target.holds(result):
-        raise BadLookup(f"what convert_to made is no {target}", kind="convert_failed")
-    return result
-
-
-def _reason(error: Exception, value: Any, name: str) -> str:
-    kind = {dict: "map", list: "list", str: "text", type(None): "null"}.get(type(value), type(value).__name__)
-    return str(error) if str(error).startswith(("there is", "a ")) else f"this {kind} is no {name}"
-
-
-def _to_integer(value: Any, radix: Any = 10, absolute: bool = False) -> int:
-    number = _as_integer(value, 10 if radix is DEFAULT or radix == "default" else radix)
-    if too_long(number):
-        raise ValueError
-    return abs(number) if absolute else number
-
-
-def _as_integer(value: Any, radix: int) -> int:
-    if type(value) is bool:
-        return int(value)
-    if type(value) in (int, float):
-        return int(value)
-    if type(value) is not str or radix not in (2, 8, 10, 16):
-        raise ValueError
-    text = value.strip()
-    found = _INTEGER.fullmatch(text)
-    if found is not None and radix != 10:
-        prefix = {2: "0b", 8: "0", 16: "0x"}[radix]
-        return int(re.sub(rf"^([+-]?){prefix}(?=.)", r"\1", text, flags=re.IGNORECASE), radix)
-    if found is None:
-        return int(_to_float(value))
-    sign, digits = found.groups()
-    base = 16 if digits[:2].lower() == "0x" else 2 if digits[:2].lower() == "0b" else 8 if digits[0] == "0" else 10
-    return int(sign + digits, base)
-
-
-def _to_float(value: Any, absolute: bool = False) -> float:
-    if type(value) in (bool, int, float):
-        number = float(value)
-    elif type(value) is str and _FLOAT.fullmatch(value.strip()):
-        number = float(value.replace(" ", ""))
-    elif type(value) is str and _INTEGER.fullmatch(value.strip()):
-        number = float(_as_integer(value, 10))
-    else:
-        raise ValueError
-    return abs(number) if absolute else number
-
-
-def _to_numeric(value: Any, absolute: bool = False) -> int | float:
-    if type(value) is float or (type(value) is str and _FLOAT.fullmatch(value.strip()) and not value.strip().isdigit()):
-        return _to_float(value, absolute)
-    return _to_integer(value, 10, absolute)
-
-
-def _to_boolean(value: Any) -> bool:
-    if type(value) in (int, float, bool):
-        return bool(value != 0)
-    if type(value) is str and value.lower() in _WORDS:
-        return _WORDS[value.lower()]
-    raise ValueError
-
-
-def _to_string(value: Any) -> str:
-    if value is None:
-        return ""
-    if type(value) is float:  # Puppet's %f; inside of a list it is written in full
-        return f"{value:f}" if math.isfinite(value) else {"inf": "Inf", "-inf": "-Inf"}.get(str(value), "NaN")
-    return value if type(value) is str else _puppet_text(value)
-
-
-def _puppet_text(value: Any) -> str:
-    """A list or map as Puppet writes it: texts in single quotes, blanks around the arrows."""
-    if type(value) is str:
-        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
-    if value is None:
-        return "undef"
-    if type(value) is list:
-        return "[" + ", ".join(_puppet_text(one) for one in value) + "]"
-    if type(value) is dict:
-        return "{" + ", ".join(f"{_puppet_text(key)} => {_puppet_text(one)}" for key, one in value.items()) + "}"
-    return inspected(value)
-
-
-def _to_array(value: Any, wrap: bool = False) -> list[Any]:
-    if type(value) is list:
-        return value
-    if wrap is True:
-        return [value]
-    if type(value) is dict:
-        return [[key, one] for key, one in value.items()]
-    if type(value) is str:
-        return list(value)
-    if type(value) is int and 0 <= value <= _MOST_COUNTED:
-        return list(range(value))
-    raise ValueError
-
-
-def _to_hash(value: Any) -> dict[Any, Any]:
-    if type(value) is dict:
-        return value
-    if type(value) is not list:
-        raise ValueError
-    if all(type(one) is list and len(one) == 2 for one in value):
-        return dict(value)
-    if len(value) % 2 or any(type(key) not in (str, int) for key in value[::2]):
-        raise ValueError
-    return dict(zip(value[::2], value[1::2], strict=True))
-
-
-_CONVERSIONS: dict[str, Callable[..., Any]] = {
-    "Integer": _to_integer,
-    "Float": _to_float,
-    "Numeric": _to_numeric,
-    "Boolean": _to_boolean,
-    "String": _to_string,
-    "Array": _to_array,
-    "Hash": _to_hash,
-    "Sensitive": lambda value: value,
 }

@@ -11,10 +11,11 @@ from typing import Any
 
 from nodeattrs.adapters.hiera import BadData, Hiera, control, merge
 from nodeattrs.adapters.hiera.config import read_config
+from nodeattrs.adapters.hiera.conversions import convert
 from nodeattrs.adapters.hiera.data import read_document
 from nodeattrs.adapters.hiera.keys import split_key
 from nodeattrs.adapters.hiera.strategies import strategy_of
-from nodeattrs.adapters.hiera.types import convert, parse_type
+from nodeattrs.adapters.hiera.types import parse_type
 from nodeattrs.puppet.regex import translated
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.mutation import mutated

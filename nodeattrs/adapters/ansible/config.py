@@ -1,0 +1,146 @@
+"""ansible.cfg: the keys that matter for variables, each with its environment variable.
+
+One file is read, the first that is there; a variable of the environment that was handed in is stronger.
+It knows nothing of inventories.
+"""
+
+from __future__ import annotations
+
+import configparser
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.adapters.ansible.faults import AnsibleError
+from nodeattrs.adapters.ansible.levels import PRECEDENCE
+
+_IGNORED_TEXT = """.pyc .pyo .swp .bak ~ .rpm .md .txt .rst .orig .cfg .retry"""
+_IGNORED = _IGNORED_TEXT.split()
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What ansible.cfg and the environment say.
+
+    file: the ansible.cfg that was read; None where there is none
+    """
+
+    file: Path | None = None
+    inventory: tuple[str, ...] = ("/etc/ansible/hosts",)
+    roles_path: tuple[str, ...] = ()
+    hash_behaviour: str = "replace"
+    precedence: tuple[str, ...] = PRECEDENCE
+    private_role_vars: bool = False
+    inject_facts_as_vars: bool = True
+    fact_caching: str = "memory"
+    fact_caching_connection: str = ""
+    fact_caching_prefix: str = ""
+    force_valid_group_names: str = "never"
+    inventory_ignore_extensions: tuple[str, ...] = tuple(_IGNORED)
+    inventory_ignore_patterns: tuple[str, ...] = ()
+    yaml_valid_extensions: tuple[str, ...] = (".yml", ".yaml", ".json")
+    vars_plugins_enabled: tuple[str, ...] = ("host_group_vars",)
+    enable_plugins: tuple[str, ...] = ("host_list", "script", "auto", "yaml", "ini", "toml")
+    unparsed_is_failed: bool = False
+    any_unparsed_is_failed: bool = False
+
+
+_TRUE = {"yes": True, "true": True, "on": True, "1": True, "t": True, "y": True}
+_FALSE = {"no": False, "false": False, "off": False, "0": False, "f": False, "n": False}
+
+
+def _boolean(text: str, folder: Path) -> bool:
+    return {**_TRUE, **_FALSE}[text.strip().lower()]
+
+
+def _list(text: str, folder: Path) -> tuple[str, ...]:
+    return tuple(part for part in (one.strip() for one in text.split(",")) if part)
+
+
+def _text(text: str, folder: Path) -> str:
+    return text.strip()
+
+
+def _path(text: str, folder: Path) -> str:
+    return str(folder / Path(text.strip()).expanduser())
+
+
+def _paths(text: str, folder: Path) -> tuple[str, ...]:
+    return tuple(_path(one, folder) for one in text.split(":") if one.strip())
+
+
+def _sources(text: str, folder: Path) -> tuple[str, ...]:
+    is_list = "," in text
+    return tuple(_path(one, folder) for one in _list(text, folder)) if is_list else (_path(text, folder),)
+
+
+def _patterns(text: str, folder: Path) -> tuple[str, ...]:
+    for pattern in _list(text, folder):
+        re.compile(pattern)
+    return _list(text, folder)
+
+
+_KEYS: dict[str, tuple[str, str, Callable[[str, Path], Any]]] = {
+    "inventory": ("defaults", "ANSIBLE_INVENTORY", _sources),
+    "roles_path": ("defaults", "ANSIBLE_ROLES_PATH", _paths),
+    "hash_behaviour": ("defaults", "ANSIBLE_HASH_BEHAVIOUR", _text),
+    "precedence": ("defaults", "ANSIBLE_PRECEDENCE", _list),
+    "private_role_vars": ("defaults", "ANSIBLE_PRIVATE_ROLE_VARS", _boolean),
+    "inject_facts_as_vars": ("defaults", "ANSIBLE_INJECT_FACT_VARS", _boolean),
+    "fact_caching": ("defaults", "ANSIBLE_CACHE_PLUGIN", _text),
+    "fact_caching_connection": ("defaults", "ANSIBLE_CACHE_PLUGIN_CONNECTION", _path),
+    "fact_caching_prefix": ("defaults", "ANSIBLE_CACHE_PLUGIN_PREFIX", _text),
+    "force_valid_group_names": ("defaults", "ANSIBLE_TRANSFORM_INVALID_GROUP_CHARS", _text),
+    "inventory_ignore_extensions": ("defaults", "ANSIBLE_INVENTORY_IGNORE", _list),
+    "inventory_ignore_patterns": ("defaults", "ANSIBLE_INVENTORY_IGNORE_REGEX", _patterns),
+    "yaml_valid_extensions": ("defaults", "ANSIBLE_YAML_FILENAME_EXT", _list),
+    "vars_plugins_enabled": ("defaults", "ANSIBLE_VARS_ENABLED", _list),
+    "enable_plugins": ("inventory", "ANSIBLE_INVENTORY_ENABLED", _list),
+    "unparsed_is_failed": ("inventory", "ANSIBLE_INVENTORY_UNPARSED_FAILED", _boolean),
+    "any_unparsed_is_failed": ("inventory", "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED", _boolean),
+}
+"""Each key: its section, its environment variable, and what makes a value of its text."""
+
+
+def config_of(folder: Path, environment: Mapping[str, str], file: Path | None = None) -> Config:
+    """The configuration of a working folder.
+
+    file:   the ansible.cfg to read; else the one that ANSIBLE_CONFIG names, or the folder's; none from the home folder
+    raises: AnsibleError, for a file that is no INI, or a value that cannot be read
+    """
+    named = environment.get("ANSIBLE_CONFIG")
+    file = file or (folder / named if named else folder / "ansible.cfg")
+    file = file / "ansible.cfg" if file.is_dir() else file
+    found = _read(file) if file.is_file() else {}
+    config = Config(file if file.is_file() else None)
+    changes: dict[str, Any] = {}
+    for key, (section, variable, made) in _KEYS.items():
+        if variable in environment:
+            changes[key] = _made(made, environment[variable], folder, variable)
+        elif (section, key) in found:
+            changes[key] = _made(made, found[section, key], file.parent, f"{file.name}, {key}")
+    return replace(config, **changes)
+
+
+def _made(made: Callable[[str, Path], Any], text: str, folder: Path, where: str) -> Any:
+    try:
+        return made(text, folder)
+    except (KeyError, ValueError, re.error):
+        raise AnsibleError(
+            "setting", f"{where}: {text!r} cannot be read", hint="docs/ansible.md lists the keys"
+        ) from None
+
+
+def _read(file: Path) -> dict[tuple[str, str], str]:
+    parser = configparser.RawConfigParser(inline_comment_prefixes=(";",), strict=False, allow_no_value=True)
+    try:
+        parser.read_string(file.read_text(encoding="utf-8"), file.name)
+    except (configparser.Error, OSError, UnicodeDecodeError) as error:
+        raise AnsibleError("setting", f"cannot be read: {str(error).splitlines()[0]}", file=file.name) from None
+    return {(name, key): value or "" for name in parser.sections() for key, value in parser.items(name)}
+
+
+NAMES = tuple(field.name for field in fields(Config) if field.name != "file")
+"""The keys that are read."""

@@ -1,0 +1,137 @@
+"""Files of variables: which are read for a name, and what they say. Each is read once.
+
+For a group or a host the first of `N`, `N.yml`, `N.yaml`, `N.json` counts, a folder is walked by name. A file that is
+encrypted, or broken where that is borne, is an unknown layer. It knows no levels.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from nodeattrs.adapters.ansible.faults import AnsibleError
+from nodeattrs.adapters.ansible.values import VAULT_HEADER, parsed
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Fold, Layer
+from nodeattrs.core.policy import Policy
+from nodeattrs.errors import DocumentError
+from nodeattrs.texts.documents import Document, text_of
+from nodeattrs.texts.places import Text
+
+Warn = Callable[[str, str, str | None, int | None], None]
+Plan = Layer | Fold
+
+
+class Files:
+    """The files of a working folder.
+
+    folder:  what their names are relative to in messages
+    lenient: whether a broken file costs its own variables only
+    """
+
+    def __init__(self, folder: Path, warn: Warn, *, lenient: bool = False) -> None:
+        self.folder = folder
+        self.lenient = lenient
+        self._warn = warn
+        self._documents: dict[Path, Document | AnsibleError | None] = {}
+        self._listed: dict[Path, tuple[str, ...]] = {}
+
+    def shown(self, path: Path) -> str:
+        """The name that messages give a file: relative to the working folder, where it lies in it."""
+        shown = os.path.relpath(path, self.folder)
+        return path.as_posix() if shown.startswith("..") else Path(shown).as_posix()
+
+    def text(self, path: Path) -> Text:
+        """The text of a file. raises: AnsibleError, where there is none"""
+        name = self.shown(path)
+        try:
+            return Text(name, text_of(path, name).removeprefix("\ufeff"))
+        except DocumentError as error:
+            is_there = not isinstance(error.__cause__, FileNotFoundError)
+            raise AnsibleError("yaml" if is_there else "no-file", error.reason, file=name, line=error.line) from error
+
+    def document(self, path: Path) -> Document | None:
+        """What a file says; None where it is encrypted. raises: AnsibleError"""
+        if path not in self._documents:
+            try:
+                self._documents[path] = self._read(path)
+            except AnsibleError as error:
+                self._documents[path] = error
+        found = self._documents[path]
+        if isinstance(found, AnsibleError):
+            raise found
+        return found
+
+    def _read(self, path: Path) -> Document | None:
+        text = self.text(path)
+        if text.text.startswith(VAULT_HEADER):
+            return None
+        document = parsed(text)
+        for warning in document.warnings:
+            self._warn(warning.kind, warning.reason, warning.file, warning.line)
+        return document
+
+    def listed(self, folder: Path) -> tuple[str, ...]:
+        """The names in a folder, in order of text; nothing where it cannot be read."""
+        if folder not in self._listed:
+            try:
+                self._listed[folder] = tuple(sorted(os.listdir(folder)))
+            except OSError:
+                self._listed[folder] = ()
+        return self._listed[folder]
+
+    def variables(self, path: Path, kind: str, name: str, titled: str) -> Layer | None:
+        """The layer of a file of variables; None where it says nothing.
+
+        raises: AnsibleError, for a file that is broken or no map, unless that is borne
+        """
+        try:
+            document = self.document(path)
+            if document is not None and document.tree is not None and not isinstance(document.tree, dict):
+                message = f"a file of variables is a map, and this is a {type(document.tree).__name__}"
+                raise AnsibleError("wrong-shape", message, file=document.file, line=1)
+        except AnsibleError as error:
+            if not self.lenient:
+                raise
+            self._warn("broken", error.reason, error.file, error.line)
+            return Layer.unknown(titled, Origin(kind, name, error.file, error.line), f"it is broken: {error.reason}")
+        if document is None:
+            reason = "it is encrypted, and may set any variable"
+            return Layer.unknown(titled, Origin(kind, name, self.shown(path), 1), reason)
+        return Layer(document.tree, document.locator(kind, name), titled) if document.tree else None
+
+    def of_name(
+        self, folder: Path, name: str, extensions: Sequence[str], read: Callable[[Path], Layer | None]
+    ) -> list[Layer]:
+        """The layers of what `group_vars` or `host_vars` has for a name, the weakest first."""
+        for candidate in (name, *(name + extension for extension in extensions)):
+            path = folder / candidate
+            if "/" in name and not path.exists():
+                continue
+            if "/" not in name and candidate not in self.listed(folder):
+                continue
+            paths = self.walked(path, extensions) if path.is_dir() else iter((path,))
+            return [layer for layer in map(read, paths) if layer is not None]
+        return []
+
+    def walked(self, folder: Path, extensions: Sequence[str]) -> Iterator[Path]:
+        """The files of variables in a folder, by name, folders in their place."""
+        for name in self.listed(folder):
+            path = folder / name
+            if name.startswith(".") or name.endswith("~"):
+                continue
+            if path.is_dir():
+                yield from self.walked(path, extensions)
+            elif not path.suffix or path.suffix in extensions:
+                yield path
+
+    def reader(self, kind: str, name: str, titled: str) -> Callable[[Path], Layer | None]:
+        """What makes a layer of a path, for `of_name`."""
+        return partial(self.variables, kind=kind, name=name, titled=titled)
+
+
+def nested(children: Sequence[Plan], policy: Policy) -> list[Plan]:
+    """Layers as one fold, where there are several; none where there is none."""
+    return [Fold(tuple(children), policy)] if len(children) > 1 else list(children)

@@ -1,0 +1,171 @@
+"""What a task may have set once it has run: by set_fact, register, include_vars, gathered facts, add_host, group_by.
+
+Which task, and which names, is known; whether it ran is not. Only a file of `include_vars` that is named outright, by
+a task without conditions, is read. It knows no order of tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.adapters.ansible.extra import words
+from nodeattrs.adapters.ansible.faults import AnsibleError
+from nodeattrs.adapters.ansible.files import Files, Plan, nested
+from nodeattrs.adapters.ansible.levels import MERGE, title
+from nodeattrs.adapters.ansible.roles import Role
+from nodeattrs.adapters.ansible.templates import filled, is_template, mentioned
+from nodeattrs.adapters.ansible.values import MaySet
+from nodeattrs.adapters.ansible.where import Around, Task
+from nodeattrs.adapters.ansible.words import is_sure
+from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.fold import Fold, Layer
+from nodeattrs.core.policy import Policy
+from nodeattrs.core.trace import shown
+from nodeattrs.core.tree import ABSENT
+from nodeattrs.core.tree import Path as Steps
+from nodeattrs.core.unknown import Unknown
+
+_NAMES = {
+    "package_facts": frozenset(("packages",)),
+    "service_facts": frozenset(("services",)),
+    "mount_facts": frozenset(("mount_points",)),
+}
+_SUFFIXES = (".yml", ".yaml", ".json")
+_OF_FOLDERS = frozenset(("depth", "extensions", "files_matching", "ignore_files", "ignore_unknown_extensions"))
+
+
+@dataclass
+class Happened:
+    """What the tasks so far may have set for a host.
+
+    gathered, included, facts: levels 11, 18 and 19, the weakest first
+    groups: what may have changed groups and hosts
+    """
+
+    files: Files
+    policy: Policy
+    gathered: list[Layer] = field(default_factory=list)
+    included: list[Plan] = field(default_factory=list)
+    facts: list[Layer] = field(default_factory=list)
+    groups: list[Layer] = field(default_factory=list)
+
+    def met(self, name: str, body: dict[Any, Any], at: Steps, where: Around, public: list[Role]) -> Task:
+        """A task that is met now, with what may have been set before it."""
+        gathered, included, facts = tuple(self.gathered), tuple(self.included), tuple(self.facts)
+        return Task(name, body, at, where, gathered, included, facts, tuple(self.groups), tuple(public))
+
+    def facts_gathered(self, origin: Origin) -> None:
+        """Facts are gathered: any variable that begins with ansible_ may be set."""
+        may_set = MaySet(origin, prefix="ansible_")
+        self.gathered.append(Layer.unknown(title(11), may_set, "facts are gathered here"))
+
+    def fact(self, origin: Origin, reason: str, names: frozenset[str] | None) -> None:
+        """A task may have set variables. names: which; None where that is not known"""
+        self.facts.append(Layer.unknown(title(19), MaySet(origin, names), reason))
+
+    def note(
+        self, where: Around, body: dict[Any, Any], module: str, arguments: Any, at: Steps, look_up: Callable[[str], Any]
+    ) -> None:
+        """A task has been met that runs a module."""
+        origin = where.origin(at, f"task {body.get('name') or module}")
+        if isinstance(body.get("register"), str):
+            self.fact(origin, "it is registered when the task has run", frozenset((body["register"],)))
+        if module in ("setup", "gather_facts"):
+            self.facts_gathered(origin)
+        elif module in ("add_host", "group_by"):
+            self._groups(origin, module)
+        elif module == "set_fact":
+            self._set_fact(origin, arguments if isinstance(arguments, dict) else words(str(arguments)))
+        elif module == "include_vars":
+            self._include_vars(where, body, arguments, origin, look_up)
+        elif module.rpartition(".")[2].endswith("_facts"):
+            self.fact(origin, "the module may set facts", _NAMES.get(module))
+
+    def _groups(self, origin: Origin, module: str) -> None:
+        reason = f"{module} may change groups, and with them the variables of a host, when it has run"
+        self.groups.append(Layer.unknown(title(3), origin, reason))
+
+    def _set_fact(self, origin: Origin, arguments: dict[Any, Any]) -> None:
+        for name, value in arguments.items():
+            if name == "cacheable":
+                continue
+            names = None if is_template(name) else frozenset((name,))
+            to = "" if mentioned(value) else f" to {shown(value, 40)}"
+            self.fact(origin, f"set_fact sets it{to} when the task has run", names)
+
+    # --- include_vars
+
+    def _include_vars(
+        self, where: Around, body: dict[Any, Any], arguments: Any, origin: Origin, look_up: Callable[[str], Any]
+    ) -> None:
+        given = arguments if isinstance(arguments, dict) else words(str(arguments))
+        name = given.get("file", given.get("_raw_params", given.get("dir")))
+        path = filled(str(name), look_up)
+        layers: list[Layer] | None = None
+        if path is not ABSENT and not _OF_FOLDERS & given.keys():
+            layers = self._read(where, given, path)
+        if layers is None:
+            self._may_include(origin, f"which variables {name} brings is not known", None)
+        elif is_sure(body):
+            plan = nested([_under(layer, given.get("name")) for layer in layers], self.policy)
+            self.included += [_joining(one, given) for one in plan]
+        else:
+            of_these = {key for layer in layers if isinstance(layer.value, dict) for key in layer.value}
+            names = frozenset((given["name"],)) if "name" in given else frozenset(of_these)
+            self._may_include(origin, f"include_vars sets it from {path}, when the task has run", names)
+
+    def _may_include(self, origin: Origin, reason: str, names: frozenset[str] | None) -> None:
+        self.included.append(Layer.unknown(title(18), MaySet(origin, names), reason))
+
+    def _read(self, where: Around, given: dict[Any, Any], name: str) -> list[Layer] | None:
+        """The layers of what is included; None where it is not there, or would fail."""
+        path = next((folder / name for folder in where.sought("vars") if (folder / name).exists()), None)
+        if path is None:
+            return None
+        if "dir" not in given:
+            paths = [path]
+        else:
+            paths = list(_below(self.files, path)) if path.is_dir() else []
+            if any(one.suffix not in _SUFFIXES for one in paths):
+                return []
+        try:
+            found = [self.files.variables(one, "include_vars", "", title(18)) for one in paths]
+        except AnsibleError:
+            return []
+        return [layer for layer in found if layer is not None]
+
+
+def _below(files: Files, folder: Path) -> Iterator[Path]:
+    for name in files.listed(folder):
+        path = folder / name
+        if path.is_dir():
+            yield from _below(files, path)
+        else:
+            yield path
+
+
+@dataclass(frozen=True, slots=True)
+class _Below:
+    """The places of a file that stands under one variable."""
+
+    locator: Locator
+
+    def at(self, path: Steps) -> Origin:
+        return self.locator.at(path[1:])
+
+
+def _under(layer: Layer, name: Any) -> Layer:
+    """The same variables under one name."""
+    if name is None or type(layer.value) is Unknown:
+        return layer
+    return Layer({name: layer.value}, _Below(layer.origin), layer.title)
+
+
+def _joining(plan: Plan, given: dict[Any, Any]) -> Plan:
+    if given.get("hash_behaviour") != "merge":
+        return plan
+    layers = plan.layers() if isinstance(plan, Fold) else iter((plan,))
+    return Fold(tuple(Layer(one.value, one.origin, one.title, MERGE) for one in layers), MERGE)

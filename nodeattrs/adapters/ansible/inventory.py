@@ -1,0 +1,260 @@
+"""An inventory: its hosts and groups, and the layers of variables that each host has outside of a play.
+
+Levels 3 to 10 of Ansible's precedence and the extra variables. It knows no playbooks.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.adapters.ansible import extra, patterns
+from nodeattrs.adapters.ansible.answers import Variables
+from nodeattrs.adapters.ansible.config import Config, config_of
+from nodeattrs.adapters.ansible.facts import Facts
+from nodeattrs.adapters.ansible.faults import AnsibleError, FaultKind, warned
+from nodeattrs.adapters.ansible.files import Files, Plan, nested
+from nodeattrs.adapters.ansible.groups import Group, Host, Tree
+from nodeattrs.adapters.ansible.levels import MERGE, PRECEDENCE, REPLACE, RESERVED, title
+from nodeattrs.adapters.ansible.sources import Sources
+from nodeattrs.core.borders import A_PATH, Listed, taking
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Layer
+from nodeattrs.core.tree import near
+
+LOCALHOST = "localhost"
+
+
+class Inventory:
+    """Everything that the sources of an inventory say, and the files of variables beside them.
+
+    sources:      files, folders and lists of hosts, in order; those of ansible.cfg where there are none
+    folder:       the working folder: ansible.cfg is read there, and paths are relative to it
+    playbook_dir: the folder whose group_vars and host_vars count as the playbook's; the working folder unless given
+    extra_vars:   texts as `-e` takes them
+    environment:  the variables of the environment that count, such as ANSIBLE_HASH_BEHAVIOUR; none unless given
+    facts:        a folder of cached facts, a JSON file for each host; that of ansible.cfg unless given
+    lenient:      whether a broken file costs its own variables only, instead of being an error
+
+    raises: AnsibleError, for a configuration that cannot be read, and for extra variables that are none
+
+    Warnings are in `warnings`, in the order in which they were found; more come while hosts are asked.
+    """
+
+    @taking(
+        sources=tuple, folder=A_PATH | None, playbook_dir=A_PATH | None, extra_vars=Listed, environment=Mapping | None
+    )
+    def __init__(
+        self,
+        *sources: str | os.PathLike[str],
+        folder: str | os.PathLike[str] | None = None,
+        playbook_dir: str | os.PathLike[str] | None = None,
+        extra_vars: Iterable[str] = (),
+        environment: Mapping[str, str] | None = None,
+        facts: str | os.PathLike[str] | None = None,
+        lenient: bool = False,
+    ) -> None:
+        self.folder = Path(folder or ".").resolve()
+        self.warnings: list[AnsibleError] = []
+        self.config: Config = config_of(self.folder, environment or {})
+        self.policy = MERGE if self.config.hash_behaviour == "merge" else REPLACE
+        self.files = Files(self.folder, self.warn, lenient=lenient)
+        self.playbook_dir = self.folder / (playbook_dir or ".")
+        self.extra: list[Layer] = extra.layers(extra_vars, self.files)
+        self.facts = Facts(self.config, self.folder, None if facts is None else self.folder / facts)
+        self.tree = Tree(self.warn, rename=self.config.force_valid_group_names in ("always", "silently"))
+        self._sources = Sources(self.tree, self.files, self.config, self.warn)
+        self._sources.read(tuple(os.fspath(one) for one in sources) or self.config.inventory)
+        self._plans: dict[Any, list[Plan]] = {}
+        self._order = tuple(self._entries())
+        for layer in self.extra:
+            self.look_at_names(layer)
+
+    def warn(self, kind: str, message: str, file: str | None, line: int | None) -> None:
+        """Note a warning, once."""
+        found = warned(kind, message, file, line)
+        if str(found) not in map(str, self.warnings):
+            self.warnings.append(found)
+
+    def _entries(self) -> Iterable[str]:
+        for entry in self.config.precedence:
+            if entry in PRECEDENCE:
+                yield entry
+            else:
+                self.warn("precedence-entry", f"precedence has no {entry!r}", None, None)
+
+    # --- hosts and groups
+
+    @cached_property
+    def hosts(self) -> dict[str, Host]:
+        """The hosts by name, in the order of the inventory."""
+        return {host.name: host for host in self.tree.reachable()}
+
+    @property
+    def groups(self) -> dict[str, Group]:
+        """The groups by name, in the order in which they were named; `all` and `ungrouped` are always there."""
+        return self.tree.groups
+
+    @property
+    def not_run(self) -> list[Origin]:
+        """The scripts and plugins that would have to be run: they may define hosts, groups and variables."""
+        return [one.origin for one in self._sources.not_run]
+
+    def matching(self, pattern: str) -> list[str]:
+        """The hosts that a pattern such as `web:!h2` names, in the order of the inventory.
+
+        raises: AnsibleError, for a regular expression that is none
+        """
+        return patterns.matching(pattern, patterns.Known(self.hosts, self.groups, self.warn))
+
+    @taking(name=str)
+    def host(self, name: str) -> Variables:
+        """The variables of a host outside of a play, as `ansible-inventory --host` has them.
+
+        raises: AnsibleError of kind "no-host", for a name that is not there
+        """
+        found = self.found(name)
+        return Variables(name, "the inventory", lambda: self._outside(found), self.policy, lambda: self.magic(found))
+
+    def _outside(self, host: Host) -> list[Plan]:
+        return [*self.layers(host, self.playbook_dir), *nested(self.extra, self.policy)]
+
+    @taking(name=str)
+    def own(self, name: str) -> Variables:
+        """The variables that a host has of itself, without those of its groups: levels 8 to 10.
+
+        raises: AnsibleError of kind "no-host"
+        """
+        host = self.found(name)
+        files = ((9, self._sources.places), (10, [self.playbook_dir]))
+
+        def plan() -> list[Plan]:
+            read = [one for level, places in files for one in self._files(places, "host_vars", [name], level)]
+            return [*nested(host.layers, self.policy), *read]
+
+        return Variables(name, "its own", plan, self.policy, dict)
+
+    @taking(name=str)
+    def of_group(self, name: str) -> Variables:
+        """The variables that a group has of itself, without those of its parents: levels 3 to 7.
+
+        raises: AnsibleError of kind "no-group"
+        """
+        if name not in self.groups:
+            close = near(name, self.groups)
+            raise self.error("no-group", f"no group {name}", hint=f"did you mean {close[0]}?" if close else None)
+        group = self.groups[name]
+        levels = (4, 5) if name == "all" else (6, 7)
+        files = zip(levels, (self._sources.places, [self.playbook_dir]), strict=True)
+        read = [one for level, places in files for one in self._files(places, "group_vars", [name], level)]
+        plan = [*nested(group.layers, self.policy), *read]
+        return Variables(name, "the group alone", lambda: plan, self.policy, dict)
+
+    def found(self, name: str) -> Host:
+        """The host of a name; the implicit localhost, where nobody names it. raises: AnsibleError"""
+        if name in self.hosts:
+            return self.hosts[name]
+        if name == LOCALHOST:
+            return self._localhost
+        close = near(name, self.hosts)
+        raise self.error(
+            "no-host", f"the inventory has no host {name}", hint=f"did you mean {close[0]}?" if close else None
+        )
+
+    @staticmethod
+    def error(kind: FaultKind, message: str, hint: str | None = None) -> AnsibleError:
+        """An error without a place."""
+        return AnsibleError(kind, message, hint=hint)
+
+    @cached_property
+    def _localhost(self) -> Host:
+        implicit = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
+        layer = Layer(implicit, Origin("implicit localhost"), title(8))
+        return Host(LOCALHOST, {}, [layer])
+
+    def magic(self, host: Host) -> dict[str, Any]:
+        """The variables that Ansible sets for a host in an inventory."""
+        groups = self.tree.groups_of(host) if host.groups else []
+        reached = {name: list(group.all_hosts()) for name, group in self.groups.items()}
+        known: dict[str, Any] = {
+            "inventory_hostname": host.name,
+            "inventory_hostname_short": host.name.split(".")[0],
+            "group_names": sorted(group.name for group in groups if group.name != "all"),
+            "groups": reached,
+        }
+        if host.groups:
+            known["inventory_file"] = host.source
+            known["inventory_dir"] = str(Path(host.source).parent) if host.source else "None"
+        return known
+
+    # --- layers
+
+    def layers(self, host: Host, playbook_dir: Path) -> list[Plan]:
+        """The layers of levels 3 to 10 for a host, the weakest first.
+
+        playbook_dir: the folder whose files count as the playbook's
+        raises:       AnsibleError, for a file that is broken, unless that is borne
+        """
+        groups = [group for group in self.tree.groups_of(host) if group.name != "all"]
+        beside = self._besides(playbook_dir)
+        plan = [one for entry in self._order for one in getattr(self, f"_{entry}")(groups, beside)]
+        plan = [*self._unknown(3), *plan, *nested(host.layers, self.policy), *self._unknown(8)]
+        for number, places in ((9, self._sources.places), (10, beside)):
+            plan += self._files(places, "host_vars", [host.name], number)
+        return plan
+
+    def _besides(self, playbook_dir: Path) -> list[Path]:
+        """The playbook's folder; none where its files were laid just before, since they set the same once more."""
+        is_last = self._sources.places[-1:] == [playbook_dir] and self._order == PRECEDENCE
+        return [] if is_last else [playbook_dir]
+
+    def _unknown(self, level: int) -> list[Plan]:
+        return [Layer.unknown(title(level), one.origin, one.unknown.reason) for one in self._sources.not_run]
+
+    def _all_inventory(self, groups: list[Group], beside: list[Path]) -> list[Plan]:
+        return nested(self.groups["all"].layers, self.policy)
+
+    def _groups_inventory(self, groups: list[Group], beside: list[Path]) -> list[Plan]:
+        return nested([one for group in groups for one in nested(group.layers, self.policy)], self.policy)
+
+    def _all_plugins_inventory(self, groups: list[Group], beside: list[Path]) -> list[Plan]:
+        return self._files(self._sources.places, "group_vars", ["all"], 4)
+
+    def _all_plugins_play(self, groups: list[Group], beside: list[Path]) -> list[Plan]:
+        return self._files(beside, "group_vars", ["all"], 5)
+
+    def _groups_plugins_inventory(self, groups: list[Group], beside: list[Path]) -> list[Plan]:
+        return self._files(self._sources.places, "group_vars", [group.name for group in groups], 6)
+
+    def _groups_plugins_play(self, groups: list[Group], beside: list[Path]) -> list[Plan]:
+        return self._files(beside, "group_vars", [group.name for group in groups], 7)
+
+    def _files(self, places: Iterable[Path], kind: str, names: list[str], level: int) -> list[Plan]:
+        """The files of names in places, those of the later place stronger: one fold for each place."""
+        if "host_group_vars" not in (one.rpartition(".")[2] for one in self.config.vars_plugins_enabled):
+            return []
+        found = []
+        for place in places:
+            within = [one for name in names for one in self._named(place / kind, kind, name, level)]
+            found += nested(within, self.policy)
+        return nested(found, self.policy)
+
+    def _named(self, folder: Path, kind: str, name: str, level: int) -> list[Plan]:
+        key = folder, name, level
+        if key not in self._plans:
+            read = self.files.reader(kind, name, title(level))
+            layers = self.files.of_name(folder, name, self.config.yaml_valid_extensions, read)
+            for layer in layers:
+                self.look_at_names(layer)
+            self._plans[key] = nested(layers, self.policy)
+        return self._plans[key]
+
+    def look_at_names(self, layer: Layer) -> None:
+        """Warn of variables whose names mean something to Ansible."""
+        for name in RESERVED.intersection(layer.value if isinstance(layer.value, dict) else ()):
+            origin = layer.origin.at((name,))
+            self.warn("reserved-name", f"{name} is a word of plays and tasks", origin.file, origin.line)

@@ -1,0 +1,91 @@
+"""Patterns of hosts: names, groups, wildcards, `~` and a regular expression, `a:b`, `a:&b`, `a:!b`, `g[0]`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fnmatch import translate
+from typing import Any, NamedTuple
+
+from nodeattrs.adapters.ansible.faults import AnsibleError
+from nodeattrs.adapters.ansible.groups import Group, Warn
+
+
+class Known(NamedTuple):
+    """The hosts and groups by name, and whom to warn."""
+
+    hosts: Mapping[str, Any]
+    groups: Mapping[str, Group]
+    warn: Warn
+
+
+_PARTS = re.compile(r"(?:\[[^\]]*\]|[^,:\[])+")
+_ADDRESS = re.compile(r"\[?[0-9a-fA-F]*:[0-9a-fA-F:.]+\]?")
+_INDEX = re.compile(r"(.+)\[(-?\d+|-?\d*[:-]-?\d*)\]")
+
+
+def matching(pattern: str, known: Known) -> list[str]:
+    """The hosts that a pattern names, in the order of the inventory. raises: AnsibleError
+
+    source: Ansible's documentation, "Patterns: targeting hosts and groups"
+    """
+    parts = _split(pattern)
+    plain = [part for part in parts if part[0] not in "&!"] or ["all"]
+    found: dict[str, None] = {}
+    for part in plain:
+        found |= dict.fromkeys(_one(part, known))
+    for part in parts:
+        if part[0] == "&":
+            both = set(_one(part[1:], known))
+            found = {name: None for name in found if name in both}
+    for part in parts:
+        if part[0] == "!":
+            for name in _one(part[1:], known):
+                found.pop(name, None)
+    return list(found)
+
+
+def _split(pattern: str) -> list[str]:
+    if "," in pattern:
+        return [part.strip() for part in pattern.split(",") if part.strip()]
+    if pattern.startswith("~") or _ADDRESS.fullmatch(pattern):
+        return [pattern]
+    return [part.strip() for part in _PARTS.findall(pattern) if part.strip()]
+
+
+def _one(part: str, known: Known) -> list[str]:
+    found = _INDEX.fullmatch(part) if part not in known.hosts else None
+    names = _named(found[1] if found else part, known)
+    if not found:
+        return names
+    index = found[2]
+    if re.fullmatch(r"-?\d+", index):
+        at = int(index)
+        return [names[at]] if -len(names) <= at < len(names) else []
+    first, last = re.fullmatch(r"(-?\d*)[:-](-?\d*)", index).groups()  # type: ignore[union-attr]
+    begin, end = int(first or 0), int(last) if last else len(names) - 1
+    return names[begin : end + 1 or None]
+
+
+def _named(part: str, known: Known) -> list[str]:
+    tree, hosts = known.groups, known.hosts
+    if part in ("all", "*"):
+        return list(hosts)
+    if part in tree:
+        return list(tree[part].all_hosts())
+    if part in hosts:
+        return [part]
+    try:
+        fits = re.compile(part[1:] if part.startswith("~") else translate(part)).match
+    except re.error as error:
+        raise AnsibleError("inventory", f"the pattern {part!r} is no regular expression: {error}") from None
+    found: dict[str, None] = {}
+    for name, group in tree.items():
+        if fits(name):
+            found |= dict.fromkeys(group.all_hosts())
+    found |= dict.fromkeys(name for name in hosts if fits(name))
+    if not found and part == "localhost":
+        return ["localhost"]
+    if not found:
+        known.warn("no-match", f"no host matches {part!r}", None, None)
+    return list(found)

@@ -1,0 +1,246 @@
+"""A playbook over an inventory: what a host has in one of its tasks, level by level.
+
+It knows what a task is given; how tasks are found is the matter of `tasks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from nodeattrs.adapters.ansible import plays, tasks
+from nodeattrs.adapters.ansible.answers import Variables, laid
+from nodeattrs.adapters.ansible.files import Plan, nested
+from nodeattrs.adapters.ansible.groups import Host
+from nodeattrs.adapters.ansible.inventory import LOCALHOST, Inventory
+from nodeattrs.adapters.ansible.levels import MERGE, REPLACE
+from nodeattrs.adapters.ansible.plays import LookUp, Play
+from nodeattrs.adapters.ansible.roles import Asked, Role, Roles, asked_by
+from nodeattrs.adapters.ansible.tasks import Walk
+from nodeattrs.adapters.ansible.templates import filled
+from nodeattrs.adapters.ansible.where import Around, Task
+from nodeattrs.adapters.ansible.words import never_runs
+from nodeattrs.core.borders import taking
+from nodeattrs.core.fold import Fold, Layer
+from nodeattrs.core.tree import ABSENT
+
+_YIELDING = ("inventory_hostname", "group_names", "inventory_hostname_short")
+"""Variables of Ansible's own that play vars and all above override."""
+
+
+class InTask(Variables):
+    """What a host has in a task. task: which"""
+
+    task: Task
+
+
+class Playbook:
+    """Playbooks that run one after the other over an inventory.
+
+    plays: in the order in which they run, those of imported playbooks in their place
+
+    raises: AnsibleError, for what is no playbook
+    """
+
+    def __init__(self, inventory: Inventory, *names: str) -> None:
+        self.inventory = inventory
+        self.plays = plays.read(inventory, names)
+        self._walks: dict[str, list[Task]] = {}
+        self._unknown: dict[str, list[Layer]] = {}
+        self._roles: dict[int, tuple[list[Role], list[Role]]] = {}
+
+    # --- tasks
+
+    @taking(host=str)
+    def tasks(self, host: str) -> list[Task]:
+        """The tasks that a host meets, in the order in which they run, as far as that can be known.
+
+        cost:   one look at each task
+        raises: AnsibleError, for a file or a role that is broken or not there
+        """
+        if host not in self._walks:
+            self._walks[host] = list(self._walk(host))
+        return self._walks[host]
+
+    @taking(name=str, host=str)
+    def task(self, name: str, host: str, play: int | None = None, role: str | None = None) -> InTask | None:
+        """What a host has in the first task of a name that it meets; None where it meets none.
+
+        play: the number of the play, from 1
+        role: the name of the role that the task belongs to
+        """
+        for task in self.tasks(host):
+            its = task.where.role
+            if task.name == name and play in (None, task.where.play.number) and role in (None, its and its.name):
+                return self.within(task, host)
+        return None
+
+    def unknown(self, host: str) -> list[Layer]:
+        """What may bring a host, or tasks for it, that cannot be known: tasks of other hosts, where it is unknown."""
+        first = {name for play in self.plays for name in self.inventory.matching(play.pattern)[:1]}
+        hosts = [host] if host in self.inventory.hosts else sorted(first)
+        for name in hosts:
+            self.tasks(name)
+        return [layer for name in hosts for layer in self._unknown[name]]
+
+    def within(self, task: Task, host: str) -> InTask:
+        """What a host has in one of its tasks."""
+        found = self.inventory.found(host)
+        where = f"task {task.name!r} at {task.place}"
+        answer = InTask(
+            host, where, lambda: self._plan(task, found), self.inventory.policy, lambda: self._magic(task, found)
+        )
+        answer.task = task
+        return answer
+
+    def _walk(self, host: str) -> Iterator[Task]:
+        walk: Walk = Walk(self._reader(None), lambda where: self._look_up(where, walk, host), private=self._private)
+        hosts = self.inventory.hosts
+        for play in self.plays:
+            names = self.inventory.matching(play.pattern)
+            if host in names and (host in hosts or host == LOCALHOST):
+                entries, public = self._roles_of(play)
+                yield from walk.play(play, entries, public)
+        so_far = walk.happened
+        self._unknown[host] = [*so_far.groups, *so_far.gathered, *so_far.facts]
+
+    @property
+    def _private(self) -> bool:
+        return self.inventory.config.private_role_vars
+
+    # --- roles
+
+    def _reader(self, play: Play | None) -> Roles:
+        config = self.inventory.config
+        fill = (lambda name: name) if play is None else self._filler(play)
+        return Roles(self.inventory.files, config.roles_path, config.yaml_valid_extensions, self.inventory.policy, fill)
+
+    def _filler(self, play: Play) -> Callable[[str], str]:
+        known = laid(Fold((Layer({}), *play.vars(), *self.inventory.extra), REPLACE)).result.value
+
+        def fill(name: str) -> str:
+            found = filled(name, lambda one: known.get(one, ABSENT))
+            if found is ABSENT:
+                raise play.error("undefined", f"the role {name!r} cannot be known", "roles")
+            return str(found)
+
+        return fill
+
+    def _roles_of(self, play: Play) -> tuple[list[Role], list[Role]]:
+        """The roles of a play that run, dependencies first, and those whose variables all tasks see."""
+        if play.number not in self._roles:
+            reader = self._reader(play)
+            running: list[Role] = []
+            public: list[Role] = []
+            for index, entry in enumerate(play.entries("roles")):
+                at = (*play.at, "roles", index)
+                asked: Asked = asked_by(entry, play.document, at)
+                role = reader.read(asked, play.folder)
+                public.append(role)
+                for one in role.chain():
+                    one.runs = not never_runs(asked.body)
+                    if not any(one.same_as(other) for other in running):
+                        running.append(one)
+            outside = Around(play, play.document, play.folder)
+            for one in running:
+                public += tasks.imported_by(one, outside, reader)
+            public += tasks.imported(play, reader)
+            self._roles[play.number] = running, public
+        return self._roles[play.number]
+
+    # --- layers
+
+    def _plan(self, task: Task, host: Host) -> list[Plan]:
+        policy, where, role = self.inventory.policy, task.where, task.where.role
+        defaults = [] if role is None else role.all_defaults()
+        own = [] if role is None else role.all_vars()
+        return [
+            *self._exported(task.public, lambda one: one.defaults, defaults),
+            *nested(defaults, policy),
+            *task.groups,
+            *self._below_roles(where.play, host, task.gathered),
+            *self._exported(task.public, lambda one: one.vars, own),
+            *nested(own, policy),
+            *([Fold(where.around, REPLACE)] if where.around else []),
+            *task.included,
+            *task.facts,
+            *(() if role is None else role.all_params()),
+            *nested(list(where.params), REPLACE),
+            *nested(self.inventory.extra, policy),
+        ]
+
+    def _exported(self, public: Iterable[Role], kind: Callable[[Role], list[Plan]], own: list[Plan]) -> list[Plan]:
+        """What roles give to all tasks, each with its dependencies as one; without what counts on top anyway."""
+        known = set() if self.inventory.policy is MERGE else set(map(id, own))
+        found: list[Plan] = []
+        for role in public:
+            plans = [one for its in role.chain() for one in kind(its) if id(one) not in known]
+            found += nested(plans, self.inventory.policy)
+        return found
+
+    def _below_roles(self, play: Play, host: Host, gathered: tuple[Layer, ...]) -> list[Plan]:
+        """Levels 3 to 14, but without what roles say."""
+        below = self._to_prompts(play, host, gathered)
+        known: dict[str, Any] = {}
+
+        def look_up(name: str) -> Any:
+            if not known:
+                plan = Fold((Layer({}), *below, *self.inventory.extra), self.inventory.policy)
+                known.update({**self.inventory.magic(host), **laid(plan).result.value})
+            return known.get(name, ABSENT)
+
+        return [*below, *plays.files(play, self.inventory, look_up)]
+
+    def _to_prompts(self, play: Play, host: Host, gathered: tuple[Layer, ...]) -> list[Plan]:
+        facts = self.inventory.facts.layer(host.name)
+        return [
+            *self.inventory.layers(host, play.folder),
+            *([] if facts is None else [facts]),
+            *gathered,
+            *play.vars(),
+            *plays.prompts(play, self.inventory),
+        ]
+
+    def _look_up(self, where: Around, walk: Walk, host: str) -> LookUp:
+        """What gives the value of a variable at a place, for names of files and roles; ABSENT for what may change."""
+        answer: list[InTask] = []
+
+        def look_up(name: str) -> Any:
+            if not answer:
+                now = walk.happened.met("", {}, where.play.at, where, walk.public)
+                answer.append(self.within(now, host))
+            found = answer[0]
+            value = found.vars.get(name, found.magic.get(name, ABSENT))
+            return ABSENT if found.trace((name,)).unknown else value
+
+        return look_up
+
+    # --- what Ansible sets itself
+
+    def _magic(self, task: Task, host: Host) -> dict[str, Any]:
+        play, where = task.where.play, task.where
+        hosts = self.inventory.matching(play.pattern)
+        running, _ = self._roles_of(play)
+        entered = list(dict.fromkeys(asked_by(one, play.document, play.at).name for one in play.entries("roles")))
+        needed = list(dict.fromkeys(one.name for role in running for need in role.needs for one in need.chain()))
+        known: dict[str, Any] = {
+            **self.inventory.magic(host),
+            "playbook_dir": str(play.folder),
+            "ansible_facts": self.inventory.facts.grouped(host.name),
+            "ansible_play_name": play.name,
+            **dict.fromkeys(
+                ("play_hosts", "ansible_play_hosts", "ansible_play_hosts_all", "ansible_play_batch"), hosts
+            ),
+            **dict.fromkeys(("role_names", "ansible_play_role_names"), entered),
+            "ansible_dependent_role_names": needed,
+        }
+        if where.role is not None:
+            known |= {"role_name": where.role.name, "ansible_role_name": where.role.name}
+            known["role_path"] = str(where.role.path)
+        return {**known, **{name: value for name, value in self._stated(task).items() if name in _YIELDING}}
+
+    def _stated(self, task: Task) -> dict[str, Any]:
+        """What play vars and all above them say."""
+        plan = [*task.where.play.vars(), *task.where.around, *task.where.params, *self.inventory.extra]
+        found = laid(Fold((Layer({}), *plan), REPLACE)).result.value
+        return found if isinstance(found, dict) else {}

@@ -1,0 +1,159 @@
+"""Plays: what a playbook says above its tasks, and the layers of variables of a play.
+
+It knows no tasks; what stands under `tasks` is handed on with its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.adapters.ansible.faults import AnsibleError
+from nodeattrs.adapters.ansible.files import Plan
+from nodeattrs.adapters.ansible.inventory import Inventory
+from nodeattrs.adapters.ansible.levels import title
+from nodeattrs.adapters.ansible.roles import variables_of
+from nodeattrs.adapters.ansible.templates import filled
+from nodeattrs.adapters.ansible.values import MaySet
+from nodeattrs.adapters.ansible.words import PLAY
+from nodeattrs.core.fold import Layer
+from nodeattrs.core.tree import ABSENT
+from nodeattrs.core.tree import Path as Steps
+from nodeattrs.texts.documents import Document
+
+LookUp = Callable[[str], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Play:
+    """A play.
+
+    number:   from 1, over all files
+    body:     what it says; at: where it stands in the document
+    over:     what `import_playbook` lays over its own variables
+    """
+
+    number: int
+    document: Document
+    at: Steps
+    path: Path
+    body: dict[Any, Any]
+    over: tuple[Layer, ...]
+
+    @property
+    def folder(self) -> Path:
+        """The folder of its file."""
+        return self.path.parent
+
+    @property
+    def name(self) -> str:
+        """Its name, or whom it is for."""
+        return str(self.body.get("name") or self.pattern)
+
+    @property
+    def pattern(self) -> str:
+        """Whom it is for."""
+        hosts = self.body.get("hosts")
+        return ",".join(map(str, hosts)) if isinstance(hosts, list) else str(hosts)
+
+    def error(self, kind: Any, message: str, *at: Any) -> AnsibleError:
+        """An error at a place of the play."""
+        return AnsibleError(kind, message, file=self.document.file, line=self.document.place((*self.at, *at))[0])
+
+    def vars(self) -> list[Plan]:
+        """Level 12: its `vars`, and what lies over them."""
+        own = variables_of(self.body, self.document, self.at)
+        locator = self.document.locator("play", self.name, (*self.at, "vars"))
+        return [*([Layer(own, locator, title(12))] if own else []), *self.over]
+
+    def entries(self, key: str) -> list[Any]:
+        """The list under a key. raises: AnsibleError, where it is none"""
+        found = self.body.get(key) or []
+        if not isinstance(found, list):
+            raise self.error("wrong-shape", f"{key} is a list", key)
+        return found
+
+
+def read(inventory: Inventory, names: tuple[str, ...]) -> list[Play]:
+    """The plays of playbooks in the order in which they run, those of imported ones in their place.
+
+    raises: AnsibleError
+    """
+    plays: list[Play] = []
+    for name in names:
+        path = inventory.folder / name
+        for document, at, body, over in _entries(inventory, path, (), ()):
+            play = Play(len(plays) + 1, document, at, inventory.folder / document.file, body, over)
+            _check(play)
+            plays.append(play)
+    return plays
+
+
+def _entries(inventory: Inventory, path: Path, over: tuple[Layer, ...], above: tuple[Path, ...]) -> Iterator[Any]:
+    document = inventory.files.document(path)
+    if document is None:
+        raise AnsibleError("yaml", "this playbook is encrypted", file=inventory.files.shown(path))
+    if not isinstance(document.tree, list) or path in above:
+        what = "imports itself" if path in above else "is a list of plays"
+        raise AnsibleError("wrong-shape", f"a playbook {what}", file=document.file, line=1)
+    for index, entry in enumerate(document.tree):
+        at = (index,)
+        if not isinstance(entry, dict):
+            raise AnsibleError("wrong-shape", "a play is a map", file=document.file, line=document.place(at)[0])
+        name = entry.get("import_playbook", entry.get("ansible.builtin.import_playbook"))
+        if name is None:
+            yield document, at, entry, over
+            continue
+        own = variables_of(entry, document, at)
+        layer = Layer(own, document.locator("import_playbook", str(name), (*at, "vars")), title(12))
+        yield from _entries(inventory, path.parent / str(name), (layer, *over) if own else over, (*above, path))
+
+
+def _check(play: Play) -> None:
+    for key in play.body:
+        if key not in PLAY:
+            raise play.error("unknown-key", f"a play has no {key!r}", key)
+    if "hosts" not in play.body:
+        raise play.error("missing-key", "a play has `hosts`")
+    variables_of(play.body, play.document, play.at)
+
+
+def prompts(play: Play, inventory: Inventory) -> list[Layer]:
+    """Level 13: what is asked on a terminal is unknown; without one its default counts, and the reason says so."""
+    given = {name for layer in inventory.extra if isinstance(layer.value, dict) for name in layer.value}
+    found = []
+    for index, entry in enumerate(play.entries("vars_prompt")):
+        name = entry.get("name") if isinstance(entry, dict) else None
+        if name is None or name in given:
+            continue
+        origin = play.document.locator("vars_prompt", str(name), (*play.at, "vars_prompt", index)).at(())
+        default = f"; without a terminal it is {entry.get('default')!r}" if "default" in entry else ""
+        inventory.warn("not-prompted", f"{name} is asked for, and was not{default}", origin.file, origin.line)
+        names = frozenset((name,))
+        found.append(Layer.unknown(title(13), MaySet(origin, names), f"it is asked on a terminal{default}"))
+    return found
+
+
+def files(play: Play, inventory: Inventory, look_up: LookUp) -> list[Plan]:
+    """Level 14: `vars_files`. raises: AnsibleError, for a file that is broken"""
+    found: list[Plan] = []
+    for index, entry in enumerate(play.entries("vars_files")):
+        origin = play.document.locator("vars_files", "", (*play.at, "vars_files", index)).at(())
+        names = [filled(str(one), look_up) for one in (entry if isinstance(entry, list) else [entry])]
+        if ABSENT in names:
+            message = f"a name in vars_files cannot be filled in: {entry!r}"
+            inventory.warn("vars-file-skipped", message, origin.file, origin.line)
+            found.append(Layer.unknown(title(14), origin, "the name of this file cannot be filled in"))
+            continue
+        candidates = [folder / one for one in names for folder in (play.folder / "vars", play.folder)]
+        path = next((one for one in candidates if one.is_file()), None)
+        if path is None:
+            inventory.warn(
+                "missing", f"{', '.join(names)}: named in vars_files, and not there", origin.file, origin.line
+            )
+            continue
+        layer = inventory.files.variables(path, "vars_files", names[0], title(14))
+        found += [] if layer is None else [layer]
+    return found

@@ -1,0 +1,213 @@
+"""Roles: where they are found, which files of variables they have, and whom they depend on.
+
+It knows no tasks and no levels but the two at which a role's files stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.adapters.ansible.faults import AnsibleError
+from nodeattrs.adapters.ansible.files import Files, Plan, nested
+from nodeattrs.adapters.ansible.levels import title
+from nodeattrs.adapters.ansible.words import ROLE
+from nodeattrs.core.fold import Layer
+from nodeattrs.core.policy import Policy
+from nodeattrs.core.tree import Path as Steps
+from nodeattrs.texts.documents import Document
+
+_SUFFIXES = (".yml", ".yaml", ".json", "")
+MOST_INSIDE = 20
+"""A role may include itself so deep."""
+_COMMON = ("~/.ansible/roles", "/usr/share/ansible/roles", "/etc/ansible/roles")
+
+
+@dataclass(eq=False)
+class Role:
+    """One instance of a role.
+
+    name, path: what it is called, and its folder
+    defaults, vars: the layers of levels 2 and 15, its own only
+    entry:      `vars` of its own entry (level 15)
+    params:     the other keys of it (level 20)
+    needs:      the roles it depends on, in order
+    parents:    the roles that led here, as dependants or by an include, the outermost first
+    runs:       whether nothing says that it never runs
+    """
+
+    name: str
+    path: Path
+    parents: tuple[Role, ...] = ()
+    defaults: list[Plan] = field(default_factory=list)
+    vars: list[Plan] = field(default_factory=list)
+    entry: list[Layer] = field(default_factory=list)
+    params: list[Layer] = field(default_factory=list)
+    needs: list[Role] = field(default_factory=list)
+    runs: bool = True
+
+    def chain(self) -> Iterator[Role]:
+        """The roles it depends on, each before those that need it, then itself."""
+        for role in self.needs:
+            yield from role.chain()
+        yield self
+
+    def _needed(self) -> Iterator[Role]:
+        return (one for role in self.needs for one in role.chain())
+
+    def all_defaults(self) -> list[Plan]:
+        """Level 2 in its tasks, on top of what all tasks of the play see: dependencies, parents, its own."""
+        return [one for role in (*self._needed(), *self.parents, self) for one in role.defaults]
+
+    def all_vars(self) -> list[Plan]:
+        """Level 15 in its tasks, on top of the same: parents with their entries, dependencies, its own, its entry."""
+        above = [one for role in self.parents for one in (*role.entry, *role.vars)]
+        return [*above, *(one for role in (*self._needed(), self) for one in role.vars), *self.entry]
+
+    def all_params(self) -> list[Layer]:
+        """Level 20 in its tasks: parents, then its own."""
+        return [one for role in (*self.parents, self) for one in role.params]
+
+    def same_as(self, other: Role) -> bool:
+        """Whether it is the same role with the same entry: it runs once."""
+        return self.path == other.path and self._given() == other._given()
+
+    def _given(self) -> list[Any]:
+        return [layer.value for layer in (*self.entry, *self.params)]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What an entry asks of a role: other files than `main`, and what it passes on.
+
+    document, at: where the entry stands
+    depends: whether it is a dependency
+    """
+
+    name: str
+    document: Document
+    at: Steps
+    body: dict[Any, Any] = field(default_factory=dict)
+    vars_from: str = "main"
+    defaults_from: str = "main"
+    depends: bool = False
+
+
+class Roles:
+    """Finds and reads roles.
+
+    fill: a name with the variables filled in that are known before any host is asked; raises AnsibleError
+    """
+
+    def __init__(
+        self,
+        files: Files,
+        paths: tuple[str, ...],
+        extensions: tuple[str, ...],
+        policy: Policy,
+        fill: Callable[[str], str],
+    ) -> None:
+        self.files, self.policy, self.extensions, self._fill = files, policy, extensions, fill
+        self.paths = paths or tuple(str(Path(one).expanduser()) for one in _COMMON)
+
+    def read(self, asked: Asked, folder: Path, by: Role | None = None) -> Role:
+        """The role that an entry asks for.
+
+        folder: that of the playbook
+        by:     the role that depends on it, or includes it
+        raises: AnsibleError: no such role, a ring of dependencies, or a file that is broken
+        """
+        name = self._fill(asked.name)
+        path = self._found(name, folder, by, asked)
+        parents = () if by is None else (*by.parents, by)
+        if sum(one.path == path for one in parents) > (0 if asked.depends else MOST_INSIDE):
+            line = asked.document.place(asked.at)[0]
+            raise AnsibleError("cycle", f"the role {name} needs itself", file=asked.document.file, line=line)
+        role = Role(name, path, parents, self.of(path, "defaults", name, asked.defaults_from, 2))
+        role.vars = self.of(path, "vars", name, asked.vars_from, 15)
+        role.entry, role.params = _given(asked)
+        role.needs += [self.read(entry, folder, role) for entry in self.dependencies(path)]
+        return role
+
+    def _found(self, name: str, folder: Path, by: Role | None, asked: Asked) -> Path:
+        for candidate in self._candidates(name, folder, by):
+            if candidate.is_dir():
+                return candidate
+        line = asked.document.place(asked.at)[0]
+        hint = "roles are sought in roles/ beside the playbook, in roles_path and beside the playbook"
+        raise AnsibleError("no-role", f"no role {name}", file=asked.document.file, line=line, hint=hint)
+
+    def _candidates(self, name: str, folder: Path, by: Role | None) -> Iterator[Path]:
+        if name.count(".") == 2:
+            space, collection, role = name.split(".")
+            for base in (folder, self.files.folder):
+                yield base / "collections" / "ansible_collections" / space / collection / "roles" / role
+        yield folder / "roles" / name
+        yield from (Path(path) / name for path in self.paths)
+        if by is not None:
+            yield by.path.parent / name
+        yield folder / name
+
+    def of(self, role: Path, kind: str, name: str, stem: str, level: int) -> list[Plan]:
+        """The layers of `defaults` or `vars` of a role; none where the file is not there."""
+        path = self.file(role / kind, stem)
+        if path is None:
+            return []
+        is_folder = path.is_dir()
+        paths = list(self.files.walked(path, self.extensions)) if is_folder else [path]
+        layers = [self.files.variables(one, f"role {kind}", name, title(level)) for one in paths]
+        return nested([layer for layer in layers if layer is not None], self.policy)
+
+    @staticmethod
+    def file(folder: Path, stem: str) -> Path | None:
+        """The file of a name in a folder of a role, or the folder of that name."""
+        candidates = [folder / (stem + suffix) for suffix in _SUFFIXES]
+        found = next((one for one in candidates if one.is_file()), None)
+        return found or (folder / stem if (folder / stem).is_dir() else None)
+
+    def dependencies(self, role: Path) -> Iterator[Asked]:
+        """The entries of a role's `meta/main` under `dependencies`. raises: AnsibleError"""
+        path = self.file(role / "meta", "main")
+        document = None if path is None else self.files.document(path)
+        if document is None or not isinstance(document.tree, dict):
+            return
+        entries = document.tree.get("dependencies") or []
+        for index, entry in enumerate(entries if isinstance(entries, list) else []):
+            yield replace(asked_by(entry, document, ("dependencies", index)), depends=True)
+
+
+def asked_by(entry: Any, document: Document, at: Steps) -> Asked:
+    """What an entry under `roles` or `dependencies` asks for. raises: AnsibleError"""
+    if isinstance(entry, str):
+        return Asked(entry, document, at)
+    name = entry.get("role", entry.get("name")) if isinstance(entry, dict) else None
+    if not isinstance(name, str):
+        line = document.place(at)[0]
+        raise AnsibleError("wrong-shape", "a role is a name, or a map with `role`", file=document.file, line=line)
+    return Asked(name, document, at, entry)
+
+
+def _given(asked: Asked) -> tuple[list[Layer], list[Layer]]:
+    """The layers of an entry: its `vars`, and its parameters."""
+    document, at, body = asked.document, asked.at, asked.body
+    own = variables_of(body, document, at)
+    params = {key: value for key, value in body.items() if key not in ROLE}
+    entry = [Layer(own, document.locator("role entry", asked.name, (*at, "vars")), title(15))] if own else []
+    return entry, [Layer(params, document.locator("role params", asked.name, at), title(20))] if params else []
+
+
+def variables_of(body: dict[Any, Any], document: Document, at: Steps) -> dict[Any, Any]:
+    """The map under `vars`. raises: AnsibleError, where it is none, and for a name that no variable has"""
+    found = body.get("vars")
+    if found is None:
+        return {}
+    if not isinstance(found, dict):
+        line = document.place((*at, "vars"))[0]
+        raise AnsibleError("wrong-shape", "vars is a map of variables", file=document.file, line=line)
+    for name in found:
+        if not (isinstance(name, str) and name.isidentifier() and name.isascii()):
+            line = document.place((*at, "vars", name))[0]
+            raise AnsibleError("variable-name", f"{name!r} is no name of a variable", file=document.file, line=line)
+    return found

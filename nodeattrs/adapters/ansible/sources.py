@@ -1,0 +1,163 @@
+"""Sources of an inventory, in their order: files, folders and lists of hosts, each read as the first kind that fits.
+
+A source that nobody can read is warned of, and the others are read. Nothing is run: of a script or a plugin only the
+place is noted, since it may define any host, group and variable. It knows no levels and no variables of files.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from nodeattrs.adapters.ansible import ini, maps
+from nodeattrs.adapters.ansible.config import Config
+from nodeattrs.adapters.ansible.faults import AnsibleError
+from nodeattrs.adapters.ansible.files import Files, Warn
+from nodeattrs.adapters.ansible.groups import Tree
+from nodeattrs.core.budget import Budget
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.unknown import Unknown
+from nodeattrs.errors import DocumentError
+from nodeattrs.texts import toml_text
+from nodeattrs.texts.documents import Document
+
+
+class NotRun(Exception):
+    """A source that would have to be run.
+
+    unknown: what it is; file: where
+    """
+
+    def __init__(self, unknown: Unknown, file: str) -> None:
+        super().__init__(unknown.reason)
+        self.unknown, self.origin = unknown, Origin("inventory", unknown.name, file, 1)
+
+
+class Sources:
+    """Reads the sources of an inventory into a tree.
+
+    places:  the folders beside which group_vars and host_vars are sought, in order
+    not_run: what would have to be run
+    """
+
+    def __init__(self, tree: Tree, files: Files, config: Config, warn: Warn) -> None:
+        self.tree, self.files, self.config, self.warn = tree, files, config, warn
+        self.places: list[Path] = []
+        self.not_run: list[NotRun] = []
+        self._parsed = 0
+
+    def read(self, sources: tuple[str, ...]) -> None:
+        """Read all sources. raises: AnsibleError of kind "unparsed", where the configuration asks for it"""
+        for source in sources:
+            path = self.files.folder / source
+            if "," in source and not path.exists():
+                self._host_list(source)
+                self._place(self.files.folder)
+            else:
+                self._place(path if path.is_dir() else path.parent)
+                self._parsed += self._path(path)
+        if self._parsed:
+            self.tree.reconcile()
+            return
+        self.warn("nothing-parsed", "no source could be read; only the implicit localhost is there", None, None)
+        if self.config.unparsed_is_failed:
+            raise AnsibleError("unparsed", "no source of the inventory could be read")
+
+    def _place(self, folder: Path) -> None:
+        if self.places[-1:] != [folder]:
+            self.places.append(folder)
+
+    def _host_list(self, source: str) -> None:
+        self.tree.source = None
+        for word in filter(None, (part.strip() for part in source.split(","))):
+            found = re.fullmatch(r"(.*):(\d+)", word)
+            is_port = found is not None and (word.count(":") == 1 or found[1].endswith("]"))
+            host = self.tree.host(found[1].strip("[]") if found and is_port else word, "ungrouped")
+            if found and is_port:
+                self.tree.note(host, {"ansible_port": int(found[2])}, Origin("inventory", word), "a list of hosts")
+        self._parsed += 1
+
+    def _path(self, path: Path) -> bool:
+        if path.is_dir():
+            read = [self._path(one) for one in self._entries(path)]
+            if not read:
+                self._unparsed(path, "there is nothing to read in this folder")
+            return any(read)
+        return self._file(path)
+
+    def _entries(self, folder: Path) -> Iterator[Path]:
+        for name in self.files.listed(folder):
+            hidden = name.startswith(".") or name in ("group_vars", "host_vars")
+            ignored = name.endswith(self.config.inventory_ignore_extensions)
+            if hidden or ignored or any(re.search(one, name) for one in self.config.inventory_ignore_patterns):
+                continue
+            yield folder / name
+
+    def _file(self, path: Path) -> bool:
+        """Read a file as the first kind that fits; whether one did."""
+        self.tree.source = str(path)
+        reasons: list[AnsibleError] = []
+        for kind in self.config.enable_plugins:
+            read = getattr(self, f"_as_{kind.removeprefix('ansible.builtin.')}", None)
+            try:
+                if read is not None and read(path):
+                    return True
+            except AnsibleError as error:
+                reasons.append(error)
+            except NotRun as found:
+                self.not_run.append(found)
+                self._unparsed(path, found.unknown.reason)
+                return False
+        self._unparsed(path, "; ".join(dict.fromkeys(map(_reason, reasons))) or "no kind of inventory fits", reasons)
+        return False
+
+    def _unparsed(self, path: Path, reason: str, reasons: list[AnsibleError] | None = None) -> None:
+        lines = [error.line for error in reasons or () if error.line is not None]
+        self.warn("unparsed", f"no inventory: {reason}", self.files.shown(path), lines[-1] if lines else None)
+        if self.config.any_unparsed_is_failed:
+            raise AnsibleError("unparsed", f"no inventory: {reason}", file=self.files.shown(path))
+
+    # --- the kinds, in the order in which they are tried
+
+    def _as_script(self, path: Path) -> bool:
+        if path.is_file() and os.access(path, os.X_OK) and self.files.text(path).text.startswith("#!"):
+            raise NotRun(Unknown("script", "a script, which was not run"), self.files.shown(path))
+        return False
+
+    def _as_auto(self, path: Path) -> bool:
+        if path.suffix in (".yml", ".yaml") and path.is_file():
+            document = self.files.document(path)
+            plugin = document.tree.get("plugin") if document and isinstance(document.tree, dict) else None
+            if isinstance(plugin, str):
+                raise NotRun(Unknown(plugin, f"the plugin {plugin}, which was not run"), self.files.shown(path))
+        return False
+
+    def _as_yaml(self, path: Path) -> bool:
+        if path.suffix and path.suffix not in self.config.yaml_valid_extensions:
+            return False
+        document = self.files.document(path)
+        if document is None:
+            raise NotRun(Unknown("vault", "it is encrypted"), self.files.shown(path))
+        maps.read(document, self.tree, self.warn)
+        return True
+
+    def _as_ini(self, path: Path) -> bool:
+        ini.read(self.files.text(path), self.tree)
+        return True
+
+    def _as_toml(self, path: Path) -> bool:
+        if path.suffix != ".toml":
+            return False
+        text = self.files.text(path)
+        try:
+            document = Document(text, toml_text.read(text, Budget(text.file)))
+        except DocumentError as error:
+            raise AnsibleError("inventory", error.reason, file=text.file, line=error.line) from error
+        maps.read(document, self.tree, self.warn)
+        return True
+
+
+def _reason(error: AnsibleError) -> str:
+    return error.reason if error.line is None else f"line {error.line}: {error.reason}"

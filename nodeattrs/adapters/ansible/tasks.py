@@ -1,0 +1,217 @@
+"""The tasks of a playbook as one host meets them: in order, each with what surrounds it.
+
+Imports and includes whose names can be known are followed. Nothing is run, and no condition but a plain false is
+weighed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.adapters.ansible.faults import AnsibleError
+from nodeattrs.adapters.ansible.happenings import Happened
+from nodeattrs.adapters.ansible.plays import LookUp, Play
+from nodeattrs.adapters.ansible.roles import Asked, Role, Roles, variables_of
+from nodeattrs.adapters.ansible.templates import filled
+from nodeattrs.adapters.ansible.where import Around, Task
+from nodeattrs.adapters.ansible.words import module_of, never_runs
+from nodeattrs.core.tree import ABSENT
+from nodeattrs.core.tree import Path as Steps
+from nodeattrs.texts.documents import Document
+
+MOST_INCLUDES = 50
+"""Files and roles may include each other so deep."""
+
+
+class Walk:
+    """One host's way through the tasks of all plays.
+
+    look_up: given a task's surroundings, what gives the value of a variable there, or ABSENT
+    private: whether roles keep their variables to themselves
+    """
+
+    def __init__(self, roles: Roles, look_up: Callable[[Around], LookUp], *, private: bool) -> None:
+        self.roles = roles
+        self.happened = Happened(roles.files, roles.policy)
+        self.public: list[Role] = []
+        self._look_up = look_up
+        self._private = private
+
+    def play(self, play: Play, entries: list[Role], public: list[Role]) -> Iterator[Task]:
+        """The tasks of a play in the order in which they run.
+
+        entries: the roles under `roles`, dependencies before those that need them
+        public:  those whose variables all of its tasks see
+        raises:  AnsibleError
+        """
+        self.public = [] if self._private else list(public)
+        outside = Around(play, play.document, play.folder)
+        if play.body.get("gather_facts", True) is not False:
+            self.happened.facts_gathered(outside.origin(play.at, "play"))
+        yield from self._list(outside, play.entries("pre_tasks"), (*play.at, "pre_tasks"))
+        for role in entries:
+            if role.runs:
+                yield from self._role(outside, role)
+        for key in ("tasks", "post_tasks", "handlers"):
+            yield from self._list(outside, play.entries(key), (*play.at, key))
+        for role in entries:
+            yield from self._role(outside, role, "handlers")
+
+    def _role(self, outside: Around, role: Role, kind: str = "tasks", stem: str = "main") -> Iterator[Task]:
+        path = self.roles.file(role.path / kind, stem)
+        if path is not None and path.is_file():
+            yield from self._file(replace(outside, role=role), path)
+
+    def _file(self, outside: Around, path: Path) -> Iterator[Task]:
+        document = self.roles.files.document(path)
+        if document is None or document.tree is None:
+            return
+        if not isinstance(document.tree, list) or outside.depth > MOST_INCLUDES:
+            message = "a file of tasks is a list" if outside.depth <= MOST_INCLUDES else "includes itself"
+            raise AnsibleError("wrong-shape", message, file=document.file, line=1)
+        inside = replace(outside, document=document, folder=path.parent, depth=outside.depth + 1)
+        yield from self._list(inside, document.tree, ())
+
+    def _list(self, outside: Around, entries: Any, at: Steps) -> Iterator[Task]:
+        for index, entry in enumerate(entries):
+            here = (*at, index)
+            if not isinstance(entry, dict):
+                line = outside.document.place(here)[0]
+                raise AnsibleError("wrong-shape", "a task is a map", file=outside.document.file, line=line)
+            if not never_runs(entry):
+                yield from self._task(outside, entry, here)
+
+    def _task(self, outside: Around, body: dict[Any, Any], at: Steps) -> Iterator[Task]:
+        own = variables_of(body, outside.document, at)
+        if "block" in body:
+            inside = outside.within(own, at, 16, "block")
+            for key in ("block", "rescue", "always"):
+                yield from self._list(inside, body.get(key) or [], (*at, key))
+            return
+        module, arguments = module_of(body)
+        if module in _FOLLOWED:
+            yield from getattr(self, f"_{module}")(outside, own, arguments, at)
+            return
+        name = str(body.get("name") or module)
+        inside = outside.within(own, at, 17, "task", name)
+        yield self.happened.met(name, body, at, inside, self.public)
+        self.happened.note(inside, body, module, arguments, at, self._look_up(inside))
+
+    # --- what is followed
+
+    def _import_tasks(self, outside: Around, own: dict[Any, Any], arguments: Any, at: Steps) -> Iterator[Task]:
+        return self._tasks_of(outside.within(own, at, 17, "import_tasks"), arguments, at, "import_tasks")
+
+    def _include_tasks(self, outside: Around, own: dict[Any, Any], arguments: Any, at: Steps) -> Iterator[Task]:
+        return self._tasks_of(outside.given(own, at, "include_tasks"), arguments, at, "include_tasks")
+
+    def _tasks_of(self, inside: Around, arguments: Any, at: Steps, kind: str) -> Iterator[Task]:
+        name = arguments.get("file") if isinstance(arguments, dict) else arguments
+        plain = filled(str(name), self._look_up(inside))
+        paths = [] if plain is ABSENT else [folder / plain for folder in (inside.folder, *inside.sought("tasks"))]
+        path = next((one for one in paths if one.is_file()), None)
+        if path is not None:
+            yield from self._file(inside, path)
+        elif plain is not ABSENT and kind == "import_tasks":
+            origin = inside.origin(at, kind)
+            raise AnsibleError("no-file", f"no file {name}", file=origin.file, line=origin.line)
+        else:
+            self.happened.fact(inside.origin(at, kind), f"which tasks {name} brings is not known", None)
+
+    def _import_role(self, outside: Around, own: dict[Any, Any], arguments: Any, at: Steps) -> Iterator[Task]:
+        role = self._included(outside, arguments, at)
+        if role is not None:
+            yield from self._tasks_in(outside.within(own, at, 17, "import_role"), role, arguments)
+
+    def _include_role(self, outside: Around, own: dict[Any, Any], arguments: Any, at: Steps) -> Iterator[Task]:
+        role = self._included(outside, arguments, at)
+        if role is None:
+            return
+        inside = outside.given(own, at, "include_role")
+        by = () if outside.role is None else outside.role.all_params()
+        yield from self._tasks_in(replace(inside, params=(*inside.params, *by)), role, arguments)
+        if arguments.get("public") is True:
+            self.public.append(role)
+
+    def _tasks_in(self, inside: Around, role: Role, arguments: Any) -> Iterator[Task]:
+        inside = replace(inside, depth=inside.depth + 1)
+        for need in role.needs:
+            for one in need.chain():
+                yield from self._role(inside, one)
+        yield from self._role(inside, role, "tasks", stem_of(arguments, "tasks_from"))
+
+    def _included(self, outside: Around, arguments: Any, at: Steps) -> Role | None:
+        """The role that a task names; None, and noted as unknown, where it cannot be known. raises: AnsibleError"""
+        plain = filled(name_of(arguments), self._look_up(outside))
+        if plain is ABSENT:
+            self.happened.fact(outside.origin(at, "include_role"), "which role is included is not known", None)
+            return None
+        asked = asked_of(plain, arguments, outside.document, at)
+        return self.roles.read(asked, outside.play.folder, outside.role)
+
+
+_FOLLOWED = {"import_tasks", "include_tasks", "import_role", "include_role"}
+
+
+def name_of(arguments: Any) -> str:
+    """The name of the role that import_role or include_role has among its arguments."""
+    return str(arguments.get("name", arguments.get("role"))) if isinstance(arguments, dict) else str(arguments)
+
+
+def stem_of(arguments: Any, key: str) -> str:
+    """The name of a file of a role, without its suffix: `main`, unless the arguments say another one."""
+    return str(arguments.get(key, "main")) if isinstance(arguments, dict) else "main"
+
+
+def asked_of(name: str, arguments: Any, document: Document, at: Steps) -> Asked:
+    """What the arguments of import_role or include_role ask for."""
+    stems = stem_of(arguments, "vars_from"), stem_of(arguments, "defaults_from")
+    return Asked(name, document, at, {}, *stems)
+
+
+def imported(play: Play, roles: Roles) -> Iterator[Role]:
+    """The roles that tasks of a play import, which are public before the first task runs. raises: AnsibleError"""
+    outside = Around(play, play.document, play.folder)
+    for key in ("pre_tasks", "post_tasks", "tasks"):
+        yield from _imported_in(outside, play.entries(key), (*play.at, key), roles)
+
+
+def _imported_in(outside: Around, entries: Any, at: Steps, roles: Roles) -> Iterator[Role]:
+    for index, entry in enumerate(entries if isinstance(entries, list) else []):
+        if not isinstance(entry, dict) or outside.depth > MOST_INCLUDES:
+            continue
+        for key in ("block", "rescue", "always"):
+            yield from _imported_in(outside, entry.get(key), (*at, index, key), roles)
+        module, arguments = module_of(entry)
+        if module == "import_role" and (not isinstance(arguments, dict) or arguments.get("public") is not False):
+            asked = asked_of(name_of(arguments), arguments, outside.document, (*at, index))
+            role = roles.read(asked, outside.play.folder, outside.role)
+            yield role
+            yield from imported_by(role, outside, roles)
+        elif module == "import_tasks":
+            yield from _imported_by_file(outside, arguments, roles)
+
+
+def imported_by(role: Role, outside: Around, roles: Roles) -> Iterator[Role]:
+    """The roles that the tasks of a role import. raises: AnsibleError"""
+    path = roles.file(role.path / "tasks", "main")
+    if path is not None and path.is_file():
+        yield from _imported_from(replace(outside, role=role), path, roles)
+
+
+def _imported_by_file(outside: Around, arguments: Any, roles: Roles) -> Iterator[Role]:
+    name = str(arguments.get("file") if isinstance(arguments, dict) else arguments)
+    folders = (outside.folder, *outside.sought("tasks"))
+    path = next((folder / name for folder in folders if (folder / name).is_file()), None)
+    if path is not None:
+        yield from _imported_from(outside, path, roles)
+
+
+def _imported_from(outside: Around, path: Path, roles: Roles) -> Iterator[Role]:
+    document = roles.files.document(path)
+    if document is not None:
+        inside = replace(outside, document=document, folder=path.parent, depth=outside.depth + 1)
+        yield from _imported_in(inside, document.tree, (), roles)

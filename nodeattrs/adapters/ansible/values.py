@@ -1,0 +1,204 @@
+"""Values that only Ansible has: texts that are encrypted, and texts that are no templates; and how its YAML holds them.
+
+A value that is encrypted stays closed: nothing here opens it.
+"""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from typing import Any
+
+from nodeattrs.adapters.ansible.faults import AnsibleError, warned
+from nodeattrs.core.budget import Budget
+from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.tree import Path
+from nodeattrs.errors import DocumentError, TooMuch
+from nodeattrs.texts import json_text
+from nodeattrs.texts.documents import Document
+from nodeattrs.texts.places import Mark, Reading, Text
+from nodeattrs.texts.yaml_events import Frame, Safe
+
+VAULT_HEADER = "$ANSIBLE_VAULT"
+"""What the first line of an encrypted file begins with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vault:
+    """A value that is encrypted where it stands.
+
+    text: the cipher text
+
+    >>> Vault("$ANSIBLE_VAULT;1.1;AES256 3763...")
+    (vault)
+    """
+
+    text: str
+
+    def __repr__(self) -> str:
+        return "(vault)"
+
+    __str__ = __repr__
+
+
+class Unsafe(str):
+    """A text that is never read as a template."""
+
+    __slots__ = ()
+
+
+def _unsafe(value: Any) -> Any:
+    if isinstance(value, str):
+        return Unsafe(value)
+    if isinstance(value, dict):
+        return {key: _unsafe(entry) for key, entry in value.items()}
+    return [_unsafe(entry) for entry in value] if isinstance(value, list) else value
+
+
+def _apart(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _apart(entry) for key, entry in value.items()}
+    return [_apart(entry) for entry in value] if isinstance(value, list) else value
+
+
+_VAULTS = ("!vault", "!vault-encrypted")
+
+
+class _Ansible(Safe):
+    """PyYAML's safe loader with three tags more; a key that is written twice is warned of."""
+
+    def scalar(self, event: Any) -> Any:
+        if event.tag in _VAULTS:
+            return Vault(event.value)
+        if event.tag == "!unsafe":
+            return Unsafe(event.value)
+        return super().scalar(event)
+
+    def made(self, frame: Frame) -> Any:
+        if frame.event.tag == "!unsafe":
+            return _unsafe(frame.data)
+        return super().made(frame)
+
+    def aliased(self, value: Any, event: Any) -> Any:
+        return _apart(value)
+
+    def key(self, frame: Frame, value: Any, event: Any) -> Any:
+        value = super().key(frame, value, event)
+        if value in frame.data or (frame.under is not None and value in frame.under[0]):
+            self._twice(value, event)
+        return value
+
+    def _merge(self, frame: Frame, value: Any, event: Any, parts: dict[Any, Mark]) -> Any:
+        key = super()._merge(frame, value, event, parts)
+        for name in frame.data.keys() & (frame.under[0] if frame.under else {}).keys():
+            self._twice(name, event)
+        return key
+
+    def _twice(self, key: Any, event: Any) -> None:
+        line, _ = self.text.place(event.start_mark.index)
+        message = f"the key {key!r} is written twice; the last one counts"
+        self.warnings.append(warned("duplicate-key", message, self.text.file, line))
+
+
+def parsed(text: Text) -> Document:
+    """A file of variables, a playbook or a YAML inventory: JSON where it is JSON, else YAML.
+
+    cost:   one event a key and value; lines a second reading, when they are asked for
+    raises: AnsibleError of kind "yaml" with the line; TooMuch
+    """
+    budget = Budget(text.file)
+    try:
+        budget.bytes(len(text.text))
+        return Document(text, _json(text, budget) or _yaml(text, budget))
+    except TooMuch:
+        raise
+    except DocumentError as error:
+        raise AnsibleError("yaml", error.reason, file=text.file, line=error.line, column=error.column) from error
+
+
+def _json(text: Text, budget: Budget) -> Reading | None:
+    if text.text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return json_text.read(text, budget)
+    except DocumentError:
+        return None
+
+
+def _yaml(text: Text, budget: Budget) -> Reading:
+    builder = _Ansible(text, marks=False, budget=budget)
+    return Reading(builder.run(), lambda: _marked(text), tuple(builder.warnings))
+
+
+def _marked(text: Text) -> Mark:
+    builder = _Ansible(text)
+    builder.run()
+    return builder.mark
+
+
+def as_json(value: Any, *, marked: bool = False) -> Any:
+    """A value as data for JSON: keys are texts, dates ISO texts, sets and tuples lists.
+
+    marked: whether a text that is no template is marked as `ansible-inventory --list` does
+
+    >>> as_json({None: Vault("x"), 1: (2,)})
+    {'null': {'__ansible_vault': 'x'}, '1': [2]}
+    """
+    if isinstance(value, dict):
+        return {_json_key(key): as_json(entry, marked=marked) for key, entry in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [as_json(entry, marked=marked) for entry in value]
+    if isinstance(value, Vault):
+        return {"__ansible_vault": value.text}
+    if isinstance(value, Unsafe):
+        return {"__ansible_unsafe": str(value)} if marked else str(value)
+    if isinstance(value, (datetime.date, datetime.datetime)):
+        return value.isoformat()
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
+def _json_key(key: Any) -> str:
+    return (
+        key
+        if isinstance(key, str)
+        else "null"
+        if key is None
+        else str(key).lower()
+        if isinstance(key, bool)
+        else str(key)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """A locator of variables that each stand on a line: those of an INI inventory.
+
+    lines: variable -> line
+    """
+
+    kind: str
+    name: str
+    file: str
+    lines: dict[str, int]
+
+    def at(self, path: Path) -> Origin:
+        return Origin(self.kind, self.name, self.file, self.lines.get(path[0]) if path else None)
+
+
+@dataclass(frozen=True, slots=True)
+class MaySet:
+    """A locator of what cannot be read, which may set some variables only.
+
+    names:  which; None where it may be any
+    prefix: what their names begin with
+    """
+
+    origin: Locator
+    names: frozenset[str] | None = None
+    prefix: str = ""
+
+    def at(self, path: Path) -> Origin:
+        return self.origin.at(())
+
+    def may_set(self, name: Any) -> bool:
+        return (self.names is None or name in self.names) and str(name).startswith(self.prefix)

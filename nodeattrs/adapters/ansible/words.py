@@ -1,0 +1,59 @@
+"""The words of plays, role entries and tasks, by Ansible's page of keywords; and small questions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_EVERYWHERE = """any_errors_fatal become become_exe become_flags become_method become_user check_mode collections
+    connection debugger diff environment ignore_errors ignore_unreachable module_defaults name no_log port remote_user
+    run_once tags throttle timeout vars"""
+PLAY = frozenset(
+    (
+        _EVERYWHERE
+        + """
+    fact_path force_handlers gather_facts gather_subset gather_timeout handlers hosts max_fail_percentage order
+    post_tasks pre_tasks roles serial strategy tasks user validate_argspec vars_files vars_prompt"""
+    ).split()
+)
+ROLE = frozenset((_EVERYWHERE + " role when delegate_to delegate_facts").split())
+TASK = frozenset(
+    (
+        _EVERYWHERE
+        + """ action args async changed_when delay delegate_facts delegate_to failed_when listen local_action loop
+    loop_control notify poll register retries until when block rescue always"""
+    ).split()
+)
+_BUILTIN = ("ansible.builtin.", "ansible.legacy.")
+
+
+def module_of(task: dict[Any, Any]) -> tuple[str, Any]:
+    """The module that a task runs, without the name of Ansible's own collection, and its arguments.
+
+    >>> module_of({"name": "x", "ansible.builtin.set_fact": {"a": 1}})
+    ('set_fact', {'a': 1})
+    """
+    for key, value in task.items():
+        if isinstance(key, str) and key not in TASK and not key.startswith("with_"):
+            return plain_name(key), value
+    action = task.get("action", task.get("local_action"))
+    if isinstance(action, dict):
+        return plain_name(str(action.get("module", ""))), {key: one for key, one in action.items() if key != "module"}
+    name, _, rest = str(action or "").partition(" ")
+    return plain_name(name), rest
+
+
+def plain_name(module: str) -> str:
+    """The name of a module without that of Ansible's own collection."""
+    return next((module.removeprefix(one) for one in _BUILTIN if module.startswith(one)), module)
+
+
+def is_sure(task: dict[Any, Any]) -> bool:
+    """Whether nothing says that a task might not run, or run more than once."""
+    words = ("when", "loop", "until", "delegate_to", "run_once", "failed_when")
+    return not any(key in words or str(key).startswith("with_") for key in task)
+
+
+def never_runs(entry: dict[Any, Any]) -> bool:
+    """Whether a condition is false whatever a variable says."""
+    conditions = entry.get("when", True)
+    return any(one is False for one in (conditions if isinstance(conditions, list) else [conditions]))

@@ -1,0 +1,320 @@
+"""User-data as people have it: plans and states of Terraform, secrets of Kubernetes, base64, folders.
+
+Each reader finds what machines are given, whatever it is packed in, and where that is written. What it means is not
+looked at here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
+from nodeattrs.adapters.cloudinit.parts import type_of_text
+from nodeattrs.adapters.cloudinit.unpacking import Blob, blob_of
+from nodeattrs.core.borders import taking
+from nodeattrs.core.budget import Budget
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.core.tree import dig
+from nodeattrs.errors import DocumentError, TooMuch
+
+if TYPE_CHECKING:
+    from nodeattrs.core.fold import Layer
+
+_USER_DATA = (
+    ("user_data",), ("user_data_base64",), ("custom_data",), ("metadata", "user-data"), ("metadata", "user_data"),
+    ("extra_config", "guestinfo.userdata"),
+)  # fmt: skip
+"""Where resources of Terraform have user-data, in the words of the clouds' providers."""
+_CONFIGS = ("cloudinit_config", "template_cloudinit_config")
+_KEYS = ("value", "userData", "userdata")
+"""Where a secret has it: of Cluster API, of OpenShift's machines, of KubeVirt."""
+_FILES = {
+    "user": ("user-data.txt", "user-data"),
+    "vendor": ("vendor-data.txt", "vendor-data"),
+    "vendor2": ("vendor-data2.txt",),
+}
+"""The names in a folder that is one machine's, as cloud-init and the data source NoCloud have them."""
+
+_BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/= \t\r\n"
+_HASH = r"[0-9a-f]{40}|[0-9a-f]{64}"
+_SECRET = r"""(?m)^\s*["']?kind["']?\s*:\s*["']?(?:Secret|List)\b"""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What one machine is given.
+
+    address: of the resource or secret that gives it; "" where a whole file or folder does
+    origin:  where that is written
+    user:    its user-data, in order
+    vendor, vendor2: what lies beside it in a folder
+    unknown: why it cannot be read, in words; "" where it can
+    """
+
+    address: str
+    origin: Origin
+    user: tuple[Blob, ...]
+    vendor: tuple[Blob, ...] = ()
+    vendor2: tuple[Blob, ...] = ()
+    unknown: str = ""
+
+    @property
+    def layer(self) -> Layer:
+        """In place of what cannot be read."""
+        from nodeattrs.core.fold import Layer
+
+        return Layer.unknown(self.address, self.origin, self.unknown)
+
+
+@taking(budget=Budget | None)
+def given_in(source: Path | Blob | str | bytes, budget: Budget | None = None) -> list[Given]:
+    """What a file, a folder or a text gives, machine by machine; one alone, where it is no collection.
+
+    raises: CloudConfigError, for what cannot be read, or is a collection without any user-data
+
+    >>> [(one.address, one.user[0].content) for one in given_in("I2Nsb3VkLWNvbmZpZwphOiAxCg==")]
+    [('', b'#cloud-config\\na: 1\\n')]
+    """
+    if isinstance(source, Path) and source.is_dir():
+        return [_folder(source)]
+    blob = blob_of(source)
+    try:
+        found = _collected(blob, budget or Budget(blob.file or "user-data"))
+    except TooMuch as error:
+        raise past_a_limit(error, "the file").located(blob.file) from None
+    except CloudConfigError:
+        raise
+    except DocumentError as error:
+        raise CloudConfigError("input", error.reason, file=error.file, line=error.line, column=error.column) from error
+    if found is None:
+        return [Given("", Origin("file", "", blob.file, 1), (unwrapped(blob),))]
+    if not found:
+        raise CloudConfigError("input", "no user-data is in it", file=blob.file, hint="name a file that has some")
+    return found
+
+
+def one_of(found: list[Given], address: str | None = None) -> Given:
+    """The one machine that is meant, of those in one file.
+
+    address: of the resource; needed where there are several
+    raises:  CloudConfigError, which lists what there is
+    """
+    wanted = [one for one in found if address in (None, one.address) or not one.address]
+    if len(wanted) == 1:
+        return wanted[0]
+    names = ", ".join(sorted(one.address for one in found))
+    what = "is user-data of several machines" if wanted else f"has nothing called {address}"
+    raise CloudConfigError("input", f"{what}: {names}", file=found[0].origin.file, hint="name one with --resource")
+
+
+def unwrapped(blob: Blob, is_packed: bool = False) -> Blob:
+    """What a text in base64 holds, where that is user-data of a known kind; anything else as it is.
+
+    is_packed: whether it is known that it is base64, whatever it holds
+    """
+    data = blob.content if isinstance(blob.content, bytes) else blob.content.encode("utf-8", "surrogatepass")
+    if data.translate(None, _BASE64):
+        return blob
+    import base64
+    import binascii
+
+    try:
+        content = base64.b64decode(data)
+    except binascii.Error:
+        return blob
+    is_known = (
+        is_packed or content[:2] == b"\x1f\x8b" or type_of_text(content) or b"mime-version:" in content[:4096].lower()
+    )
+    return Blob(content, blob.file, packed=True) if is_known else blob
+
+
+@taking(blob=Blob)
+def vendor_in(blob: Blob) -> list[Blob]:
+    """Vendor-data: a text, or OpenStack's vendor_data.json, of which cloud-init reads what is under `cloud-init`."""
+    text = _text(blob)
+    if not text.lstrip().startswith("{"):
+        return [unwrapped(blob)]
+    try:
+        from nodeattrs.texts.documents import parse
+
+        tree = parse(text, blob.file or "vendor-data", "json").tree
+    except DocumentError:
+        return [blob]
+    written = tree.get("cloud-init") or [] if isinstance(tree, dict) else []
+    return [
+        Blob(one, blob.file, packed=True)
+        for one in ([written] if isinstance(written, str) else written)
+        if type(one) is str
+    ]
+
+
+def _text(blob: Blob) -> str:
+    return blob.content if isinstance(blob.content, str) else blob.content.decode("utf-8", "replace")
+
+
+# --- folders ----------------------------------------------------------------------------
+
+
+def _folder(folder: Path) -> Given:
+    """A folder of one machine, or one of files that are read in the order of their names."""
+    found = {layer: _first(folder, names) for layer, names in _FILES.items()}
+    if not found["user"]:
+        files = [path for path in sorted(folder.iterdir()) if path.is_file() and path.name[0] != "."]
+        if not files:
+            raise CloudConfigError("input", "is a folder without files", file=folder.as_posix())
+        return Given("", Origin("folder", "", folder.as_posix()), tuple(unwrapped(blob_of(path)) for path in files))
+    return Given("", Origin("folder", "", folder.as_posix()), found["user"], found["vendor"], found["vendor2"])
+
+
+def _first(folder: Path, names: Iterable[str]) -> tuple[Blob, ...]:
+    path = next((folder / name for name in names if (folder / name).is_file()), None)
+    return () if path is None else (unwrapped(blob_of(path)),)
+
+
+# --- documents that hold user-data of several machines ----------------------------------
+
+
+def _collected(blob: Blob, budget: Budget) -> list[Given] | None:
+    """What a document holds; None for what is none."""
+    text = _text(blob).removeprefix("\ufeff")
+    file = blob.file or "user-data"
+    if text.lstrip().startswith("{"):
+        return _of_json(text, file, budget)
+    if type_of_text(text) is not None or not re.search(_SECRET, text) or "apiVersion" not in text:
+        return None
+    return list(_of_yaml(text, file, budget))
+
+
+def _of_json(text: str, file: str, budget: Budget) -> list[Given] | None:
+    from nodeattrs.texts.documents import parse
+
+    try:
+        document = parse(text, file, "json", budget)
+    except DocumentError:
+        return None  # no JSON, but a text of some other kind
+    tree = document.tree
+    if "format_version" in tree and {"planned_values", "values", "prior_state"} & tree.keys():
+        return list(_of_terraform(document, file))
+    return list(_secrets(document, file, 0)) if tree.get("kind") in ("Secret", "List") else None
+
+
+def _of_terraform(document: Any, file: str) -> Iterator[Given]:
+    """The user-data of every resource of a plan or state, by address; a config that is given to one only there."""
+    tree, seen = document.tree, set()
+    later: list[Given] = []
+    known_later = {
+        change["address"]: dig(change, ("change", "after_unknown"))
+        for change in _rows(tree.get("resource_changes"))
+        if isinstance(change.get("address"), str)
+    }
+    tops = [(top, *rest) for top, *rest in (("planned_values",), ("values",), ("prior_state", "values"))]
+    for top in tops:
+        for path, resource in _resources(dig(tree, (*top, "root_module")), (*top, "root_module")):
+            if top[0] == "prior_state" and resource.get("mode") != "data" and "planned_values" in tree:
+                continue
+            for where, written in _written(resource, known_later.get(str(resource.get("address")), {})):
+                one = _given(document, file, str(resource.get("address", "")), (*path, "values", *where), written)
+                if where == ("rendered",):
+                    later.append(one)
+                else:
+                    seen.add(one.user and one.user[0].content)
+                    yield one
+    for one in later:
+        if not one.user or one.user[0].content not in seen:
+            seen.add(one.user and one.user[0].content)
+            yield one
+
+
+def _resources(module: Any, path: TreePath) -> Iterator[tuple[TreePath, Any]]:
+    """Each resource of a module and of those in it, with its path."""
+    open_ = [(module, path)]
+    while open_:
+        module, path = open_.pop()
+        if not isinstance(module, dict):
+            continue
+        for index, one in enumerate(_rows(module.get("resources"))):
+            yield (*path, "resources", index), one
+        inner = [(one, (*path, "child_modules", index)) for index, one in enumerate(_rows(module.get("child_modules")))]
+        open_ += reversed(inner)
+
+
+def _rows(value: Any) -> list[dict[Any, Any]]:
+    """A list of maps; empty where it is anything else."""
+    return value if isinstance(value, list) and all(isinstance(one, dict) for one in value) else []
+
+
+def _written(resource: Any, later: Any) -> Iterator[tuple[TreePath, str | None]]:
+    """Where a resource has user-data, and what it says; None where that is known after the plan is applied."""
+    values = resource.get("values")
+    for where in (("rendered",),) if resource.get("type") in _CONFIGS else _USER_DATA:
+        written = dig(values, where)
+        if isinstance(written, str) and written:
+            yield where, written
+        elif dig(later, where) is True:
+            yield where, None
+
+
+def _given(
+    document: Any,
+    file: str,
+    address: str,
+    path: TreePath,
+    written: str | None,
+    first: int = 0,
+    is_packed: bool = False,
+) -> Given:
+    line, column = document.place(path)
+    origin = Origin("resource", address, file, line + first, column)
+    if written is None or re.fullmatch(_HASH, written):
+        why = "is known after the plan is applied" if written is None else "only its hash is there"
+        return Given(address, origin, (), unknown=why)
+    return Given(address, origin, (unwrapped(Blob(written, file, packed=True), is_packed),))
+
+
+# --- secrets of Kubernetes
+
+
+def _of_yaml(text: str, file: str, budget: Budget) -> Iterator[Given]:
+    """The secrets of a stream of YAML documents."""
+    from nodeattrs.texts.documents import parse
+
+    first = 0
+    for piece in re.split(r"^---(?=\s)", text, flags=re.MULTILINE):
+        if re.search(_SECRET, piece):
+            yield from _secrets(parse(piece, file, "yaml", budget), file, first)
+        first += piece.count("\n")
+
+
+def _secrets(document: Any, file: str, first: int) -> Iterator[Given]:
+    tree = document.tree
+    if not isinstance(tree, dict):
+        return
+    rows: list[tuple[TreePath, Any]] = [((), tree)]
+    if tree.get("kind") == "List":
+        rows = [(("items", at), one) for at, one in enumerate(_rows(tree.get("items")))]
+    for path, one in rows:
+        if one.get("kind") == "Secret":
+            yield from _of_secret(document, file, path, one, first)
+
+
+def _of_secret(document: Any, file: str, path: TreePath, secret: Any, first: int) -> Iterator[Given]:
+    names = [dig(secret, ("metadata", key)) for key in ("namespace", "name")]
+    address = "/".join(name for name in names if isinstance(name, str))
+    for under, key in ((under, key) for under in ("stringData", "data") for key in _KEYS):
+        written = dig(secret, (under, key))
+        if isinstance(written, str) and written:
+            one = _given(document, file, address, (*path, under, key), written, first, under == "data")
+            yield replace(one, user=(), unknown=_IGNITION) if _is_ignition(dig(secret, (under, "format"))) else one
+            return
+
+
+_IGNITION = "is for Ignition, not for cloud-init"
+
+
+def _is_ignition(form: Any) -> bool:
+    return form in ("ignition", "aWduaXRpb24=")

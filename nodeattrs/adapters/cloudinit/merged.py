@@ -1,0 +1,258 @@
+"""A merged config that can say where each part of it came from, and the file that cloud-init would write of it.
+
+Its folding keeps its steps, so that what each part did, and who has set what, can be shown. How parts are merged is not
+known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from nodeattrs.adapters.cloudinit.mergers import Definition, Mode
+from nodeattrs.adapters.cloudinit.parts import JSONP, dumped, independent, measured
+from nodeattrs.adapters.cloudinit.releases import Release
+from nodeattrs.adapters.cloudinit.steps import PartReport, Row, Step, steps_of
+from nodeattrs.core.budget import Budget
+from nodeattrs.core.claim import Cause, Claim, Locator, Origin
+from nodeattrs.core.origins import origins_at, wholes
+from nodeattrs.core.part import Part
+from nodeattrs.core.tree import ABSENT, as_path, dig
+from nodeattrs.core.tree import Path as TreePath
+
+if TYPE_CHECKING:
+    from nodeattrs.adapters.cloudinit.lints import Warned
+    from nodeattrs.adapters.cloudinit.steps import PartChanges
+    from nodeattrs.adapters.cloudinit.templates import InstanceData
+    from nodeattrs.core.fold import Layer
+    from nodeattrs.core.trace import Trace
+    from nodeattrs.core.walk import Setting, Walk
+
+# Explanations, differences and warnings are imported when one is asked for: a merge needs none of them.
+
+_PER_LEFT = 10
+
+
+class Rules(NamedTuple):
+    """By what parts are merged: see `merge`."""
+
+    mode: Mode
+    how: Definition | None
+    release: Release
+    data: InstanceData | None
+
+
+class Merged:
+    """A merged config that can say where each part of it came from.
+
+    parts:   what became of each part or source, in order
+    rows:    how they were merged; the last row gave the result
+    unknown: the layers that cannot be read, by their number
+
+    >>> from nodeattrs.adapters.cloudinit import merge
+    >>> merged = merge(["#cloud-config\\nhostname: a", "#cloud-config\\nhostname: b"])
+    >>> for claim in merged.trace("hostname").claims:
+    ...     print(claim.outcome.value, claim.value, claim.origin, claim.why or "-")
+    wins b part-002:2 (part) -
+    loses a part-001:2 (part) dict(replace): the new value replaces the old one (dict(replace)+list()+str())
+    """
+
+    def __init__(
+        self,
+        result: Part | None,
+        parts: tuple[PartReport, ...],
+        rows: tuple[Row, ...] = (),
+        unknown: Mapping[int, Layer] | None = None,
+        rules: Rules | None = None,
+    ) -> None:
+        self.parts = parts
+        self.rows = rows
+        self.rules = rules
+        self.unknown = dict(unknown or {})
+        self._result = result
+        self._locators: dict[int, Locator] = {}
+
+    @cached_property
+    def config(self) -> dict[Any, Any] | None:
+        """The merged config; {} if parts came and none was merged, None if no cloud-config came at all."""
+        return None if self._result is None else independent(self._result.value)
+
+    @property
+    def text(self) -> str:
+        """The file that cloud-init writes, byte for byte, but for what is unknown; empty where no cloud-config came."""
+        if self._result is None or self._result.value is None:
+            return ""
+        joinings = [one for row in self.rows for one in row.joinings if one.number not in self.unknown]
+        names = [_clean(joining.filename) for joining in joinings]
+        lines = ["#cloud-config", ""]
+        if names:
+            lines += [f"# from {len(names)} files", *(f"# {name or '?'}" for name in names), ""]
+        lines += [
+            f"# Cloud-config part ignored SCHEMA_ERROR: {_in_a_line(report.filename)}"
+            for report in self.parts
+            if report.status == "rejected" and (self.rules is None or self.rules.release.notes)
+        ]
+        return "\n".join([*lines, dumped(self._result.value)])
+
+    @property
+    def ok(self) -> bool:
+        """Whether no part was rejected and none failed."""
+        return all(report.ok for report in self.parts)
+
+    @cached_property
+    def warnings(self) -> tuple[Warned, ...]:
+        """The traps that these parts fall into; looked for when first asked."""
+        from nodeattrs.adapters.cloudinit.lints import warnings_of
+
+        return tuple(warnings_of(self.parts, self.rows, self.value))
+
+    @property
+    def value(self) -> dict[Any, Any]:
+        """The merged config; {} where there is none."""
+        return self.config or {}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The config, and what became of the parts, as data."""
+        return {"version": 1, "config": self.config, "parts": [report.to_dict() for report in self.parts]}
+
+    @property
+    def steps(self) -> Iterator[Step]:
+        """Each joining, in order, with the result before and after it; none is kept. cost: that of the merge"""
+        return steps_of(self.rows)
+
+    # --- why ----------------------------------------------------------------------------
+
+    def changes(self) -> Iterator[PartChanges]:
+        """What each part did to the result so far, part by part."""
+        from nodeattrs.adapters.cloudinit.steps import changes_of
+
+        return changes_of(steps_of(self.rows))
+
+    def origins(self, path: str | TreePath) -> tuple[Origin, ...]:
+        """Everyone who set what stands at *path*: file and line; nobody where nothing stands."""
+        steps = as_path(path)
+        if dig(self.value, steps) is ABSENT:
+            return ()
+        return tuple(dict.fromkeys(self._claim(setting).origin for setting in self._walk(steps).standing))
+
+    def _walk(self, steps: TreePath) -> Walk:
+        from nodeattrs.adapters.cloudinit.places import with_earlier
+        from nodeattrs.core.folding import Folding
+        from nodeattrs.core.tracing import walk
+
+        self._can_be_walked()
+        folding = with_earlier(self.rows[-1].folding if self.rows else Folding(), steps, self._locator)
+        found, last = walk(folding, steps), folding
+        for one in found.standing:  # a patch may have moved what was written under another key
+            if [step for step in one.own if type(step) is str] != [step for step in steps if type(step) is str]:
+                last = with_earlier(last, one.own, self._locator)
+        return found if last is folding else walk(last, steps)
+
+    def _can_be_walked(self) -> None:
+        """Each operation of a patch is looked at with all that it leaves. raises: TooMuch"""
+        operations = sum(one.steps for row in self.rows for one in row.joinings if one.policy is None)
+        if operations and self._result is not None:
+            Budget("the explanation").steps(_PER_LEFT * operations * measured(self._result.value))
+
+    def _claim(self, setting: Setting) -> Claim:
+        layer = self.unknown.get(setting.source)
+        value = setting.value if layer is None else layer.value
+        return Claim(setting.path, value, setting.source, self._locator(setting.source).at(setting.own))
+
+    def definition_origin(self, number: int) -> Origin | None:
+        """Where the definition of the part *number* is written; None for a default, or where none was read."""
+        report = self.parts[number - 1]
+        if report.source.startswith("body "):
+            return self._locator(number).at((report.source.split()[1],))
+        return self._origin_of(report) if report.source.startswith("header ") else None
+
+    def place_of(self, warned: Warned) -> Origin:
+        """Where what a warning is about is written; of the merged config, by whoever is read there first."""
+        if not warned.number:
+            return self._place_at(warned.path or ())
+        if warned.place is not None:
+            part, (line, column) = self.parts[warned.number - 1].part, warned.place
+            return self._origin_of(self.parts[warned.number - 1]).moved(
+                line - 1 + (part.line or 1), column + part.indent
+            )
+        if warned.path is not None:
+            return self._locator(warned.number).at(warned.path)
+        return self.definition_origin(warned.number) or self._origin_of(self.parts[warned.number - 1])
+
+    def _place_at(self, path: TreePath) -> Origin:
+        while path and dig(self.value, path) is ABSENT:
+            path = path[:-1]
+        origins = self._located.origins
+        for step in path:
+            origins = origins_at(origins, step)
+        at = next(wholes(origins, path), None)
+        return Origin("config") if at is None or not at.source else self._locator(at.source).at(at.path)
+
+    @cached_property
+    def _located(self) -> Part:
+        """The result with its places: many questions about it cost one more merge, and not a walk each."""
+        return self.rows[-1].folding.located() if self.rows else Part({}, ())
+
+    def _locator(self, number: int) -> Locator:
+        locator = self._locators.get(number)
+        if locator is None:
+            locator = self._locators[number] = self._locator_of(self.parts[number - 1])
+        return locator
+
+    def _locator_of(self, report: PartReport) -> Locator:
+        from nodeattrs.adapters.cloudinit.patching import PatchLocator
+        from nodeattrs.adapters.cloudinit.places import YamlLocator
+
+        part, origin = report.part, self._origin_of(report)
+        if report.number in self.unknown:
+            return self.unknown[report.number].origin
+        if part.type == JSONP:
+            return PatchLocator(part.text, lambda text: YamlLocator(text, origin, part.at, part.indent))
+        return YamlLocator(part.text, origin, part.at, part.indent) if part.body else origin
+
+    def _origin_of(self, report: PartReport) -> Origin:
+        """The origin of a part as a whole. Lines of a part that was packed count in the part, not in the file."""
+        part = report.part
+        if not part.type:
+            return Origin("layer", report.filename)
+        folded = any(one.folded for row in self.rows for one in row.joinings if one.number == report.number)
+        kind = "patch" if part.type == JSONP else "file" if folded else "part"
+        if part.file is None:
+            return Origin(kind, "", report.filename, part.line)
+        if part.line is None:
+            return Origin(kind, f"of {part.file}", report.filename)
+        alone = report.title == part.file or report.filename in (part.file, part.file.rpartition("/")[2])
+        name = "" if alone else report.filename
+        return Origin(kind, name, part.file, part.line)
+
+    def trace(self, path: str | TreePath) -> Trace:
+        """Every part that set *path*, the winner first, with the rule that overrode each other one.
+
+        cost: the depth of the path times the number of parts
+        """
+        from nodeattrs.core.trace import traced
+
+        steps = as_path(path)
+        titles = {report.number: report.title for report in self.parts}
+        # Parts without a file are all called part-001; only what lies in files can be laid twice.
+        named = all(report.part.file for report in self.parts if report.part.type)
+        return traced(self._walk(steps), steps, dig(self.value, steps), self._claim, titles, once=named)
+
+    def causes(self, path: str | TreePath) -> tuple[Cause, ...]:
+        """The lines that decide how those who set *path* are merged: headers, merge_how, merge_type."""
+        numbers = dict.fromkeys(stated.rank for stated in self.trace(path).claims)
+        reports = [(self.parts[number - 1], self.definition_origin(number)) for number in numbers]
+        return tuple(Cause(f"{one.title} joins by {one.definition}", at) for one, at in reports if at is not None)
+
+    def explain(self, path: str | TreePath) -> str:
+        """The trace of *path* as text."""
+        return str(self.trace(path))
+
+
+def _clean(name: str) -> str:
+    return _in_a_line(name.replace("\t", " "))
+
+
+def _in_a_line(name: str) -> str:
+    return name.replace("\n", " ").replace("\r", " ").strip()

@@ -1,0 +1,209 @@
+"""What types of modules relate by themselves: `autorequire(:file) { self[:path] }` in their Ruby, read and not run.
+
+A compiled catalog does not hold these relations; an agent makes them from the types beside it. Plain values, parameters
+and a few expressions with paths are read. What else a type relates only Ruby could say: it is named.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.catalog.errors import MoreRelations
+from nodeattrs.errors import DocumentError
+from nodeattrs.texts.documents import text_of
+from nodeattrs.texts.places import Mark, Text
+from nodeattrs.texts.ruby_text import Call, Literal, Ruby
+
+_RELATIONS = {f"auto{relation}": relation for relation in ("require", "subscribe", "before", "notify")}
+_FIELDS = ("newparam", "newproperty")
+_OF_A_FIELD = ("munge", "defaultto", "isnamevar")
+
+_SELF = r"(?:self\[:(\w+)\]|value\(:(\w+)\)|(?:self\.)?(name|title))"
+_CONSTANT = re.compile(r"(?:::)?[A-Z]\w*(?:::[A-Z]\w*)+")
+_EXPRESSIONS = tuple(
+    (re.compile(pattern.replace("SELF", _SELF)), answer)
+    for pattern, answer in (
+        (r"(?P<of>SELF)", lambda text, _: text),
+        (
+            r"Pathname\.new\((?P<of>SELF)\)\.(?:parent|dirname)(?:\.to_s)?",
+            lambda text, _: posixpath.dirname(text) or ".",
+        ),
+        (
+            r"(?P<of>SELF)\.split\((?P<quote>['\"])(?P<by>.)(?P=quote)\)\[(?P<at>-?\d)\]",
+            lambda text, found: _part(text, found),
+        ),
+        (
+            r"if (?P<of>SELF) && Pathname\.new\((?P=of)\)\.absolute\?\s+(?P=of)\s+end",
+            lambda text, _: text if text.startswith("/") else None,
+        ),
+    )
+)
+"""What is read beside plain values: a pattern, and what it makes of the value of its parameter."""
+
+
+def _part(text: str, found: re.Match[str]) -> str | None:
+    parts, at = text.split(found["by"]), int(found["at"])
+    return parts[at] if -len(parts) <= at < len(parts) else None
+
+
+@dataclass(slots=True)
+class _Field:
+    """A parameter of a type, as far as that matters to its value."""
+
+    is_name: bool = False
+    is_altered: bool = False
+    default: Call | None = None
+
+
+@dataclass(slots=True)
+class _Type:
+    """A type of a module: its parameters, and the blocks with what it relates."""
+
+    ruby: Ruby
+    fields: dict[str, _Field] = field(default_factory=dict)
+    blocks: dict[tuple[str, str], Call] = field(default_factory=dict)
+    settled: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    """What blocks say that ask nothing of a resource."""
+    resource: tuple[str, Mapping[str, Any]] = ("", {})
+    is_asked: bool = False
+    is_whole: bool = True
+
+    def word(self, text: str) -> Literal | None:
+        """What an expression says of the resource that is looked at."""
+        for pattern, answer in _EXPRESSIONS:
+            found = pattern.fullmatch(text)
+            if found is None:
+                continue
+            value = self._parameter(next(filter(None, found.groups()[1:4])))
+            if (
+                value is None
+                or (type(value) is str and (value := answer(value, found)) is None)
+                or pattern is _EXPRESSIONS[0][0]
+            ):
+                return Literal(value, Mark(0))
+            return Literal(value, Mark(0)) if type(value) is str else None
+        return Literal(text, Mark(0)) if _CONSTANT.fullmatch(text) else None
+
+    def _parameter(self, name: str) -> Any:
+        self.is_asked = True
+        title, parameters = self.resource
+        one = self.fields.get(name, _Field())
+        if name == "title" or (name not in parameters and (one.is_name or name == "name")):
+            return title
+        if name not in self.fields and not self.is_whole and name != "ensure":
+            one.is_altered = True
+        if one.is_altered and name in parameters:
+            raise DocumentError(f"what {name} becomes only Ruby could say", file=self.ruby.text.file)
+        if name not in parameters and one.default is not None:
+            given = one.default.arguments()
+            return (given[0] if given else one.default.result()).value
+        return parameters.get(name)
+
+
+class ModuleTypes:
+    """The types in the modules of some folders, the first of one name.
+
+    raises: BadArgument
+    """
+
+    def __init__(self, folders: Iterable[Path]) -> None:
+        self._files: dict[str, Path] = {}
+        for folder in folders:
+            for file in sorted(folder.glob("*/lib/puppet/type/*.rb")):
+                self._files.setdefault(file.stem, file)
+        self._types: dict[str, _Type] = {}
+        self._unread: dict[str, str] = {}
+
+    def relations(self, kind: str, title: str, parameters: Mapping[str, Any]) -> dict[str, list[str]]:
+        """What a resource relates by itself: relation -> references, which count where they are in the catalog."""
+        found: dict[str, list[str]] = {}
+        one = self._type(kind.lower())
+        if one is None:
+            return found
+        one.resource = title, parameters
+        for (relation, other), block in one.blocks.items():
+            names = one.settled.get((relation, other))
+            if names is None:
+                names = self._named(kind.lower(), one, block)
+                if not one.is_asked:
+                    one.settled[relation, other] = names
+            if names:
+                found.setdefault(relation, []).extend(f"{other}[{name}]" for name in names)
+        return found
+
+    def warnings(self, kinds: Iterable[str]) -> Iterator[MoreRelations]:
+        """What may relate more than is known, of the types that are asked about."""
+        names = sorted(kind.lower() for kind in kinds)
+        absent = [name for name in names if name not in self._files]
+        if absent:
+            hint = "name the folder that has their modules: --modulepath DIR"
+            message = f"types of modules may relate more than is known here: {', '.join(absent)}"
+            yield MoreRelations(message, hint=hint)
+        for name in names:
+            if name in self._unread:
+                module = self._files[name].parents[3].name
+                message = f"the type {name} of module {module} may relate more than is known here"
+                yield MoreRelations(message, details=[self._unread[name]])
+
+    def _named(self, kind: str, one: _Type, block: Call) -> list[str]:
+        """What a block says of the resource that is looked at; nothing where only Ruby could say."""
+        one.is_asked = False
+        try:
+            return list(_names(block.result().value))
+        except DocumentError as error:
+            self._unread.setdefault(kind, _reason(error))
+            return []
+
+    def _type(self, name: str) -> _Type | None:
+        if name not in self._types and name in self._files and name not in self._unread:
+            file = self._files[name]
+            try:
+                self._types[name] = _read(file)
+            except DocumentError as error:
+                self._unread[name] = _reason(error)
+        return self._types.get(name)
+
+
+def _reason(error: DocumentError) -> str:
+    return str(error).partition("\n")[0]
+
+
+def _read(file: Path) -> _Type:
+    name = file.as_posix()
+    found: list[_Type] = []
+    one = _Type(Ruby(Text(name, text_of(file, name)), lambda text: found[0].word(text)))
+    found.append(one)
+    last = _Field()
+    for call in one.ruby.anywhere((*_RELATIONS, *_FIELDS, *_OF_A_FIELD)):
+        if call.word in _RELATIONS:
+            kind = call.arguments()[0].value
+            if kind != "class":  # an agent knows no type of that name
+                one.blocks[_RELATIONS[call.word], kind.capitalize()] = call
+        elif call.word in _FIELDS:
+            last = _Field()
+            try:
+                named, *how = (literal.value for literal in call.arguments())
+            except DocumentError:  # in a loop over names
+                one.is_whole = False
+                continue
+            one.fields[named] = last
+            last.is_name = named == "name" or bool(how and isinstance(how[-1], dict) and how[-1].get("namevar"))
+        elif call.word == "defaultto":
+            last.default = call
+        else:
+            last.is_altered |= call.word == "munge"
+            last.is_name |= call.word == "isnamevar"
+    return one
+
+
+def _names(value: Any) -> Iterator[str]:
+    for one in value if isinstance(value, list) else [value]:
+        if isinstance(one, list):
+            yield from _names(one)
+        elif isinstance(one, str):
+            yield one

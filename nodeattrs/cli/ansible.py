@@ -1,0 +1,227 @@
+"""`nodeattrs ansible`: what a host has in an inventory or in a task, and which file and line set it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import TYPE_CHECKING, Any
+
+from nodeattrs.cli.exits import DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER, described
+from nodeattrs.cli.options import actions_of, add_output, add_strict, path_of
+from nodeattrs.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from nodeattrs.adapters.ansible import Inventory, Variables
+
+SUMMARY = "say which file and line set a variable of an Ansible inventory"
+DESCRIPTION = """\
+Read inventories, group_vars, host_vars, playbooks and roles of Ansible as they are, without running anything: what a
+host has, at which of the 22 precedence levels each value was set, and why the others lost. docs/ansible.md says what
+is read, and what cannot be known."""
+EXAMPLES = """\
+examples:
+  nodeattrs ansible explain web1 http_port -i inventory
+  nodeattrs ansible explain web1 http_port -i inventory --playbook site.yml --task restart
+  nodeattrs ansible who-has http_port -i inventory
+  nodeattrs ansible list -i inventory
+"""
+
+_SUMMARIES = {
+    "vars": "print the variables of a host",
+    "list": "print hosts and groups with their variables, as ansible-inventory --list does",
+    "graph": "print the tree of groups, as ansible-inventory --graph does",
+    "explain": "say who set a variable of a host, whom that overrides, and by which rule",
+    "who-has": "print every place that sets a variable, and on how many hosts it counts",
+    "matrix": "print what each host has, equal ones together",
+    "diff": "print the variables that two hosts have not alike",
+}
+_CODES = {"explain": described(DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER)}
+_PRINTING = ("vars", "list", "graph")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The words of this command: seven of its own."""
+    for name, one in actions_of(parser, _SUMMARIES, _CODES):
+        if name in ("vars", "explain", "diff"):
+            one.add_argument("host", metavar="HOST", help="a host of the inventory")
+        if name == "diff":
+            one.add_argument("other", metavar="HOST", help="another one")
+        if name in ("explain", "who-has", "matrix"):
+            one.add_argument("path", metavar="VAR", help="a variable, or a path in one: users.0.name")
+        if name == "graph":
+            one.add_argument("group", metavar="GROUP", nargs="?", default="all", help="where to begin (default: all)")
+            one.add_argument("--vars", action="store_true", help="variables, too")
+        if name == "matrix":
+            one.add_argument("--limit", metavar="PATTERN", help="only hosts that it names, such as web:!web3")
+        if name == "explain":
+            add_strict(one)
+        _add_inventory(one)
+        if name in ("vars", "explain", "diff"):
+            _add_task(one)
+        if name in _PRINTING:
+            _add_printing(one, name)
+        else:
+            add_output(one)
+
+
+def _add_inventory(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("inventory")
+    group.add_argument(
+        "-i",
+        "--inventory",
+        metavar="SOURCE",
+        action="append",
+        default=[],
+        help="a file, a folder, or a list of hosts such as web1,web2, ; may be repeated (default: that of ansible.cfg)",
+    )
+    group.add_argument(
+        "-e",
+        "--extra-vars",
+        metavar="VARS",
+        action="append",
+        default=[],
+        help="name=value words, a map in YAML or JSON, or @FILE; may be repeated",
+    )
+    group.add_argument("--playbook-dir", metavar="DIR", help="beside it lie the playbook's group_vars and host_vars")
+    group.add_argument("--facts", metavar="DIR", help="cached facts, a JSON file for each host")
+    group.add_argument(
+        "--environment", action="store_true", help="let variables such as ANSIBLE_HASH_BEHAVIOUR override ansible.cfg"
+    )
+    group.add_argument("--lenient", action="store_true", help="let a broken file cost its own variables only")
+
+
+def _add_task(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("task", "with a playbook, what the host has in one of its tasks")
+    group.add_argument("--playbook", metavar="FILE", action="append", default=[], help="may be repeated")
+    group.add_argument("--play", metavar="N", type=int, help="the number of the play, from 1")
+    group.add_argument("--role", metavar="NAME", help="the role that the task belongs to")
+    group.add_argument("--task", metavar="NAME", help="the task (default: the last one)")
+
+
+def _add_printing(parser: argparse.ArgumentParser, name: str) -> None:
+    group = parser.add_argument_group("output")
+    if name == "list":
+        group.add_argument("--export", action="store_true", help="variables of groups stay with the groups")
+        group.add_argument("--limit", metavar="PATTERN", help="only hosts that it names, such as web:!web3")
+    if name != "graph":
+        group.add_argument("--yaml", "-y", action="store_true", help="YAML instead of JSON")
+    group.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
+
+
+def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Do one of the seven."""
+    inventory = _inventory(options)
+    code = _PERFORM[options.action](options, terminal, inventory)
+    terminal.warn(inventory.warnings)
+    return code
+
+
+def _inventory(options: argparse.Namespace) -> Inventory:
+    from nodeattrs.adapters.ansible import Inventory
+
+    return Inventory(
+        *options.inventory,
+        playbook_dir=options.playbook_dir,
+        extra_vars=options.extra_vars,
+        environment=dict(os.environ) if options.environment else None,
+        facts=options.facts,
+        lenient=options.lenient,
+    )
+
+
+def _answer(options: argparse.Namespace, inventory: Inventory, host: str) -> Variables:
+    """What a host has: in the inventory, or in the task that the options name."""
+    if not options.playbook:
+        if options.task or options.role or options.play:
+            options.refuse("--play, --role and --task need a --playbook")
+        return inventory.host(host)
+    from nodeattrs.adapters.ansible import AnsibleError, Playbook
+
+    inventory.found(host)
+    playbook = Playbook(inventory, *options.playbook)
+    met = [
+        task
+        for task in playbook.tasks(host)
+        if options.play in (None, task.where.play.number)
+        and options.role in (None, task.where.role and task.where.role.name)
+        and options.task in (None, task.name)
+    ]
+    if not met:
+        names = ", ".join(dict.fromkeys(task.name for task in playbook.tasks(host))) or "none"
+        raise AnsibleError("no-host", f"{host} meets no such task", hint=f"it meets: {names}")
+    return playbook.within(met[0] if options.task else met[-1], host)
+
+
+def _vars(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
+    from nodeattrs.adapters.ansible import as_json_text, as_yaml_text, printed_variables
+
+    found = printed_variables(_answer(options, inventory, options.host))
+    terminal.text((as_yaml_text(found) if options.yaml else as_json_text(found, marked=False)) + "\n")
+    return DONE
+
+
+def _list(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
+    from nodeattrs.adapters.ansible import as_json_text, as_yaml_text, listing, nested_listing
+
+    how: dict[str, Any] = {"export": options.export, "limit": options.limit}
+    if options.yaml:
+        terminal.text(as_yaml_text(nested_listing(inventory, **how)) + "\n")
+    else:
+        terminal.text(as_json_text(listing(inventory, **how)) + "\n")
+    return DONE
+
+
+def _graph(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
+    from nodeattrs.adapters.ansible import graph
+
+    terminal.text(graph(inventory, options.group, with_variables=options.vars))
+    return DONE
+
+
+def _explain(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
+    from nodeattrs.reports.ansible import ExplainedVariable
+
+    report = ExplainedVariable(inventory, _answer(options, inventory, options.host), path_of(options.path))
+    trace = report.explanation.trace
+    if options.strict:
+        trace.require_known()
+    terminal.report(report)
+    if trace.unknown:
+        return UNKNOWN_LAYER
+    return DONE if trace.found else FAILED
+
+
+def _who_has(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
+    from nodeattrs.reports.ansible import places
+
+    found = places(inventory, path_of(options.path))
+    terminal.report(found)
+    return DONE if found.found else FAILED
+
+
+def _matrix(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
+    from nodeattrs.reports.ansible import matrix
+
+    hosts = list(inventory.hosts) if options.limit is None else inventory.matching(options.limit)
+    terminal.report(matrix(inventory, hosts, path_of(options.path), options.path))
+    return DONE
+
+
+def _diff(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
+    from nodeattrs.reports.ansible import differences
+    from nodeattrs.reports.lookup import Compared
+
+    one, other = (_answer(options, inventory, name) for name in (options.host, options.other))
+    terminal.report(Compared((options.host, options.other), differences(one, other)))
+    return DONE
+
+
+_PERFORM = {
+    "vars": _vars,
+    "list": _list,
+    "graph": _graph,
+    "explain": _explain,
+    "who-has": _who_has,
+    "matrix": _matrix,
+    "diff": _diff,
+}

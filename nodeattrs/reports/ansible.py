@@ -1,0 +1,162 @@
+"""What the commands about Ansible answer: why a host has a value, and which hosts have which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nodeattrs.adapters.ansible import Inventory, Mention, Variables, as_json, level_of, mentions, reasons
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.trace import Outcome, shown
+from nodeattrs.core.tree import ABSENT, Path
+from nodeattrs.errors import NoSuchAttribute
+from nodeattrs.reports.explain import Explanation, way_to
+from nodeattrs.reports.matrix import Cell, Matrix
+from nodeattrs.reports.screen import Screen, printable
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedVariable:
+    """Why a host has a value: the table of the trace, the rules in words, and what its templates mention."""
+
+    inventory: Inventory
+    answer: Variables
+    path: Path
+
+    @property
+    def explanation(self) -> Explanation:
+        """The trace, and whose it is."""
+        trace = self.answer.trace(self.path)
+        hint = None if trace.found or trace.claims else way_to(as_json(self.answer.vars), self.path)
+        return Explanation(trace, self.answer.host, self.answer.where, hint=hint)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The trace as data; why the winner overrides the others, and the variables that its templates mention."""
+        explanation = self.explanation
+        return {
+            **explanation.to_dict(),
+            "reasons": reasons(self.inventory, explanation.trace),
+            "mentions": [
+                {"name": one.name, "is_set": one.value is not ABSENT, "set_by": [_origin(by) for by in one.origins]}
+                for one in self._mentions(explanation)
+            ],
+        }
+
+    def _mentions(self, explanation: Explanation) -> list[Mention]:
+        return list(mentions(self.answer, explanation.trace.value))
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """The table, then a line for each rule and for each variable that is mentioned."""
+        explanation = self.explanation
+        yield from explanation.lines(screen)
+        for title, rows in (
+            ("why", reasons(self.inventory, explanation.trace)),
+            ("mentions", [_mentioned(one) for one in self._mentions(explanation)]),
+        ):
+            if rows:
+                yield ""
+                yield f"  {title}"
+                for row in rows:
+                    yield from screen.wrapped(printable(row), "        ", "    ")
+
+
+def _mentioned(one: Mention) -> str:
+    where = ", ".join(str(origin.place or origin.who) for origin in one.origins)
+    if one.value is ABSENT:
+        return f"{one.name}, which nobody sets" + (f"; it may be set at {where}" if where else "")
+    return f"{one.name} = {shown(as_json(one.value))}, set at {where}"
+
+
+def _origin(origin: Origin) -> dict[str, Any]:
+    return {"kind": origin.kind, "name": origin.name, "file": origin.file, "line": origin.line, "column": origin.column}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place that sets a variable.
+
+    value: what it sets; level: the number of its precedence level
+    wins, loses: the hosts on which it counts, and those on which something stronger does
+    """
+
+    origin: Origin
+    value: Any
+    level: int
+    wins: tuple[str, ...]
+    loses: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Everywhere a variable is set, and on which hosts each place counts."""
+
+    name: str
+    found: Sequence[Place]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Each place with its value, its level and its hosts."""
+        return {
+            "version": 1,
+            "variable": self.name,
+            "places": [
+                {
+                    **_origin(one.origin),
+                    "value": as_json(one.value),
+                    "level": one.level,
+                    "wins": list(one.wins),
+                    "loses": list(one.loses),
+                }
+                for one in self.found
+            ],
+        }
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """Two lines a place: where and what, then on how many hosts it counts."""
+        for one in self.found:
+            yield printable(f"{one.origin.place or one.origin.who}  {shown(as_json(one.value))}")
+            never = "" if one.wins else ": it counts nowhere"
+            yield f"    level {one.level}; wins on {_hosts(one.wins)}, loses on {_hosts(one.loses)}{never}"
+
+
+def _hosts(names: Sequence[str]) -> str:
+    return f"{len(names)} host{'s' * (len(names) != 1)}"
+
+
+def places(inventory: Inventory, path: Path) -> Places:
+    """Everywhere a path is set for some host, those that count on most hosts first.
+
+    cost: that of a trace for each host
+    """
+    found: dict[tuple[Any, ...], tuple[Any, int, list[str], list[str]]] = {}
+    for host in inventory.hosts:
+        trace = inventory.host(host).trace(path)
+        for one in trace.claims:
+            if one.outcome is not Outcome.UNKNOWN:
+                key = one.origin, one.path
+                _, _, wins, loses = found.setdefault(key, (one.value, level_of(trace, one), [], []))
+                (loses if one.outcome is Outcome.LOSES else wins).append(host)
+    rows = [
+        Place(origin, value, level, tuple(wins), tuple(loses))
+        for (origin, _), (value, level, wins, loses) in found.items()
+    ]
+    return Places(str(path[0]), sorted(rows, key=lambda one: (-len(one.wins), -len(one.loses))))
+
+
+def matrix(inventory: Inventory, hosts: Sequence[str], path: Path, question: str) -> Matrix:
+    """What each host has, the equal ones together. cost: that of a trace for each host"""
+    cells = []
+    for host in hosts:
+        trace = inventory.host(host).trace(path)
+        notes = tuple(f"may be overridden at {one.origin.place}: {one.why}" for one in trace.unknown)
+        value = as_json(trace.value) if trace.found else NoSuchAttribute(f"nobody sets {question}", path=path)
+        cells.append((host, Cell(value, trace.origins, notes)))
+    return Matrix(question, cells)
+
+
+def differences(one: Variables, other: Variables) -> dict[str, tuple[Any, Any]]:
+    """The variables that two answers have not alike, each with both values."""
+    left, right = as_json(one.vars), as_json(other.vars)
+    names = sorted(left.keys() | right.keys())
+    pairs = {name: (left.get(name, ABSENT), right.get(name, ABSENT)) for name in names}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1] or type(pair[0]) is not type(pair[1])}

@@ -1,0 +1,289 @@
+"""Ansible's inventories and playbooks: answers, their traces, what cannot be known, and the command.
+
+What Ansible itself answered is in tests/vectors/ansible.jsonl; here is what it has no answer for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nodeattrs.adapters.ansible import (
+    AnsibleError,
+    Inventory,
+    Playbook,
+    Vault,
+    as_json,
+    group_of,
+    level_of,
+    mentions,
+    reasons,
+)
+from nodeattrs.adapters.ansible import Variables as Answered
+from nodeattrs.adapters.ansible.levels import MERGE
+from nodeattrs.cli import main
+from nodeattrs.core.fold import Layer
+from nodeattrs.core.trace import Outcome
+from nodeattrs.errors import BadArgument
+from tests.test_answer import UNKNOWN, VAULT, AnswerExam, Ask
+
+HOSTS = "[site:children]\nweb\ndb\n[web]\nweb1\nweb2\n[db]\ndb1\n[web:vars]\nport=80\n[site:vars]\nport=70\nonly=1\n"
+VAULTED = "$ANSIBLE_VAULT;1.1;AES256\n3766\n"
+Tree = Callable[..., Inventory]
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
+    """Writes files and reads the inventory `hosts` among them: `tree({"group_vars/all.yml": "a: 1"})`."""
+
+    def made(files: dict[str, str], **how: Any) -> Inventory:
+        for name, text in {"hosts": HOSTS, **files}.items():
+            file = tmp_path / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        monkeypatch.chdir(tmp_path)
+        return Inventory("hosts", **how)
+
+    return made
+
+
+class TestAsEverySystem(AnswerExam):
+    @pytest.fixture
+    def ask(self) -> Ask:
+        def asked(folder: Path, *trees: Any) -> Answered:
+            layers = [VAULT if one is UNKNOWN else Layer(one) for one in trees]
+            return Answered("web1", "the inventory", lambda: list(layers), MERGE, dict)
+
+        return asked
+
+
+class TestATrace:
+    def test_it_has_level_file_and_line_of_each_place(self, tree: Tree):
+        """The winner first; a variable of a group in the inventory counts less than any file."""
+        trace = tree({"group_vars/all.yml": "# first\nport: 8080\n"}).host("web1").trace("port")
+
+        assert [(one.outcome, one.value, str(one.origin.place), level_of(trace, one)) for one in trace.claims] == [
+            (Outcome.WINS, 8080, "group_vars/all.yml:2", 4),
+            (Outcome.LOSES, 80, "hosts:10", 3),
+            (Outcome.LOSES, 70, "hosts:12", 3),
+        ]
+
+    def test_each_leaf_of_a_merged_map_has_its_own_line(self, tree: Tree):
+        """Lists are replaced as wholes."""
+        files = {
+            "ansible.cfg": "[defaults]\nhash_behaviour = merge\n",
+            "group_vars/all.yml": "m:\n  a: 1\n  b: [1, 2]\n",
+            "host_vars/web1.yml": "m:\n  b:\n  - 3\n  c: 4\n",
+        }
+        host = tree(files).host("web1")
+
+        assert host.vars["m"] == {"a": 1, "b": [3], "c": 4}
+        assert [str(host.origins(f"m.{path}")[0].place) for path in ("a", "b", "b.0", "c")] == [
+            "group_vars/all.yml:2",
+            "host_vars/web1.yml:2",
+            "host_vars/web1.yml:3",
+            "host_vars/web1.yml:4",
+        ]
+
+    def test_a_folder_that_is_beside_both_is_one_source(self, tree: Tree):
+        """Inventory and playbook lie in one folder: its files count once."""
+        trace = tree({"group_vars/all.yml": "only: 2\n"}).host("web1").trace("only")
+
+        assert [one.outcome for one in trace.claims] == [Outcome.WINS, Outcome.LOSES]
+
+    @pytest.mark.parametrize(
+        ("files", "sentence"),
+        [
+            ({"group_vars/all.yml": "port: 1\n"}, "files in group_vars count more than the variables of any group"),
+            ({}, "the group web is deeper than site"),
+            (
+                {"hosts": "[aa]\nweb1\n[bb]\nweb1\n[aa:vars]\nport=1\n[bb:vars]\nport=2\n"},
+                "the group bb comes later in the alphabet than aa, and both are equally deep",
+            ),
+            (
+                {"hosts": "[aa]\nweb1\n[bb]\nweb1\n[aa:vars]\nport=1\nansible_group_priority=5\n[bb:vars]\nport=2\n"},
+                "the group aa has the priority 5, bb has 1",
+            ),
+            (
+                {"host_vars/web1/a.yml": "port: 1\n", "host_vars/web1/b.yml": "port: 2\n"},
+                "host_vars/web1/b.yml is read after host_vars/web1/a.yml",
+            ),
+            ({"hosts": "[web]\nweb1 port=1\n[db]\nweb1 port=2\n"}, "line 4 is read after line 2"),
+        ],
+    )
+    def test_it_says_why_in_words(self, tree: Tree, files: dict[str, str], sentence: str):
+        """By level, group, priority, alphabet, file and line."""
+        inventory = tree(files)
+
+        assert any(sentence in one for one in reasons(inventory, inventory.host("web1").trace("port")))
+
+    def test_a_template_stays_a_text_and_names_what_it_mentions(self, tree: Tree):
+        """One step on; quoted texts and filters are no names."""
+        files = {"group_vars/all.yml": "url: \"{{ proto }}:{{ port | default('x') }}\"\nproto: https\n"}
+        host = tree(files).host("web1")
+
+        found = {
+            one.name: (one.value, [str(by.place) for by in one.origins]) for one in mentions(host, host.vars["url"])
+        }
+        assert found == {"proto": ("https", ["group_vars/all.yml:2"]), "port": (80, ["hosts:10"])}
+
+    def test_the_group_of_an_origin_is_known(self, tree: Tree):
+        """Of files and of inventories in both notations."""
+        inventory = tree({"group_vars/web.yml": "a: 1\n"})
+        host = inventory.host("web1")
+
+        assert [group_of(host.origins(name)[0]) for name in ("a", "port")] == ["web", "web"]
+
+
+class TestWhatCannotBeKnown:
+    def test_an_encrypted_file_may_set_any_variable_of_its_level(self, tree: Tree):
+        """What is stronger is certain."""
+        files = {
+            "group_vars/web/vault.yml": VAULTED,
+            "group_vars/all.yml": "only: 2\n",
+            "host_vars/web1.yml": "port: 1\n",
+        }
+        host = tree(files).host("web1")
+
+        assert [one.origin.file for one in host.trace("only").unknown] == ["group_vars/web/vault.yml"]
+        assert host.trace("port").unknown == ()
+        assert host.vars == {"only": 2, "port": 1}
+
+    def test_an_encrypted_text_is_a_value_that_stays_closed(self, tree: Tree):
+        """As data it is what ansible-inventory prints."""
+        host = tree({"host_vars/web1.yml": "secret: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  3766\n"}).host("web1")
+
+        assert isinstance(host.vars["secret"], Vault)
+        assert "3766" not in str(host.trace("secret"))
+        assert list(as_json(host.vars["secret"])) == ["__ansible_vault"]
+
+    def test_a_script_is_not_run(self, tree: Tree, tmp_path: Path):
+        """It may define anything, and says so at each host."""
+        (tmp_path / "inv").mkdir()
+        (tmp_path / "inv" / "a.sh").write_text("#!/bin/sh\ntouch ran\n")
+        (tmp_path / "inv" / "a.sh").chmod(0o755)
+        (tmp_path / "inv" / "b").write_text("[web]\nweb1\n")
+        inventory = Inventory("inv", folder=tmp_path)
+
+        assert not (tmp_path / "ran").exists()
+        assert [one.file for one in inventory.not_run] == ["inv/a.sh"]
+        assert {one.origin.file for one in inventory.host("web1").trace("port").unknown} == {"inv/a.sh"}
+
+    def test_a_fact_is_unknown_for_its_name_and_for_tasks_after_it(self, tree: Tree):
+        """Its task is named; parameters of roles are stronger."""
+        site = (
+            "- hosts: all\n  gather_facts: false\n  tasks:\n  - name: first\n    debug:\n"
+            "  - set_fact: {port: 1}\n  - name: last\n    debug:\n"
+        )
+        playbook = Playbook(tree({"site.yml": site}), "site.yml")
+        first, last = playbook.task("first", "web1"), playbook.task("last", "web1")
+
+        assert first is not None
+        assert last is not None
+        assert first.trace("port").unknown == ()
+        assert [str(one.origin.place) for one in last.trace("port").unknown] == ["site.yml:6"]
+        assert last.trace("only").unknown == ()
+        assert "set_fact sets it to 1 when the task has run" in str(last.trace("port"))
+
+    def test_gathered_facts_may_set_what_begins_so(self, tree: Tree):
+        """And nothing else."""
+        playbook = Playbook(tree({"site.yml": "- hosts: all\n  tasks:\n  - name: t\n    debug:\n"}), "site.yml")
+        task = playbook.task("t", "web1")
+
+        assert task is not None
+        assert [len(task.unknown(name)) for name in ("ansible_os_family", "port")] == [1, 0]
+
+
+class TestFaults:
+    def test_a_broken_file_is_an_error_with_its_line(self, tree: Tree):
+        """Only where a host of its group is asked."""
+        inventory = tree({"group_vars/web.yml": "a: 1\nb: [\n"})
+
+        assert inventory.host("db1").vars == {"only": 1, "port": 70}
+        with pytest.raises(AnsibleError, match=r"group_vars/web.yml:3") as raised:
+            _ = inventory.host("web1").vars
+        assert (raised.value.kind, raised.value.code) == ("yaml", "NA1302")
+
+    def test_where_that_is_borne_it_costs_its_own_variables(self, tree: Tree):
+        """It is an unknown layer, and warned of."""
+        inventory = tree({"group_vars/web.yml": "a: 1\nb: [\n"}, lenient=True)
+
+        assert inventory.host("web1").vars == {"only": 1, "port": 80}
+        assert [one.origin.file for one in inventory.host("web1").trace("port").unknown] == ["group_vars/web.yml"]
+        assert [one.kind for one in inventory.warnings] == ["broken"]
+
+    def test_a_host_that_is_not_there_has_near_ones(self, tree: Tree):
+        """So has a group."""
+        with pytest.raises(AnsibleError, match="did you mean web1"):
+            tree({}).host("wbe1")
+        with pytest.raises(AnsibleError, match="did you mean site"):
+            tree({}).of_group("sit")
+
+    def test_what_is_no_source_is_refused(self):
+        """By the border of the call."""
+        with pytest.raises(BadArgument):
+            Inventory("web1,", extra_vars="a=1")
+
+
+class TestTheCommand:
+    @pytest.fixture
+    def run(self, tree: Tree, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+        def asked(*words: str, **files: str) -> tuple[int, str, str]:
+            tree({name.replace("__", "/") + ".yml": text for name, text in files.items()})
+            code = main(["ansible", *words, "-i", "hosts"])
+            captured = capsys.readouterr()
+            return code, captured.out, captured.err
+
+        return asked
+
+    def test_variables_are_printed_as_ansible_prints_them(self, run):
+        """JSON or YAML."""
+        assert run("vars", "web1") == (0, '{\n    "only": 1,\n    "port": 80\n}\n', "")
+        assert run("vars", "db1", "-y") == (0, "only: 1\nport: 70\n\n", "")
+
+    def test_the_graph_and_the_list_have_every_group(self, run):
+        """In the order of the inventory."""
+        assert run("graph", "site")[1] == "@site:\n  |--@web:\n  |  |--web1\n  |  |--web2\n  |--@db:\n  |  |--db1\n"
+        assert json.loads(run("list", "--limit", "db")[1])["_meta"]["hostvars"] == {"db1": {"only": 1, "port": 70}}
+
+    def test_an_explanation_has_winner_losers_and_reasons(self, run):
+        """Exit code 1 where nobody sets it."""
+        code, out, _ = run("explain", "web1", "port", group_vars__all="port: 8080\n")
+
+        assert code == 0
+        assert out.startswith("web1 in the inventory: port = 8080\n")
+        assert "inventory group_vars/all (4) over inventory file or script group vars (3)" in " ".join(out.split())
+        assert run("explain", "web1", "prt")[0] == 1
+
+    def test_in_a_task_what_may_have_been_set_is_named(self, run):
+        """Exit code 5; --strict refuses."""
+        site = "- hosts: all\n  tasks:\n  - set_fact: {port: 1}\n  - name: t\n    debug:\n"
+        code, out, _ = run("explain", "web1", "port", "--playbook", "site.yml", "--task", "t", site=site)
+
+        assert (code, "site.yml:3" in out) == (5, True)
+        assert run("explain", "web1", "port", "--playbook", "site.yml", "--strict")[0] == 1
+        code, _, err = run("vars", "web1", "--playbook", "site.yml", "--task", "nosuch")
+        assert (code, "it meets: set_fact, t" in err) == (1, True)
+
+    def test_who_has_counts_the_hosts_on_which_each_place_wins(self, run):
+        """Also of a place that counts nowhere."""
+        code, out, _ = run("who-has", "port", group_vars__all="port: 8080\n")
+
+        assert code == 0
+        assert out.splitlines() == [
+            "group_vars/all.yml:1  8080",
+            "    level 4; wins on 3 hosts, loses on 0 hosts",
+            "hosts:12  70",
+            "    level 3; wins on 0 hosts, loses on 3 hosts: it counts nowhere",
+            "hosts:10  80",
+            "    level 3; wins on 0 hosts, loses on 2 hosts: it counts nowhere",
+        ]
+
+    def test_hosts_are_compared(self, run):
+        """All in a matrix, two in a difference."""
+        assert "port: 2 values on 3 nodes" in run("matrix", "port")[1]
+        assert run("diff", "web1", "db1")[1] == "--- web1\n+++ db1\nport\n  - 80\n  + 70\n"
