@@ -453,6 +453,23 @@ class TestCommand:
         assert code == 1
         assert found == [("nope.yaml", 1, 1), ("web.yaml", 3, 1)]
 
+    def test_each_machine_of_a_plan_is_checked_for_itself(self, run: Run, tmp_path: Path):
+        """By its address; the size is that of what it is given, and not that of the plan."""
+        texts = {"a": f"{HEAD}runcmd: echo\n", "b": f"{HEAD}packages: [x]\n", "c": f"{HEAD}#{'x' * 20_000}\na: 1\n"}
+        resources = [
+            {"address": f"aws_instance.{name}", "type": "aws_instance", "values": {"user_data": text}}
+            for name, text in texts.items()
+        ]
+        plan = {"format_version": "1.2", "planned_values": {"root_module": {"resources": resources}}}
+        (tmp_path / "plan.json").write_text(json.dumps(plan))
+        found = json.loads(run("check", "--each", "plan.json", "--format", "json")[1])["findings"]
+
+        assert sorted((one["name"], one["file"]) for one in found) == [
+            ("commands-no-list", "plan.json"), ("over-size", "plan.json"),
+        ]  # fmt: skip
+        assert ["aws_instance.c" in one["message"] for one in found if one["name"] == "over-size"] == [True]
+        assert run("check", "plan.json", "--resource", "aws_instance.b")[0] == 0
+
     @pytest.mark.parametrize("way", ["--each", "--together"])
     def test_what_stops_everything_is_a_finding_too(self, run: Run, tmp_path: Path, way: str):
         """With a code of its own, in every form."""
