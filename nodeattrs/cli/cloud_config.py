@@ -230,10 +230,14 @@ def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _check(options: argparse.Namespace, terminal: Terminal) -> int:
-    def merged_of(files: list[str]) -> Merged:
-        return _merged(argparse.Namespace(**vars(options) | {"files": files}))[1]
+    from pathlib import Path
 
-    return check(options, terminal, merged_of)
+    from nodeattrs.adapters.cloudinit import given_in
+
+    def merged_of(files: list[str], address: str | None) -> Merged:
+        return _merged(argparse.Namespace(**vars(options) | {"files": files, "resource": address}))[1]
+
+    return check(options, terminal, lambda file: given_in(Path(file)), merged_of)
 
 
 def _printable(merged: Merged, options: argparse.Namespace, terminal: Terminal) -> Merged:
