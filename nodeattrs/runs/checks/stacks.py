@@ -134,7 +134,8 @@ def known_nodes(repository: Repository, unrun: Iterable[str] = ()) -> Known:
                 raise NodeattrsError("it follows a policy")
             environment = file.environment or repository.config.environment or DEFAULT_ENVIRONMENT
             expansion = layers_of.expansion(file.run_list, environment)
-            own = Layer("node normal", name, file.normal, file.locator_of("normal"), leaves_of(file.normal))
+            leaves = leaves_of(file.normal)
+            own = Layer("node normal", name, file.normal, file.locator_of("normal"), leaves) if leaves else None
             used = layers_of.cookbooks(map(cookbook_of, expansion.recipes))
             stack = layers_of.stack(name, expansion, environment, own)
         except NodeattrsError:  # whatever is wrong with it is found elsewhere
