@@ -56,6 +56,7 @@ if TYPE_CHECKING:  # a type checker takes it for true; `typing` itself need not 
     from nodeattrs.node.node import Node
     from nodeattrs.node.values import Deferred, Symbol, lazy
     from nodeattrs.texts.layers import read_layer
+    from nodeattrs.texts.tags import Tagged
 
 __version__ = "0.1.0"
 
@@ -86,6 +87,7 @@ _HOMES = {
     "Symbol": "node.values",
     "TAKE": "core.policy",
     "TEXT": "core.policy",
+    "Tagged": "texts.tags",
     "Trace": "core.trace",
     "concat": "core.folding",
     "fold": "core.fold",
@@ -124,6 +126,7 @@ __all__ = [
     "Policy",
     "Sensitive",
     "Symbol",
+    "Tagged",
     "Trace",
     "concat",
     "fold",

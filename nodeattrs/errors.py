@@ -34,6 +34,8 @@ attributes too, so no program need parse the sentence.
     │   ├── AttributeFileNotFound
     │   ├── RecipeNotFound
     │   ├── PolicyNotFound
+    │   ├── FoldNotFound
+    │   ├── NoFileFits
     │   ├── NodeNotFound
     │   ├── NoRevision
     │   └── DataBagItemNotFound
@@ -267,6 +269,14 @@ class RecipeNotFound(NotFound):
 
 class PolicyNotFound(NotFound):
     """A policy that nothing in the repository locks."""
+
+
+class FoldNotFound(NotFound):
+    """There is no plain fold of that name."""
+
+
+class NoFileFits(NotFound):
+    """A pattern that stands for no file."""
 
 
 class NodeNotFound(NotFound):

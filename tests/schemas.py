@@ -20,6 +20,7 @@ from typing import Any
 from nodeattrs.core.rules import WORDS
 from nodeattrs.core.trace import COLUMNS
 from nodeattrs.runs.config import _CHEFS
+from nodeattrs.texts.documents import SYNTAXES
 
 FILE = Path(__file__).parents[1] / "nodeattrs" / "schemas.json"
 
@@ -97,6 +98,7 @@ _DIFFERS = {
     "after?": _SIDE,
     "elements?": [{"change": "str", "value": "any", "origins": ["str"]}],
 }
+_FOLDED = {"value": "any", "set_by": ["@origin"]}
 _ORIGINS = [{"path": "str", **_WHO}]
 _LEVEL = {"key": "str", "layer": "str", "entry": "str", "file": "str|null", "line": "int|null", "reason": "str",
           "decides?": "str"}  # fmt: skip
@@ -235,6 +237,8 @@ _IMPACT = {
             "change": ("=added", "=changed", "=removed", "=broken", "=mended"),
             "before?": _VALUE,
             "after?": _VALUE,
+            "removed?": "list",
+            "added?": "list",
             "because": [_LINE],
             "tried": "bool",
             "unsteady": "bool",
@@ -529,6 +533,19 @@ OUTPUTS: dict[str, Any] = {
         },
     },
     "cloud-config-check": _CHECK,
+    "fold-explain": {"version": "int", "traces": ["@explanation"]},
+    "fold-blame": {"version": "int", "value": "any", "leaves": [{"path": "str", "set_by": ["@origin"]}]},
+    "fold-diff-last": {
+        "version": "int",
+        "layer": "str",
+        "changes": [
+            {"path": "str", "change": ("=added", "=changed", "=removed"), "before?": _FOLDED, "after?": _FOLDED}
+        ],
+    },
+    "fold-policies": {
+        "version": "int",
+        "policies": [{"name": "str", "summary": "str", "source": "str", "lines": ["str"], "at": {"*": ["str"]}}],
+    },
 }
 
 _WEB1 = "--repo . --node web1 --facts facts"
@@ -629,6 +646,13 @@ LINES = {
         "cloud-config check cloud-init/base.yaml cloud-init/careless.yaml",
         "cloud-config check cloud-init/base.yaml facts/web1.json",
     ],
+    "fold-explain": [
+        "fold fold/base.yaml fold/team.yaml fold/prod.yaml --explain log --explain http.port",
+        "fold --name shop --explain http.hosts",
+    ],
+    "fold-blame": ["fold fold/base.yaml fold/prod.yaml fold/secrets.yaml --blame", "fold --name shop --origins"],
+    "fold-diff-last": ["fold --name shop --set log=null --diff-last"],
+    "fold-policies": ["fold --policies"],
 }
 """Of each schema the command lines whose output it describes, in the order in which they are said."""
 
@@ -637,6 +661,7 @@ _RULE = (
     {"merge_by?": "str", "policy?": "str", "at?": ("=both", "=inside"), "*": "never"},
 )
 _LISTS = {**{f"{level}?": [("str", ["str"])] for level in _LEVELS}, "*": "never"}
+_SYNTAXES = tuple(f"={name}" for name in SYNTAXES)
 SETTINGS: dict[str, Any] = {
     "store?": "str",
     "environment?": "str",
@@ -646,6 +671,9 @@ SETTINGS: dict[str, Any] = {
     "allowed?": _LISTS,
     "blocked?": _LISTS,
     "merge?": {"*": _RULE},
+    "fold?": {
+        "*": {"files?": ["str"], "policy?": "str", "merge?": {"*": _RULE}, "syntax?": _SYNTAXES, "*": "never"},
+    },
     "limits?": {"steps?": "int", "values?": "int", "bytes?": "int", "depth?": "int", "seconds?": "num", "*": "never"},
     "cloud-init?": {
         "*": {**{f"{name}?": ("str", ["str"]) for name in ("files", "vendor", "confd")}, "*": "never"},
@@ -703,6 +731,7 @@ def _map(shape: Mapping[str, Any], strict: bool) -> dict[str, Any]:
 def body(name: str, strict: bool = False) -> dict[str, Any]:
     """The schema of one output, or of "settings", without the parts that it needs."""
     command = next((f"{one} {name[len(one) + 1 :]}" for one in _WITH_ACTIONS if name.startswith(f"{one}-")), name)
+    command = command.replace("fold-", "fold --", 1)
     title = "nodeattrs.toml" if name == "settings" else f"nodeattrs {command} --format json"
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title}
     return schema | schema_of(SETTINGS if name == "settings" else OUTPUTS[name], strict)

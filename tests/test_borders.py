@@ -327,4 +327,4 @@ class TestReadLayer:
         """
         Not by a number, as Python's own `open` takes it.
         """
-        answered(lambda: read_layer(3), BadArgument, "read_layer(path, name, kind, budget)")
+        answered(lambda: read_layer(3), BadArgument, "read_layer(path, name, kind, budget, syntax, tags, document)")

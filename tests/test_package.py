@@ -160,6 +160,18 @@ class TestInstalled:
         """
         assert "explain" in run(empty / "nodeattrs", "--help", cwd=tmp_path)
 
+    def test_files_are_folded_under_every_policy(self, empty: Path, tmp_path: Path):
+        """
+        No notation and no policy needs an extra.
+        """
+        texts = {"a.yaml": "k: {x: 1}", "b.json": '{"k": {"y": 2}}', "c.toml": "k.z = 3", "d.env": "E=1"}
+        for name, text in texts.items():
+            (tmp_path / name).write_text(text)
+        for policy in ("across", "inside", "helm", "compose", "json-merge-patch", "hiera-deep", "replace"):
+            printed = run(empty / "nodeattrs", "fold", ".", "--policy", policy, "--blame", cwd=tmp_path)
+            assert "c.toml:1" in printed
+            assert "d.env:1" in printed
+
     def test_an_absent_extra_is_named(self, empty: Path, tmp_path: Path):
         """
         Facts of this machine need psutil: the error says what to install.

@@ -21,11 +21,12 @@ from nodeattrs.changes.sides import Side
 from nodeattrs.core.answer import Answer
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer, fold
-from nodeattrs.core.policy import ACROSS, INSIDE
+from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, checked_name
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import BadArgument, DocumentError, NotFound
+from nodeattrs.runs.folds import named_fold
 from nodeattrs.runs.repository import Repository
 from nodeattrs.texts.documents import read
 
@@ -46,6 +47,8 @@ class Dialect(Protocol):
 
     What it has read it may keep for the next subject, so who wants to know what one answer read opens it anew.
     """
+
+    side: Side
 
     def __init__(self, side: Side, ask: Ask, what_if: WhatIf = AS_IT_IS) -> None: ...
 
@@ -137,7 +140,7 @@ class _Who(_Opened):
 
     def facts_file(self, name: str) -> Path | None:
         place = self._facts_place
-        if place is None or not place.is_dir() or not name:
+        if place is None or not place.is_dir() or not name or name.startswith("role["):
             return None if place is None or place.is_dir() else place
         files = (place / f"{checked_name(name, 'node')}{suffix}" for suffix in _DATA)
         return next((file for file in files if file.exists()), None)
@@ -164,8 +167,9 @@ class Nodes(_Who):
         return self._has("nodes", "roles", "cookbooks", "policies", "site-cookbooks")
 
     def subjects(self) -> Iterable[str]:
-        """Of nodes/, the store, the facts and the classifier."""
-        return {*self.repository.nodes(), *self.known()}
+        """Of nodes/, the store, the facts and the classifier; where there are none, a node for each role."""
+        named = {*self.repository.nodes(), *self.known()}
+        return named or {f"role[{name}]" for name in self.repository.roles()}
 
     def answer(self, name: str) -> Answered:
         """Its attributes, and the resources of its catalog."""
@@ -187,11 +191,14 @@ class Nodes(_Who):
         from nodeattrs.runs.run import run_node
 
         ask = self.ask
-        self.repository.asked = Asked(roles_only=not ask.run_code, ruby=ask.ruby, without=self.what_if.without)
+        roles_only = ask.roles_only or not ask.run_code
+        self.repository.asked = Asked(roles_only=roles_only, ruby=ask.ruby, without=self.what_if.without)
         if self.what_if.levels and self.repository.hiera is not None:
             self.repository.hiera.skip_levels = frozenset(self.what_if.levels)
         last = None if self.store is None else remembered(self.store, name, self.repository.config.sensitive)
         run_list = self.enc.get(name, {}).get("run_list")
+        if name.startswith("role["):
+            name, run_list = name[5:-1], [name]
         return run_node(
             self.repository,
             name,
@@ -422,22 +429,7 @@ class Folds(_Opened):
 
     def answer(self, name: str) -> Answered:
         """The merged tree."""
-        one = self._folds.get(name)
-        if not isinstance(one, dict) or not isinstance(one.get("files"), list):
-            raise BadArgument(f"there is no fold {name}", hint=f"[fold.{name}] with files = [...] in nodeattrs.toml")
-        policies = {"inside": INSIDE, "across": ACROSS}
-        policy = str(one.get("policy", "across"))
-        if policy not in policies:
-            raise BadArgument(f"there is no policy {policy!r}", hint=f"known are {', '.join(policies)}")
-        layers = [self._layer(self.side.root / str(file)) for file in one["files"]]
-        return {"value": _part(self._set(fold(layers, policies[policy])))}
-
-    def _layer(self, file: Path) -> Layer:
-        document = read(file, self.repository.shown(file))
-        tree = {} if document.tree is None else document.tree
-        if not isinstance(tree, dict):
-            raise document.error("a layer is a map")
-        return Layer(tree, document.locator("file", file.stem))
+        return {"value": _part(self._set(named_fold(self.repository, name)))}
 
 
 class CloudInit(_Opened):
@@ -482,6 +474,35 @@ class CloudInit(_Opened):
         return {"value": _part(self._set(merge_layers(user=merged, **given) if given else merged))}
 
 
+class AnsibleHosts(_Opened):
+    """Hosts of an inventory of Ansible, and the variables of each; templates are not filled in."""
+
+    @cached_property
+    def place(self) -> Path | None:
+        """The inventory that somebody names; None leaves it to ansible.cfg."""
+        return self.ask.named(self.side, "ansible", None)
+
+    @property
+    def is_there(self) -> bool:
+        """An inventory that somebody names, or an ansible.cfg."""
+        return self.place.exists() if self.place is not None else (self.side.root / "ansible.cfg").is_file()
+
+    @cached_property
+    def inventory(self) -> Any:
+        """The inventory. raises: NodeattrsError"""
+        from nodeattrs.adapters.ansible import Inventory
+
+        return Inventory(*filter(None, [self.place]), folder=self.side.root)
+
+    def subjects(self) -> Iterable[str]:
+        """The hosts."""
+        return list(self.inventory.hosts)
+
+    def answer(self, name: str) -> Answered:
+        """Its variables."""
+        return {"variable": _part(self._set(self.inventory.host(name)))}
+
+
 class Catalogs(_Opened):
     """Catalogs that Puppet compiled, as files."""
 
@@ -516,6 +537,7 @@ DIALECTS: Mapping[str, Callable[..., Dialect]] = {
     "cloud-init": CloudInit,
     "folds": Folds,
     "bindings": BindingKeys,
+    "ansible": AnsibleHosts,
     "catalogs": Catalogs,
 }
 """Name -> what opens a side with it, in the order in which they are reported."""

@@ -34,6 +34,7 @@ _MODULES = {
     "bindings": "bindings",
     "catalog": "catalog",
     "cloud-config": "cloud_config",
+    "fold": "fold",
     "history": "history",
     "diff": "diff",
     "matrix": "matrix",

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Claim, Locator, Origin
 from nodeattrs.core.folding import Folding
-from nodeattrs.core.origins import origins_at, places, sources
+from nodeattrs.core.origins import At, origins_at, places, sources
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import INSIDE, Policy
 from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, near, spell
@@ -78,11 +78,13 @@ class Fold:
     children: in the order in which they are laid
     policy:   what happens where two of them meet
     from_top: False: each child lies over the result so far; True: the result so far lies over each child
+    opening:  what the first child meets nothing under; None takes it as it is
     """
 
     children: tuple[Layer | Fold, ...]
     policy: Policy
     from_top: bool = False
+    opening: Policy | None = None
 
     def __post_init__(self) -> None:
         if type(self.policy) is Policy and type(self.children) is tuple and _LAID.issuperset(map(type, self.children)):
@@ -151,6 +153,27 @@ class Folded:
         order = {number: index for index, number in enumerate(sources(walk.origins))}
         standing = sorted(walk.standing, key=lambda setting: order.get(setting.source, -1))
         return tuple(dict.fromkeys(self._claim(setting).origin for setting in standing))
+
+    def leaves(self) -> Iterator[tuple[Path, Any, tuple[Origin, ...]]]:
+        """Each leaf of the tree with its path and everyone who set it, the whole tree at once.
+
+        cost: that of the fold, and one look a leaf
+        """
+        part = self._folding.located()
+        if part.value is not ABSENT:
+            yield from self._leaves(part.value, part.origins, ())
+
+    def _leaves(self, value: Any, origins: Any, path: Path) -> Iterator[tuple[Path, Any, tuple[Origin, ...]]]:
+        if value and isinstance(value, (dict, list)):
+            for step, entry in value.items() if isinstance(value, dict) else enumerate(value):
+                yield from self._leaves(entry, origins_at(origins, step), (*path, step))
+            return
+        layers = self._layers
+        if type(origins) is At:
+            yield path, value, (layers[origins.source - 1].origin.at(origins.path),)
+        else:
+            found = [layers[at.source - 1].origin.at(at.path) for _, at in places(origins, path)]
+            yield path, value, tuple(dict.fromkeys(found))
 
     def trace(self, path: str | Path) -> Trace:
         """Everyone who set *path*, the winner first, with the rule that overrode each other one.
@@ -275,7 +298,7 @@ def _under(plan: Fold, rules: Sequence[PathRule]) -> Fold:
         else replace(child, policy=None if child.policy is None else ruled(child.policy, rules))
         for child in plan.children
     )  # fmt: skip
-    return Fold(children, ruled(plan.policy, rules), plan.from_top)
+    return replace(plan, children=children, policy=ruled(plan.policy, rules))
 
 
 def refuse_unknown(layers: Iterable[Layer]) -> None:
@@ -303,7 +326,7 @@ def _exact(value: Any, path: Path) -> Any:
 
 
 def _folded(plan: Fold, numbers: Iterator[int], layers: list[Layer]) -> Folding:
-    folding = Folding(from_top=plan.from_top)
+    folding = Folding(from_top=plan.from_top, opening=plan.opening)
     for child in plan.children:
         policy = plan.policy
         part: Part | Folding

@@ -166,7 +166,7 @@ class Policy:
                 if upper != ABSENT_KIND:
                     self._check(lower, upper)
         self.cells: dict[tuple[type, type], Verdict] = {}
-        self.by_key: Mapping[Any, Policy] | None = None
+        self.by_key: dict[Any, Policy] | None = None
         types: list[type] = [*_PLAIN, *self.kinds]
         self.always: frozenset[type] = frozenset(
             kind for kind in types if kind is not Absent and self._always_taken(every, kind)

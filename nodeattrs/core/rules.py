@@ -9,14 +9,14 @@ It knows no file: who reads the rules says where each of them stands.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from nodeattrs.core.folding import concat, meet
 from nodeattrs.core.part import Part, by_field, unite
-from nodeattrs.core.policy import ABSENT_KIND, ANY, ANY_KEY, KEEP, LIST, PRESENT, TAKE, Line, Policy
+from nodeattrs.core.policy import ABSENT_KIND, ANY, ANY_KEY, KEEP, LIST, PRESENT, TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import Path, as_path, near, spell
 from nodeattrs.errors import BadArgument, wrong_argument
 
@@ -106,37 +106,49 @@ def _wrong(key: Any, what: str, hint: str) -> BadArgument:
     return BadArgument(f"the rule for {_shown(key)} {what}", hint=hint)
 
 
+Table = Callable[[Policy], Policy]
+"""Makes the policy of a path of the one that holds there otherwise."""
+
+
 def ruled(policy: Policy, rules: Iterable[PathRule]) -> Policy:
     """The policy under rules; itself where none of them says anything about it.
 
     What holds inside a group only is left out where lists do not unite.
     """
     inside = policy.verdict(list, list) is unite
-    return _ruled(policy, [rule for rule in rules if inside or not rule.inside_only])
+    return at_paths(policy, [(rule.path, partial(_table, rule)) for rule in rules if inside or not rule.inside_only])
 
 
-def _ruled(policy: Policy, rules: list[PathRule]) -> Policy:
-    here = [rule for rule in rules if not rule.path]
-    below = _below(policy, [rule for rule in rules if rule.path])
-    return _table(below, here[-1]) if here else below
+def at_paths(policy: Policy, tables: Sequence[tuple[Path, Table]]) -> Policy:
+    """The policy with others at some paths, "*" for any key; of several at one path the last one counts."""
+    here = [table for path, table in tables if not path]
+    below = _below(policy, [(path, table) for path, table in tables if path])
+    return here[-1](below) if here else below
 
 
-def _below(policy: Policy, rules: list[PathRule]) -> Policy:
-    """The same table, whose entries are decided by others where a rule leads through them."""
-    if not rules:
+def _below(policy: Policy, tables: Sequence[tuple[Path, Table]]) -> Policy:
+    """The same table, whose entries are decided by others where a path leads through them."""
+    if not tables:
         return policy
-    under = Policy(policy.name, *policy.lines, kinds=policy.kinds)
-    any_key = [replace(rule, path=rule.path[1:]) for rule in rules if rule.path[0] == "*"]
-    keys = dict.fromkeys(rule.path[0] for rule in rules if rule.path[0] != "*")
-    by_key: dict[Any, Policy] = {ANY_KEY: _ruled(policy, any_key)}
+    lines = [replace(line, rule=_led_on(line.rule, tables)) for line in policy.lines]
+    under = Policy(policy.name, *lines, kinds=policy.kinds)
+    named = policy.by_key or {}
+    keys = dict.fromkeys((*named, *(path[0] for path, _ in tables if path[0] != "*"), ANY_KEY))
+    under.by_key = {}
     for key in keys:  # what names the key goes before what means any
-        named = [replace(rule, path=rule.path[1:]) for rule in rules if rule.path[0] == key]
-        by_key[key] = _ruled(policy, [*any_key, *named])
-    under.by_key = by_key
+        found = [(path[1:], table) for name in ("*", key) for path, table in tables if path[0] == name]
+        under.by_key[key] = at_paths(named.get(key, named.get(ANY_KEY, policy)), found)
     return under
 
 
-def _table(policy: Policy, rule: PathRule) -> Policy:
+def _led_on(rule: Any, tables: Sequence[tuple[Path, Table]]) -> Any:
+    """The rule of a line, so that paths lead through other tables, too."""
+    if isinstance(rule, Meet):
+        return Meet(lambda: _below(rule.policy if isinstance(rule.policy, Policy) else rule.policy(), tables))
+    return _below(rule, tables) if isinstance(rule, Policy) else rule
+
+
+def _table(rule: PathRule, policy: Policy) -> Policy:
     lines = _LINES.get(rule.policy)
     if lines is None:
         lines = (Line(LIST, LIST, _by(rule.field, policy), f"maps with an equal {rule.field} meet"),)

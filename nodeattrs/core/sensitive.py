@@ -54,3 +54,19 @@ class Sensitive:
 
     def __reduce__(self) -> NoReturn:
         raise BadValue("a Sensitive value cannot be pickled: it would be stored in clear", hint="unwrap() it yourself")
+
+
+class Encrypted(Sensitive):
+    """A text of a file that nobody decrypted: a secret, which `unwrap()` gives as the file has it.
+
+    reason: why it is not decrypted
+    """
+
+    __slots__ = ("reason",)
+
+    def __init__(self, value: Any, reason: str) -> None:
+        super().__init__(value)
+        self.reason = reason
+
+    def __repr__(self) -> str:
+        return "Sensitive(encrypted)"

@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.trace import Earlier, Element, Row, Trace, columns_of, rows
 from nodeattrs.core.tree import Path, near, spell
-from nodeattrs.node.node import Node
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.values import claimed, on_one_line
 
 if TYPE_CHECKING:
+    from nodeattrs.node.node import Node
     from nodeattrs.runs.absent import Elsewhere
     from nodeattrs.runs.blame import Change
     from nodeattrs.runs.lookups import Reading

@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import NoSuchAttribute
-from nodeattrs.node.node import Node
-from nodeattrs.node.slot_tree import SlotTree
 from nodeattrs.reports import undecided
 from nodeattrs.reports.explain import way_to
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.undecided import Undecided
 from nodeattrs.reports.values import computed, data_of, is_leaf, scalar_text
+
+if TYPE_CHECKING:
+    from nodeattrs.node.node import Node
+    from nodeattrs.node.slot_tree import SlotTree
 
 OriginOf = Callable[[Path], Origin | None]
 
@@ -170,8 +172,7 @@ def tree_lines(value: Any, screen: Screen, origins: OriginOf | None = None, path
     name: "no"
     1: {}
     """
-    written: list[tuple[str, Path | None]] = []
-    _write(value, path, "", 0, written)
+    written = written_lines(value, path)
     texts = [text for text, leaf in written if leaf is not None and len(text) <= _FARTHEST]
     column = max(map(len, texts), default=0)
     for text, leaf in written:
@@ -180,6 +181,13 @@ def tree_lines(value: Any, screen: Screen, origins: OriginOf | None = None, path
             yield text
         else:
             yield f"{text.ljust(column)}  {screen.paint(f'# {printable(str(origin))}', 'faint')}"
+
+
+def written_lines(value: Any, path: Path = ()) -> list[tuple[str, Path | None]]:
+    """The lines of a tree that YAML reads back, each with the path of the leaf on it; None where there is none."""
+    written: list[tuple[str, Path | None]] = []
+    _write(value, path, "", 0, written)
+    return written
 
 
 def _write(value: Any, path: Path, head: str, indent: int, out: list[tuple[str, Path | None]]) -> None:

@@ -13,14 +13,13 @@ from nodeattrs.core.claim import Words
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import DeferredCycle
-from nodeattrs.node.documents import json_ready
 from nodeattrs.node.values import Deferred
 from nodeattrs.reports.screen import printable
 
 
 def computed(value: Any, path: Path = ()) -> Any:
     """*value*, or what it comes to where it is deferred. raises: DeferredCycle"""
-    return json_ready(value, path) if type(value) is Deferred else value
+    return data_of(value, path) if type(value) is Deferred else value
 
 
 def data_of(value: Any, path: Path = ()) -> Any:
@@ -28,6 +27,8 @@ def data_of(value: Any, path: Path = ()) -> Any:
 
     raises: DeferredCycle
     """
+    from nodeattrs.node.documents import json_ready
+
     return json_ready(value, path)
 
 

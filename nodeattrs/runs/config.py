@@ -26,6 +26,10 @@
     "users.*.keys" = "append"
     "sites" = {merge_by = "name"}
 
+    [fold.site]
+    files = ["values.yaml", "env/*.yaml"]
+    policy = "helm"
+
     [limits]
     values = 2000000
 
@@ -54,10 +58,10 @@ from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, near, parse
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.runs.checks.rule_settings import CheckRule, read_check_rules
-from nodeattrs.runs.defaults import FILE, SETTINGS
+from nodeattrs.runs.defaults import DEFAULT_POLICY, FILE, SETTINGS
 from nodeattrs.runs.fields import Fields
 from nodeattrs.runs.node_files import LEVELS
-from nodeattrs.texts.documents import Document
+from nodeattrs.texts.documents import SYNTAXES, Document
 
 Entry = str | list[str]
 """One line of an allow or block list: a text with slashes, or the keys one by one."""
@@ -103,6 +107,22 @@ class ChefConfig:
     ruby_seconds: float = 60.0
 
 
+@dataclass(frozen=True, slots=True)
+class PlainFold:
+    """A fold of files as it is written down: the table [fold.NAME].
+
+    files:  paths, folders and patterns, the weakest first
+    policy: its name
+    rules:  for paths
+    syntax: of all its files; "" leaves it to their names
+    """
+
+    files: tuple[str, ...]
+    policy: str = DEFAULT_POLICY
+    rules: tuple[PathRule, ...] = ()
+    syntax: str = ""
+
+
 @dataclass(frozen=True)
 class Config:
     """The settings of a repository.
@@ -122,6 +142,7 @@ class Config:
     check_rules: who may set what
     schema:      the JSON Schema of the nodes' attributes, or None
     chef:        of repositories that were made for Chef
+    folds:       name -> a fold of plain files
     cloud_init:  name -> the files of a set of user-data, by what they are: "files", "vendor", "confd"
     """
 
@@ -141,6 +162,7 @@ class Config:
     check_rules: tuple[CheckRule, ...] = ()
     schema: str | None = None
     chef: ChefConfig = ChefConfig()
+    folds: Mapping[str, PlainFold] = field(default_factory=dict)
     cloud_init: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
 
 
@@ -167,7 +189,7 @@ def read_config(fields: Fields) -> Config:
         fields.text("environment") or None,
         fields.text("hiera") or None,
         fields.text("bindings") or None,
-        tuple(_merge_rules(fields)),
+        tuple(_merge_rules(fields, "merge")),
         _limits(fields),
         tuple(_codes(fields, "select")),
         tuple(_codes(fields, "ignore")),
@@ -177,9 +199,21 @@ def read_config(fields: Fields) -> Config:
         fields.text("schema", "attributes") or None,
         _chef(fields),
         cloud_init={str(name): _set_of(fields, name) for name in fields.map("cloud-init")},
+        folds={str(name): read_fold(fields, "fold", name) for name in fields.map("fold")},
     )
     fields.finish()
     return config
+
+
+def read_fold(fields: Fields, *under: Any) -> PlainFold:
+    """The fold that a map of the settings describes. Whatever is wrong is noted with the fields."""
+    fields.only(("files", "policy", "merge", "syntax"), *under, above=_KNOWN if under else ())
+    files = tuple(fields.text(*under, "files", index) for index in range(len(fields.items(*under, "files"))))
+    syntax = fields.text(*under, "syntax")
+    if syntax and syntax not in SYNTAXES:
+        fields.wrong((*under, "syntax"), f"there is no syntax {syntax!r}", f"it is one of {', '.join(SYNTAXES)}")
+    policy = fields.text(*under, "policy") or DEFAULT_POLICY
+    return PlainFold(files, policy, tuple(_merge_rules(fields, *under, "merge")), syntax)
 
 
 def _set_of(fields: Fields, name: Any) -> dict[str, tuple[str, ...]]:
@@ -215,10 +249,10 @@ def _codes(fields: Fields, name: str) -> Iterator[str]:
             yield word
 
 
-def _merge_rules(fields: Fields) -> Iterator[PathRule]:
-    for key, given in fields.map("merge").items():
-        place = fields.locator.at(("merge", key)).place or FILE
-        if fields.parsed(("merge", key), given, partial(_rule, key)):
+def _merge_rules(fields: Fields, *under: Any) -> Iterator[PathRule]:
+    for key, given in fields.map(*under).items():
+        place = fields.locator.at((*under, key)).place or FILE
+        if fields.parsed((*under, key), given, partial(_rule, key)):
             yield from read_rules({key: given}, lambda _, place=place: place)  # type: ignore[misc]
 
 

@@ -10,6 +10,8 @@ from nodeattrs.node.slot_names import DEFAULT_ENVIRONMENT
 from nodeattrs.texts.nearest import SETTINGS_FILE
 
 FILE = SETTINGS_FILE
+DEFAULT_POLICY = "across"
+"""Of plain folds."""
 
 SETTINGS: Mapping[str, Any] = {
     "repo": ".",
@@ -21,6 +23,7 @@ SETTINGS: Mapping[str, Any] = {
     "allowed": {},
     "blocked": {},
     "merge": {},
+    "fold": {},
     "limits": {},
     "check": {},
     "schema": {},

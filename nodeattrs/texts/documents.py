@@ -23,7 +23,7 @@ import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from nodeattrs.core.budget import Budget, Limits
 from nodeattrs.core.claim import Locator, Origin
@@ -34,9 +34,14 @@ from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text
 MAX_BYTES = Limits().bytes
 """The size of the largest document that is read where nobody says otherwise."""
 
-Syntax = Literal["json", "yaml", "toml"]
+Syntax = Literal["json", "yaml", "toml", "env", "ini", "properties"]
+SYNTAXES: tuple[Syntax, ...] = get_args(Syntax)
 
 _SYNTAX_OF: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml", ".toml": "toml"}
+_LAYER_SYNTAX_OF: dict[str, Syntax] = {**_SYNTAX_OF, ".env": "env", ".ini": "ini", ".properties": "properties"}
+
+if TYPE_CHECKING:
+    from nodeattrs.texts.yaml_text import Tags
 
 _Error = TypeVar("_Error", bound=DocumentError)
 
@@ -178,12 +183,43 @@ def parse(text: str, file: str, syntax: Syntax, budget: Budget | None = None) ->
     return _parsed(text, file, syntax, budget)
 
 
+def syntax_of(path: str | os.PathLike[str]) -> Syntax | None:
+    """The syntax of a layer's file by its name: a suffix, `.env` or `.env.local`; None where the name says nothing.
+
+    >>> syntax_of("conf.d/site.ini"), syntax_of(".env.production"), syntax_of("group_vars/all")
+    ('ini', 'env', None)
+    """
+    name = os.path.basename(os.fspath(path)).lower()
+    if name == ".env" or name.startswith(".env."):
+        return "env"
+    return _LAYER_SYNTAX_OF.get(os.path.splitext(name)[1])
+
+
+def parse_all(text: str, file: str, syntax: Syntax, budget: Budget, tags: Tags) -> list[Document]:
+    """Read each document of a text that is to be a layer: YAML may hold several, and tags of somebody's own.
+
+    tags:   see `yaml_text.read_all`
+    raises: DocumentError; TooMuch
+    """
+    source = _source(text, file)
+    if syntax != "yaml":
+        return [Document(source, _reading(source, syntax, budget))]
+    from nodeattrs.texts import yaml_text
+
+    return [Document(source, reading) for reading in yaml_text.read_all(source, budget, tags)]
+
+
 def _parsed(text: str, file: str, syntax: Syntax, budget: Budget) -> Document:
+    source = _source(text, file)
+    return Document(source, _reading(source, syntax, budget))
+
+
+def _source(text: str, file: str) -> Text:
     source = Text(file, text.removeprefix("\ufeff"))
     half = None if text.isascii() else HALF_PAIR.search(source.text)
     if half:
         raise source.error("half of a surrogate pair, which no file can hold", half.start())
-    return Document(source, _reading(source, syntax, budget))
+    return source
 
 
 def _reading(source: Text, syntax: Syntax, budget: Budget) -> Reading:
@@ -201,4 +237,8 @@ def _reading(source: Text, syntax: Syntax, budget: Budget) -> Reading:
             from nodeattrs.texts import toml_text
 
             return toml_text.read(source, budget)
-    raise BadArgument(f"no such syntax: {syntax!r}", hint="write json, yaml or toml")
+        case "env" | "ini" | "properties":
+            from nodeattrs.texts import flat_text
+
+            return flat_text.READERS[syntax](source, budget)
+    raise BadArgument(f"no such syntax: {syntax!r}", hint=f"write {', '.join(SYNTAXES[:-1])} or {SYNTAXES[-1]}")

@@ -104,6 +104,7 @@ class Builder:
     """
 
     only_first = False  # of several documents the first is read, and the others are not looked at
+    takes_all = False  # of several documents each is read, and kept in `documents`
     merges_in_place = False  # merged keys count more than those before `<<`, not less than all others
     anchors_once = False  # an anchor that is set again is refused
     half_pairs = False  # half of a surrogate pair may be escaped
@@ -113,6 +114,7 @@ class Builder:
         self.text = text
         self.tree: Any = None
         self.mark = Mark(0)
+        self.documents: list[tuple[Any, Mark]] = []
         self.warnings: list[DocumentError] = []
         self.open: list[Frame] = []
         self._marks = marks
@@ -207,11 +209,19 @@ class Builder:
                 left = self._left
             elif kind is DocumentStartEvent:
                 documents += 1
-                if documents > 1:
+                if documents > 1 and not self.takes_all:
                     raise self.error("a second document begins here", event, hint="one file holds one document")
-            elif kind is DocumentEndEvent and self.only_first:
-                break
+            elif kind is DocumentEndEvent:
+                if self.only_first:
+                    break
+                self._end_document()
         self._left = left
+
+    def _end_document(self) -> None:
+        if self.takes_all:
+            self.documents.append((self.tree, self.mark))
+            self.tree, self.mark = None, Mark(0)
+            self._named.clear()
 
     def _passed(self, limit: str, event: Any) -> TooMuch:
         self._budget.where = lambda: self.text.place(_offset(event))

@@ -8,6 +8,7 @@ Aliases and merge keys (`<<`) give separate copies.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from yaml.events import ScalarEvent
@@ -17,6 +18,7 @@ from nodeattrs.core.tree import Path, copied
 from nodeattrs.errors import DocumentError
 from nodeattrs.texts.numbers import NoNumber
 from nodeattrs.texts.places import Reading, Text
+from nodeattrs.texts.tags import Tagged
 from nodeattrs.texts.yaml_events import MERGE, YAML, Builder, Frame, tag_of
 
 _TEXTS = {YAML + name for name in ("str", "timestamp", "value", "merge")}
@@ -43,6 +45,27 @@ def read(text: Text, budget: Budget | None = None) -> Reading:
     return Reading(builder.run(), lambda: builder.mark, tuple(builder.warnings))
 
 
+Tags = Mapping[str, Callable[[Any], Any]]
+"""Tag, as it is written -> what makes a value of what stands under it."""
+
+
+def read_all(text: Text, budget: Budget, tags: Tags) -> list[Reading]:
+    """What each document of *text* says, the tags of somebody's own included; one at least.
+
+    tags:   what makes a value of what stands under a tag; under any other it is a `Tagged`
+    raises: DocumentError; TooMuch
+    """
+    builder = _Layered(text, budget=budget)
+    builder.tags = tags
+    builder.run()
+    warnings = tuple(builder.warnings)
+    documents = builder.documents or [(None, builder.mark)]
+    return [
+        Reading(tree, lambda mark=mark: mark, () if number else warnings)  # type: ignore[misc]
+        for number, (tree, mark) in enumerate(documents)
+    ]
+
+
 class _Plain(Builder):
     def error(self, message: str, event: Any, **more: Any) -> DocumentError:
         return super().error(message, event, path=self._path(), **more)
@@ -57,7 +80,7 @@ class _Plain(Builder):
         if tag in _TEXTS:
             return event.value
         if tag not in _VALUES:
-            raise self._unknown_tag(event)
+            return self.tagged(event, event.value)
         value = self.constructed(tag, event)
         if type(value) is float and not math.isfinite(value):
             raise self.error(NoNumber(event.value).message, event, hint="write null, or quote it")
@@ -65,8 +88,12 @@ class _Plain(Builder):
 
     def made(self, frame: Frame) -> Any:
         if frame.event.tag not in (None, "!", YAML + ("map" if frame.is_map else "seq")):
-            raise self._unknown_tag(frame.event)
+            return self.tagged(frame.event, frame.data)
         return frame.data
+
+    def tagged(self, event: Any, value: Any) -> Any:
+        """What stands under a tag that is none of YAML's plain ones."""
+        raise self._unknown_tag(event)
 
     def aliased(self, value: Any, event: Any) -> Any:
         return copied(value)
@@ -95,3 +122,22 @@ class _Plain(Builder):
         if name.startswith("python/"):
             return self.error(f"!!{name} asks for a Python object", event, hint="a data file holds plain data only")
         return self.error(f"!!{name} cannot be kept here", event, hint=_TAG_HINTS.get(name))
+
+
+class _Layered(_Plain):
+    takes_all = True
+    tags: Tags
+
+    def tagged(self, event: Any, value: Any) -> Any:
+        tag = str(event.tag)
+        if tag.startswith(YAML) and tag not in self.tags:
+            return super().tagged(event, value)
+        make = self.tags.get(tag)
+        try:
+            return Tagged(tag, value) if make is None else make(value)
+        except (ValueError, TypeError, LookupError) as error:
+            at, path = event.start_mark.index, self._path()
+            raise self.text.error(f"{tag} cannot be read: {error}", at, path=path, kind="tag-refused") from error
+
+    def aliased(self, value: Any, event: Any) -> Any:
+        return copied(value, convert=lambda one, _: one)

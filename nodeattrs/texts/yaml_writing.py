@@ -8,6 +8,7 @@ import yaml
 
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import BadValue
+from nodeattrs.texts.tags import Tagged
 
 
 class _Spread(yaml.SafeDumper):
@@ -31,8 +32,15 @@ def _text(dumper: Any, value: str) -> Any:
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
 
 
+def _tagged(dumper: Any, value: Tagged) -> Any:
+    node = dumper.represent_data(value.value)
+    node.tag = value.tag
+    return node
+
+
 for _dumper in (_Blocks, _QuickBlocks):
     _dumper.add_representer(str, _text)
+    _dumper.add_representer(Tagged, _tagged)
 
 
 _PER_VALUE = 25

@@ -12,8 +12,8 @@ from nodeattrs.adapters.hiera.errors import BadData, BadLookup, CannotDig, Canno
 from nodeattrs.adapters.hiera.hierarchies import has_environments
 from nodeattrs.adapters.hiera.scope import REQUIRED, Hiera, Scope
 from nodeattrs.adapters.hiera.strategies import merge
-from nodeattrs.adapters.hiera.values import Encrypted, encrypted_in
-from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.adapters.hiera.values import encrypted_in
+from nodeattrs.core.sensitive import Encrypted, Sensitive
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.lazily import imported

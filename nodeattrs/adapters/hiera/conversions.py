@@ -12,9 +12,9 @@ from typing import Any
 
 from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.adapters.hiera.types import Type, parse_type
-from nodeattrs.adapters.hiera.values import Encrypted, inspected
+from nodeattrs.adapters.hiera.values import inspected
 from nodeattrs.core.budget import too_long
-from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.core.sensitive import Encrypted, Sensitive
 
 _WHOLE = r"0[xX][0-9A-Fa-f]+|0[bB][01]+|"
 _INTEGER = re.compile(rf"(?:([+-])[ \t]*|\s*)({_WHOLE}\d+)", re.ASCII)

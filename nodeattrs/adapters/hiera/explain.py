@@ -17,12 +17,13 @@ from nodeattrs.adapters.hiera.deep import KNOCKED_OUT
 from nodeattrs.adapters.hiera.errors import HieraError
 from nodeattrs.adapters.hiera.keys import NAME, split_key
 from nodeattrs.adapters.hiera.recorder import Recorder, Searched
-from nodeattrs.adapters.hiera.values import LEAVES, Encrypted, encrypted_in
+from nodeattrs.adapters.hiera.values import LEAVES, encrypted_in
 from nodeattrs.adapters.hiera.variables import unset
 from nodeattrs.core.claim import Cause, Claim, Origin
 from nodeattrs.core.folding import NOTHING, Folding, noting
 from nodeattrs.core.origins import wholes
 from nodeattrs.core.part import Part
+from nodeattrs.core.sensitive import Encrypted
 from nodeattrs.core.trace import Trace, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, spell

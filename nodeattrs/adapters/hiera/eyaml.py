@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from nodeattrs.adapters.hiera.errors import BadLookup
-from nodeattrs.adapters.hiera.values import Encrypted
+from nodeattrs.core.sensitive import Encrypted
 from nodeattrs.errors import missing_extra
 
 Decrypt = Callable[[str], str]

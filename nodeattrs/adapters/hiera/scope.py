@@ -15,7 +15,8 @@ from nodeattrs.adapters.hiera.errors import BadData, BadLookup, CannotMerge, Hie
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
 from nodeattrs.adapters.hiera.keys import split_key
 from nodeattrs.adapters.hiera.recorder import Recorder
-from nodeattrs.adapters.hiera.values import LEAVES, Encrypted
+from nodeattrs.adapters.hiera.values import LEAVES
+from nodeattrs.core.sensitive import Encrypted
 from nodeattrs.core.tree import ABSENT, copied, near
 from nodeattrs.errors import NodeattrsError, TooDeep
 

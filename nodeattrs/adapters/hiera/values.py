@@ -9,25 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.core.sensitive import Encrypted
 from nodeattrs.core.tree import SCALARS, Path
-
-
-class Encrypted(Sensitive):
-    """A text of a data file that nobody decrypted: a secret, which `unwrap()` gives as the file has it.
-
-    reason: why it is not decrypted
-    """
-
-    __slots__ = ("reason",)
-
-    def __init__(self, value: str, reason: str) -> None:
-        super().__init__(value)
-        self.reason = reason
-
-    def __repr__(self) -> str:
-        return "Sensitive(encrypted)"
-
 
 LEAVES = SCALARS | {Encrypted}
 """What a value of data has at its ends."""

@@ -80,11 +80,12 @@ _OF_METAVAR = {
         "",
     ),
     "1..15": ("1", "15", "16", "x"),
+    "POLICY": ("helm", "compose", "inside", "hiera-deep", "x", "p.toml", "gone.toml", ""),
     "BASE..HEAD": ("repo", "repo", "HEAD", "HEAD~1..HEAD", "x...y", "tree", "..", "", "-x"),
     "FOLDER": ("tree", "repo", "site", "gone", "a.yaml", ""),
     "REVISION": ("HEAD", "", "-x", "é"),
     "WHAT": ("roles/web.json", "roles/web.json:1", "role[web]", "recipe[app]", "c", "gone", "a:0", ""),
-    "PATH=VALUE": ("a.b=1", "a=[1]", "=1", "a", "a..b=1", "k=x"),
+    "PATH=VALUE": ("a.b=1", "a=[1]", "=1", "a", "a..b=1", "k=x", "a.0=1", "a=NaN"),
 }
 _OF_METAVAR |= {
     "OTHER": _OF_METAVAR["NODE"], "A": _OF_METAVAR["RESOURCE"], "B": _OF_METAVAR["RESOURCE"],
@@ -167,6 +168,7 @@ _FILES = {
     "catalog.json": '{"resources": [{"type": "File", "title": "/a"},'
     '{"type": "Service", "title": "x", "require": ["File[/a]"]}]}',
     "broken.json": '{"a": [1,',
+    "p.toml": 'policy = "helm"\n[merge]\na = "append"\n',
     "odd.mime": 'Content-Type: multipart/mixed; boundary="b"\n\n--b\nContent-Type: text/cloud-config\n\na: 1\n--b--\n',
     "tree/hiera.yaml": "version: 5\nhierarchy:\n- name: c\n  path: c.yaml\n",
     "tree/data/c.yaml": "k: {a: 1, b: \"%{lookup('x')}\"}\nx: y\n",

@@ -1,0 +1,135 @@
+"""Policies by name, for files of any kind: what happens where they are laid over each other.
+
+Each is data: a table, how the first file begins, and whether the others are laid among
+themselves before. It knows no files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nodeattrs.core.fold import Fold, Layer
+from nodeattrs.core.folding import meet
+from nodeattrs.core.part import Part, made
+from nodeattrs.core.policy import (
+    ABSENT_KIND,
+    ACROSS,
+    ANY,
+    DROP,
+    INSIDE,
+    KEEP,
+    MAP,
+    MEET,
+    NULL,
+    PRESENT,
+    TAKE,
+    Line,
+    Meet,
+    Policy,
+)
+from nodeattrs.core.rules import PathRule, Table, at_paths, ruled
+from nodeattrs.core.tree import Path
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPolicy:
+    """How files are folded, under a name.
+
+    summary:  in words
+    source:   whose rules these are, and where they say so
+    policy:   what happens where two files meet
+    paths:    other tables at some paths, "*" for any key
+    opening:  what the first file meets nothing under; None takes it as it is
+    among:    what the files after the first meet each other under, before they are laid over it; None for one
+              after the other
+    from_top: whether the strongest file is laid first, with the others below
+    """
+
+    name: str
+    summary: str
+    source: str
+    policy: Policy
+    paths: Sequence[tuple[Path, Table]] = ()
+    opening: Policy | None = None
+    among: Policy | None = None
+    from_top: bool = False
+
+    def plan(self, layers: Iterable[Layer | Fold], rules: Sequence[PathRule] = ()) -> Fold:
+        """The fold of some layers, the weakest first. rules: for paths, instead of what the policy says"""
+        children = tuple(layers)
+        if self.among is not None and len(children) > 2:
+            children = (children[0], Fold(children[1:], ruled(self.among, rules)))
+        table = ruled(at_paths(self.policy, self.paths), rules)
+        return Fold(children[::-1] if self.from_top else children, table, self.from_top, self.opening)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The policy as data: its lines, and those of other tables by path."""
+        tables = {".".join(path): table(self.policy) for path, table in self.paths}
+        return {
+            "name": self.name,
+            "summary": self.summary,
+            "source": self.source,
+            "lines": _lines(self.policy),
+            "at": {path: _lines(table) for path, table in tables.items()},
+        }
+
+
+def _lines(policy: Policy) -> list[str]:
+    return [" ".join(str(line).split()) for line in policy.lines]
+
+
+def _without_nulls(lower: Part, upper: Part) -> Part:
+    return meet(_PATCH_BELOW, made({}, upper), upper)
+
+
+_without_nulls.hides = True  # type: ignore[attr-defined]
+_MAPS = Line(MAP, MAP, MEET, "two maps meet key by key")
+_BARE = Line(ANY, MAP, _without_nulls, "a map replaces what is none, without its nulls")
+_PATCH_BELOW = Policy(
+    "json-merge-patch",
+    _MAPS,
+    Line(ABSENT_KIND, NULL, KEEP, "null sets nothing"),
+    Line(PRESENT, NULL, DROP, "null removes the key"),
+    _BARE,
+    Line(ANY, PRESENT, TAKE, "the later value replaces the earlier one"),
+)
+_PATCH = Policy(
+    "json-merge-patch",
+    Line(MAP, MAP, Meet(_PATCH_BELOW), "two maps meet key by key"),
+    _BARE,
+    Line(ANY, PRESENT, TAKE, "the later document replaces the earlier one"),
+)
+_HELM = Policy(
+    "helm",
+    _MAPS,
+    Line((ABSENT_KIND, NULL), NULL, TAKE, "null, where there is no default"),
+    Line(PRESENT, NULL, DROP, "null removes the default"),
+    Line(ANY, PRESENT, TAKE, "the later value replaces the earlier one, lists too"),
+)
+_ACROSS, _INSIDE = Policy("across", *ACROSS.lines), Policy("inside", *INSIDE.lines)
+_VALUES = Policy("helm, among values files", *ACROSS.lines)
+_WHOLE = Policy("replace, below the top", Line(ANY, PRESENT, TAKE, "the later file has the key"))
+_REPLACE = Policy(
+    "replace",
+    Line(MAP, MAP, Meet(_WHOLE), "the keys of both"),
+    Line(ANY, PRESENT, TAKE, "the later file replaces the earlier one"),
+)
+
+POLICIES = (
+    NamedPolicy("across", "maps merge, anything else is replaced, lists too", "Chef, between levels", _ACROSS),
+    NamedPolicy("inside", "maps merge, lists unite, anything else is replaced", "Chef, inside a level", _INSIDE),
+    NamedPolicy(
+        "helm",
+        "as across; null removes what the first file, the chart's values.yaml, has",
+        "Helm, Chart Template Guide, Values Files, Deleting a default key",
+        _HELM,
+        among=_VALUES,
+    ),
+    NamedPolicy(
+        "json-merge-patch", "maps merge, null removes, anything else is replaced", "RFC 7396, section 2", _PATCH
+    ),
+    NamedPolicy("replace", "a key of a later file replaces all that an earlier one has there", "dict.update", _REPLACE),
+)
+"""Those that need no module of their own."""

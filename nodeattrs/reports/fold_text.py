@@ -1,0 +1,62 @@
+"""A merged tree in a notation of files. Secrets are withheld; whoever writes only this loads no report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nodeattrs.core.sensitive import Encrypted, Sensitive
+from nodeattrs.node.values import MARKER
+from nodeattrs.texts.tags import Tagged
+
+
+def data(value: Any) -> Any:
+    """A merged tree as JSON can hold it: secrets are their marker, and `!Ref x` is {"$tag": "!Ref", "value": "x"}."""
+    if isinstance(value, dict):
+        return {str(key): data(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [data(entry) for entry in value]
+    return {"$tag": value.tag, "value": data(value.value)} if type(value) is Tagged else _shown(value)
+
+
+def _shown(value: Any) -> Any:
+    return dict(MARKER) if isinstance(value, Sensitive) else value
+
+
+def text_of(tree: Any, form: str) -> str:
+    """A merged tree in a notation of files: yaml, json, toml or env. raises: BadValue, where that has no such value"""
+    if form == "json":
+        import json
+
+        return json.dumps(data(tree), indent=2, ensure_ascii=False) + "\n"
+    if form in ("toml", "env"):
+        from nodeattrs.texts import plain_writing
+
+        return plain_writing.as_toml(data(tree)) if form == "toml" else plain_writing.as_env(_open(tree))
+    from nodeattrs.texts.yaml_writing import written
+
+    return written(_masked(tree), blocks=True)
+
+
+def _masked(value: Any) -> Any:
+    """A tree for YAML: secrets are their marker, tags stay."""
+    if isinstance(value, dict):
+        return {key: _masked(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_masked(entry) for entry in value]
+    return _shown(value)
+
+
+def _open(value: Any) -> Any:
+    """A tree without its secrets: whoever reads .env would take a marker for one."""
+    if isinstance(value, dict):
+        return {key: _open(entry) for key, entry in value.items() if not isinstance(entry, Sensitive)}
+    if isinstance(value, list):
+        return [_open(entry) for entry in value if not isinstance(entry, Sensitive)]
+    return data(value)
+
+
+def holds_encrypted(value: Any) -> bool:
+    """Whether anything in a tree is encrypted. cost: one look at each value"""
+    if isinstance(value, (dict, list)):
+        return any(map(holds_encrypted, value.values() if isinstance(value, dict) else value))
+    return type(value) is Encrypted

@@ -1,0 +1,41 @@
+"""A value under a tag of somebody's own in YAML: `!vault`, `!Ref`, `!override`.
+
+It is kept as it is written and equal to its like. Nobody here knows what a tag means: a
+policy may, or whoever reads a layer and hands in `tags=`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from nodeattrs.core.tree import strict_key
+
+
+class Tagged:
+    """A value and the tag that stands before it; a leaf of its tree, never to be changed.
+
+    tag:   as it is written: "!Ref"
+    value: plain data; text where it is a scalar
+
+    >>> Tagged("!Ref", "Vpc")
+    !Ref "Vpc"
+    """
+
+    __slots__ = ("tag", "value")
+
+    def __init__(self, tag: str, value: Any) -> None:
+        self.tag = tag
+        self.value = value
+
+    def __repr__(self) -> str:
+        return f"{self.tag} {json.dumps(self.value, ensure_ascii=False, default=str)}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tagged) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[Any, ...]:
+        return self.tag, strict_key(self.value)

@@ -1,0 +1,144 @@
+"""Files that are folded: .env, .ini, .properties, YAML of several documents with tags, and Compose files."""
+
+from __future__ import annotations
+
+import random
+from functools import partial
+from typing import Any
+
+from nodeattrs.core.fold import Folded, Layer
+from nodeattrs.reports.fold import Blamed, LastChanges, traced
+from nodeattrs.reports.fold_text import text_of
+from nodeattrs.reports.screen import Screen
+from nodeattrs.runs.folds import NAMES, folded, policy_named
+from nodeattrs.texts.documents import Syntax, parse
+from nodeattrs.texts.layers import LayerReader
+from tests.fuzz.grammar import Grammar
+from tests.fuzz.shapes import as_yaml
+from tests.fuzz.target import Target, from_grammar, from_shape, texts_of, tried
+from tests.fuzz.targets.texts import touched
+
+__all__ = ["TARGETS"]
+
+_LINES: dict[Syntax, Grammar] = {
+    "env": Grammar(
+        'start: line*\nline: _KEY _EQUALS _VALUE "\\n" | _KEY "\\n" | "# c\\n" | "\\n"',
+        {
+            "_KEY": ("A", "export B", " C", "'d e'", "F.G", "é", "export", "A"),
+            "_EQUALS": ("=", " = ", "= "),
+            "_VALUE": ("1", "a b # c", "'x\ny'", '"a\\n\\"b"', "", "#c", " #c", "$A", "'", '"',
+                       "'a' # c", "ENC[PKCS7,x]"),
+        },
+        glue="",
+    ),
+    "ini": Grammar(
+        'start: line*\nline: "[" _NAME "]\\n" | _NAME _EQUALS _VALUE "\\n" | _NAME "\\n" | _MORE "\\n" | _NOTHING',
+        {
+            "_NAME": ("a", "b", "s", "t", "a.b", "x y", "sops", "é"),
+            "_EQUALS": ("=", " = ", ": "),
+            "_VALUE": ("1", "x = y", "", "[z]", "a ; b", "ENC[AES256_GCM,x]"),
+            "_NOTHING": ("; c\n", "\n"),
+            "_MORE": ("  more", "\tmore = 1", "  # c", "  [s]"),
+        },
+        glue="",
+    ),
+    "properties": Grammar(
+        'start: line*\nline: _KEY _EQUALS _VALUE _END | _KEY _END | "# c\\n" | "! c\\n" | "\\n"',
+        {
+            "_KEY": ("a", "a.b", "c\\ d", "e\\=f", "\\u00e9", "\\", "\\ud83d", "g"),
+            "_EQUALS": ("=", ":", " ", " = "),
+            "_VALUE": ("1", "x y ", "\\t\\n", "\\u12", "\\ud83d\\ude00", "\\udc00", "", "=="),
+            "_END": ("\n", "\\\n", "\r\n", "\\\\\n"),
+        },
+        glue="",
+    ),
+}  # fmt: skip
+_YAML = Grammar(
+    r"""
+    start: document ("---\n" document)*
+    document: pair+
+    pair: _KEY ": " [_TAG] value "\n" | _KEY ":\n" below+ | _KEY ": " _BLOCK
+    below: "  " _KEY ": " [_TAG] value "\n" | "  - " [_TAG] value "\n"
+    value: _SCALAR | "[" [value (", " value)*] "]" | "{" [_KEY ": " [_TAG] value (", " _KEY ": " value)*] "}"
+    """,
+    {
+        "_KEY": ("a", "b", "k", "sops", "mac", "version", "'x y'", "1", "&x c", "sops_mac"),
+        "_TAG": ("!Ref ", "!override ", "!reset ", "!number ", "!!str ", "!!int ", "!vault ", "! ", "!<!y> ", "&x "),
+        "_SCALAR": ("1", "x", "null", "*x", "'q'", "ENC[PKCS7,x]", "'ENC[AES256_GCM,x]'", "true", "''", "2001-01-01"),
+        "_BLOCK": ("!vault |\n  $ANSIBLE_VAULT;1.1\n", ">\n  ENC[PKCS7,\n  x]\n", "|\n  a\n  b\n"),
+    },
+    glue="",
+)
+_WORDS = ("---\n", "--- !z\n", "...\n", "$ANSIBLE_VAULT;1.1;AES256\n", "!!x ", "!", "<<: ", "\t", "#")
+_MOST = 6
+
+
+def _document(syntax: Syntax, text: str) -> Any:
+    return parse(text, f"input.{syntax}", syntax)
+
+
+def _layers(text: str) -> list[Layer]:
+    reader = LayerReader(tags={"!number": int})
+    return [
+        *reader.layers(text.encode("utf-8", "surrogatepass"), "1.yaml", "one"),
+        Layer({"a": {"b": [1, 2]}, "b": {"a": 1}, "k": None}),
+        *reader.layers(text.encode("utf-8", "surrogatepass"), "2.yaml", "two"),
+    ]
+
+
+def _under_each(layers: list[Layer]) -> None:
+    tried(*(partial(_used, name, layers) for name in NAMES))
+
+
+def _used(name: str, layers: list[Layer]) -> None:
+    found = folded(layers, policy_named(name))
+    tried(
+        *(partial(text_of, found.value, form) for form in ("yaml", "json", "toml", "env")),
+        lambda: list(Blamed(found).lines(Screen())),
+        Blamed(found).to_dict,
+        lambda: list(LastChanges("x", folded(layers[:-1], policy_named(name)), found).lines(Screen())),
+        partial(_named_alike, found),
+    )
+
+
+def _named_alike(found: Folded) -> None:
+    for path, _, origins in list(found.leaves())[:_MOST]:
+        assert set(origins) == set(found.origins(path)), path
+        list(traced(found, [path]).lines(Screen()))
+
+
+_PAIRS = ({"A": ("1", 2, None), "B": "x"}, ["A=1", "B"], ["C=", "A=2"], "A=1", None, 5)
+_LIST = (["a", "b"], ["b"], "a", {"a": None}, [{"a": 1}], None)
+_SERVICE = {
+    **dict.fromkeys(("environment", "labels", "extra_hosts", "sysctls"), _PAIRS),
+    **dict.fromkeys(("command", "dns", "networks", "depends_on", "expose", "secrets", "env_file", "x"), _LIST),
+    "ports": (["80:80", 80, "1.2.3.4:1:2/udp"], [{"target": 80}], ["a:b:c:d"], "80", [None]),
+    "volumes": (["a:/x", "/x", {"target": "/x"}], [{}], [1]),
+    "build": (".", {"args": _PAIRS}, None, [1]),
+    "logging": ({"driver": ("a", "b"), "options": {"x": 1}}, None, "a"),
+    "ulimits": ({"n": (1, {"soft": 1})}, 1),
+}
+_COMPOSE = {
+    "services": {"w": _SERVICE, "v": (None, 1)},
+    "networks": {"n": {"ipam": {"config": _LIST}, "labels": _PAIRS}},
+}
+
+
+def _composed(text: str) -> list[Layer]:
+    parts = text.split("---\n")
+    reader = LayerReader()
+    return [one for part in parts for one in reader.layers(part.encode("utf-8", "surrogatepass"), "c.yaml", "c")]
+
+
+def _two(value: Any, chance: random.Random) -> str:
+    text = as_yaml(value, chance)
+    return (
+        f"{text}---\n{text.replace('A=1', 'A=3').replace('ports:', 'ports: !override').replace('dns:', 'dns: !reset')}"
+    )
+
+
+TARGETS = (
+    *(Target(syntax, from_grammar(grammar), partial(_document, syntax), touched) for syntax, grammar in _LINES.items()),
+    Target("layers", from_grammar(_YAML, texts_of("fold/*.yaml"), _WORDS), _layers, _under_each),
+    Target("compose", from_shape(_COMPOSE, (), _two), _composed, partial(_used, "compose")),
+)

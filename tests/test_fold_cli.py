@@ -1,0 +1,305 @@
+"""`nodeattrs fold`: which files, what comes out, and with which exit code. docs/fold.md runs in tests/test_cli.py."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from nodeattrs.cli import main
+
+FILES = {
+    "base.yaml": "http:\n  port: 80\n  hosts: [a]\nlog: info\n",
+    "prod.yaml": "http:\n  port: 443\n  hosts: [b]\n",
+    "conf.d/20.json": '{"log": "debug"}',
+    "conf.d/10.toml": 'log = "warn"\n',
+    "conf.d/.hidden.yaml": "log: hidden\n",
+    "conf.d/readme.txt": "no layer",
+    "conf.d/deep/30.yaml": "log: deep\n",
+    "two.yaml": "a: 1\n---\na: 2\n",
+    "vault.yml": "$ANSIBLE_VAULT;1.1;AES256\n3139\n",
+    "secret.yaml": "db:\n  password: ENC[PKCS7,MIIBeQ==]\n",
+    "app.env": "LOG=debug\n",
+    "plain": "log: none\n",
+}
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def tree(self) -> Any:
+        return yaml.safe_load(self.out)
+
+    @property
+    def data(self) -> Any:
+        return json.loads(self.out)
+
+
+Call = Callable[..., Done]
+
+
+@pytest.fixture
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
+    """Runs `nodeattrs fold` beside the files."""
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def called(line: str, stdin: str = "") -> Done:
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(stdin.encode())))
+        capsys.readouterr()
+        code = main(["fold", *line.split()])
+        return Done(code, *capsys.readouterr())
+
+    return called
+
+
+class TestFiles:
+    def test_later_ones_are_stronger(self, call: Call):
+        assert {"http": {"port": 443, "hosts": ["b"]}, "log": "info"} == call("base.yaml prod.yaml").tree
+
+    def test_a_folder_stands_for_its_files_by_name(self, call: Call):
+        """
+        Those whose ending is known; hidden ones, and folders in it, are left out.
+        """
+        assert {"log": "debug"} == call("conf.d").tree
+        assert ["warn", "debug"] == [
+            one["value"] for one in reversed(call("conf.d --explain log -F json").data["traces"][0]["claims"])
+        ]
+
+    def test_a_pattern_stands_for_what_it_fits_by_path(self, call: Call):
+        assert {"log": "deep"} == call("conf.d/**/*.yaml").tree
+        assert {"log": "warn"} == call("conf.d/20.json conf.d/1*.toml").tree
+
+    def test_a_pattern_that_fits_nothing_is_an_error(self, call: Call):
+        done = call("base.yaml env/*.yaml")
+
+        assert (1, "") == (done.code, done.out)
+        assert "no file fits env/*.yaml [NA0211]" in done.err
+
+    def test_a_dash_is_standard_input(self, call: Call):
+        assert {"log": "x"} == call("conf.d -", stdin="log: x\n").tree
+        assert {"log": "y"} == call("- --syntax env", stdin="log=y\n").tree
+
+    def test_documents_are_layers_or_chosen(self, call: Call):
+        assert [{"a": 2}, {"a": 1}, {"a": 1}] == [
+            call(line).tree for line in ("two.yaml", "two.yaml#1", "two.yaml --document 1")
+        ]
+        assert "[NA0331]" in call("two.yaml#3").err
+
+    def test_a_name_without_an_ending_is_yaml(self, call: Call):
+        assert "none" == call("base.yaml plain").tree["log"]
+
+    def test_what_is_wrong_names_file_and_line(self, call: Call):
+        done = call("base.yaml -", stdin="a:\n  - [\n")
+
+        assert 1 == done.code
+        assert done.err.startswith("error: -:3:1: ")
+
+    def test_a_file_that_is_not_there_is_named(self, call: Call):
+        assert "gone.yaml: cannot be read: No such file" in call("base.yaml gone.yaml").err
+
+    def test_without_anything_to_fold_it_is_not_understood(self, call: Call):
+        assert 2 == call("").code
+
+
+class TestSet:
+    def test_it_is_the_last_layer(self, call: Call):
+        assert 8080 == call("base.yaml prod.yaml --set http.port=8080").tree["http"]["port"]
+
+    @pytest.mark.parametrize(
+        ("written", "value"), [("1", 1), ("[1,2]", [1, 2]), ("x=y", "x=y"), ("", ""), ("null", None), ('"1"', "1")]
+    )
+    def test_a_value_is_json_or_text(self, call: Call, written: str, value: Any):
+        assert value == call(f"--set a.b={written} -F json").data["a"]["b"]
+
+    @pytest.mark.parametrize("word", ["a", "=1", "l.0=1"])
+    def test_what_sets_nothing_is_refused(self, call: Call, word: str):
+        assert "[NA0004]" in call(f"base.yaml --set {word}").err
+
+    def test_explanations_name_the_option(self, call: Call):
+        assert "option --set log" in call("base.yaml --set log=x --explain log").out
+
+
+class TestReports:
+    def test_blame_has_a_place_for_every_value(self, call: Call):
+        assert call("base.yaml prod.yaml --blame").out == (
+            "             http:\n"
+            "prod.yaml:2    port: 443\n"
+            "               hosts:\n"
+            "prod.yaml:3      - b\n"
+            "base.yaml:4  log: info\n"
+        )
+
+    def test_blame_counts_who_else_has_set_an_element(self, call: Call):
+        line, text = "base.yaml - --policy inside --blame", "http: {hosts: [a]}\n"
+        assert "base.yaml:3 +1" in call(line, stdin=text).out
+        data = call(f"{line} -F json", stdin=text).data
+        places = {one["path"]: [by["file"] for by in one["set_by"]] for one in data["leaves"]}
+        assert ["base.yaml", "-"] == places["http.hosts.0"]
+
+    def test_origins_stand_behind_and_the_text_stays_yaml(self, call: Call):
+        done = call("base.yaml prod.yaml --origins")
+
+        assert "port: 443  # prod.yaml:2 (file prod)" in done.out
+        assert done.tree == call("base.yaml prod.yaml").tree
+
+    def test_explain_names_the_losers_and_the_rule(self, call: Call):
+        out = call("base.yaml prod.yaml --explain http.port").out
+
+        assert ["wins", "loses"] == [line.split()[0] for line in out.splitlines() if ".yaml:" in line]
+        assert "the stronger one replaces the weaker one (across)" in out
+
+    def test_explain_of_a_path_that_nobody_sets_names_a_near_one(self, call: Call):
+        done = call("base.yaml --explain http.prt")
+
+        assert 1 == done.code
+        assert "did you mean http.port?" in done.err
+
+    def test_diff_last_names_both_sides(self, call: Call):
+        assert call("base.yaml prod.yaml --diff-last").out == (
+            "~ http.port: 80  (base.yaml:2) -> 443  (prod.yaml:2)\n"
+            '~ http.hosts: ["a"]  (base.yaml:3) -> ["b"]  (prod.yaml:3)\n'
+        )
+        assert "changes nothing" in call("base.yaml base.yaml --diff-last").out
+
+    def test_diff_last_needs_two_layers(self, call: Call):
+        assert 1 == call("base.yaml --diff-last").code
+
+    def test_policies_are_printed(self, call: Call):
+        out = call("--policies").out
+
+        assert "helm" in out
+        assert "services.*.ports" in out
+        assert "compose" in [one["name"] for one in call("--policies -F json").data["policies"]]
+
+    @pytest.mark.parametrize("report", ["--blame", "--explain log", "--diff-last"])
+    def test_a_report_is_no_toml(self, call: Call, report: str):
+        assert 2 == call(f"base.yaml prod.yaml {report} --format toml").code
+
+    def test_only_one_report_at_a_time(self, call: Call):
+        assert 2 == call("base.yaml --blame --origins").code
+
+    def test_colours_are_for_terminals(self, call: Call):
+        assert "\x1b" not in call("base.yaml --blame").out
+        assert "\x1b" in call("base.yaml --blame --color always").out
+
+
+class TestPolicies:
+    def test_one_is_chosen_by_its_name(self, call: Call):
+        assert ["a", "b"] == call("base.yaml prod.yaml --policy inside").tree["http"]["hosts"]
+
+    def test_a_name_that_is_misspelt_names_a_near_one(self, call: Call):
+        assert "did you mean inside?" in call("base.yaml --policy insid").err
+
+    def test_a_file_has_a_policy_and_rules(self, call: Call):
+        Path("p.toml").write_text('policy = "helm"\n[merge]\n"http.hosts" = "prepend"\n')
+        done = call("base.yaml prod.yaml - --policy p.toml", stdin="log: null\n")
+
+        assert {"http": {"port": 443, "hosts": ["b", "a"]}} == done.tree
+
+    def test_what_is_wrong_in_it_has_its_line(self, call: Call):
+        Path("p.toml").write_text('policy = "helm"\n[merge]\n"http.hosts" = "prepen"\n')
+
+        assert "p.toml:3:1" in call("base.yaml --policy p.toml").err
+
+
+class TestFormats:
+    def test_each_says_the_same(self, call: Call):
+        import tomllib
+
+        line = "base.yaml prod.yaml"
+        tree = call(line).tree
+        assert tree == call(f"{line} -F json").data == tomllib.loads(call(f"{line} -F toml").out)
+        assert "http_port=443\nhttp_hosts_0=b\nlog=info\n" == call(f"{line} -F env").out
+
+    def test_toml_has_no_null(self, call: Call):
+        done = call("base.yaml --set log=null -F toml")
+
+        assert 1 == done.code
+        assert "log" in done.err
+
+    def test_two_values_of_one_name_are_refused(self, call: Call):
+        assert "http_port" in call("base.yaml --set http_port=1 -F env").err
+
+
+class TestSecrets:
+    def test_a_value_that_is_encrypted_ends_with_5(self, call: Call):
+        for report in ("", "--blame", "--explain db", "-F json", "-F env", "-F toml"):
+            done = call(f"base.yaml secret.yaml {report}")
+            assert 5 == done.code
+            assert "ENC[" not in done.out + done.err
+            assert "db.password is encrypted (secret.yaml:2)" in done.err
+
+    def test_a_layer_that_cannot_be_read_ends_with_5(self, call: Call):
+        done = call("base.yaml vault.yml --explain log")
+
+        assert 5 == done.code
+        assert "unknown" in done.out
+        assert "vault.yml:1" in done.err
+
+    def test_strict_refuses_it(self, call: Call):
+        done = call("base.yaml vault.yml --strict")
+
+        assert (1, "") == (done.code, done.out)
+        assert "[NA0203]" in done.err
+
+    def test_paths_that_the_settings_call_sensitive_are_withheld(self, call: Call):
+        Path("nodeattrs.toml").write_text('sensitive = ["db.*"]\n')
+        for report in ("", "--blame", "--explain db.pin", "--diff-last", "-F json", "-F env"):
+            done = call(f"base.yaml - --set db.key=hush {report}", stdin="db: {pin: 1234}\n")
+            assert "1234" not in done.out + done.err
+            assert "hush" not in done.out + done.err
+
+
+class TestNamed:
+    SETTINGS = '[fold.site]\nfiles = ["base.yaml", "prod.yaml"]\npolicy = "inside"\n'
+
+    def test_it_is_that_of_the_settings(self, call: Call):
+        Path("nodeattrs.toml").write_text(self.SETTINGS)
+
+        assert ["a", "b"] == call("--name site").tree["http"]["hosts"]
+
+    def test_files_count_from_the_repository_and_further_ones_from_here(
+        self, call: Call, monkeypatch: pytest.MonkeyPatch
+    ):
+        Path("nodeattrs.toml").write_text(self.SETTINGS)
+        monkeypatch.chdir("conf.d")
+
+        assert "debug" == call("--name site 20.json").tree["log"]
+
+    def test_another_policy_counts_more(self, call: Call):
+        Path("nodeattrs.toml").write_text(self.SETTINGS)
+
+        assert ["b"] == call("--name site --policy across").tree["http"]["hosts"]
+
+    def test_a_name_that_is_not_there_is_an_error(self, call: Call):
+        assert "[NA0210]" in call("--name site").err
+        Path("nodeattrs.toml").write_text(self.SETTINGS)
+        assert "did you mean site?" in call("--name sit").err
+
+
+class TestStart:
+    def test_it_opens_no_repository_and_no_report_that_nobody_asked_for(self, call: Call, tmp_path: Path):
+        program = (
+            "import sys; from nodeattrs.cli import main; code = main(['fold', 'app.env']);"
+            "print(code, [name for name in sys.modules if name in ("
+            "'nodeattrs.runs.repository', 'nodeattrs.runs.config', 'nodeattrs.node.node', 'nodeattrs.reports.explain',"
+            "'nodeattrs.core.trace', 'nodeattrs.adapters.plain.compose', 'nodeattrs.adapters.hiera')])"
+        )
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=True)
+
+        assert "LOG: debug\n0 []\n" == done.stdout

@@ -1,0 +1,222 @@
+"""Policies by name, beside what those say whose rules they are.
+
+What originals that can be had answer is compared by `python -m tests.oracles.fold`; here stand the tables of a
+standard, and cases of which each names the section of the documentation that asks for it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nodeattrs import Layer, Origin
+from nodeattrs.core.fold import Folded
+from nodeattrs.core.rules import read_rules
+from nodeattrs.errors import MergeConflict
+from nodeattrs.runs.folds import NAMES, folded, policy_named
+from nodeattrs.texts.layers import LayerReader
+
+
+def of(policy: str, *texts: str) -> Folded:
+    """YAML texts folded, each as a file by its number."""
+    layers = [layer for number, text in enumerate(texts, 1) for layer in read(text, f"{number}.yaml")]
+    return folded(layers, policy_named(policy))
+
+
+def read(text: str, file: str) -> list[Layer]:
+    return LayerReader().layers(text.encode(), file, file)
+
+
+RFC_7396 = """
+{"a":"b"} | {"a":"c"} | {"a":"c"}
+{"a":"b"} | {"b":"c"} | {"a":"b","b":"c"}
+{"a":"b"} | {"a":null} | {}
+{"a":"b","b":"c"} | {"a":null} | {"b":"c"}
+{"a":["b"]} | {"a":"c"} | {"a":"c"}
+{"a":"c"} | {"a":["b"]} | {"a":["b"]}
+{"a":{"b":"c"}} | {"a":{"b":"d","c":null}} | {"a":{"b":"d"}}
+{"a":[{"b":"c"}]} | {"a":[1]} | {"a":[1]}
+["a","b"] | ["c","d"] | ["c","d"]
+{"a":"b"} | ["c"] | ["c"]
+{"a":"foo"} | null | null
+{"a":"foo"} | "bar" | "bar"
+{"e":null} | {"a":1} | {"e":null,"a":1}
+[1,2] | {"a":"b","c":null} | {"a":"b"}
+{} | {"a":{"bb":{"ccc":null}}} | {"a":{"bb":{}}}
+"""
+"""Appendix A, as facts: target, patch, result."""
+
+HELM = "Helm, Chart Template Guide, Values Files"
+INSTALL = "Helm, helm install"
+CASES: list[tuple[str, str, tuple[str, ...], str]] = [
+    ("helm", f"{HELM}: Deleting a default key", ("probe: {path: /, port: 80}", "probe: {path: null}"),
+     "probe: {port: 80}"),
+    ("helm", f"{HELM}: Deleting a default key", ("probe: {httpGet: {path: /}, delay: 1}",
+     "probe: {exec: {command: [x]}, httpGet: null}"), "probe: {delay: 1, exec: {command: [x]}}"),
+    ("helm", f"{HELM}: the values of a parent", ("a: {x: 1, y: 1}", "a: {y: 2}"), "a: {x: 1, y: 2}"),
+    ("helm", f"{INSTALL}: the last file specified counts", ("a: 0", "a: 1", "a: 2"), "a: 2"),
+    ("helm", f"{INSTALL}: the last file specified counts", ("a: {x: 1}", "a: null", "a: {y: 2}"), "a: {x: 1, y: 2}"),
+    ("helm", "Helm, Chart Best Practices, Values: lists are replaced", ("l: [1, 2]", "l: [3]"), "l: [3]"),
+    ("helm", f"{HELM}: null for no default", ("a: 1", "b: null"), "{a: 1, b: null}"),
+    ("compose", "Merge, Mapping", ("services: {w: {x-a: {k: 1}}}", "services: {w: {x-a: {l: 2}}}"),
+     "services: {w: {x-a: {k: 1, l: 2}}}"),
+    ("compose", "Merge, Sequence", ("services: {w: {group_add: [a]}}", "services: {w: {group_add: [b]}}"),
+     "services: {w: {group_add: [a, b]}}"),
+    ("compose", "Merge, Shell commands", ("services: {w: {command: [a, b]}}", "services: {w: {command: [c]}}"),
+     "services: {w: {command: [c]}}"),
+    ("compose", "Merge, Shell commands", ("services: {w: {healthcheck: {test: [CMD, a], retries: 1}}}",
+     "services: {w: {healthcheck: {test: [CMD, b]}}}"), "services: {w: {healthcheck: {test: [CMD, b], retries: 1}}}"),
+    ("compose", "Merge, Unique resources: ports", ('services: {w: {ports: ["8080:80", "9:9"]}}',
+     'services: {w: {ports: [{target: 80, published: "8080", name: web}]}}'),
+     'services: {w: {ports: [{target: 80, published: "8080", name: web}, "9:9"]}}'),
+    ("compose", "Merge, Unique resources: volumes", ("services: {w: {volumes: ['a:/x', 'b:/y']}}",
+     "services: {w: {volumes: ['c:/x:ro']}}"), "services: {w: {volumes: ['c:/x:ro', 'b:/y']}}"),
+    ("compose", "Merge, Unique resources: secrets", ("services: {w: {secrets: [s, {source: t, target: u}]}}",
+     "services: {w: {secrets: [{source: v, target: u}]}}"),
+     "services: {w: {secrets: [s, {source: v, target: u}]}}"),
+    ("compose", "Services, environment", ("services: {w: {environment: [A=1, B=2]}}",
+     "services: {w: {environment: {B: 3}}}"), 'services: {w: {environment: {A: "1", B: 3}}}'),
+    ("compose", "Services, depends_on", ("services: {w: {depends_on: [a]}}",
+     "services: {w: {depends_on: {b: {condition: service_healthy}}}}"),
+     "services: {w: {depends_on: {a: {condition: service_started}, b: {condition: service_healthy}}}}"),
+    ("compose", "Services, build", ("services: {w: {build: .}}", "services: {w: {build: {target: t}}}"),
+     "services: {w: {build: {context: ., target: t}}}"),
+    ("compose", "Services, logging", ("services: {w: {logging: {driver: a, options: {x: 1}}}}",
+     "services: {w: {logging: {driver: b, options: {y: 1}}}}"),
+     "services: {w: {logging: {driver: b, options: {y: 1}}}}"),
+    ("compose", "Networks, ipam", ("networks: {n: {ipam: {config: [{subnet: a, gateway: g}]}}}",
+     "networks: {n: {ipam: {config: [{subnet: a, ip_range: r}, {subnet: b}]}}}"),
+     "networks: {n: {ipam: {config: [{subnet: a, gateway: g, ip_range: r}, {subnet: b}]}}}"),
+    ("compose", "Merge, Reset value", ("services: {w: {image: i, ports: ['1:1'], environment: {A: 1}}}",
+     "services: {w: {ports: !reset [], environment: {A: !reset null}}}"), "services: {w: {image: i, environment: {}}}"),
+    ("compose", "Merge, Replace value", ("services: {w: {ports: ['1:1'], command: [a]}}",
+     "services: {w: {ports: !override ['2:2'], command: !override [b]}}"),
+     "services: {w: {ports: ['2:2'], command: [b]}}"),
+    ("compose", "Merge, Replace value", ("services: {w: !override {image: i}, v: {ports: !reset ['1:1']}}",),
+     "services: {w: {image: i}, v: {}}"),
+    ("replace", "dict.update", ("a: {x: 1}\nb: 1", "a: {y: 1}"), "{a: {y: 1}, b: 1}"),
+    ("hiera-deep", "Hiera, merge behaviors: deep", ("l: [1, 2]\nm: {a: 1}", "l: [2, 3]\nm: {a: 2, b: 1}"),
+     "{l: [1, 2, 3], m: {a: 2, b: 1}}"),
+    ("inside", "docs/merging.md, rule 1", ("l: [1, 2]", "l: [2, 3]"), "l: [1, 2, 3]"),
+    ("across", "docs/merging.md, rule 3", ("l: [1, 2]", "l: [2, 3]"), "l: [2, 3]"),
+]  # fmt: skip
+"""Policy, the section that asks for it, the files, and what they come to."""
+
+
+class TestDocumentedCases:
+    @pytest.mark.parametrize("row", RFC_7396.strip().splitlines())
+    def test_the_table_of_rfc_7396(self, row: str):
+        target, patch, result = map(json.loads, row.split(" | "))
+
+        assert result == folded([Layer(target), Layer(patch)], policy_named("json-merge-patch")).value
+
+    @pytest.mark.parametrize(("policy", "section", "texts", "result"), CASES)
+    def test_the_section_holds(self, policy: str, section: str, texts: tuple[str, ...], result: str):
+        assert yaml.safe_load(result) == of(policy, *texts).value, section
+
+    def test_a_list_over_a_map_of_a_compose_file_is_refused_with_both_places(self):
+        with pytest.raises(MergeConflict) as refused:
+            of("compose", "services:\n  w:\n    x-a: {b: 1}\n", "services:\n  w:\n    x-a: [1]\n")
+
+        assert "services.w.x-a" in str(refused.value)
+        assert ["2.yaml:3", "1.yaml:3"] == [origin.place for origin in refused.value.origins]
+
+
+class TestWhy:
+    """A policy with a name explains itself as the core's do."""
+
+    def test_each_part_of_a_list_that_became_a_map_names_its_own_line(self):
+        site = of(
+            "compose",
+            "services:\n  w:\n    environment:\n      - A=1\n      - B=2\n",
+            "services:\n  w:\n    environment: {A: 3}\n",
+        )
+
+        found = {path[-1]: [one.place for one in origins] for path, _, origins in site.leaves()}
+        assert {"A": ["2.yaml:3"], "B": ["1.yaml:5"]} == found
+
+    def test_who_lost_its_place_in_a_list_is_named(self):
+        site = of("compose", "services: {w: {ports: ['8080:80']}}", "services: {w: {ports: ['8080:80/tcp']}}")
+
+        assert "loses" in site.explain("services.w.ports.0")
+        assert "1.yaml:1" in site.explain("services.w.ports.0")
+
+    def test_what_was_removed_names_who_removed_it(self):
+        site = of("helm", "a: {x: 1}", "a: {x: null}")
+
+        assert "null removes the default (helm)" in site.explain("a.x")
+
+    def test_rules_for_paths_hold_under_every_policy(self):
+        """
+        Through tables that other tables ask, too.
+        """
+        rules = read_rules({"a.l": "append"})
+        for name in NAMES:
+            if name == "replace":  # there is nothing below its keys
+                continue
+            layers = [Layer({"a": {"l": [1]}}, Origin("x")), Layer({"a": {"l": [1]}}, Origin("y"))]
+            assert [1, 1] == folded(layers, policy_named(name), rules)["a"]["l"], name
+
+
+class TestAsData:
+    def test_each_is_data_that_json_can_hold(self):
+        for name in NAMES:
+            shown = policy_named(name).to_dict()
+            assert shown == json.loads(json.dumps(shown))
+            assert {"name", "summary", "source", "lines", "at"} == shown.keys()
+            assert shown["lines"]
+
+
+KEYS = st.sampled_from("abc")
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.sampled_from([0, 1, "x", None, True]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=6,
+)
+TREES = st.dictionaries(KEYS, VALUES, max_size=3)
+
+
+class TestLaws:
+    @settings(deadline=None, max_examples=60)
+    @given(st.sampled_from([name for name in NAMES if name not in ("compose", "hiera-deep")]), TREES)
+    def test_one_file_is_itself(self, name: str, tree: dict[str, Any]):
+        assert tree == folded([Layer(tree)], policy_named(name)).value
+
+    @settings(deadline=None, max_examples=60)
+    @given(TREES, TREES)
+    def test_a_patch_leads_from_any_document_to_any_other_without_null(self, one: dict[str, Any], two: dict[str, Any]):
+        """
+        RFC 7396: null is what a patch cannot set.
+        """
+        wanted = _without_null(two)
+        assert wanted == folded([Layer(one), Layer(_difference(one, wanted))], policy_named("json-merge-patch")).value
+
+    @settings(deadline=None, max_examples=60)
+    @given(st.sampled_from(NAMES), st.lists(TREES, min_size=2, max_size=4))
+    def test_every_leaf_has_an_origin_and_no_input_changes(self, name: str, trees: list[dict[str, Any]]):
+        before = json.dumps(trees)
+        try:
+            site = folded([Layer(tree, Origin("file", str(n))) for n, tree in enumerate(trees)], policy_named(name))
+        except MergeConflict:
+            return
+
+        assert all(origins for path, _, origins in site.leaves() if path)
+        assert before == json.dumps(trees)
+
+
+def _without_null(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_null(one) for key, one in value.items() if one is not None}
+    return value
+
+
+def _difference(one: Any, two: Any) -> Any:
+    if not (isinstance(one, dict) and isinstance(two, dict)):
+        return two
+    gone = {key: None for key in one if key not in two}
+    return gone | {key: _difference(one.get(key), two[key]) for key in two}
