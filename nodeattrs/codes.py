@@ -518,7 +518,7 @@ a class with noop=True that contains a file with noop=False
 Write noop=True on the resources, or use --noop.
 
 NA0620 MoreRelations
-Types of modules whose resources an agent may relate to others, in ways that are not known here.
+Types of modules whose resources an agent may relate or refresh in ways that are not known here.
 nodeattrs catalog check --puppet web1.json, with a mysql_grant
 Name the folder of their modules with --modulepath; what remains only their Ruby could say.
 """,
@@ -770,7 +770,7 @@ merge_how: {name: list}
 Write a list: [{name: list, settings: [append]}].
 
 NA1105 type
-Two values cannot be combined under these mergers.
+Two values cannot be combined under these mergers; or conf_d is something and no text.
 l: 5 after l: [1] under list(append)
 Give both the same kind, or choose another merger.
 
@@ -923,6 +923,81 @@ NA1165 unknown-type
 A part of a type that nobody here handles.
 a file that begins with neither #cloud-config nor #!
 Begin it with #cloud-config, or give it a content type.
+
+NA1166 repeated-key
+A key is written twice in one mapping: only the last one counts.
+runcmd: [a] and then runcmd: [b] in one file
+Remove one of the two, or make one list of both.
+
+NA1167 users-without-default
+users without default: the image's own user is not created.
+users: [{name: web}]
+Write - default as the first item; leave it out only if that user is not wanted.
+
+NA1168 list-hidden
+The list of a weaker layer is not used, since user-data or vendor-data has one.
+packages: [vim] in vendor-data, and packages: [git] in user-data
+Write all items into the stronger one: layers are not joined list by list.
+
+NA1169 commands-no-list
+runcmd or bootcmd is no list: nothing of it is run.
+runcmd: echo hello
+Write each command as an item.
+
+NA1170 command-no-text
+A command is neither a text nor a list: no command of the list is run.
+- echo a: b
+Quote the whole line, or write it as a block.
+
+NA1171 permissions-number
+Permissions are a number; without a leading zero it is not read as octal.
+permissions: 644
+Write '0644', in quotes.
+
+NA1172 misspelt-key
+A key that cloud-init does not know, and that looks like one it knows.
+package: [vim]
+Write the key that the hint names.
+
+NA1173 byte-order-mark
+A byte order mark stands before the first line, which is not seen then.
+a file that an editor on Windows saved
+Save it as UTF-8 without a byte order mark.
+
+NA1174 first-line
+The first line is nearly the one that is needed, or stands further down: the part is ignored.
+# cloud-config
+Write #cloud-config, without a blank, as the first line.
+
+NA1175 blank-lines-first
+Blank lines before the first line: a script is not started then, and some readers refuse a config.
+an empty line, and then #!/bin/sh
+Begin with the line itself.
+
+NA1176 over-size
+More than a cloud takes as user-data.
+20,000 bytes on AWS, which takes 16,384
+Pack it with gzip, or fetch what is large; --cloud names the cloud.
+
+NA1177 unexpanded
+A template that has not been filled in.
+hostname: ${name}
+Check what the template is filled in to.
+
+NA1178 crlf-script
+A carriage return at the end of a line breaks a script.
+#!/bin/sh and a line feed, then lines that end with both
+Save it with line feeds alone.
+
+NA1179 schema
+The JSON schema of cloud-init does not allow it.
+ntp: {enabled: "yes"} with --schema
+Write what the message says; the schema is the file that --schema names.
+
+NA1180 schema-deprecated
+The JSON schema of cloud-init calls it deprecated; a note.
+apt_update: true with --schema
+Write what the hint says.
 """,
     ("Bindings", "BindingError"): """
 NA1201 BindingError

@@ -237,6 +237,8 @@ _IMPACT = {
             "change": ("=added", "=changed", "=removed", "=broken", "=mended"),
             "before?": _VALUE,
             "after?": _VALUE,
+            "removed?": "list",
+            "added?": "list",
             "because": [_LINE],
             "tried": "bool",
             "unsteady": "bool",

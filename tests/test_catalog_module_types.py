@@ -80,7 +80,7 @@ def test_what_is_plain_relates_as_an_agent_relates_it(tmp_path: Path, block: str
 def test_what_only_ruby_could_say_is_named(tmp_path: Path, block: str, reason: str):
     edges, (warning,) = related(tmp_path, block, mode="slow")
     assert edges == []
-    assert warning.startswith("the type db_entry of module db may relate more than is known here")
+    assert warning.startswith("the type db_entry of module db may relate or refresh more than is known here")
     assert reason in warning
 
 
@@ -96,7 +96,7 @@ def test_types_of_modules_that_nobody_named_are_one_warning(tmp_path: Path, caps
     (tmp_path / "c.json").write_text(json.dumps(tree))
     assert main(["catalog", "order", "--puppet", str(tmp_path / "c.json")]) == 0
     said = capsys.readouterr()
-    assert "types of modules may relate more than is known here: file_line, ini_setting" in said.err
+    assert "types of modules may relate or refresh more than is known here: file_line, ini_setting" in said.err
     assert "--modulepath DIR" in said.err
     assert main(["catalog", "check", "--puppet", str(tmp_path / "c.json"), "--format", "json"]) == 0
     (finding,) = json.loads(capsys.readouterr().out)["findings"]
@@ -117,3 +117,16 @@ def test_the_command_line_reads_the_types_beside_a_catalog(tmp_path: Path, capsy
 def test_ruby_that_cannot_be_read_is_a_warning(tmp_path: Path):
     _, (warning,) = related(tmp_path, "autorequire(:package) { ")
     assert "Ruby syntax error" in warning
+
+
+def test_whether_a_refresh_means_something_is_in_the_ruby(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    related(tmp_path, "def refresh\n end")
+    first, then = resource("Package[db]", notify="Db_entry[x]"), resource("Db_entry[x]", notify="Exec[y]")
+    (tmp_path / "c.json").write_text(json.dumps(compiled(first, then, resource("Exec[y]"))))
+    where = ["catalog", "impact", "Package[db]", "--puppet", str(tmp_path / "c.json")]
+    assert main([*where, "--modulepath", str(tmp_path / "modules")]) == 0
+    assert "refresh: 2\n    Db_entry[x]\n    Exec[y]" in capsys.readouterr().out
+    assert main(where) == 0
+    said = capsys.readouterr()
+    assert "refresh: none" in said.out
+    assert "may relate or refresh more" in said.err

@@ -782,6 +782,15 @@ class TestTheExample:
         assert max(len(web1), len(web2)) <= 24
 
 
+_CHANGED = """\
+set -e; cp -rL cookbooks_example shop; cd shop; git init -q; git config user.name a; git config user.email a@example.com
+rm -rf .nodeattrs; git add -A; git commit -qm a
+sed -i 's/8080/8081/; s/"workers": 8/"workers": 9/; s/"keepalive": false/"keepalive": true/' roles/web.json
+git commit -qam b
+"""
+"""A repository of git in which a role has got three other values."""
+
+
 class TestThePage:
     """Every console block of these pages is what the program prints."""
 
@@ -793,6 +802,7 @@ class TestThePage:
             ("docs/check.md", "true"),
             ("docs/in-ci.md", "true"),
             ("README.md", "nodeattrs run --all --quiet --repo cookbooks_example --facts cookbooks_example/facts"),
+            ("docs/impact.md", _CHANGED),
         ],
     )
     def test_its_sessions_are_true(self, tmp_path: Path, page: str, before: str):

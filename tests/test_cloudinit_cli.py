@@ -83,7 +83,7 @@ class TestMerge:
 
     def test_warnings_go_aside_and_can_be_switched_off(self, run: Run):
         """One by one, or all."""
-        words = ("merge", "base.yaml", "web.yaml", "careless.yaml")
+        words = ("merge", "base.yaml", "web.yaml", "careless.yaml", "--warn")
 
         code, out, err = run(*words)
         assert code == 0
@@ -189,7 +189,7 @@ class TestOddValues:
 class TestCheck:
     def test_nothing_to_say_is_0(self, run: Run):
         """And one line."""
-        assert run("check", "base.yaml", "web.yaml") == (0, "2 parts, 0 errors, 0 warnings\n", "")
+        assert run("check", "--together", "base.yaml", "web.yaml") == (0, "2 parts, 0 errors, 0 warnings\n", "")
 
     def test_anything_to_say_is_1(self, run: Run):
         """A warning as well as a fault."""

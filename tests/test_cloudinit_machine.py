@@ -185,7 +185,9 @@ class TestOddFiles:
         merged = merge(["#cloud-config\na: 1", f"#cloud-config\nb: {tag}", "#cloud-config\nc: 1"])
         assert (merged.config, merged.parts[1].status, merged.parts[1].kind) == ({"a": 1, "c": 1}, "failed", "value")
 
-    @pytest.mark.parametrize("text", ["a: !!int x", "a: {x: !!bool maybe}\nb: !!int x", "a: !!bool maybe\nb: ["])
+    @pytest.mark.parametrize(
+        "text", ["a: !!int x", "a: {x: !!bool maybe}\nb: !!int x", "a: !!bool maybe\nb: [", "{a: b}: !!int x"]
+    )
     def test_where_the_yaml_is_broken_first_it_is_rejected(self, text: str):
         assert merge([f"#cloud-config\n{text}"]).parts[0].status == "rejected"
 
@@ -202,6 +204,16 @@ class TestOddFiles:
         inner = "Content-Type: text/cloud-config\n\n#cloud-config\na: 1\n"
         message = f"MIME-Version: 1.0\nContent-Type: message/rfc822\n\n{inner}"
         assert [part.filename for part in merge([message]).parts] == ["part-001", "part-002", "part-002"]
+
+    def test_where_a_scalar_fails_first_the_part_fails(self):
+        merged = merge(["#cloud-config\na: {{ v1 }}\nb: !!float ''"])
+        assert merged.parts[0].status == "failed"
+
+    @pytest.mark.parametrize("content", ["{a: 1}", "5", "[x]"])
+    def test_an_entry_of_an_archive_that_nobody_can_show_stops_everything(self, content: str):
+        with pytest.raises(CloudConfigError) as caught:
+            merge([f"#cloud-config-archive\n- {{content: {content}, type: application/odd}}"])
+        assert caught.value.kind == "archive"
 
     @pytest.mark.parametrize("content", ["[]", "5"])
     def test_a_part_that_has_no_text_fails(self, content: str):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nodeattrs.adapters.cloudinit import CloudConfigError, InstanceData, Merged, merge, merge_confd
+from nodeattrs.adapters.cloudinit import CloudConfigError, InstanceData, Merged, merge, merge_confd, pack
 from nodeattrs.cli import main
 
 DATA = InstanceData(
@@ -146,6 +146,13 @@ class TestWithoutData:
         assert main(["cloud-config", "merge", *files, "--strict"]) == 1
         assert main(["cloud-config", "merge", *files, "--instance-data", str(data)]) == 0
         assert "a: eu-1" in capsys.readouterr().out
+
+    def test_a_message_holds_what_it_was_rendered_to(self):
+        """As what it is then; without data it stays a template."""
+        for data, config in ((DATA, {"a": "eu-1"}), (None, None)):
+            text = pack([part.part for part in merge([FIRST + "a: {{ region }}\n"], instance_data=data).parts])
+            assert merge([text]).config == config
+            assert merge([text], instance_data=DATA).config == {"a": "eu-1"}
 
 
 class TestInstanceData:

@@ -26,7 +26,7 @@ def test_each_has_a_section_with_an_example(name: str):
 
     assert section is not None
     assert ">>> " in section[1]
-    assert f"'{name}'" in section[1]
+    assert f"'{name}'" in section[1] or f"[{name}]" in section[1]
 
 
 DICT, LIST = "merge_how: dict(recurse_list)", "merge_how: dict(recurse_list)+list()"

@@ -11,6 +11,7 @@ from nodeattrs.cli import main
 from nodeattrs.core.code import held_back, may_run
 from nodeattrs.errors import UnknownLayer
 from nodeattrs.runs import Repository
+from nodeattrs.runs.checking import faults_of
 from tests.on_disk import repository
 
 RAN = 'import pathlib\npathlib.Path(__file__).with_suffix(".ran").write_text("")\n'
@@ -193,7 +194,7 @@ class TestTheGate:
     def test_every_script_of_a_repository_stands_behind_it(self, loaded):
         """A check reads documents, and names the rest."""
         with held_back():
-            faults = Repository(".").check()
+            faults = faults_of(Repository("."))
 
         assert [] == loaded()
         told = [str(fault) for fault in faults if isinstance(fault, UnknownLayer)]

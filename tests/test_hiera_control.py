@@ -9,7 +9,8 @@ import pytest
 
 from nodeattrs.adapters.hiera import BadData, BadLookup, Hiera, KeyNotFound
 from nodeattrs.cli import main
-from nodeattrs.errors import BadArgument, UnknownLayer
+from nodeattrs.core.budget import limited
+from nodeattrs.errors import BadArgument, TooMuch, UnknownLayer
 from tests.hiera_trees import written
 
 MODULE = "version: 5\n"
@@ -43,6 +44,7 @@ class TestEnvironmentConf:
             ('modulepath = "site-modules:$basemodulepath"', "site-modules"),
             ("modulepath = $basemodulepath:site", "base"),
             ("modulepath = s*-modules", "site-modules"),
+            ("modulepath = {none,sit?-modules,[m]odules}", "site-modules"),
             ("modulepath = ${codedir}x:/nowhere:site", "site"),
             ("# modulepath = site\nenvironment_timeout = 3m", "modules"),
             ("[other]\nmodulepath = site\n[main]\nmodulepath = base", "base"),
@@ -60,6 +62,29 @@ class TestEnvironmentConf:
 
         assert found == hiera.scope().lookup("m::k")
 
+    @pytest.mark.parametrize(
+        ("conf", "limits"),
+        [
+            ("modulepath = a:b:c:d:e:f:g\n", {"values": 5}),
+            ("modulepath = " + "$basemodulepath" * 40 + "\n", {"bytes": 900}),
+            ("modulepath = */*/*\n", {"steps": 500}),
+            (
+                "environment_timeout = 0" + " " * 100_000 + "x" + " " * 100_000 + "x\n" + "modulepath = a:b",
+                {"values": 1},
+            ),
+        ],
+    )
+    def test_what_it_names_draws_on_the_budget(self, tmp_path: Path, conf: str, limits: dict[str, int]):
+        """
+        Parts of the path, what settings make of them, and what globs look at.
+        """
+        tree = written(tmp_path, {"environment.conf": "", **module("a/b", "m", "m::k: 1\n")})
+        (tree / "environment.conf").write_text(conf)
+        hiera = Hiera(tree, basemodulepath=[tmp_path / "base"])
+
+        with limited(**limits), pytest.raises(TooMuch):
+            hiera.modulepath("production")
+
     def test_without_it_there_is_modules_and_what_is_for_all(self, tmp_path: Path):
         """
         As Puppet's own default.
@@ -69,6 +94,19 @@ class TestEnvironmentConf:
 
         assert (1, 2) == (hiera.scope().lookup("m::k"), hiera.scope().lookup("n::k"))
         assert ["m", "n"] == hiera.modules("production")
+
+    def test_it_makes_a_folder_a_tree_that_has_no_hiera_yaml_of_its_own(self, tmp_path: Path, monkeypatch, capsys):
+        """
+        Its modules have data all the same, as for Puppet.
+        """
+        written(tmp_path, {"environment.conf": "modulepath = site\n"} | module("site", "m", "m::k: 1\n"))
+        (tmp_path / "hiera.yaml").unlink()
+        monkeypatch.chdir(tmp_path)
+
+        assert main(["hiera", "lookup", "m::k"]) == 0
+        out, err = capsys.readouterr()
+        assert out == "1\n"
+        assert "hiera.yaml: is not there: the environment layer has no data [NA1044]" in err
 
     def test_a_setting_that_is_not_here_is_a_warning(self, tmp_path: Path):
         """
@@ -373,3 +411,21 @@ class TestVersion3:
         hiera.scope().lookup("k", default_value=0)
 
         assert "each line of the old hierarchy becomes an entry" in hiera.warnings[0].hint
+
+
+def test_paths_below_a_folder_that_is_not_there_are_one_row(said):
+    """A level may have fifty of them."""
+    far = {
+        "name": "far",
+        "datadir": "/nowhere/%{environment}",
+        "paths": ["%{trusted.certname}.yaml", "a.yaml", "b.yaml"],
+    }
+    config = json.dumps({"version": 5, "hierarchy": [far, {"name": "near", "path": "c.yaml"}]})
+    code, out, _ = said({"hiera.yaml": config, "data/c.yaml": "k: 1\n"}, "explain", "k", "--node", "web1")
+
+    assert code == 0
+    rows = [line.split() for line in out.splitlines() if " environment " in line]
+    assert rows == [
+        ["environment", "far", "/nowhere/production/", "no", "such", "folder", "for", "3", "paths"],
+        ["environment", "near", "data/c.yaml", "found"],
+    ]

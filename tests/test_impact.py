@@ -134,6 +134,34 @@ class TestWhatChanges:
 
         assert shown(found) == ["a,b: port 80 -> 8080 because of roles/web.json:4"]
 
+    def test_lists_that_differ_alike_are_one_group(self, compare):
+        """
+        Each node has further elements of its own.
+        """
+        role = '{"name": "web",\n "default_attributes": {\n  "l": [\n   1\n  ]\n }\n}\n'
+        before = {"roles/web.json": role}
+        for name in "ab":
+            normal = json.dumps({"l": [name]})
+            before[f"nodes/{name}.json"] = f'{{"name": "{name}", "run_list": ["role[web]"], "default": {normal}}}'
+
+        (group,) = compare(before, {**before, "roles/web.json": role.replace("1\n", "2\n")}).groups
+
+        assert (group.subjects, group.elements) == (("a", "b"), None)
+
+        before["cookbooks/x/attributes/default.py"] = "default['l'] = [node['name']]\n"
+        before["roles/web.json"] = role.replace(
+            '"default_attributes"', '"run_list": ["recipe[x]"],\n "default_attributes"'
+        )
+        before["cookbooks/x/recipes/default.py"] = ""
+        after = {**before, "roles/web.json": before["roles/web.json"].replace("1\n", "2\n")}
+
+        report = ImpactReport(compare(before, after))
+
+        (group,) = report.found.groups
+        assert (group.subjects, group.elements) == (("a", "b"), ([1], [2]))
+        assert "    lists without 1, with 2" in [*report.lines(Screen())]
+        assert report.to_dict()["changes"][0]["added"] == [2]
+
     def test_only_those_are_asked_twice_whom_it_may_touch(self, repo, compare):
         """
         A node that never looked at the file gives what it gave.
@@ -273,6 +301,21 @@ class TestWhatChanges:
 
         assert [one.spelled for one in compare(before, after).groups] == ["a"]
 
+    def test_a_module_beside_a_recipe_is_that_of_its_side(self, compare):
+        """
+        Python would keep the first one; and who imports it has looked at it.
+        """
+        recipe = (
+            "import os, sys\nsys.path.insert(0, os.path.dirname(__file__))\nimport ours\nnode.default['a'] = ours.A\n"
+        )
+        before = {"cookbooks/x/recipes/default.py": recipe, "cookbooks/x/recipes/ours.py": "A = 1\n"}
+        for name in "ab":
+            before[f"nodes/{name}.json"] = f'{{"name": "{name}", "run_list": ["recipe[x]"]}}'
+
+        found = compare(before, {**before, "cookbooks/x/recipes/ours.py": "A = 2\n"})
+
+        assert shown(found) == ["a,b: a 1 -> 2 because of cookbooks/x/recipes/ours.py:1"]
+
     def test_an_answer_that_is_another_each_time_is_called_so(self, compare):
         """
         No line of the change is to blame.
@@ -363,6 +406,21 @@ class TestDialects:
 
         assert [one.path for one in found.groups] == [("ssh::banner",)]
         assert str(found.groups[0].lines[0]).startswith("bindings/default.pp:")
+
+    def test_hosts_of_an_inventory(self, compare):
+        before = {
+            "ansible.cfg": "[defaults]\ninventory = hosts\n",
+            "hosts": "[web]\nw1\nw2\n[db]\nd1\n",
+            "group_vars/web.yml": "port: 80\n",
+            "group_vars/all.yml": "port: 1\nproto: http\n",
+        }
+
+        found = compare(before, {**before, "group_vars/web.yml": "port: 81\n", "host_vars/w2.yml": "port: 82\n"})
+
+        assert shown(found) == [
+            "w1: port 80 -> 81 because of group_vars/web.yml:1",
+            "w2: port 80 -> 82 because of host_vars/w2.yml:1",
+        ]
 
     def test_compiled_catalogs(self, compare):
         def catalog(mode: str) -> str:
@@ -720,6 +778,32 @@ class TestOnTheCommandLine:
         On c the override wins over a normal attribute.
         """
         assert expected in ended(["what-if", *words], capsys)[1]
+
+    def test_nodes_start_from_their_last_run(self, repo, tmp_path, capsys):
+        """
+        A node that the store alone knows, with the facts that it had; a normal attribute stays.
+        """
+        (tmp_path / "facts.json").write_text('{"platform": "debian", "fqdn": "kept"}')
+        run(["run", "--node", "kept", "--run-list", "role[web]", "--facts", str(tmp_path / "facts.json"), "--new"])
+        edit(repo, "roles/web.json", "8080", "8081")
+        capsys.readouterr()
+
+        words = ["impact", "HEAD", "--from-store", ".nodeattrs/nodes.db", "--node", "kept"]
+        first, again = (ended(words, capsys) for _ in range(2))
+
+        assert "~ 1 node: port  roles/web.json:4" in first[1]
+        assert "no facts are known" not in first[1]
+        assert "1 known to read the same" in again[1]
+
+    def test_processes_give_the_same(self, capsys):
+        """
+        Two of them.
+        """
+        texts = {
+            ended(["impact", "HEAD~1..HEAD", "--jobs", jobs], capsys)[1].partition("\n\n  nodes:")[0] for jobs in "12"
+        }
+
+        assert len(texts) == 1
 
     def test_what_if_of_nothing_that_is_there_names_what_is(self, capsys):
         assert run(["what-if", "--without", "roles/lod.json"]) == 1

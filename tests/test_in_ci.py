@@ -31,8 +31,7 @@ SNIPPETS = [
 def three_files(root: Path) -> Path:
     """A repository of three files, with a key twice."""
     files = {
-        "roles/web.json": '{\n "name": "web",\n "run_list": ["role[base]"],\n'
-        ' "default_attributes": {"a": 1, "a": 1}\n}\n',
+        "roles/web.json": '{"name": "web", "run_list": ["role[base]"],\n "default_attributes": {"a": 1, "a": 2}}\n',
         "roles/base.yaml": "name: base\nrun_list: []\n",
         "environments/prod.yaml": "name: prod\n",
     }
@@ -124,7 +123,7 @@ class TestAction:
             text=True,
             check=False,
         )
-        assert (1, True) == (done.returncode, done.stdout.startswith("::warning file=roles/web.json,line=4")), (
+        assert (1, True) == (done.returncode, done.stdout.startswith("::warning file=roles/web.json,line=2")), (
             done.stderr
         )
 
@@ -135,7 +134,7 @@ class TestThePage:
         `pull_request`, and never the kind that has secrets.
         """
         precommit, github, gitlab = SNIPPETS
-        assert {"nodeattrs-check", "nodeattrs-fix"} == {hook["id"] for hook in precommit["repos"][0]["hooks"]}
+        assert {hook["id"] for hook in HOOKS} == {hook["id"] for hook in precommit["repos"][0]["hooks"]}
         # YAML 1.1 reads the word `on` as true.
         assert ({"pull_request": None}, {"contents": "read"}) == (github[True], github["permissions"])
         assert set(github["jobs"]["check"]["steps"][1]["with"]) <= set(ACTION["inputs"])

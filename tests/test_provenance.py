@@ -1133,6 +1133,16 @@ class TestNextInLine:
 
         assert next(one.claim.origin.place for one in said.node.trace("d.n").losers) == said.at["next"]
 
+    def test_a_map_that_a_full_assignment_erased_is_named_where_it_would_hold_again(self, said):
+        """Without that line it would hide the number below, though it has nothing at the path itself."""
+        said.run("environment", "x", "node.env_default['d'] = 5\nnode.env_override['d'] = {'e': 1}  #: map")
+        said.run("recipe", "x", "node.force_override_full['d'] = {'d': 'w'}  #: full")
+        (past,) = said.node.trace("d.d").history
+
+        assert (past.event, past.claim.path, past.claim.value) == ("erased", ("d",), {"e": 1})
+        assert (past.claim.origin.place, past.by.origin.place) == (said.at["map"], said.at["full"])
+        assert said.node.trace("d.d").losers[0].claim.value == 5
+
     def test_such_a_map_may_hold_a_whole_map_that_was_assigned(self, said):
         """It stays without that, too."""
         said.run("attribute file", "x", "node.normal['d'] = {'d': {'n': 'hidden'}}")

@@ -112,6 +112,11 @@ def is_known(kind: str) -> bool:
     return kind.lower() in _TYPES or kind.lower() in _NONE
 
 
+def can_refresh(kind: str) -> bool:
+    """Whether a type that every agent has does something when a refresh comes."""
+    return kind.lower() in ("exec", "mount", "package", "service")
+
+
 _NONE = frozenset({
     "augeas", "component", "filebucket", "group", "host", "notify", "resources", "schedule", "scheduled_task",
     "selboolean", "service", "sshkey", "stage", "tidy", "whit", "yumrepo", "zpool",

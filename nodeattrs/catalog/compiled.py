@@ -11,9 +11,10 @@ line of the resource and not of the arrow.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from nodeattrs.catalog.automatic import automatic, below, is_known
+from nodeattrs.catalog.automatic import automatic, below, can_refresh, is_known
 from nodeattrs.catalog.catalog import Catalog
 from nodeattrs.catalog.resources import RELATIONS, Resource
 from nodeattrs.core.claim import Locator, Origin
@@ -68,6 +69,13 @@ def _unwrapped(tree: Any) -> tuple[Any, Path]:
     return tree, path
 
 
+@dataclass(frozen=True, slots=True)
+class OfPuppet:
+    """What is known here of what a resource does: whether a refresh means something to it."""
+
+    refreshable: bool
+
+
 class _Row(NamedTuple):
     """A resource as it is written, where, and its reference."""
 
@@ -82,6 +90,7 @@ class _Compiled:
         self._file = file
         self._types = types
         self._others: dict[str, None] = {}
+        self._subjects: dict[str, OfPuppet] = {}
         inner, path = _unwrapped(tree)
         if not isinstance(inner, dict) or "resources" not in inner:
             self._refuse("is no compiled catalog: it has no resources", "write one with: puppet catalog compile NODE")
@@ -174,6 +183,8 @@ class _Compiled:
     def _resource(self, row: Mapping[str, Any], ref: Ref, path: Path) -> Resource:
         parameters = row.get("parameters", {})
         kind = _KINDS.get(row["type"]) or _KINDS.get(str(row.get("kind")), "resource")
+        if "kind" not in row and kind == "resource" and ("::" in row["type"] or ref in self._containers):
+            kind = "define"  # PuppetDB, and catalogs before Puppet 7, do not say so
         secret = _flat(row.get("sensitive_parameters"))
         shown = {
             name: Sensitive(value) if name in secret else value if type(value) is str else _plain(value)
@@ -189,6 +200,7 @@ class _Compiled:
             auto={name: tuple(self._candidates(found)) for name, found in auto.items() if found},
             tags=frozenset(map(str, _flat(row.get("tags")))),
             noop=_flag(parameters.get("noop")),
+            subject=self._subject(row["type"]) if kind == "resource" else None,
             origin=_origin(row) or (self._locator.at(path) if self._locator else None),
         )
         for name in RELATIONS:
@@ -197,6 +209,13 @@ class _Compiled:
                 setattr(resource, name, tuple(map(self._known, texts)))
         return resource
 
+    def _subject(self, kind: str) -> OfPuppet:
+        found = self._subjects.get(kind)
+        if found is None:
+            can = can_refresh(kind) or (self._types is not None and self._types.can_refresh(kind))
+            found = self._subjects[kind] = OfPuppet(can)
+        return found
+
     def _automatic(
         self, row: Mapping[str, Any], ref: Ref, parameters: Mapping[str, Any]
     ) -> Mapping[str, Iterable[Any]]:
@@ -204,8 +223,6 @@ class _Compiled:
         if is_known(kind):
             mounts = below(str(parameters.get("name", title)), self._files) if kind == "Mount" else ()
             return {"require": automatic(kind, title, parameters), "before": mounts}
-        if row.get("kind") not in ("compilable_type", "unknown") and ref in self._containers:
-            return {}
         self._others[kind] = None
         return self._types.relations(kind, title, parameters) if self._types else {}
 

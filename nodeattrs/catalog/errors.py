@@ -6,7 +6,7 @@
     ├── ResourceFailed                                a resource that cannot be brought into its state
     ├── RefreshComesLater                             a warning: a timing that is not Puppet's
     ├── NoopDoesNotReach                              a warning: a class in no-op whose contents are not
-    ├── MoreRelations                                 a warning: a type may relate what only its Ruby could say
+    ├── MoreRelations                                 a warning: of a type only its Ruby could say what it relates
     └── NotFound
         └── ReferenceNotFound                         a relationship with a resource that is not there
 
@@ -94,4 +94,4 @@ class NoopDoesNotReach(NodeattrsError):
 
 
 class MoreRelations(NodeattrsError):
-    """Types whose resources an agent may relate by themselves to others, in ways that are not known here."""
+    """Types whose resources an agent may relate by themselves, or refresh, in ways that are not known here."""

@@ -24,6 +24,7 @@ _FIELDS = ("newparam", "newproperty")
 _OF_A_FIELD = ("munge", "defaultto", "isnamevar")
 
 _SELF = r"(?:self\[:(\w+)\]|value\(:(\w+)\)|(?:self\.)?(name|title))"
+_REFRESH = re.compile(r"^\s*def refresh\b", re.MULTILINE)
 _CONSTANT = re.compile(r"(?:::)?[A-Z]\w*(?:::[A-Z]\w*)+")
 _EXPRESSIONS = tuple(
     (re.compile(pattern.replace("SELF", _SELF)), answer)
@@ -136,18 +137,23 @@ class ModuleTypes:
                 found.setdefault(relation, []).extend(f"{other}[{name}]" for name in names)
         return found
 
+    def can_refresh(self, kind: str) -> bool:
+        """Whether a module's type does something when a refresh comes."""
+        one = self._type(kind.lower())
+        return one is not None and _REFRESH.search(one.ruby.text.text) is not None
+
     def warnings(self, kinds: Iterable[str]) -> Iterator[MoreRelations]:
         """What may relate more than is known, of the types that are asked about."""
         names = sorted(kind.lower() for kind in kinds)
         absent = [name for name in names if name not in self._files]
         if absent:
             hint = "name the folder that has their modules: --modulepath DIR"
-            message = f"types of modules may relate more than is known here: {', '.join(absent)}"
+            message = f"types of modules may relate or refresh more than is known here: {', '.join(absent)}"
             yield MoreRelations(message, hint=hint)
         for name in names:
             if name in self._unread:
                 module = self._files[name].parents[3].name
-                message = f"the type {name} of module {module} may relate more than is known here"
+                message = f"the type {name} of module {module} may relate or refresh more than is known here"
                 yield MoreRelations(message, details=[self._unread[name]])
 
     def _named(self, kind: str, one: _Type, block: Call) -> list[str]:

@@ -24,6 +24,7 @@ class Ask(NamedTuple):
     places:   dialect -> what its option named: a hiera.yaml, the folder of a site, of catalogs
     run_code: whether code of the repository runs
     ruby:     whether attribute files in Ruby do
+    roles_only: whether cookbooks are left out
     """
 
     home: str = ""
@@ -35,6 +36,7 @@ class Ask(NamedTuple):
     places: tuple[tuple[str, str], ...] = ()
     run_code: bool = True
     ruby: bool = False
+    roles_only: bool = False
 
     def place(self, side: Side, text: str) -> Path:
         """What a word of the command line means on a side: in the repository its own, elsewhere the same for both."""

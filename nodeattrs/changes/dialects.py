@@ -48,6 +48,8 @@ class Dialect(Protocol):
     What it has read it may keep for the next subject, so who wants to know what one answer read opens it anew.
     """
 
+    side: Side
+
     def __init__(self, side: Side, ask: Ask, what_if: WhatIf = AS_IT_IS) -> None: ...
 
     @property
@@ -138,7 +140,7 @@ class _Who(_Opened):
 
     def facts_file(self, name: str) -> Path | None:
         place = self._facts_place
-        if place is None or not place.is_dir() or not name:
+        if place is None or not place.is_dir() or not name or name.startswith("role["):
             return None if place is None or place.is_dir() else place
         files = (place / f"{checked_name(name, 'node')}{suffix}" for suffix in _DATA)
         return next((file for file in files if file.exists()), None)
@@ -165,8 +167,9 @@ class Nodes(_Who):
         return self._has("nodes", "roles", "cookbooks", "policies", "site-cookbooks")
 
     def subjects(self) -> Iterable[str]:
-        """Of nodes/, the store, the facts and the classifier."""
-        return {*self.repository.nodes(), *self.known()}
+        """Of nodes/, the store, the facts and the classifier; where there are none, a node for each role."""
+        named = {*self.repository.nodes(), *self.known()}
+        return named or {f"role[{name}]" for name in self.repository.roles()}
 
     def answer(self, name: str) -> Answered:
         """Its attributes, and the resources of its catalog."""
@@ -188,11 +191,14 @@ class Nodes(_Who):
         from nodeattrs.runs.run import run_node
 
         ask = self.ask
-        self.repository.asked = Asked(roles_only=not ask.run_code, ruby=ask.ruby, without=self.what_if.without)
+        roles_only = ask.roles_only or not ask.run_code
+        self.repository.asked = Asked(roles_only=roles_only, ruby=ask.ruby, without=self.what_if.without)
         if self.what_if.levels and self.repository.hiera is not None:
             self.repository.hiera.skip_levels = frozenset(self.what_if.levels)
         last = None if self.store is None else remembered(self.store, name, self.repository.config.sensitive)
         run_list = self.enc.get(name, {}).get("run_list")
+        if name.startswith("role["):
+            name, run_list = name[5:-1], [name]
         return run_node(
             self.repository,
             name,
@@ -407,22 +413,17 @@ class Folds(_Opened):
     """Plain folds that nodeattrs.toml names."""
 
     @property
-    def _folds(self) -> Mapping[str, Any]:
-        document = self.repository.settings
-        found = document.tree.get("fold") if document is not None and isinstance(document.tree, dict) else None
-        return {str(name): one for name, one in found.items()} if isinstance(found, dict) else {}
-
-    @property
     def is_there(self) -> bool:
         """Any fold at all."""
-        return bool(self._folds)
+        return bool(self.repository.config.folds)
 
     def subjects(self) -> Iterable[str]:
         """The folds."""
-        return self._folds
+        return self.repository.config.folds
 
     def answer(self, name: str) -> Answered:
         """The merged tree."""
+
         return {"value": _part(self._set(named_fold(self.repository, name)))}
 
 
@@ -468,6 +469,35 @@ class CloudInit(_Opened):
         return {"value": _part(self._set(merge_layers(user=merged, **given) if given else merged))}
 
 
+class AnsibleHosts(_Opened):
+    """Hosts of an inventory of Ansible, and the variables of each; templates are not filled in."""
+
+    @cached_property
+    def place(self) -> Path | None:
+        """The inventory that somebody names; None leaves it to ansible.cfg."""
+        return self.ask.named(self.side, "ansible", None)
+
+    @property
+    def is_there(self) -> bool:
+        """An inventory that somebody names, or an ansible.cfg."""
+        return self.place.exists() if self.place is not None else (self.side.root / "ansible.cfg").is_file()
+
+    @cached_property
+    def inventory(self) -> Any:
+        """The inventory. raises: NodeattrsError"""
+        from nodeattrs.adapters.ansible import Inventory
+
+        return Inventory(*filter(None, [self.place]), folder=self.side.root)
+
+    def subjects(self) -> Iterable[str]:
+        """The hosts."""
+        return list(self.inventory.hosts)
+
+    def answer(self, name: str) -> Answered:
+        """Its variables."""
+        return {"variable": _part(self._set(self.inventory.host(name)))}
+
+
 class Catalogs(_Opened):
     """Catalogs that Puppet compiled, as files."""
 
@@ -502,6 +532,7 @@ DIALECTS: Mapping[str, Callable[..., Dialect]] = {
     "cloud-init": CloudInit,
     "folds": Folds,
     "bindings": BindingKeys,
+    "ansible": AnsibleHosts,
     "catalogs": Catalogs,
 }
 """Name -> what opens a side with it, in the order in which they are reported."""

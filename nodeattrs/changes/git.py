@@ -74,7 +74,7 @@ class Git:
         return found
 
     def contents(self, blobs: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        """What each blob holds, in their order. raises: NoRevision, where one is not there, as in a partial clone"""
+        """What each blob holds, in their order; those that are not there, as in a partial clone, are left out."""
         asked = [*dict.fromkeys(blobs)]
         if not asked:
             return
@@ -84,8 +84,8 @@ class Git:
             end = text.index(b"\n", at)
             head = text[at:end].split()
             if head[-1] == b"missing":
-                hint = "this clone leaves contents out: git fetch --refetch, or clone without --filter"
-                raise NoRevision(f"git has no content {one}", hint=hint)
+                at = end + 1
+                continue
             size = int(head[2])
             yield one, text[end + 1 : end + 1 + size]
             at = end + 2 + size

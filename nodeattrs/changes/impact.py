@@ -12,7 +12,7 @@ import json
 import os
 import pickle
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -38,7 +38,7 @@ from nodeattrs.changes.hunks import Hunks, Line
 from nodeattrs.changes.kept import Read, Reads
 from nodeattrs.changes.sides import Side
 from nodeattrs.core.tree import Path as TreePath
-from nodeattrs.core.tree import spell
+from nodeattrs.core.tree import spell, strict_key
 from nodeattrs.errors import BadArgument, NodeattrsError, NotFound
 from nodeattrs.runs.fleet import each
 from nodeattrs.texts.documents import read
@@ -53,8 +53,11 @@ _DATA = (".json", ".yaml", ".yml", ".toml")
 class Group:
     """One change, and everybody who has it.
 
-    lines:  because of which; none where nobody could find one
-    tried:  whether it was tried on one of them that the value is another without these lines
+    lines:    because of which; none where nobody could find one
+    tried:    whether it was tried on one of them that the value is another without these lines
+    unsteady: whether the value is another each time
+    elements: of lists that are not the same, and differ alike: what is gone, and what is new; the two values are
+              those of the first subject then
     """
 
     dialect: str
@@ -66,6 +69,7 @@ class Group:
     subjects: tuple[str, ...]
     tried: bool = False
     unsteady: bool = False
+    elements: tuple[list[Any], list[Any]] | None = None
 
     @property
     def sign(self) -> str:
@@ -173,7 +177,12 @@ def impact(before: Side, after: Side, ask: Ask, how: Asking, what_if: WhatIf = A
     raises: NotFound, where there is nobody to ask; whatever a dialect raises before it has a subject
     """
     hunks = Hunks(before, after)
-    found = Impact(before.title, after.title, tuple(map(after.named, hunks.files)), notes=[*before.notes, *after.notes])
+    found = Impact(
+        before.title,
+        after.title,
+        tuple(map(after.named, hunks.files)),
+        notes=[*dict.fromkeys((*before.notes, *after.notes))],
+    )
     reads = Reads(how.reads)
     for dialect in _chosen(before, after, ask, how.dialects):
         _asked(dialect, before, after, ask, how, what_if, hunks, reads, found)
@@ -252,8 +261,8 @@ def _subjects(job: Job, notes: list[str], asked: Asked) -> tuple[list[str], set[
     if len(errors) == 2:
         raise errors[-1]
     wanted = set(job.ask.nodes)
-    if wanted and job.dialect in ("nodes", "hiera", "bindings"):
-        sets = [wanted if job.dialect != "nodes" else one & wanted for one in sets]
+    if wanted:  # who has no name of its own answers to any
+        sets = [wanted if one == {""} else one & wanted for one in sets]
     return sorted(sets[0] | sets[1]), sets[0], sets[1]
 
 
@@ -306,7 +315,7 @@ def _each(task: Task, names: Sequence[str], how: Asking, results: list[Compared]
 
 
 def _take(results: Sequence[Compared], asked: Asked, job: Job, found: Impact, how: Asking, hunks: Hunks) -> None:
-    groups: dict[Any, tuple[Difference, list[str]]] = {}
+    groups: dict[Any, tuple[Difference, list[str], set[Any]]] = {}
     beside = {*asked.added, *asked.removed}
     effects: dict[Setting, list[Effect]] = defaultdict(list)
     for one in sorted(results, key=lambda one: one.name):
@@ -318,20 +327,48 @@ def _take(results: Sequence[Compared], asked: Asked, job: Job, found: Impact, ho
         for effect in one.effects:
             effects[effect.setting].append(effect)
         for change in one.differences:
-            key = (change.kind, change.path, key_of(change.before), key_of(change.after), change.lines)
-            groups.setdefault(key, (change, []))[1].append(one.name)
+            values = key_of(change.before), key_of(change.after)
+            elements = _elements(change)
+            key = change.kind, change.path, values if elements is None else strict_key(elements), change.lines
+            _, names, seen = groups.setdefault(key, (change, [], set()))
+            names.append(one.name)
+            seen.add(values)
     because = Because(job, hunks, how.private)
     made = [
-        Group(job.dialect, change.kind, change.path, change.before, change.after, *because.of(change, names[0], names))
-        for change, names in groups.values()
-    ]
+        Group(
+            job.dialect, change.kind, change.path, change.before, change.after, *because.of(change, names[0], names),
+            elements=_elements(change) if len(seen) > 1 else None,
+        )
+        for change, names, seen in groups.values()
+    ]  # fmt: skip
     found.groups += sorted(made, key=_order)
     named = {line for group in made for line in group.lines}
     found.silent += _silent(job.dialect, effects, named)
 
 
+def _elements(change: Difference) -> tuple[list[Any], list[Any]] | None:
+    """What of a list is gone, and what is new; None for other values, and where only the order is another."""
+    old, new = change.before.data, change.after.data
+    if not isinstance(old, list) or not isinstance(new, list) or change.before.is_secret or change.after.is_secret:
+        return None
+    gone, more = _only_in(old, new), _only_in(new, old)
+    return (gone, more) if gone or more else None
+
+
+def _only_in(one: list[Any], other: list[Any]) -> list[Any]:
+    left = Counter(map(strict_key, other))
+    found = []
+    for entry in one:
+        key = strict_key(entry)
+        if left[key] > 0:
+            left[key] -= 1
+        else:
+            found.append(entry)
+    return found
+
+
 def _order(group: Group) -> tuple[Any, ...]:
-    kinds = (NO_ANSWER, "attribute", "key", "value", "resource")
+    kinds = (NO_ANSWER, "attribute", "key", "variable", "value", "resource")
     return kinds.index(group.kind) if group.kind in kinds else 9, -len(group.subjects), group.spelled, group.subjects
 
 

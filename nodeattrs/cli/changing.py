@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nodeattrs.changes.sides import Side
 
 _FORMS = ("sarif", "github", "gitlab", "junit")
-_PLACES = ("hiera", "bindings", "catalogs")
+_PLACES = ("hiera", "bindings", "ansible", "catalogs")
 
 _MANY: dict[str, Any] = {"action": "append", "default": []}
 _FLAG: dict[str, Any] = {"action": "store_true"}
@@ -32,14 +32,19 @@ _WHO: dict[str, tuple[dict[str, Any], str]] = {
     "--from-store": ({"metavar": "PLACE"}, "nodes start from their last run in this store, and are in it"),
     "--enc": ({"metavar": "FILE"}, "what a classifier says of each node: NAME: {environment: ..., parameters: ...}"),
     "--environment": ({"metavar": "NAME"}, "the environment of all"),
-    "--dialect": ({"metavar": "NAME", **_MANY}, "only this: nodes, hiera, cloud-init, folds, bindings or catalogs"),
+    "--dialect": (
+        {"metavar": "NAME", **_MANY},
+        "only this: nodes, hiera, cloud-init, folds, bindings, ansible or catalogs",
+    ),
     "--hiera": ({"metavar": "PLACE", "dest": "place_hiera"}, "a hiera.yaml, or a folder with one (default: as set)"),
     "--site": ({"metavar": "DIR", "dest": "place_bindings"}, "the site of bindings (default: as set, or here)"),
+    "--inventory": ({"metavar": "FILE", "dest": "place_ansible"}, "of Ansible (default: that of ansible.cfg)"),
     "--catalogs": ({"metavar": "DIR", "dest": "place_catalogs"}, "compiled catalogs, NAME.json (default: catalogs)"),
     "--sample": (_COUNT, "so many of each dialect at most, the same ones each time"),
 }
 _HOW: dict[str, tuple[dict[str, Any], str]] = {
     "--no-run-code": (_FLAG, "run no code of the repository: cookbooks are left out"),
+    "--roles-only": (_FLAG, "roles and environments alone: no cookbook is read or has to be there"),
     "--jobs": (_COUNT, "how many at a time, in so many processes (default: as a fleet has them)"),
     "--reads": (
         {"metavar": "FILE"},
@@ -85,6 +90,7 @@ def ask_of(options: argparse.Namespace, home: str) -> Ask:
         tuple((name, place) for name, place in places.items() if place is not None),
         not options.no_run_code,
         options.ruby,
+        options.roles_only,
     )
 
 

@@ -35,6 +35,12 @@ def add_checking(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help=f"write what is found now to the file of --baseline (default: {_BASELINE})",
     )
+    group.add_argument(
+        "--fail-on",
+        choices=("error", "warning", "note"),
+        default="warning",
+        help="how bad a finding has to be for the exit code 1 (default: warning)",
+    )
     add_output(parser, also=_FORMS)
 
 
@@ -88,7 +94,7 @@ def finish(
     left, passed = selection.of(found)
     if options.write_baseline:
         return _write(place or _BASELINE, left, terminal)
-    findings = Findings(left, dict(looked), passed)
+    findings = Findings(left, dict(looked), passed, options.fail_on)
     if options.format in _FORMS:
         from nodeattrs.reports.finding_forms import FORMS
 

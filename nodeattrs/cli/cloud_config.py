@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, get_args
 
-from nodeattrs.cli.checks import add_checking, finish, words_of
+from nodeattrs.cli.checks import words_of
+from nodeattrs.cli.cloud_config_check import add_cloud_check, check
 from nodeattrs.cli.exits import DONE, FAILED, UNKNOWN_LAYER
 from nodeattrs.cli.options import (
     actions_of,
@@ -15,7 +16,6 @@ from nodeattrs.cli.options import (
     add_run_code,
     add_strict,
     path_of,
-    settings_of,
 )
 from nodeattrs.cli.terminal import Terminal
 
@@ -99,13 +99,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         add_strict(one)
         add_run_code(one)
         if name != "check":
+            one.add_argument("--warn", action="store_true", help="look for what `check` looks for, too")
             one.add_argument(
                 "--ignore", metavar="CODE", action="append", default=[], help="switch a warning off: its code or name"
             )
+            one.add_argument("--show-secrets", action="store_true", help="print passwords, keys and tokens in clear")
         if name == "merge":
             _add_merge_output(one)
         elif name == "check":
-            add_checking(one)
+            add_cloud_check(one)
         else:
             add_output(one)
         if name == "explain":
@@ -184,6 +186,7 @@ def _merge(options: argparse.Namespace, terminal: Terminal) -> int:
 
     user, merged = _merged(options)
     terminal.warn(_wanted(merged, options))
+    merged = _printable(merged, options, terminal)
     config = merged.config if merged.config is not None else {}
     if options.format == "json":
         import json
@@ -202,33 +205,57 @@ def _merge(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
+    from nodeattrs.adapters.cloudinit import masked
     from nodeattrs.reports.cloud_config import explained_config
 
     if options.all and not options.path:
         options.refuse("--all names what decided about a path, so it needs --path")
-    paths = tuple(map(path_of, options.path))
+    paths, instance = tuple(map(path_of, options.path)), None
     if options.instance is None:
         if not options.files:
             options.refuse("name at least one FILE, or --instance DIR")
         _, merged = _merged(options)
-        terminal.warn(_wanted(merged, options))
-        terminal.report(explained_config(merged, paths, options.steps, options.all))
     else:
         if options.files:
             options.refuse("--instance reads the files of the machine: name no others")
         instance = _instance(options)
         merged = instance.merged
-        terminal.warn(_wanted(merged, options))
-        terminal.report(explained_config(merged, paths, options.steps, options.all, instance))
+    terminal.warn(_wanted(merged, options))
+    if not options.show_secrets:
+        instance = instance and instance.masked()
+        merged = instance.merged if instance else masked(merged)
+    terminal.report(explained_config(merged, paths, options.steps, options.all, instance))
     is_decided = paths and not any(merged.trace(path).unknown for path in paths)
     return DONE if is_decided else _undecided(merged, terminal)
 
 
 def _check(options: argparse.Namespace, terminal: Terminal) -> int:
-    from nodeattrs.reports.cloud_config import findings_of
+    from pathlib import Path
 
-    _, merged = _merged(options)
-    return finish(options, terminal, findings_of(merged), {"part": len(merged.parts)}, settings_of(options).repository)
+    from nodeattrs.adapters.cloudinit import given_in
+
+    def merged_of(files: list[str], address: str | None) -> Merged:
+        return _merged(argparse.Namespace(**vars(options) | {"files": files, "resource": address}))[1]
+
+    return check(options, terminal, lambda file: given_in(Path(file)), merged_of)
+
+
+def _printable(merged: Merged, options: argparse.Namespace, terminal: Terminal) -> Merged:
+    """What may be printed of it. raises: BadArgument, for a message of parts that have secrets in them"""
+    if options.show_secrets:
+        return merged
+    from nodeattrs.adapters.cloudinit import masked, veiled
+
+    shown = masked(merged)
+    has_secrets = shown.value != merged.value
+    if options.format == "mime":
+        from nodeattrs.errors import BadArgument
+
+        if has_secrets or any(veiled(report.part.text) != report.part.text for report in merged.parts):
+            raise BadArgument("the parts have secrets in them", hint="--show-secrets prints them as they are")
+    if has_secrets:
+        terminal.remark(["secrets are withheld; --show-secrets prints them"])
+    return shown
 
 
 def _pack(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -380,7 +407,7 @@ def _for_message(parts: Iterable[CloudPart]) -> list[CloudPart]:
 
     named = []
     for part in parts:
-        whole = part.file is not None and part.line == 1 and re.fullmatch(r"part-\d+", part.filename)
+        whole = part.file is not None and part.line == 1 and re.fullmatch(r"part-\d+", part.filename or "")
         named.append(replace(part, filename=os.path.basename(part.file or "")) if whole else part)
     return named
 
@@ -392,11 +419,12 @@ def _definition(text: str | None) -> Any:
 
 
 def _wanted(merged: Merged, options: argparse.Namespace) -> list[Finding]:
-    """What is printed beside a merge: faults, and the warnings that were not switched off."""
-    if not (options.ignore or merged.warnings or any(report.error is not None for report in merged.parts)):
+    """What is printed beside a merge: faults, and the warnings that were asked for and not switched off."""
+    if merged.ok and not options.warn:
         return []
-    from nodeattrs.reports.cloud_config import findings_of
+    from nodeattrs.reports.cloud_config import faults_of, findings_of
     from nodeattrs.reports.findings import Selection
 
-    left, _ = Selection(ignore=words_of(options, "ignore")).of(findings_of(merged))
+    found = findings_of(merged) if options.warn else faults_of(merged)
+    left, _ = Selection(ignore=words_of(options, "ignore")).of(found)
     return left

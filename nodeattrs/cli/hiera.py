@@ -151,6 +151,7 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _hiera(options: argparse.Namespace, place: str | None, decrypts: bool = True) -> Hiera:
+    import os
     import pathlib
 
     from nodeattrs.adapters.hiera import Hiera, has_environments
@@ -162,9 +163,10 @@ def _hiera(options: argparse.Namespace, place: str | None, decrypts: bool = True
         from nodeattrs.adapters.hiera import Pkcs7
 
         decrypt = Pkcs7(private, public)
+    is_tree = has_environments(pathlib.Path()) or os.path.isfile("environment.conf")
     is_named = place or environmentpath or options.hiera_config or options.puppet_conf
     return Hiera(
-        place if is_named else "." if has_environments(pathlib.Path()) else "hiera.yaml",
+        place if is_named else "." if is_tree else "hiera.yaml",
         environmentpath=environmentpath,
         global_config=options.hiera_config,
         modulepath=options.modulepath,

@@ -373,6 +373,16 @@ class Folding:
             before = again.result
             yield before, step, again._again(step, step.part)
 
+    def befores(self) -> Iterator[tuple[Part, Step]]:
+        """Each step with the result before it, which may not be kept: its lists grow with the next step.
+
+        cost: that of what is laid
+        """
+        again = Folding(from_top=self.from_top, opening=self.opening, start=self.start, growing=True)
+        for step in self.steps:
+            yield again.result, step
+            again._again(step, step.part)
+
     def located(self) -> Part:
         """The result once more, its origins saying where in its own tree each source has it (`At`).
 

@@ -161,6 +161,11 @@ class MadeOf(NamedTuple):
     made: Made
     rule: tuple[Policy, Line]
 
+    def past(self, ways: Iterable[At], rest: Path) -> Iterator[tuple[Any, At]]:
+        """What stood there at some ways, and what stands at the same steps below the two."""
+        beside = (At(side, rest) for side, _, _ in self.made.beside(rest))
+        return ((self.members[way.source], way) for way in dict.fromkeys((*ways, *beside)) if way.source < 0)
+
     def left_out(
         self, rest: Path, who: tuple[int, ...], stands: bool, settings: Callable[[Part, int], Iterable[Any]]
     ) -> Iterator[tuple[Any, tuple[int, ...], tuple[Policy, Line]]]:

@@ -20,7 +20,7 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.policy import DROP, KEEP, TAKE, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Absent, Path, dig, flat
 from nodeattrs.core.unknown import Unknown, may_decide, may_meet
-from nodeattrs.core.walk import Later, Overridden, Rule, Setting, Waiting, Walk
+from nodeattrs.core.walk import Later, Loss, Overridden, Rule, Setting, Waiting, Walk
 
 
 def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, along: Along = outwards) -> Walk:
@@ -45,6 +45,7 @@ def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, a
 
 
 _NONE: list[Any] = []
+_new: Any = tuple.__new__  # of a named tuple, without a frame of its own
 
 
 class _Here:
@@ -52,13 +53,15 @@ class _Here:
 
     value, origins: a source's word, or what was made; ABSENT where nothing stands, None where maps wait
     kind, row: the type of the value; maps that wait to meet, in the order in which they were laid
-    before, merged: the place with all of these but the last; what they come to, once somebody has asked
-    source, rest: what the value, or what holds it, was made of, and the steps from there to here
-    ways:    where this has stood before: its origins in what was made
+    before, merged: the place with all of them but the last; what they come to, once somebody has asked
+    source, rest, ways: what the value, or its holder, was made of; the steps from there; where this has stood before
     losses:  who was overridden here, the next in line first; earlier: who was so in what it was made of
     unknown, joining: sources that might decide; lists that are joined when somebody looks at what they come to
     """
 
+    value: Any = None  # as of maps that wait
+    origins: Origins = None
+    kind: type
     row: tuple[Waiting, ...] = ()
     before: _Here | None = None
     merged: Part | None = None
@@ -71,8 +74,7 @@ class _Here:
     unknown: tuple[int, ...] = ()
 
     def __init__(self, value: Any, origins: Origins) -> None:
-        self.value, self.origins = value, origins
-        self.kind: type = type(value)
+        self.value, self.origins, self.kind = value, origins, type(value)
 
     @property
     def stands(self) -> bool:
@@ -87,36 +89,30 @@ class _Here:
         if not self.stands or issubclass(self.kind, dict):
             is_element = is_lost and self.stands and type(key) is int
             return is_element and not any(type(one) is int for one in self.value or ())
-        if not isinstance(self.value, (list, tuple)) or type(key) is not int:
-            return True
-        return is_lost and dig(self.value, (key,)) is ABSENT
+        has_elements = isinstance(self.value, (list, tuple)) and type(key) is int
+        return not has_elements or (is_lost and dig(self.value, (key,)) is ABSENT)
 
-    def with_losses(self, losses: Iterable[_Loss], unknown: tuple[int, ...] = ()) -> _Here:
+    def with_losses(self, losses: Iterable[Loss], unknown: tuple[int, ...] = ()) -> _Here:
         """The same, with further losses."""
         more = list(losses)
         if not more and not unknown:
             return self
         here = _Here(self.value, self.origins)
-        here.kind, here.row, here.before, here.merged = self.kind, self.row, self.before, self.merged
-        here.source, here.rest, here.ways = self.source, self.rest, self.ways
-        here.losses, here.earlier = [self.losses, *more] if self.losses else more, self.earlier
+        vars(here).update(vars(self))
+        here.losses = [self.losses, *more] if self.losses else more
         here.unknown = tuple(dict.fromkeys((*self.unknown, *unknown)))
         return here
 
-    def all_losses(self) -> Iterator[_Loss]:
+    def all_losses(self) -> Iterator[Loss]:
         """Its own, and those of all that it was made of, the last one's first."""
         waiting = [self]
         while waiting:
             here = waiting.pop()
-            if here.losses:
-                yield from flat(here.losses)
+            yield from flat(here.losses) if here.losses else ()
             yield from here.earlier
             waiting += [one.here for one in here.row]
             if here.source is not None and not here.rest:
                 waiting += here.source.members.values()
-
-
-_Loss = Overridden | Later
 
 
 class _Lists(_Here):
@@ -143,14 +139,12 @@ class _Walker:
         here, at, losses = self.found(self.laid(folding), path, path, False)
         cover = at if at != path and here.stands else None
         value, origins = (here.value, here.origins) if cover is None else (ABSENT, ())
-        overridden = tuple(_once(self.looked_up(losses)))
-        return Walk(self.standing(here, at), overridden, here.unknown, value, origins, cover)
+        return Walk(self.standing(here, at), _once(self.looked_up(losses)), here.unknown, value, origins, cover)
 
-    def found(self, here: _Here, keys: Path, path: Path, is_lost: bool) -> tuple[_Here, Path, list[_Loss]]:
+    def found(self, here: _Here, keys: Path, path: Path, is_lost: bool) -> tuple[_Here, Path, list[Loss]]:
         """What stands some steps down, or in the way of that; at which path; and who was overridden there."""
         here, depth = self.reached(here, keys, path, is_lost)
-        at = _label(keys, depth, path)
-        here = self.settled(here, at)
+        here = self.settled(here, at := _label(keys, depth, path))
         losses = list(here.all_losses())
         for deeper in range(depth, len(keys)):
             losses = _relevant(losses, keys[deeper], _label(keys, deeper + 1, path), object)
@@ -165,7 +159,7 @@ class _Walker:
                 here = self.below(here, key, _label(keys, depth + 1, path))
         return here, len(keys)
 
-    def looked_up(self, losses: Iterable[_Loss]) -> Iterator[Overridden]:
+    def looked_up(self, losses: Iterable[Loss]) -> Iterator[Overridden]:
         """The losses; not by recursion, since there may be as many as parts, and each place once."""
         waiting = [*losses][::-1]
         seen: dict[Any, Later] = {}
@@ -184,7 +178,7 @@ class _Walker:
         begun = here.stands
         for step in folding.steps:
             here = self.step(folding, step, here, begun)
-            begun = begun or here.stands
+            begun = begun or here.kind is not Absent
         return here
 
     def step(self, folding: Folding, step: Step, here: _Here, begun: bool) -> _Here:
@@ -196,9 +190,9 @@ class _Walker:
         if self.given is not None and type(part) is Part and part.origins not in self.given:
             return here
         new = self.laid(part) if isinstance(part, Folding) else self.leaf(part)
-        if not new.has_something:
+        if new.kind is Absent and not new.has_something:
             return here
-        if new.stands and begun:
+        if new.kind is not Absent and begun:
             return self.joined(step.policy, here, new, (), folding.from_top)
         if new.stands and folding.opening is not None:
             new = self.joined(folding.opening, _Here(ABSENT, ()), new, ())
@@ -210,7 +204,7 @@ class _Walker:
             return _Here(ABSENT, ()).with_losses((), sources(origins))
         if type(origins) is int:
             value = self.trees[origins] = value if self.given is None else self.given[origins]
-            origins = At(origins, ())
+            origins = _new(At, (origins, ()))
         return _Here(left_of(value, origins, self.gone) if self.gone else value, origins)
 
     def changed(self, before: _Here, step: Step) -> _Here:
@@ -223,8 +217,8 @@ class _Walker:
         if left is ABSENT and laid.value is not ABSENT:
             return before
         made, rule = Made.changed(step, self.part(before), Part(left, laid.origins))
-        here = self.made(MadeOf({LOWER: before, UPPER: _Here(ABSENT, ())}, made, rule), ())
-        return here.with_losses((), before.unknown)
+        members = {LOWER: before, UPPER: _Here(ABSENT, ())}
+        return self.made(MadeOf(members, made, rule), ()).with_losses((), before.unknown)
 
     # --- two that meet
 
@@ -232,7 +226,13 @@ class _Walker:
         lower, upper = (new, so_far) if from_top else (so_far, new)
         stands = upper.kind is not Absent
         if stands and lower.kind is not Absent and not lower.unknown and not upper.unknown:
-            return self.met(policy, lower, upper, path, from_top)
+            verdict = policy.cells.get((lower.kind, upper.kind))
+            is_row = type(verdict) is Meet  # as nearly everywhere: `met` would do the same
+            return (
+                self.waiting(verdict, so_far, new, from_top)
+                if is_row
+                else self.met(policy, lower, upper, path, from_top)
+            )
         if not stands and not upper.has_something:
             return lower
         is_taken = not stands or policy.verdict(Absent, upper.kind) is TAKE
@@ -288,10 +288,9 @@ class _Walker:
         return self.made(MadeOf({LOWER: lower, UPPER: upper}, made, rule), path)
 
     def waiting(self, verdict: Any, so_far: _Here, new: _Here, from_top: bool, meets: bool = True) -> _Here:
-        here = _Here(None, None)
+        here, row = _Here.__new__(_Here), so_far.row or (Waiting(so_far, verdict.policy, False, True),)
+        here.row, here.before = (*row, _new(Waiting, (new, verdict.policy, from_top, meets))), so_far
         here.kind, here.losses = dict, so_far.losses if so_far.row else _NONE
-        row = so_far.row or (Waiting(so_far, verdict.policy, False, True),)
-        here.row, here.before = (*row, Waiting(new, verdict.policy, from_top, meets)), so_far
         return here
 
     def settled(self, here: _Here, path: Path) -> _Here:
@@ -299,9 +298,8 @@ class _Walker:
         if not here.row:
             return here
         part = self.part(here)
-        merged = _Here(part.value, part.origins)
-        merged.unknown, merged.losses = here.unknown, [*self.left_nothing(here, path), *here.all_losses()]
-        return merged
+        losses = [*self.left_nothing(here, path), *here.all_losses()]
+        return _Here(part.value, part.origins).with_losses(losses, here.unknown)
 
     def left_nothing(self, here: _Here, path: Path) -> Iterator[Overridden]:
         """Those of whom nothing is left in maps that wait."""
@@ -319,8 +317,9 @@ class _Walker:
     def gone_both(self, lower: _Here, upper: _Here, rule: Rule, path: Path) -> _Here:
         """Nothing is left of either side: each is not read because of the other."""
         below, above = self.numbers(lower), self.numbers(upper)
-        losses = [*self.lost(upper, below, rule, path), *self.lost(lower, above, rule, path)]
-        return _Here(ABSENT, ()).with_losses(losses)
+        return _Here(ABSENT, ()).with_losses(
+            [*self.lost(upper, below, rule, path), *self.lost(lower, above, rule, path)]
+        )
 
     def lost(self, here: _Here, by: tuple[int, ...], rule: Rule, path: Path) -> Iterator[Any]:
         """Whoever stands here was overridden, and whom those had overridden before."""
@@ -383,8 +382,8 @@ class _Walker:
         holder, origins = here.value, here.origins
         value = holder.get(key, ABSENT) if isinstance(holder, dict) else dig(holder, (key,))
         if value is ABSENT:
-            return _Here(ABSENT, ()).with_losses((), here.unknown)
-        at = At(origins.source, (*origins.path, key)) if type(origins) is At else origins_at(origins, key)
+            return _Here(ABSENT, ()).with_losses((), here.unknown) if here.unknown else _Here(ABSENT, ())
+        at = _new(At, (origins[0], (*origins[1], key))) if type(origins) is At else origins_at(origins, key)
         return _Here(value, at).with_losses((), here.unknown) if here.unknown else _Here(value, at)
 
     def row_entry(self, here: _Here, key: Any, path: Path) -> _Here:
@@ -392,8 +391,10 @@ class _Walker:
         so_far = self.below(first.here, key, path)
         for one in others:
             policy = one.policy if one.policy.by_key is None else one.policy.at(key)
-            meeting = self.joined if one.meets else self.beside
-            so_far = meeting(policy, so_far, self.below(one.here, key, path), path, one.from_top)
+            meeting, there = self.joined if one.meets else self.beside, one.here
+            is_plain = not (there.row or there.losses or there.source)
+            child = self.entry(there, key) if is_plain else self.below(there, key, path)
+            so_far = meeting(policy, so_far, child, path, one.from_top)
         return so_far
 
     def made_entry(self, here: _Here, source: MadeOf, key: Any, path: Path) -> tuple[_Here, At | None]:
@@ -403,9 +404,7 @@ class _Walker:
         child.ways = origins_at(here.ways, key) if child.stands else ()
         ways = list(wholes(child.ways, ()))
         only = source.made.only_way(child.ways, child.value)
-        beside = (At(side, child.rest) for side, _, _ in source.made.beside(child.rest))
-        past = [way for way in dict.fromkeys((*ways, *beside)) if way.source < 0 and way != only]
-        earlier = [Later(source.members[way.source], way.path, path) for way in past]
+        earlier = [Later(member, way.path, path) for member, way in source.past(ways, child.rest) if way != only]
         child.losses = [*self.noted(source, ways, path), *self.left_out(source, child, path)]
         # Of what goes on in the same value, the earlier ones are found again one step down.
         child.earlier, passed = (earlier, []) if only is None else ([], earlier)
@@ -414,14 +413,14 @@ class _Walker:
             child.losses += [lost for lost in _relevant(other.all_losses(), key, path, here.kind) if lost.covers(path)]
         return child, only
 
-    def noted(self, source: MadeOf, ways: list[At], path: Path) -> Iterator[_Loss]:
+    def noted(self, source: MadeOf, ways: list[At], path: Path) -> Iterator[Loss]:
         """Those that were overridden where a handler let parts meet."""
         for way, winner, note in source.made.overridden(ways):
             by = sources(source.made.input_at(winner).origins)
             yield from (_lost(setting, by, note.rule) for setting in self.settings(source.made.input_at(way), path))
             yield Later(source.members[way.source], way.path, path)
 
-    def left_out(self, source: MadeOf, child: _Here, path: Path) -> Iterator[_Loss]:
+    def left_out(self, source: MadeOf, child: _Here, path: Path) -> Iterator[Loss]:
         """Those of whom nothing is left in what was made, though one of the two has them below the same steps."""
         settings = lambda part, depth: self.settings(part, _label(child.rest, depth, path))  # noqa: E731
         return (_lost(*one) for one in source.left_out(child.rest, sources(child.origins), child.stands, settings))
@@ -481,18 +480,18 @@ def _lost(setting: Setting, by: tuple[int, ...], rule: Rule) -> Overridden:
     return Overridden(setting, by or (setting.source,), *rule)
 
 
-def _relevant(losses: Iterable[Any], key: Any, path: Path, of: type) -> list[_Loss]:
+def _relevant(losses: Iterable[Any], key: Any, path: Path, of: type) -> list[Loss]:
     """What the overridden ones say one step down; *of* is the type of what is read there: numbers may be names."""
     is_index = type(key) is int and not issubclass(of, dict)
     return [found for lost in flat(losses) if (found := lost.below(key, path, is_index)) is not None]
 
 
-def _once(losses: Iterable[Overridden]) -> Iterable[Overridden]:
+def _once(losses: Iterable[Overridden]) -> tuple[Overridden, ...]:
     once: dict[Any, Overridden] = {}  # who overrode each part says more than the sum
     for lost in losses:
         if once.setdefault(key := (lost.setting.source, lost.setting.own), lost).in_sum and not lost.in_sum:
             once[key] = lost
-    return [lost for lost in once.values() if lost.setting.source]
+    return tuple([lost for lost in once.values() if lost.setting.source])
 
 
 def _label(keys: Path, depth: int, path: Path) -> Path:

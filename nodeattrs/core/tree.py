@@ -147,12 +147,12 @@ def as_path(path: str | Iterable[Any]) -> Path:
         raise wrong_argument("a path", "text, or a list of steps", path, 'write "a.b.0", or ("a", "b", 0)') from None
 
 
-def near(step: object, known: Iterable[object]) -> list[str]:
+def near(step: object, known: Iterable[object], likeness: float = 0.7) -> list[str]:
     """Up to three known names that look like *step*, spelled as steps of a path."""
     import difflib  # for messages only
 
     names = {str(name): name for name in known}
-    return [_spelled(names[close]) for close in difflib.get_close_matches(str(step), names, 3, 0.7)]
+    return [_spelled(names[close]) for close in difflib.get_close_matches(str(step), names, 3, likeness)]
 
 
 def meant(step: object, known: Iterable[object]) -> str | None:

@@ -100,6 +100,9 @@ class Later(NamedTuple):
         return self._replace(keys=(*self.keys, key), path=path)
 
 
+Loss = Overridden | Later
+
+
 class Waiting(NamedTuple):
     """A map of a row that waits to meet the maps before it, and how.
 

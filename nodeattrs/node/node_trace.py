@@ -133,7 +133,10 @@ def _gone_on(ledger: Ledger, trace: Trace, owns: Mapping[int, Path]) -> Trace:
     )
     steps = {id(event) for work in works.values() for event in work.events}
     there = {work.slot: work.path for work in works.values()}
-    return replace(trace, claims=tuple(stated), history=tuple(_past(ledger, trace.path, steps, there)))
+    history = _past(
+        ledger, trace.path, steps, there, any(len(one.claim.path) < len(trace.path) for one in trace.losers)
+    )
+    return replace(trace, claims=tuple(stated), history=tuple(history))
 
 
 def _with_workers(stated: TraceClaim, work: Work | None) -> TraceClaim:
@@ -227,17 +230,20 @@ def _element(ledger: Ledger, path: Path, entry: Any, found: tuple[At, ...]) -> E
     return Element(entry, tuple(dict.fromkeys(slot for slot, _ in found)), tuple(claims))
 
 
-def _past(ledger: Ledger, path: Path, but: Collection[int], owns: Mapping[int, Path]) -> Iterator[Earlier]:
+def _past(
+    ledger: Ledger, path: Path, but: Collection[int], owns: Mapping[int, Path], covered: bool
+) -> Iterator[Earlier]:
     """What was set before.
 
     but:  events that a row of the trace has already, by their identity
     owns: slot -> where it has what stands at the path, if that is an element
+    covered: whether something overridden lies above the path: a map that was erased there would override that again
     """
-    above = [_chronicled(ledger, path[:depth], path[depth:], but, owns) for depth in range(len(path), -1, -1)]
+    above = [_chronicled(ledger, path[:depth], path[depth:], but, owns, covered) for depth in range(len(path), -1, -1)]
     yield from _newest_first([one for chronicle in above for one in chronicle])
     below = [at for at in ledger.history if len(at) > len(path) and at[: len(path)] == path]
     for at in below[:_MOST_BELOW]:
-        yield from _chronicled(ledger, at, (), but, {})
+        yield from _chronicled(ledger, at, (), but, {}, False)
 
 
 def _newest_first(found: list[Earlier]) -> list[Earlier]:
@@ -256,27 +262,27 @@ def _is_newer(one: Earlier, other: Earlier) -> bool:
 
 
 def _chronicled(
-    ledger: Ledger, at: Path, rest: Path, but: Collection[int], owns: Mapping[int, Path]
+    ledger: Ledger, at: Path, rest: Path, but: Collection[int], owns: Mapping[int, Path], covered: bool
 ) -> Iterator[Earlier]:
     chronicles = ledger.history.get(at, {})
     for slot, silent in sorted(chronicles, key=lambda key: (-key[0], key[1])):
         chronicle = chronicles[slot, silent]
         own = owns.get(slot, (*at, *rest))[len(at) :]
-        found = [
-            None if id(event) in but else _event(ledger, slot, at, event, rest, own) for event in chronicle.events()
+        first, *later = [
+            None if id(event) in but else _event(ledger, slot, at, event, rest, own, covered)
+            for event in chronicle.events()
         ]
-        first, *later = found
         dropped = Earlier(Claim(at, ABSENT, slot, Origin("forgotten")), "forgotten", None, chronicle.dropped)
         for past in (*reversed(later), dropped if chronicle.dropped and not rest else None, first):
             if past is not None:
                 yield past
 
 
-def _event(ledger: Ledger, slot: int, at: Path, event: Event, rest: Path, own: Path) -> Earlier | None:
+def _event(ledger: Ledger, slot: int, at: Path, event: Event, rest: Path, own: Path, covered: bool) -> Earlier | None:
     """own: the steps on which the slot had what stands at *rest* below *at*."""
     depth = _reach(event.value, own)
     path, own, value = (*at, *rest)[: len(at) + depth], own[:depth], dig(event.value, own[:depth])
-    if depth < len(rest) and isinstance(value, dict):
+    if depth < len(rest) and isinstance(value, dict) and not (covered and event.what == "erased"):
         return None
     origin, mark = ledger.marks.place(setters_in(event.value, event.whose, own, at)[0])
     by = None

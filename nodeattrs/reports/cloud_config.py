@@ -5,12 +5,13 @@ What the merge found is the adapter's; here it becomes data and lines.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.cloudinit.steps import Change
 from nodeattrs.codes import code_named
+from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import NoSuchAttribute
 from nodeattrs.reports.config_text import json_tree
@@ -18,28 +19,62 @@ from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.cloudinit import Instance, Merged, PartReport
+    from nodeattrs.adapters.cloudinit import CloudConfigError, Instance, Merged, PartReport, Schema, Warned
     from nodeattrs.adapters.cloudinit.steps import Action
-    from nodeattrs.core.claim import Origin
 
 _MARKS = {"set": "+", "extended": "+", "replaced": "~", "deleted": "-", "dropped": "!"}
 _STYLES = {"set": "added", "extended": "added", "replaced": "changed", "deleted": "removed", "dropped": "warning"}
 
 
-def findings_of(merged: Merged) -> Iterator[Finding]:
-    """Everything that is wrong or doubtful about some parts, with its place."""
+def faults_of(merged: Merged, but: Collection[int] = ()) -> Iterator[Finding]:
+    """Every part that was rejected or failed, with its place. but: numbers that are left out"""
     for report in merged.parts:
-        if report.error is not None and report.kind is not None:
-            one = finding_of(report.error)
-            file, line = (one.file, one.line) if one.file else (report.part.file, report.part.line)
-            message = f"{report.status}: {one.message}"
+        if report.error is not None and report.kind is not None and report.number not in but:
+            one, part = finding_of(report.error), report.part
+            at = Origin("part", f"of {part.file}", report.filename, one.line, one.column)
+            at = at if part.file and not part.line else replace(at, name="", file=part.file or one.file)
             code = code_named(report.kind, "CloudConfigError").code
-            yield replace(one, code=code, message=message, file=file, line=line)
-    for warned in merged.warnings:
-        at = merged.place_of(warned)
-        message = warned.message if warned.title == at.file else f"{warned.title}: {warned.message}"
-        code = code_named(warned.name, "CloudConfigError").code
-        yield Finding(code, "warning", message, at.file, at.line, at.column, hint=warned.hint or None)
+            yield _placed(replace(one, code=code), f"{report.status}: {one.message}", report.title, at)
+
+
+def findings_of(merged: Merged, schema: Schema | None = None) -> Iterator[Finding]:
+    """Everything that is wrong or doubtful about some parts, each with file, line and column.
+
+    schema: what is asked about the config, too: user-data and vendor-data have to follow it, the files of an image
+            need not. A place of which a trap is known is not named twice
+    """
+    warned = merged.warnings
+    templates = {one.number for one in warned if one.name == "unexpanded"}
+    yield from faults_of(merged, templates)
+    known = {one.path for one in warned if not one.number}
+    yield from (finding_about(one, merged.place_of(one)) for one in warned)
+    for one in schema.warnings(merged.value) if schema is not None else ():
+        at = merged.place_of(one)
+        if at.kind in ("part", "patch") and (one.path not in known or one.severity == "note"):
+            yield finding_about(one, at)
+
+
+def finding_that_ended(error: CloudConfigError) -> Finding:
+    """What stopped the unpacking or merging of a whole machine, as a finding."""
+    one = finding_of(error)
+    code = code_named(error.kind, "CloudConfigError").code
+    return replace(one, code=code, line=one.line or 1, column=one.column or 1)
+
+
+def finding_about(warned: Warned, at: Origin) -> Finding:
+    """A warning as a finding, at its place."""
+    code = code_named(warned.name, "CloudConfigError").code
+    return _placed(Finding(code, warned.severity, "", hint=warned.hint or None), warned.message, warned.title, at)
+
+
+def _placed(found: Finding, message: str, title: str, at: Origin) -> Finding:
+    """The finding at a place; of a part that was packed it is the first line of the file, and its own line is named."""
+    file, line, column = at.file, at.line or 1, at.column or 1
+    if at.name.startswith("of "):
+        message, file = f"{message} (line {line} of {at.file})", at.name.removeprefix("of ")
+        line = column = 1
+    shown = message if title in ("", file, at.file) else f"{title}: {message}"
+    return replace(found, message=shown, file=file, line=line, column=column)
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,16 +213,19 @@ class Findings:
 
     looked:  what -> how many: {"part": 2}
     ignored: how many were passed over
+    worst:   how bad a finding may not be: with "note" any fails
     """
 
     found: Sequence[Finding]
     looked: Mapping[str, int] = field(default_factory=dict)
     ignored: int = 0
+    worst: Severity = "warning"
 
     @property
     def is_clean(self) -> bool:
-        """Whether nothing was found; notes do not count."""
-        return all(one.severity == "note" for one in self.found)
+        """Whether nothing was found that counts as failing."""
+        ranks = get_args(Severity)  # the worst first
+        return all(ranks.index(one.severity) > ranks.index(self.worst) for one in self.found)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as data."""

@@ -19,7 +19,7 @@ from nodeattrs.reports.findings import Finding
 from nodeattrs.reports.screen import Screen, cut, printable
 from nodeattrs.reports.values import on_one_line
 
-_NOUNS = {"folds": "fold", "cloud-init": "set", "catalogs": "catalog"}
+_NOUNS = {"ansible": "host", "folds": "fold", "cloud-init": "set", "catalogs": "catalog"}
 _SHOWN, _LISTED = 6, 40
 _WIDEST = 70
 MOST = 60_000
@@ -131,7 +131,7 @@ class ImpactReport:
         if group.kind == NO_ANSWER:
             yield from screen.wrapped(printable(_failure(group)), "      ", "    ")
         else:
-            yield from screen.wrapped(f"{_shown(group.before)} -> {_shown(group.after)}", "      ", "    ")
+            yield from screen.wrapped(_change(group, 500), "      ", "    ")
         yield from screen.wrapped(printable(_names(group.subjects, _SHOWN)), "      ", "    ")
 
     def _head(self) -> str:
@@ -148,7 +148,8 @@ class ImpactReport:
         for one in self.found.asked:
             changed = {name for group in self.found.groups if group.dialect == one.dialect for name in group.subjects}
             if changed:
-                parts.append(f"{len(changed)} of {_many(one.known, one.dialect)} change ({one.dialect})")
+                verb = "changes" if len(changed) == 1 else "change"
+                parts.append(f"{len(changed)} of {_many(one.known, one.dialect)} {verb} ({one.dialect})")
             parts += [
                 f"{_many(len(names), one.dialect)} {word}"
                 for word, names in (("added", one.added), ("removed", one.removed))
@@ -206,8 +207,7 @@ class ImpactReport:
         yield f"because of {_marked(_because(group))}" if group.lines else f"{_plainly(_because(group))}"
         yield ""
         if group.kind != NO_ANSWER:
-            yield f"- before: {_marked(cut(_shown(group.before), 2_000))}"
-            yield f"- after: {_marked(cut(_shown(group.after), 2_000))}"
+            yield _marked(_change(group, 2_000))
             yield ""
         yield _plainly(_names(group.subjects, _LISTED))
         yield ""
@@ -217,7 +217,7 @@ class ImpactReport:
     def _short(self, group: Group) -> str:
         if group.kind == NO_ANSWER:
             return cut(_failure(group), 200)
-        return f"{cut(_shown(group.before), _WIDEST)} → {cut(_shown(group.after), _WIDEST)}"
+        return _change(group, _WIDEST, "→")
 
     # --- as findings
 
@@ -226,8 +226,8 @@ class ImpactReport:
         for group in self.found.groups:
             fails = self._fails(group)
             code = "NA0462" if group.sign == "broken" else "NA0461"
-            text = _failure(group) if group.kind == NO_ANSWER else f"{_shown(group.before)} -> {_shown(group.after)}"
-            message = f"{_title(group)}: {cut(text, 400)}"
+            text = _failure(group) if group.kind == NO_ANSWER else _change(group, 200)
+            message = f"{_title(group)}: {text}"
             for line in group.lines[:1] or (None,):
                 file, number = (line.file, line.line) if line is not None else (None, None)
                 more = tuple(f"and {one}" for one in group.lines[1:])
@@ -271,13 +271,22 @@ def _style(group: Group) -> str:
     return {"broken": "error", "mended": "added"}.get(group.sign, group.sign)
 
 
-def _shown(value: Value) -> str:
+def _change(group: Group, width: int, arrow: str = "->") -> str:
+    """From what to what; of lists that differ alike the elements."""
+    if group.elements is None:
+        return f"{_shown(group.before, width)} {arrow} {_shown(group.after, width)}"
+    parts = (("without", group.elements[0]), ("with", group.elements[1]))
+    texts = (f"{word} {', '.join(map(on_one_line, some))}" for word, some in parts if some)
+    return f"lists {', '.join(cut(printable(text), width) for text in texts)}"
+
+
+def _shown(value: Value, width: int) -> str:
     if not value.is_there:
         return "(not set)"
     if value.is_secret and value.data == {SECRET: "withheld"}:
         return "(a secret)"
     text = str(value.data).split("\n")[0] if value.is_failed else on_one_line(value.data)
-    return cut(printable(text), 500)
+    return cut(printable(text), width)
 
 
 def _names(names: Sequence[str], most: int) -> str:
@@ -332,10 +341,11 @@ def _group_data(group: Group, fails: bool) -> dict[str, Any]:
         "path": "" if group.kind == NO_ANSWER else group.spelled,
         "steps": [] if group.kind == NO_ANSWER else list(group.path),
         "change": group.sign,
+        **({} if group.elements is None else dict(zip(("removed", "added"), group.elements, strict=True))),
         **{
             side: _value_data(value)
             for side, value in (("before", group.before), ("after", group.after))
-            if value.is_there
+            if value.is_there and group.elements is None
         },
         "because": [_line_data(line) for line in group.lines],
         "tried": group.tried,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.tree import ABSENT, spell
@@ -144,7 +146,7 @@ def _blocks(one: Explanation) -> Iterator[Block]:
         yield f"  converted  to {_shown(one.converted)}"
     if one.searched:
         yield "  searched"
-        yield [_searched(item) for item in one.searched]
+        yield list(_searched_rows(one.searched))
     if one.unset:
         yield "  not set"
         yield from (f"    {sentence}" for sentence in one.unset)
@@ -157,6 +159,21 @@ def _blocks(one: Explanation) -> Iterator[Block]:
     if one.needed:
         yield "  looked up on the way"
         yield f"    {', '.join(one.needed)}"
+
+
+def _searched_rows(searched: Iterable[Searched]) -> Iterator[tuple[str, ...]]:
+    """A row for each place; one for all places of a level whose folder is not there."""
+    for (layer, entry, outcome), group in groupby(
+        searched, lambda one: (one.place.layer, one.place.entry, one.outcome)
+    ):
+        items = list(group)
+        files = [item.place.file for item in items]
+        is_one = len({file.startswith("/") for file in files}) == 1 < len(files)
+        common = posixpath.commonpath(files) if outcome == "no_folder" and is_one else ""
+        if common:
+            yield layer, entry, f"{common}/", _OUTCOMES[outcome], f"for {len(files)} paths"
+        else:
+            yield from map(_searched, items)
 
 
 def _searched(item: Searched) -> tuple[str, ...]:

@@ -356,7 +356,7 @@ class _Judge:
             if self.is_above(told, files, answer):
                 return
             last, at_last = answer, files
-        self.ask_nothing(told, edit, last, told.next(at_last), is_clear)
+        self.ask_nothing(told, edit, last, at_last, is_clear)
 
     def is_above(self, told: Told, files: Files, answer: Answer) -> bool:
         """Whether what is called next is read further up: a map that a line computes, with nothing at the path."""
@@ -366,14 +366,18 @@ class _Judge:
             self.note("d", "another one is next", told.path, "it goes", _row(coming), "a map above", True)
         return held
 
-    def ask_nothing(self, told: Told, edit: str, last: Answer | None, coming: words.Row | None, is_clear: bool) -> None:
+    def ask_nothing(self, told: Told, edit: str, last: Answer | None, at_last: Files, is_clear: bool) -> None:
         """Nothing is read without the winner, and what holds it: nobody was called next."""
+        coming = told.next(at_last)
         hidden = coming is not None and last is not None and leads(last.value, coming.path)
         if coming is not None and (not is_clear or last is None or (hidden and self.has_company(told, coming.path))):
             self.found.aside |= told.wins
             return
         if hidden and coming is not None and coming.earlier and self.has_others(told, coming.path):
             self.found.aside |= told.wins  # it stands in its source again, and the map of another one hides it there
+            return
+        if hidden and last is not None and any(self.is_back(row, at_last, last.value) for row in told.rows):
+            self.note("d", "a map that is back", told.path, edit, _row(coming), "it hides what is next", True)
             return
         if hidden and coming is not None and self.case.is_stepped_through(coming.path):
             self.found.aside |= told.wins  # it makes the map anew
@@ -401,9 +405,14 @@ class _Judge:
         self.note("d", cause, told.path, edit, _row(coming), f"{now!r} at {_spelled(at)}", back or is_coming)
 
     def is_read(self, row: words.Row, told: Told, at: Path, now: Any, answer: Answer) -> bool:
-        """Whether what a row sets is what is read, and rows say all of that."""
+        """Whether what a row sets is what is read, and rows say all of that.
+
+        An empty map shows nothing of itself where it has met another one: then that one's row says all.
+        """
         entry = dig(answer.value, row.path)  # further up, or an entry of what is read
         said = now if entry is ABSENT and len(row.path) > len(at) else entry
+        if row.value == {} and isinstance(said, dict) and at == told.path:
+            return is_told(said, told.rows)
         return says(said, row) and (at != told.path or is_told(said, told.rows))
 
     def takes_next(self, told: Told, files: Files) -> bool:

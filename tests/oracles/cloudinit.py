@@ -13,7 +13,10 @@ installed, no service is started. --source names a folder that holds another ver
 from __future__ import annotations
 
 import argparse
+import ast
+import contextlib
 import pickle
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +24,8 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from random import Random
+from textwrap import dedent
 from typing import Any
 
 from nodeattrs.adapters.cloudinit import (
@@ -35,6 +40,7 @@ from nodeattrs.adapters.cloudinit import (
     read_confd,
     release_of,
 )
+from nodeattrs.adapters.cloudinit.parts import type_of_text
 from nodeattrs.errors import NodeattrsError
 from tests.oracles.cloudinit_questions import INSTANCE_DATA, question
 from tests.oracles.cloudinit_rules import Asked, explained
@@ -216,37 +222,42 @@ def random_questions(seed: int, count: int) -> Iterator[tuple[str, dict[str, Any
     return (question(seed, number) for number in range(count))
 
 
+_VARIANTS = (
+    "alpine", "amazon", "arch", "azurelinux", "debian", "fedora", "freebsd", "gentoo", "mariner", "netbsd", "openbsd",
+    "openEuler", "photon", "rhel", "suse", "ubuntu", "unknown",
+)  # fmt: skip
+
+
 def real_questions(folder: Path, seed: int, count: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    """All files with a first line that cloud-init knows, alone; then pairs and threes of them, drawn by the seed."""
-    from random import Random
+    """All texts with a first line that cloud-init knows, alone; then pairs and threes of them, drawn by the seed.
 
-    from nodeattrs.adapters.cloudinit.parts import type_of_text
-
-    texts = []
+    A template of cloud.cfg is asked about for each distribution.
+    """
+    texts: list[str] = []
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.stat().st_size < _LONGEST):
-        content = path.read_bytes()
-        texts += _texts_in(content.decode("utf-8", "replace"))
+        content = path.read_bytes().decode("utf-8", "replace")
+        texts += _texts_in(path, content)
+        if path.name == "cloud.cfg.tmpl":
+            yield from (("confd", {"main": content, "files": None, "data": {"variant": one}}) for one in _VARIANTS)
     texts = [text for text in dict.fromkeys(texts) if type_of_text(text)]
-    for text in texts:
-        yield "userdata", {"blobs": [text.encode()], "launch_index": None, "data": INSTANCE_DATA}
     draw = Random(seed)
-    for _ in range(count if texts else 0):
-        some = [text.encode() for text in draw.choices(texts, k=draw.choice((2, 2, 3)))]
-        yield "userdata", {"blobs": some, "launch_index": None, "data": INSTANCE_DATA}
+    rows = [[text] for text in texts]
+    rows += [draw.choices(texts, k=draw.choice((2, 2, 3))) for _ in range(count if texts else 0)]
+    for row in rows:
+        blobs = [text.encode("utf-8", "replace") for text in row]
+        yield "userdata", {"blobs": blobs, "launch_index": None, "data": INSTANCE_DATA}
 
 
-def _texts_in(text: str) -> Iterator[str]:
-    """A file, and what its code blocks and strings hold: documentation and tests have configs in them."""
-    import re
-    from textwrap import dedent
-
+def _texts_in(path: Path, text: str) -> Iterator[str]:
+    """A file, and what is in it: the texts of a program, the examples of a page."""
     yield text
-    for found in re.finditer(
-        r'(?:"""|\'\'\')\\?\n?((?:#cloud-config|## template: jinja)\b.*?)(?:"""|\'\'\')', text, re.DOTALL
-    ):
-        yield dedent(found[1])
-    for found in re.finditer(r"^( +)((?:#cloud-config|## template: jinja)\b.*\n(?:\1.*\n|\s*\n)*)", text, re.MULTILINE):
-        yield dedent(found[1] + found[2])
+    if path.suffix == ".py":
+        with contextlib.suppress(SyntaxError, ValueError):
+            nodes = ast.walk(ast.parse(text))
+            yield from (dedent(one.value) for one in nodes if isinstance(one, ast.Constant) and type(one.value) is str)
+        return
+    for found in re.finditer(r"^( +)(#cloud-config|## template: jinja)\b.*\n(?:\1.*\n|[ \t]*\n)*", text, re.MULTILINE):
+        yield dedent(found[0])
 
 
 def main(arguments: list[str] | None = None) -> int:

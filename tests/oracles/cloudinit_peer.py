@@ -21,7 +21,9 @@ from typing import Any
 
 
 def main(*roots: str) -> None:
-    sys.path[:0] = roots
+    """roots: of cloud-init, then of what it imports: the libraries are ours, where the first is not also the last"""
+    sys.path.insert(0, roots[0])
+    sys.path.append(roots[-1])
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
     answers, sys.stdout = sys.stdout.buffer, sys.stderr

@@ -170,7 +170,7 @@ class Maker:
             return self.pick(
                 {"op": "add", "path": path, "value": self.value(2)}, {"op": "add", "path": path, "value": [1]},
                 {"op": "remove", "path": path}, {"op": "replace", "path": path, "value": 5},
-                {"op": "copy", "from": self.pick("/a", "/b", ""), "path": path}, {"op": "move", "from": "/a",
+                {"op": "copy", "from": self.pick("/a", "/b"), "path": path}, {"op": "move", "from": "/a",
                 "path": path},
                 {"op": "test", "path": path, "value": self.pick(1, "x", [], True)}, {"op": "odd", "path": path},
                 {"op": "add", "path": path}, {"path": path}, 5, [],

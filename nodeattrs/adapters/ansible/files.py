@@ -47,7 +47,7 @@ class Files:
         """The text of a file. raises: AnsibleError, where there is none"""
         name = self.shown(path)
         try:
-            return Text(name, text_of(path, name).removeprefix("\ufeff"))
+            return Text(name, text_of(path, name))
         except DocumentError as error:
             is_there = not isinstance(error.__cause__, FileNotFoundError)
             raise AnsibleError("yaml" if is_there else "no-file", error.reason, file=name, line=error.line) from error

@@ -79,7 +79,7 @@ class Host:
 
     groups: those that name it, by name
     layers: what the inventory itself says of its variables, in the order of reading
-    source: the file that named it first; None for a list of hosts
+    source: the file that named it first, or the list of hosts
     """
 
     name: str

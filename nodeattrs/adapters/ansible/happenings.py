@@ -7,7 +7,7 @@ a task without conditions, is read. It knows no order of tasks.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from nodeattrs.adapters.ansible.values import MaySet
 from nodeattrs.adapters.ansible.where import Around, Task
 from nodeattrs.adapters.ansible.words import is_sure
 from nodeattrs.core.claim import Locator, Origin
-from nodeattrs.core.fold import Fold, Layer
+from nodeattrs.core.fold import Layer
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import ABSENT
@@ -110,8 +110,9 @@ class Happened:
         if layers is None:
             self._may_include(origin, f"which variables {name} brings is not known", None)
         elif is_sure(body):
-            plan = nested([_under(layer, given.get("name")) for layer in layers], self.policy)
-            self.included += [_joining(one, given) for one in plan]
+            found = [_under(layer, given.get("name")) for layer in layers]
+            is_merge = given.get("hash_behaviour") == "merge"
+            self.included += [replace(one, policy=MERGE) for one in found] if is_merge else nested(found, self.policy)
         else:
             of_these = {key for layer in layers if isinstance(layer.value, dict) for key in layer.value}
             names = frozenset((given["name"],)) if "name" in given else frozenset(of_these)
@@ -162,10 +163,3 @@ def _under(layer: Layer, name: Any) -> Layer:
     if name is None or type(layer.value) is Unknown:
         return layer
     return Layer({name: layer.value}, _Below(layer.origin), layer.title)
-
-
-def _joining(plan: Plan, given: dict[Any, Any]) -> Plan:
-    if given.get("hash_behaviour") != "merge":
-        return plan
-    layers = plan.layers() if isinstance(plan, Fold) else iter((plan,))
-    return Fold(tuple(Layer(one.value, one.origin, one.title, MERGE) for one in layers), MERGE)

@@ -104,8 +104,8 @@ class Inventory:
         """The scripts and plugins that would have to be run: they may define hosts, groups and variables."""
         return [one.origin for one in self._sources.not_run]
 
-    def matching(self, pattern: str) -> list[str]:
-        """The hosts that a pattern such as `web:!h2` names, in the order of the inventory.
+    def matching(self, *pattern: str) -> list[str]:
+        """The hosts that a pattern such as `web:!h2` names, or several of them together.
 
         raises: AnsibleError, for a regular expression that is none
         """
@@ -188,7 +188,8 @@ class Inventory:
         }
         if host.groups:
             known["inventory_file"] = host.source
-            known["inventory_dir"] = str(Path(host.source).parent) if host.source else "None"
+            is_file = host.source is not None and os.path.isabs(host.source)
+            known["inventory_dir"] = str(Path(str(host.source)).parent) if is_file else "None"
         return known
 
     # --- layers

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fnmatch import translate
 from typing import Any, NamedTuple
 
@@ -24,12 +24,12 @@ _ADDRESS = re.compile(r"\[?[0-9a-fA-F]*:[0-9a-fA-F:.]+\]?")
 _INDEX = re.compile(r"(.+)\[(-?\d+|-?\d*[:-]-?\d*)\]")
 
 
-def matching(pattern: str, known: Known) -> list[str]:
-    """The hosts that a pattern names, in the order of the inventory. raises: AnsibleError
+def matching(pattern: Iterable[str], known: Known) -> list[str]:
+    """The hosts that patterns name together, in the order in which they are named. raises: AnsibleError
 
     source: Ansible's documentation, "Patterns: targeting hosts and groups"
     """
-    parts = _split(pattern)
+    parts = [part for one in pattern for part in _split(one)]
     plain = [part for part in parts if part[0] not in "&!"] or ["all"]
     found: dict[str, None] = {}
     for part in plain:

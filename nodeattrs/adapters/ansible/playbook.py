@@ -77,7 +77,7 @@ class Playbook:
 
     def unknown(self, host: str) -> list[Layer]:
         """What may bring a host, or tasks for it, that cannot be known: tasks of other hosts, where it is unknown."""
-        first = {name for play in self.plays for name in self.inventory.matching(play.pattern)[:1]}
+        first = {name for play in self.plays for name in self.inventory.matching(*play.patterns)[:1]}
         hosts = [host] if host in self.inventory.hosts else sorted(first)
         for name in hosts:
             self.tasks(name)
@@ -97,7 +97,7 @@ class Playbook:
         walk: Walk = Walk(self._reader(None), lambda where: self._look_up(where, walk, host), private=self._private)
         hosts = self.inventory.hosts
         for play in self.plays:
-            names = self.inventory.matching(play.pattern)
+            names = self.inventory.matching(*play.patterns)
             if host in names and (host in hosts or host == LOCALHOST):
                 entries, public = self._roles_of(play)
                 yield from walk.play(play, entries, public)
@@ -219,7 +219,7 @@ class Playbook:
 
     def _magic(self, task: Task, host: Host) -> dict[str, Any]:
         play, where = task.where.play, task.where
-        hosts = self.inventory.matching(play.pattern)
+        hosts = self.inventory.matching(*play.patterns)
         running, _ = self._roles_of(play)
         entered = list(dict.fromkeys(asked_by(one, play.document, play.at).name for one in play.entries("roles")))
         needed = list(dict.fromkeys(one.name for role in running for need in role.needs for one in need.chain()))

@@ -50,13 +50,13 @@ class Play:
     @property
     def name(self) -> str:
         """Its name, or whom it is for."""
-        return str(self.body.get("name") or self.pattern)
+        return str(self.body.get("name") or ",".join(self.patterns))
 
     @property
-    def pattern(self) -> str:
+    def patterns(self) -> list[str]:
         """Whom it is for."""
         hosts = self.body.get("hosts")
-        return ",".join(map(str, hosts)) if isinstance(hosts, list) else str(hosts)
+        return list(map(str, hosts)) if isinstance(hosts, list) else [str(hosts)]
 
     def error(self, kind: Any, message: str, *at: Any) -> AnsibleError:
         """An error at a place of the play."""

@@ -70,7 +70,7 @@ class Sources:
             self.places.append(folder)
 
     def _host_list(self, source: str) -> None:
-        self.tree.source = None
+        self.tree.source = source
         for word in filter(None, (part.strip() for part in source.split(","))):
             found = re.fullmatch(r"(.*):(\d+)", word)
             is_port = found is not None and (word.count(":") == 1 or found[1].endswith("]"))

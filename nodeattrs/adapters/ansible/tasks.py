@@ -189,8 +189,9 @@ def _imported_in(outside: Around, entries: Any, at: Steps, roles: Roles) -> Iter
         if module == "import_role" and (not isinstance(arguments, dict) or arguments.get("public") is not False):
             asked = asked_of(name_of(arguments), arguments, outside.document, (*at, index))
             role = roles.read(asked, outside.play.folder, outside.role)
+            for one in role.chain():  # what its own tasks import counts less than itself
+                yield from imported_by(one, outside, roles)
             yield role
-            yield from imported_by(role, outside, roles)
         elif module == "import_tasks":
             yield from _imported_by_file(outside, arguments, roles)
 

@@ -24,19 +24,15 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.lazily import imported
 
 if TYPE_CHECKING:
+    from nodeattrs.adapters.cloudinit.command_line import config_of_cmdline, url_of_cmdline
     from nodeattrs.adapters.cloudinit.custom import ENTRY_POINTS, register_merger, registered_mergers, unregister_merger
     from nodeattrs.adapters.cloudinit.faults import CloudConfigError, kind_of
     from nodeattrs.adapters.cloudinit.inputs import Given, given_in, vendor_in
     from nodeattrs.adapters.cloudinit.instance import Differing, Instance, read_instance
-    from nodeattrs.adapters.cloudinit.layers import (
-        config_of_cmdline,
-        merge_confd,
-        merge_layers,
-        read_confd,
-        url_of_cmdline,
-    )
+    from nodeattrs.adapters.cloudinit.layers import merge_confd, merge_layers, read_confd
     from nodeattrs.adapters.cloudinit.lints import WARNINGS, Warned, refuse_unknown_options
-    from nodeattrs.adapters.cloudinit.merged import Merged
+    from nodeattrs.adapters.cloudinit.lints.size import about_size
+    from nodeattrs.adapters.cloudinit.masking import masked
     from nodeattrs.adapters.cloudinit.mergers import (
         CONFIG_DEFAULT,
         PART_DEFAULT,
@@ -51,42 +47,48 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.packing import pack
     from nodeattrs.adapters.cloudinit.parts import MAX_BYTES, CloudPart, dumped, load_config
     from nodeattrs.adapters.cloudinit.releases import Release, ReleaseName, release_of
+    from nodeattrs.adapters.cloudinit.schema import Schema, schema_file
+    from nodeattrs.adapters.cloudinit.secrets import guarded, veiled
     from nodeattrs.adapters.cloudinit.steps import Change, PartChanges, PartReport
     from nodeattrs.adapters.cloudinit.templates import InstanceData
     from nodeattrs.adapters.cloudinit.unpacking import Blob, blob_of, unpack
-    from nodeattrs.adapters.cloudinit.userdata import merge
+    from nodeattrs.adapters.cloudinit.userdata import Merged, merge
 
 _HOMES = {
-    "CONFIG_DEFAULT": "mergers",
-    "ENTRY_POINTS": "custom",
-    "MAX_BYTES": "parts",
-    "PART_DEFAULT": "mergers",
-    "WARNINGS": "lints",
-    "WORDS": "merging",
     "Blob": "unpacking",
+    "CONFIG_DEFAULT": "mergers",
     "Change": "steps",
     "CloudConfigError": "faults",
     "CloudPart": "parts",
     "Definition": "mergers",
     "Differing": "instance",
+    "ENTRY_POINTS": "custom",
     "Given": "inputs",
     "Instance": "instance",
     "InstanceData": "templates",
-    "Merged": "merged",
+    "MAX_BYTES": "parts",
+    "Merged": "userdata",
     "MergerSpec": "mergers",
     "Mode": "mergers",
+    "PART_DEFAULT": "mergers",
     "PartChanges": "steps",
     "PartReport": "steps",
     "Release": "releases",
     "ReleaseName": "releases",
+    "Schema": "schema",
+    "WARNINGS": "lints",
+    "WORDS": "merging",
     "Warned": "lints",
+    "about_size": "lints.size",
     "blob_of": "unpacking",
-    "config_of_cmdline": "layers",
+    "config_of_cmdline": "command_line",
     "definition_of": "mergers",
     "dumped": "parts",
     "given_in": "inputs",
+    "guarded": "secrets",
     "kind_of": "faults",
     "load_config": "parts",
+    "masked": "masking",
     "merge": "userdata",
     "merge_confd": "layers",
     "merge_layers": "layers",
@@ -100,10 +102,12 @@ _HOMES = {
     "register_merger": "custom",
     "registered_mergers": "custom",
     "release_of": "releases",
+    "schema_file": "schema",
     "take_definition": "mergers",
     "unpack": "unpacking",
     "unregister_merger": "custom",
-    "url_of_cmdline": "layers",
+    "url_of_cmdline": "command_line",
+    "veiled": "secrets",
     "vendor_in": "inputs",
     "word_or_definition": "merging",
 }
@@ -131,14 +135,18 @@ __all__ = [
     "PartReport",
     "Release",
     "ReleaseName",
+    "Schema",
     "Warned",
+    "about_size",
     "blob_of",
     "config_of_cmdline",
     "definition_of",
     "dumped",
     "given_in",
+    "guarded",
     "kind_of",
     "load_config",
+    "masked",
     "merge",
     "merge_confd",
     "merge_layers",
@@ -152,10 +160,12 @@ __all__ = [
     "register_merger",
     "registered_mergers",
     "release_of",
+    "schema_file",
     "take_definition",
     "unpack",
     "unregister_merger",
     "url_of_cmdline",
+    "veiled",
     "vendor_in",
     "word_or_definition",
 ]

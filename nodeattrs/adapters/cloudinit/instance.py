@@ -13,14 +13,16 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nodeattrs.adapters.cloudinit.command_line import config_of_cmdline, url_of_cmdline
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
-from nodeattrs.adapters.cloudinit.layers import config_of_cmdline, merge_layers, read_confd, url_of_cmdline
-from nodeattrs.adapters.cloudinit.merged import Merged
+from nodeattrs.adapters.cloudinit.layers import merge_layers, read_confd
+from nodeattrs.adapters.cloudinit.masking import masked
 from nodeattrs.adapters.cloudinit.parts import CloudPart
 from nodeattrs.adapters.cloudinit.releases import NEWEST, release_of
+from nodeattrs.adapters.cloudinit.secrets import guarded
 from nodeattrs.adapters.cloudinit.templates import InstanceData
 from nodeattrs.adapters.cloudinit.unpacking import blob_of, read_bytes
-from nodeattrs.adapters.cloudinit.userdata import merge
+from nodeattrs.adapters.cloudinit.userdata import Merged, merge
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT
@@ -68,10 +70,16 @@ class Instance:
     file:   the file with what it has, combined-cloud-config.json; None where there is none
     """
 
-    def __init__(self, merged: Merged, has: Document | None) -> None:
+    def __init__(self, merged: Merged, has: Document | None, whole: Merged | None = None) -> None:
+        """whole: what is compared, where secrets are withheld in *merged*"""
         self.merged = merged
         self.file = None if has is None else has.file
         self._has = has
+        self._whole = whole or merged
+
+    def masked(self) -> Instance:
+        """The same with its secrets withheld, for printing."""
+        return Instance(masked(self.merged), self._has, self.merged)
 
     def differing(self) -> Iterator[Differing]:
         """Where the two differ, in the order of the files' config. cost: one visit for each value of both"""
@@ -79,12 +87,13 @@ class Instance:
             return
         where = self._has.locator("machine", "")
         has = {key: value for key, value in self._has.tree.items() if key not in _NOT_MERGED}
-        for path, given, found in _apart(_as_json(self.merged.value), has, ()):
-            yield Differing(path, given, found, self._origins(path), where.at(path))
+        shown = (lambda path, value: value) if self._whole is self.merged else guarded
+        for path, given, found in _apart(_as_json(self._whole.value), has, ()):
+            yield Differing(path, shown(path, given), shown(path, found), self._origins(path), where.at(path))
 
     def _origins(self, path: TreePath) -> tuple[Origin, ...]:
         steps: list[Any] = []
-        at: Any = self.merged.value
+        at: Any = self._whole.value
         for step in path:
             if isinstance(at, dict) and step not in at:  # keys are texts in JSON
                 step = next((key for key in at if _key(key) == step), step)

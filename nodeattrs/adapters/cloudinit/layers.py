@@ -16,22 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
-from nodeattrs.adapters.cloudinit.merged import Merged
-from nodeattrs.adapters.cloudinit.mergers import (
-    CONFIG_DEFAULT,
-    Definition,
-    Mode,
-    lay,
-    policy_of,
-    take_definition,
-)
+from nodeattrs.adapters.cloudinit.mergers import CONFIG_DEFAULT, Definition, Mode, lay, policy_of, take_definition
 from nodeattrs.adapters.cloudinit.merging import ANY_DEFINITION
-from nodeattrs.adapters.cloudinit.parts import CloudPart, independent, load_config, load_yaml
+from nodeattrs.adapters.cloudinit.parts import CloudPart, Repeated, independent, load_config, load_yaml
 from nodeattrs.adapters.cloudinit.releases import NEWEST, Release, release_of
 from nodeattrs.adapters.cloudinit.steps import Joining, PartReport, Row, Status, moved, status_of
 from nodeattrs.adapters.cloudinit.templates import InstanceData, no_data, template_in
 from nodeattrs.adapters.cloudinit.unpacking import read_bytes
-from nodeattrs.adapters.cloudinit.userdata import without
+from nodeattrs.adapters.cloudinit.userdata import Merged, without
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
@@ -118,6 +110,7 @@ class _Fold:
         if isinstance(source, str):
             part = CloudPart(source, filename=name)
         value: Any = independent(source) if isinstance(source, dict) else source
+        repeated: list[Repeated] = []
         if isinstance(source, (str, CloudPart)):
             title = part.filename or name
             try:
@@ -127,14 +120,15 @@ class _Fold:
                         layer = no_data(title, Origin("file", "", part.file or title, part.line))
                         return self._unknown(part, layer, title, "template")
                     part = part if template is None else self._rendered(part, template)
-                value = _config_in(part.text, self.release)
+                value = _config_in(part.text, self.release, repeated)
             except CloudConfigError as error:
                 located = error.located(part.file or name, None if error.line is None else part.at(error.line))
                 if in_base and error.kind in _STOPS:
                     raise located from error
                 self.reports.append(PartReport(number, part, title, status_of(error), error=located))
                 return _Read(Part({}, number))
-        self.reports.append(PartReport(number, part, part.filename or name, "merged" if value else "empty"))
+        status: Status = "merged" if value else "empty"
+        self.reports.append(PartReport(number, part, part.filename or name, status, repeated=repeated))
         return _Read(Part(value, number))
 
     def _unknown(self, part: CloudPart, layer: Layer, title: str, status: Status, was_merged: bool = False) -> _Read:
@@ -193,7 +187,7 @@ class _Fold:
             if number and rest is not None:
                 report = self.reports[number - 1]
                 why = f"body {key}" if definition else "default"
-                self.reports[number - 1] = PartReport(number, report.part, report.filename, "merged", used, why)
+                self.reports[number - 1] = replace(report, status="merged", definition=used, source=why)
             part = self.reports[number - 1].part if number else CloudPart("", filename=name, type="", line=None)
             joinings.append(Joining(number, part, name, policy, laid if rest is not None else None, folded=True))
         row = Row(folding, tuple(joinings))
@@ -212,9 +206,9 @@ class _Fold:
         return Merged(result.part, tuple(self.reports), tuple(self.rows), self.unknown)
 
 
-def _config_in(text: str, release: Release) -> dict[Any, Any]:
+def _config_in(text: str, release: Release, repeated: list[Repeated]) -> dict[Any, Any]:
     """What a file of configuration says; nothing, if it has comments alone. raises: CloudConfigError"""
-    tree = load_yaml(text, None, release)
+    tree = load_yaml(text, None, release, repeated)
     return tree if isinstance(tree, dict) else {} if tree is None else load_config(text, None, release)
 
 
@@ -256,7 +250,7 @@ def _confd(fold: _Fold, main: str | CloudPart | None, files: Mapping[str, str | 
     named = top.part.value if isinstance(top.part.value, dict) else {}
     folder = named.get("conf_d")
     if folder and not isinstance(folder, str):
-        raise CloudConfigError("definition", "conf_d names a folder, as text", file="main file")
+        raise CloudConfigError("type", "conf_d names a folder, as text", file="main file")
     rows = []
     if files is not None and (folder or "conf_d" not in named):
         names = sorted((name for name in files if name.endswith(".cfg")), reverse=True)
@@ -464,36 +458,3 @@ def _disabled(name: str, source: Any) -> _Disabled:
         return _Disabled(tuple(replace(report, status="disabled", error=None) for report in source.parts))
     part = source if isinstance(source, CloudPart) else CloudPart("", filename=name, type="", line=None)
     return _Disabled((PartReport(1, part, part.filename or name, "disabled"),))
-
-
-@taking(cmdline=str)
-def config_of_cmdline(cmdline: str, cloud_init: str = NEWEST) -> str:
-    """The YAML text that a kernel command line carries between `cc:`, at the beginning of a word, and `end_cc`.
-
-    >>> config_of_cmdline("root=/dev/sda cc: runcmd: [ls] end_cc quiet cc:a:%201")
-    'runcmd: [ls] \\na: 1'
-    >>> config_of_cmdline("ifname=net0:52:54:00:cc:ab:cd"), config_of_cmdline("ifname=net0:cc:ab:cd", "22.4")
-    ('', 'ab:cd')
-    """
-    from urllib.parse import unquote
-
-    begin = "cc:"
-    if release_of(cloud_init).cc_is_word:
-        begin, cmdline = " cc:", f" {cmdline}"
-    texts = []
-    rest = cmdline
-    while begin in rest:
-        text, _, rest = rest.partition(begin)[2].partition("end_cc")
-        texts.append(unquote(text.lstrip()).replace("\\n", "\n"))
-    return "\n".join(texts)
-
-
-@taking(cmdline=str)
-def url_of_cmdline(cmdline: str) -> str | None:
-    """The address of a further config, which cloud-init fetches: `cloud-config-url=`.
-
-    >>> url_of_cmdline("ro cloud-config-url=http://10.0.0.1/config")
-    'http://10.0.0.1/config'
-    """
-    words = dict(word.partition("=")[::2] for word in cmdline.split())
-    return words.get("cloud-config-url") or None

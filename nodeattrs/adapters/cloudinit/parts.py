@@ -15,7 +15,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -25,7 +25,7 @@ from nodeattrs.core.budget import Budget, Limits
 from nodeattrs.core.tree import MAX_DEPTH
 from nodeattrs.errors import BadValue, DocumentError, TooDeep, TooMuch
 from nodeattrs.texts.places import Mark, Text
-from nodeattrs.texts.yaml_events import PYTHON2, Safe, tag_of
+from nodeattrs.texts.yaml_events import MERGE, PYTHON2, Frame, Safe, tag_of
 
 CLOUD_CONFIG = "text/cloud-config"
 JSONP = "text/cloud-config-jsonp"
@@ -87,7 +87,7 @@ class CloudPart:
 
     body: str | bytes
     type: str = CLOUD_CONFIG
-    filename: str = ""
+    filename: str | None = None
     headers: Mapping[str, Any] = field(default_factory=dict)
     file: str | None = None
     line: int | None = 1
@@ -123,6 +123,7 @@ class _CloudInit(Safe):
     half_pairs = True
     values_stand = False
     release = LATEST
+    repeated: list[Repeated] | None = None
 
     def fault(
         self, message: str, offset: int | None, *, kind: str = "", hint: str | None = None, **more: Any
@@ -141,23 +142,31 @@ class _CloudInit(Safe):
             raise self.unknown_tag(event)
         return super().scalar(event)
 
-    def constructed(self, tag: str, event: Any) -> Any:
-        """The value of a scalar. raises: CloudConfigError, of the kind that the original ends with"""
-        try:
-            return super().constructed(tag, event)
-        except CloudConfigError as error:
-            if isinstance(error.__context__, (LookupError, AttributeError, ArithmeticError)):
-                error.kind = _kind_of_fault(self.text.text)
-            raise
+    def key(self, frame: Frame, value: Any, event: Any) -> Any:
+        """As ever; a key that was there is noted, where that is wanted. raises: DocumentError"""
+        value = super().key(frame, value, event)
+        if self.repeated is not None and value in frame.data:
+            path = tuple("<<" if one.step is MERGE else one.step for one in self.open if one.step is not None)
+            line, column = event.start_mark.line + 1, event.start_mark.column + 1
+            self.repeated.append(Repeated((*path, value), line, column))
+        return value
 
 
-_SHORT, _FEW = 2_000, 2
+class Repeated(NamedTuple):
+    """A key that a text writes a second time in one mapping: where in the tree, and where in the text."""
+
+    path: tuple[Any, ...]
+    line: int
+    column: int
+
+
+_SHORT, _LONG, _FEW = 2_000, 100_000, 2
 
 
 def _kind_of_fault(text: str) -> FaultKind:
-    """Whether the original takes a text with an odd scalar for broken YAML, or fails: what it meets first counts."""
-    if "<<" in text and (len(text) > _SHORT or text.count("<<") > _FEW):
-        return "value"  # merge keys may be written out without end
+    """Whether the original takes a text with tags for broken YAML, or fails itself: what it meets first counts."""
+    if len(text) > _LONG or ("<<" in text and (len(text) > _SHORT or text.count("<<") > _FEW)):
+        return "empty"  # it takes its time, and writes out merge keys without end
     try:
         yaml.load(text, yaml.SafeLoader)
     except (yaml.YAMLError, TypeError, ValueError):
@@ -167,11 +176,17 @@ def _kind_of_fault(text: str) -> FaultKind:
     return "empty"
 
 
-def load_yaml(text: str, budget: Budget | None = None, release: Release | None = None) -> Any:
+def load_yaml(
+    text: str,
+    budget: Budget | None = None,
+    release: Release | None = None,
+    repeated: list[Repeated] | None = None,
+) -> Any:
     """What a text says; what an alias repeats is one object.
 
     budget:  what is drawn on; one of its own unless given
     release: of cloud-init; the newest unless given
+    repeated: where keys that are written twice are noted
     raises:  CloudConfigError of kind "empty" for broken YAML, with its line; "value", for a scalar at which
              the original fails; "too-large" or "too-deep" past the limits
     """
@@ -180,7 +195,12 @@ def load_yaml(text: str, budget: Budget | None = None, release: Release | None =
         budget.bytes(len(text))
         builder = _CloudInit(Text("", text), marks=False, budget=budget)
         builder.release = release or builder.release
+        builder.repeated = repeated
         return builder.run()
+    except CloudConfigError as error:
+        if error.kind == "empty" and "!" in text:
+            error.kind = _kind_of_fault(text)
+        raise
     except TooMuch as error:
         raise past_a_limit(error, "the text") from None
 
@@ -193,14 +213,20 @@ def marked(text: str) -> Mark:
     return builder.mark
 
 
-def load_config(text: str, budget: Budget | None = None, release: Release | None = None) -> dict[Any, Any]:
+def load_config(
+    text: str,
+    budget: Budget | None = None,
+    release: Release | None = None,
+    repeated: list[Repeated] | None = None,
+) -> dict[Any, Any]:
     """The mapping that a cloud-config says.
 
     budget:  what is drawn on; one of its own unless given
     release: of cloud-init; the newest unless given
+    repeated: as of `load_yaml`
     raises:  CloudConfigError, of kind "empty" too where the text says nothing or no mapping
     """
-    tree = load_yaml(text, budget, release)
+    tree = load_yaml(text, budget, release, repeated)
     if isinstance(tree, dict):
         return tree
     if tree is None:

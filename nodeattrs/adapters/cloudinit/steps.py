@@ -7,14 +7,14 @@ are made anew when somebody asks.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import islice
 from typing import Any, Literal
 
 from nodeattrs.adapters.cloudinit.faults import REJECTED, kind_of
 from nodeattrs.adapters.cloudinit.mergers import Definition
-from nodeattrs.adapters.cloudinit.parts import CloudPart, same
+from nodeattrs.adapters.cloudinit.parts import CloudPart, Repeated, same
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.folding import Step as FoldingStep
@@ -44,6 +44,7 @@ class PartReport:
     source:     where they come from: "body merge_how", "header Merge-Type", both, "default",
                 "asked" (a what-if), "part N" (documented mode: the part whose definition was on the stack)
     error:      why it was rejected or failed
+    repeated:   the keys that its text writes twice in one mapping
     """
 
     number: int
@@ -53,11 +54,14 @@ class PartReport:
     definition: Definition | None = None
     source: str = ""
     error: NodeattrsError | None = None
+    repeated: Sequence[Repeated] = ()
 
     @property
     def title(self) -> str:
         """What people call the part: its name; the file where it has no name of its own and is all of the file."""
         file = self.part.file
+        if not self.filename:
+            return file or "?"
         if file is None or _NUMBERED.fullmatch(self.filename) is None:
             return self.filename
         return file if self.part.line == 1 else f"{file} {self.filename}"
@@ -141,6 +145,16 @@ def steps_of(rows: Iterable[Row]) -> Iterator[Step]:
             before, *results = last, *(after for _, _, after in islice(rounds, joining.steps))
             last = results[-1] if results else before
             yield Step(**_fields(joining), before=before, after=last)
+
+
+def befores_of(rows: Iterable[Row]) -> Iterator[tuple[Joining, Part]]:
+    """Each joining with the result before it, which may not be kept (`Folding.befores`). cost: that of what joins"""
+    for row in rows:
+        befores = row.folding.befores()
+        for joining in row.joinings:
+            steps = [before for before, _ in islice(befores, joining.steps)]
+            if steps:
+                yield joining, steps[0]
 
 
 def _fields(joining: Joining) -> dict[str, Any]:

@@ -8,14 +8,14 @@ so that what each part did, and who has set what, can be shown.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from nodeattrs.adapters.cloudinit.custom import BUILT_IN
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
-from nodeattrs.adapters.cloudinit.merged import Merged, Rules
 from nodeattrs.adapters.cloudinit.mergers import (
     CONFIG_DEFAULT,
     PART_DEFAULT,
@@ -34,16 +34,20 @@ from nodeattrs.adapters.cloudinit.parts import (
     JSONP,
     SCRIPTS,
     CloudPart,
+    Repeated,
+    dumped,
+    independent,
     load_config,
     measured,
     type_of_text,
 )
-from nodeattrs.adapters.cloudinit.releases import LATEST, NEWEST, release_of
-from nodeattrs.adapters.cloudinit.steps import Joining, PartReport, Row, Status, status_of
+from nodeattrs.adapters.cloudinit.provenance import Provenance
+from nodeattrs.adapters.cloudinit.releases import LATEST, NEWEST, Release, release_of
+from nodeattrs.adapters.cloudinit.steps import Joining, PartReport, Row, Status, Step, status_of, steps_of
 from nodeattrs.adapters.cloudinit.unpacking import unpack
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
-from nodeattrs.core.claim import Origin
+from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import origins_at, sources
 from nodeattrs.core.part import Part
@@ -51,10 +55,9 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError, TooMuch, wrong_argument
 
 if TYPE_CHECKING:
+    from nodeattrs.adapters.cloudinit.lints import Warned
     from nodeattrs.adapters.cloudinit.templates import InstanceData
     from nodeattrs.core.fold import Layer
-
-    pass
 
 
 HEADERS = ("Merge-Type", "X-Merge-Type")
@@ -186,14 +189,14 @@ class _Run:
                 self._unknown(number, CloudPart("", filename=name, type="", line=None), name, part, "unknown")
             )
             return
-        name = part.filename or f"part-{number:03d}"
+        name = f"part-{number:03d}" if part.filename is None else part.filename
         if part.type == JINJA:
             self.reports.append(self._template(number, part, name))
         elif part.type in (CLOUD_CONFIG, JSONP):
             self.reports.append(self._handled(number, part, name))
         elif part.type in SCRIPTS:
             self.reports.append(PartReport(number, part, name, "script"))
-        elif part.type in INCLUDES:
+        elif part.type in INCLUDES and not part.headers:  # one in an archive has headers, and nobody looks at it
             self.reports.append(PartReport(number, part, name, "include"))
         else:
             self.reports.append(PartReport(number, part, name, "ignored" if part.body else "empty"))
@@ -258,7 +261,8 @@ class _Run:
                 folding.change(*changes_in(operations, self.effort.budget), of=given_in(operations, number))
                 self.joinings.append(Joining(number, part, name, None, None, steps=len(operations)))
                 return PartReport(number, part, name, "merged")
-            config = load_config(part.text, self.effort.budget.whole(), self.release)
+            repeated: list[Repeated] = []
+            config = load_config(part.text, self.effort.budget.whole(), self.release, repeated)
             self.effort.read(part.text, config)
             own, rest, source = _own_definition(config, part)
             used, source = self._used(own, source)
@@ -272,7 +276,7 @@ class _Run:
             self.joinings.append(Joining(number, part, name, policy, laid))
             if own:
                 self.stack.append((own, f"part {number}"))
-            return PartReport(number, part, name, "merged", used, source)
+            return PartReport(number, part, name, "merged", used, source, repeated=repeated)
         except MissingExtra:
             raise
         except RecursionError:
@@ -360,3 +364,99 @@ def without(merged: Merged, types: Collection[str]) -> Merged:
         else:
             run.take(merged.unknown[report.number] if report.status == "unknown" else report.part)
     return run.merged()
+
+
+class Rules(NamedTuple):
+    """By what parts are merged: see `merge`."""
+
+    mode: Mode
+    how: Definition | None
+    release: Release
+    data: InstanceData | None
+
+
+class Merged(Provenance):
+    """A merged config that can say where each part of it came from.
+
+    parts:   what became of each part or source, in order
+    rows:    how they were merged; the last row gave the result
+    unknown: the layers that cannot be read, by their number
+
+    >>> from nodeattrs.adapters.cloudinit import merge
+    >>> merged = merge(["#cloud-config\\nhostname: a", "#cloud-config\\nhostname: b"])
+    >>> for claim in merged.trace("hostname").claims:
+    ...     print(claim.outcome.value, claim.value, claim.origin, claim.why or "-")
+    wins b part-002:2 (part) -
+    loses a part-001:2 (part) dict(replace): the new value replaces the old one (dict(replace)+list()+str())
+    """
+
+    def __init__(
+        self,
+        result: Part | None,
+        parts: tuple[PartReport, ...],
+        rows: tuple[Row, ...] = (),
+        unknown: Mapping[int, Layer] | None = None,
+        rules: Rules | None = None,
+    ) -> None:
+        self.parts = parts
+        self.rows = rows
+        self.rules = rules
+        self.unknown = dict(unknown or {})
+        self._result = result
+        self._locators: dict[int, Locator] = {}
+
+    @cached_property
+    def config(self) -> dict[Any, Any] | None:
+        """The merged config; {} if parts came and none was merged, None if no cloud-config came at all."""
+        return None if self._result is None else independent(self._result.value)
+
+    @property
+    def text(self) -> str:
+        """The file that cloud-init writes, byte for byte, but for what is unknown; empty where no cloud-config came."""
+        if self._result is None or self._result.value is None:
+            return ""
+        joinings = [one for row in self.rows for one in row.joinings if one.number not in self.unknown]
+        names = [_clean(joining.filename) for joining in joinings]
+        lines = ["#cloud-config", ""]
+        if names:
+            lines += [f"# from {len(names)} files", *(f"# {name or '?'}" for name in names), ""]
+        lines += [
+            f"# Cloud-config part ignored SCHEMA_ERROR: {_in_a_line(report.filename)}"
+            for report in self.parts
+            if report.status == "rejected" and (self.rules is None or self.rules.release.notes)
+        ]
+        return "\n".join([*lines, dumped(self._result.value)])
+
+    @property
+    def ok(self) -> bool:
+        """Whether no part was rejected and none failed."""
+        return all(report.ok for report in self.parts)
+
+    @cached_property
+    def warnings(self) -> tuple[Warned, ...]:
+        """The traps that these parts fall into; looked for when first asked."""
+        from nodeattrs.adapters.cloudinit.lints import warnings_of
+
+        return tuple(warnings_of(self.parts, self.rows, self.value))
+
+    @property
+    def value(self) -> dict[Any, Any]:
+        """The merged config; {} where there is none."""
+        return self.config or {}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The config, and what became of the parts, as data."""
+        return {"version": 1, "config": self.config, "parts": [report.to_dict() for report in self.parts]}
+
+    @property
+    def steps(self) -> Iterator[Step]:
+        """Each joining, in order, with the result before and after it; none is kept. cost: that of the merge"""
+        return steps_of(self.rows)
+
+
+def _clean(name: str) -> str:
+    return _in_a_line(name.replace("\t", " "))
+
+
+def _in_a_line(name: str) -> str:
+    return name.replace("\n", " ").replace("\r", " ").strip()

@@ -14,16 +14,17 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from nodeattrs.adapters.hiera.errors import BadData
+from nodeattrs.core.budget import Budget
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.texts.documents import text_of
+from nodeattrs.texts.places import Text
 
 Warn = Callable[[DocumentError], None]
 
 ENVIRONMENT_CONF = "environment.conf"
 
-_SECTION = re.compile(r"\s*\[(\w+)\]\s*")
-_SETTING = re.compile(r"\s*(\w+)\s*=\s*([^\0]*?)\s*")
-_NOTHING = re.compile(r"\s*(#.*)?")
+_SECTION = re.compile(r"\[(\w+)\]")
+_NAME = re.compile(r"\w+")
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
 _MODULE = re.compile(r"^[ \t]*mod\b[ \t(]*(?:(['\"])(?:\w+[-/])?(\w+)\1|\S)", re.MULTILINE)
 
@@ -46,15 +47,24 @@ def settings_in(file: pathlib.Path, name: str, sections: Sequence[str] = ("main"
     found: dict[str, dict[str, Setting]] = {section: {} for section in sections}
     section = "main"
     for number, line in enumerate(text_of(file, name).splitlines(), 1):
-        if heading := _SECTION.fullmatch(line):
+        written, is_set, value = (part.strip() for part in line.partition("="))
+        if heading := _SECTION.fullmatch(line.strip()):
             section = heading[1]
-        elif setting := _SETTING.fullmatch(line):
-            value = re.sub(r"^[\"']|[\"']$", "", setting[2]).rstrip()
-            found.get(section, {}).setdefault(setting[1], Setting(value, number))
-        elif not _NOTHING.fullmatch(line):
+        elif is_set and _NAME.fullmatch(written) and "\0" not in value:
+            value = re.sub(r"^[\"']|[\"']\Z", "", value).rstrip()
+            found.get(section, {}).setdefault(written, Setting(value, number))
+        elif line.strip() and not line.lstrip().startswith("#"):
             hint = "write `name = value`, or begin a comment with #"
             raise BadData("is no setting", kind="config_invalid", file=name, line=number, hint=hint)
     return {name: setting for section in reversed(sections) for name, setting in found[section].items()}
+
+
+def _parts(text: str, budget: Budget) -> list[str]:
+    """The folders that a text names. raises: TooMuch"""
+    budget.bytes(len(text))
+    parts = [part for part in text.split(os.pathsep) if part]
+    budget.values(len(parts))
+    return parts
 
 
 def _filled(text: str, known: Mapping[str, str]) -> str:
@@ -92,10 +102,10 @@ def puppet_conf(place: pathlib.Path) -> PuppetConf:
 
     for name, default in (("codedir", "$codedir"), ("environmentpath", "$codedir/environments")):
         known[name] = place_of(name, default)
-    base = place_of("basemodulepath", "$codedir/modules")
+    budget = Budget(str(file))
     home = "$codedir" if os.path.exists(f"{known['codedir']}/hiera.yaml") else "$confdir"
     hiera_config = pathlib.Path(place_of("hiera_config", f"{home}/hiera.yaml"))
-    folders = tuple(pathlib.Path(part) for part in base.split(os.pathsep) if part)
+    folders = tuple(map(pathlib.Path, _parts(place_of("basemodulepath", "$codedir/modules"), budget)))
     return PuppetConf(hiera_config, known["environmentpath"], folders, known)
 
 
@@ -112,22 +122,25 @@ def modulepath(
     if written is None:
         return [folder / "modules", *base]
     known = {**known, "basemodulepath": os.pathsep.join(map(str, base))}
+    budget = Budget(name, where=lambda: (written.line, None))
     found: list[pathlib.Path] = []
-    for part in filter(None, written.value.split(os.pathsep)):
+    for part in _parts(written.value, budget):
         filled = _filled(part if part.startswith("$") else str(folder / part), known)
         if "$" in filled:
             hint = "name the folder itself, or with --modulepath"
             warn(BadData(f"{part!r} needs a setting that is not here", kind="config_invalid", file=name,
                          line=written.line, hint=hint))  # fmt: skip
             continue
-        found += (one for path in filter(None, filled.split(os.pathsep)) for one in _globbed(path))
+        found += (pathlib.Path(one) for path in _parts(filled, budget) for one in _globbed(path, budget))
     return found
 
 
-def _globbed(path: str) -> Iterable[pathlib.Path]:
-    import glob  # few have any
+def _globbed(path: str, budget: Budget) -> Iterable[str]:
+    if not any(mark in path for mark in "*?[{"):
+        return [path]
+    from nodeattrs.adapters.hiera.locations import globbed  # few have any
 
-    return map(pathlib.Path, sorted(glob.glob(path)) if any(mark in path for mark in "*?[") else [path])
+    return globbed("", path, budget, os.path.isdir)
 
 
 def named_modules(file: pathlib.Path, name: str, warn: Warn) -> dict[str, int]:
@@ -137,13 +150,14 @@ def named_modules(file: pathlib.Path, name: str, warn: Warn) -> dict[str, int]:
     """
     if not file.is_file():
         return {}
-    text = text_of(file, name)
-    return dict(_named(text, name, warn))
+    return dict(_named(Text(name, text_of(file, name)), name, warn))
 
 
-def _named(text: str, name: str, warn: Warn) -> Iterator[tuple[str, int]]:
-    for found in _MODULE.finditer(text):
-        line = text.count("\n", 0, found.end()) + 1
+def _named(text: Text, name: str, warn: Warn) -> Iterator[tuple[str, int]]:
+    budget = Budget(name)
+    for found in _MODULE.finditer(text.text):
+        budget.values()
+        line, _ = text.place(found.end() - 1)
         if found[2] is not None:
             yield found[2], line
         else:

@@ -168,7 +168,13 @@ class LoadedTree:
         folder = self._folder(environment)
         if folder is None:
             return None
-        return self._read(self._config or folder / "hiera.yaml", "environment")
+        file = self._config or folder / "hiera.yaml"
+        found = self._read(file, "environment")
+        if found is None and self._config is not None and not file.exists():
+            hint = "modules, and a global layer, may have some"
+            self.warn(BadData("is not there: the environment layer has no data", kind="no_data_files",
+                              file=self.shown(str(file)), hint=hint))  # fmt: skip
+        return found
 
     def _read_module(self, environment: str, module: str) -> Config | None:
         folder = self._module_folder(environment, module)
@@ -449,7 +455,7 @@ def _installed(name: str) -> Callable[..., Any] | None:
 
 _OFFER = (
     "a package may offer it (entry point nodeattrs.hiera), or functions={'name': callable} in Python; "
-    "or leave the level out"
+    "or leave the level out (--skip-level, skip_levels)"
 )
 _NOT_READ = {
     "hocon_data": "HOCON is not read here; write the data as YAML or JSON",

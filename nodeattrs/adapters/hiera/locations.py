@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -86,7 +86,7 @@ def located(config: Config, entry: Entry, speech: Speech) -> list[Location] | No
         return [
             Location(declared, path, folder)
             for declared in entry.declared
-            for path in _globbed(folder, _filled(folder, declared, speech), speech.budget)
+            for path in globbed(folder, _filled(folder, declared, speech), speech.budget)
         ]
     name, local, template = entry.declared
     values = variable(name, name, speech)
@@ -156,8 +156,15 @@ _PER_FILE = 100
 # --- Ruby's globs -------------------------------------------------------------------
 
 
-def _globbed(folder: str, pattern: str, budget: Budget) -> Iterator[str]:
-    """The files that match, each folder in the order of its names' bytes; no hidden ones, no folders."""
+def _is_file(path: str) -> bool:
+    return not os.path.isdir(path)
+
+
+def globbed(folder: str, pattern: str, budget: Budget, fits: Callable[[str], bool] = _is_file) -> Iterator[str]:
+    """The files that match, each folder in the order of its names' bytes; no hidden ones, no folders.
+
+    fits: others than files may be wanted, such as folders
+    """
     base = folder.rstrip("/") + "/"
     below = pattern[len(base) :] if pattern.startswith(base) else None
     for count, one in enumerate(_spread(pattern if below is None else below, budget)):
@@ -170,7 +177,7 @@ def _globbed(folder: str, pattern: str, budget: Budget) -> Iterator[str]:
         start = "/" if below is None and one.startswith("/") else "" if below is None else base
         steps = [step for step in one.split("/") if step]
         steps = [step for step, before in zip(steps, ("", *steps), strict=False) if step != "**" or before != "**"]
-        found = set(_matching(start, steps, budget, set()))
+        found = set(_matching(start, steps, budget, set(), fits))
         yield from sorted(found, key=lambda path: os.fsencode(path).split(b"/"))
 
 
@@ -194,32 +201,34 @@ def _spread(pattern: str, budget: Budget) -> Iterator[str]:
     yield pattern
 
 
-def _matching(start: str, steps: list[str], budget: Budget, been: set[tuple[str, int]]) -> Iterator[str]:
+def _matching(
+    start: str, steps: list[str], budget: Budget, been: set[tuple[str, int]], fits: Callable[[str], bool]
+) -> Iterator[str]:
     """The files below *start* that match the steps. cost: one look at each folder for each step"""
     if not steps or (start, len(steps)) in been:
         return
     been.add((start, len(steps)))
     step, rest = steps[0], steps[1:]
     if step in (".", ".."):
-        yield from _matching(f"{start}{step}/", rest, budget, been)
+        yield from _matching(f"{start}{step}/", rest, budget, been, fits)
         return
     names = _names(start)
     is_deep = step == "**" and bool(rest)
     budget.steps(_PER_FILE * (1 + len(names) + (0 if is_deep else len(step))))
     if is_deep:
-        yield from _matching(start, rest, budget, been)
+        yield from _matching(start, rest, budget, been, fits)
         for name in names:
             path = start + name
             if not name.startswith(".") and os.path.isdir(path) and not os.path.islink(path):
-                yield from _matching(path + "/", steps, budget, been)
+                yield from _matching(path + "/", steps, budget, been, fits)
         return
     match = re.compile(_segment(step), re.DOTALL).fullmatch
     for name in names:
         if match(name) and (not name.startswith(".") or step.startswith(".")):
             path = start + name
             if rest:
-                yield from _matching(path + "/", rest, budget, been)
-            elif not os.path.isdir(path):
+                yield from _matching(path + "/", rest, budget, been, fits)
+            elif fits(path):
                 yield path
 
 

@@ -6,19 +6,27 @@ import base64
 import gzip
 import json
 import random
-from functools import partial
+import tempfile
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import yaml
 
 from nodeattrs.adapters.cloudinit import (
+    Blob,
+    Schema,
     config_of_cmdline,
     load_config,
+    masked,
     merge,
     merge_confd,
     merge_layers,
     parse_definition,
 )
+from nodeattrs.reports.cloud_config import findings_of
+from nodeattrs.reports.finding_forms import FORMS
+from nodeattrs.reports.findings import Findings
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.mutation import mutated
 from tests.fuzz.shapes import TREE, as_yaml, grown, spoiled
@@ -190,6 +198,61 @@ def _told(merged: Any) -> None:
         tried(*(partial(merged.explain, (key,)) for key in list(merged.config)[:3]))
 
 
+_LINTED = {
+    "runcmd": [("ls", ["a"], {"a": "b"}, 5), "echo"], "bootcmd": ("a", ["a"], {"a": 1}),
+    "users": [("default", {"name": ("a", "default"), "ssh-keys": TREE}), "b"], "write_files": [
+        {"path": ("/a", "${b}"), "permissions": (420, 644, "0644", -1), "content": ("#!/bin/sh\r\n", "a"), "pth": 1}],
+    "run_cmd": TREE, "package": ["a"], "hostname": ("${a}", "{{ b }}", "a"), "apt_update": True, "ntp": TREE,
+    "password": ("x", 5), "chpasswd": {"list": ("a:b", ["a:b"])}, "coreos": ({}, 1), "power_state": TREE, "a": TREE,
+}  # fmt: skip
+_RULES = {
+    "properties": {
+        "runcmd": {"type": "array", "items": {"oneOf": [{"type": "string"}, {"type": "array"}]}, "uniqueItems": True},
+        "users": {"items": {"anyOf": [{"type": "string"}, {"type": "object", "required": ["name"]}]}},
+        "ntp": {"type": "object", "additionalProperties": False, "patternProperties": {"^[a-c]": {"minItems": 1}}},
+        "power_state": {"enum": ["a", 1]}, "hostname": {"type": "string", "pattern": "^[a-z]+$"},
+        "apt_update": {"deprecated": True, "type": "boolean"}, "password": {"type": "string", "minLength": 2},
+    },
+    "additionalProperties": False,
+}  # fmt: skip
+
+
+def _linted_text(chance: random.Random) -> str:
+    """What a linter is for: user-data with traps, now and then with an odd beginning or odd ends of lines."""
+    text = f"#cloud-config\n{as_yaml(grown(_LINTED, chance, 0.4), chance)}"
+    if chance.random() < 0.3:
+        text = chance.choice(("\ufeff", "\n\n", "# ", "%{ if a }\n", "## template: jinja\n", "<powershell>\n")) + text
+    if chance.random() < 0.2:
+        text = text.replace("\n", "\r\n", chance.randrange(1, 4))
+    if chance.random() < 0.2:
+        text = f"#cloud-config-archive\n{yaml.safe_dump([text, text])}"
+    return text if chance.random() < 0.7 else user_data(chance)
+
+
+@cache
+def _schema() -> Schema:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "rules.json")
+        file.write_text(json.dumps(_RULES), "utf-8")
+        return Schema(file)
+
+
+def _checked(text: str) -> Any:
+    merged = merge([Blob(text, "a.yaml")])
+    found = list(findings_of(merged, _schema()))
+    if any(one.line is None or one.column is None for one in found):
+        raise AssertionError(f"a finding without a place: {found}")
+    return merged, Findings(found)
+
+
+def _reported(found: Any) -> None:
+    merged, findings = found
+    for form in FORMS.values():
+        form(findings, "0")
+    _told(masked(merged))
+    tried(lambda: list(findings_of(merge_layers(user=merged, vendor=merged, base={"runcmd": ["z"], "users": ["y"]}))))
+
+
 def _defined(text: str) -> None:
     tried(lambda: _told(merge(["#cloud-config\na: [1]\nb: {c: x, l: [y]}\ns: t\n"] * 2, how=text)))
 
@@ -237,6 +300,8 @@ def _cmdline(text: str) -> str:
 
 TARGETS = (
     Target("user-data", _grown, _merged, _asked),
+    Target("user-data-check", lambda chance: mutated(_linted_text(chance), chance, _WORDS) if chance.random() < 0.3
+        else _linted_text(chance), _checked, _reported),
     Target("definition", from_grammar(_DEFINITIONS), lambda text: (parse_definition(text), text)[1], _defined),
     Target("json-patch", from_shape([_PATCH, _PATCH, _PATCH]), _patched, _with_patch),
     Target("cloud-cfg", lambda chance: _grown(chance).removeprefix("#cloud-config\n"),

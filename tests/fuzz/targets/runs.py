@@ -13,7 +13,7 @@ from nodeattrs.cli.options import moment
 from nodeattrs.core.rules import WORDS
 from nodeattrs.keep import saved_document
 from nodeattrs.runs import Repository, Role, expand_run_list
-from nodeattrs.runs.checking import faults_of
+from nodeattrs.runs.checking import checked
 from nodeattrs.runs.cookbooks import Cookbook, check_versions, cookbook_order
 from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.versions import Constraint, Version
@@ -169,7 +169,7 @@ def _ordered(found: tuple[Repository, Cookbook]) -> None:
     tried(
         lambda: check_versions(cookbook_order(["web", "b"], cookbooks), cookbooks, cookbook.pins()),
         lambda: [cookbook.named_at(name) for name in cookbook.depends],
-        lambda: faults_of(found[0]),
+        lambda: checked(found[0]),
     )
 
 
@@ -219,11 +219,11 @@ TARGETS = (
     _read_file("role", "roles/web.json", _ROLE, lambda repository: repository.role("web"), _expanded),
     _read_file(
         "environment", "environments/web.yaml", _ENVIRONMENT, lambda repository: repository.environment("web"),
-        lambda found: faults_of(found[0]),
+        lambda found: checked(found[0]),
     ),
     _read_file(
         "node-file", "nodes/web.json", NODE | {"name": _NAMES}, lambda repository: repository.node_document("web"),
-        lambda found: faults_of(found[0]),
+        lambda found: checked(found[0]),
     ),
     _read_file(
         "data-bag", "data_bags/users/web.yaml", _ITEM, lambda repository: repository.data_bag_item("users", "web"),

@@ -1,21 +1,19 @@
-"""A merged config that can say where each part of it came from, and the file that cloud-init would write of it.
+"""Where each part of a merged config came from, read from the steps that its folding has kept.
 
-Its folding keeps its steps, so that what each part did, and who has set what, can be shown. How parts are merged is not
-known here.
+How parts are merged is not known here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from nodeattrs.adapters.cloudinit.mergers import Definition, Mode
-from nodeattrs.adapters.cloudinit.parts import JSONP, dumped, independent, measured
-from nodeattrs.adapters.cloudinit.releases import Release
-from nodeattrs.adapters.cloudinit.steps import PartReport, Row, Step, steps_of
+from nodeattrs.adapters.cloudinit.parts import JSONP, measured
+from nodeattrs.adapters.cloudinit.steps import PartReport, Row, steps_of
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Cause, Claim, Locator, Origin
+from nodeattrs.core.origins import origins_at, wholes
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT, as_path, dig
 from nodeattrs.core.tree import Path as TreePath
@@ -23,7 +21,6 @@ from nodeattrs.core.tree import Path as TreePath
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.lints import Warned
     from nodeattrs.adapters.cloudinit.steps import PartChanges
-    from nodeattrs.adapters.cloudinit.templates import InstanceData
     from nodeattrs.core.fold import Layer
     from nodeattrs.core.trace import Trace
     from nodeattrs.core.walk import Setting, Walk
@@ -33,94 +30,19 @@ if TYPE_CHECKING:
 _PER_LEFT = 10
 
 
-class Rules(NamedTuple):
-    """By what parts are merged: see `merge`."""
+class Provenance:
+    """What a merged config says of where it came from: the half of `Merged` that a merge alone does not need."""
 
-    mode: Mode
-    how: Definition | None
-    release: Release
-    data: InstanceData | None
-
-
-class Merged:
-    """A merged config that can say where each part of it came from.
-
-    parts:   what became of each part or source, in order
-    rows:    how they were merged; the last row gave the result
-    unknown: the layers that cannot be read, by their number
-
-    >>> from nodeattrs.adapters.cloudinit import merge
-    >>> merged = merge(["#cloud-config\\nhostname: a", "#cloud-config\\nhostname: b"])
-    >>> for claim in merged.trace("hostname").claims:
-    ...     print(claim.outcome.value, claim.value, claim.origin, claim.why or "-")
-    wins b part-002:2 (part) -
-    loses a part-001:2 (part) dict(replace): the new value replaces the old one (dict(replace)+list()+str())
-    """
-
-    def __init__(
-        self,
-        result: Part | None,
-        parts: tuple[PartReport, ...],
-        rows: tuple[Row, ...] = (),
-        unknown: Mapping[int, Layer] | None = None,
-        rules: Rules | None = None,
-    ) -> None:
-        self.parts = parts
-        self.rows = rows
-        self.rules = rules
-        self.unknown = dict(unknown or {})
-        self._result = result
-        self._locators: dict[int, Locator] = {}
-
-    @cached_property
-    def config(self) -> dict[Any, Any] | None:
-        """The merged config; {} if parts came and none was merged, None if no cloud-config came at all."""
-        return None if self._result is None else independent(self._result.value)
-
-    @property
-    def text(self) -> str:
-        """The file that cloud-init writes, byte for byte, but for what is unknown; empty where no cloud-config came."""
-        if self._result is None or self._result.value is None:
-            return ""
-        joinings = [one for row in self.rows for one in row.joinings if one.number not in self.unknown]
-        names = [_clean(joining.filename) for joining in joinings]
-        lines = ["#cloud-config", ""]
-        if names:
-            lines += [f"# from {len(names)} files", *(f"# {name or '?'}" for name in names), ""]
-        lines += [
-            f"# Cloud-config part ignored SCHEMA_ERROR: {_in_a_line(report.filename)}"
-            for report in self.parts
-            if report.status == "rejected" and (self.rules is None or self.rules.release.notes)
-        ]
-        return "\n".join([*lines, dumped(self._result.value)])
-
-    @property
-    def ok(self) -> bool:
-        """Whether no part was rejected and none failed."""
-        return all(report.ok for report in self.parts)
-
-    @cached_property
-    def warnings(self) -> tuple[Warned, ...]:
-        """The traps that these parts fall into; looked for when first asked."""
-        from nodeattrs.adapters.cloudinit.lints import warnings_of
-
-        return tuple(warnings_of(self.parts, self.rows))
+    parts: tuple[PartReport, ...]
+    rows: tuple[Row, ...]
+    unknown: dict[int, Layer]
+    _result: Part | None
+    _locators: dict[int, Locator]
 
     @property
     def value(self) -> dict[Any, Any]:
-        """The merged config; {} where there is none."""
-        return self.config or {}
-
-    def to_dict(self) -> dict[str, Any]:
-        """The config, and what became of the parts, as data."""
-        return {"version": 1, "config": self.config, "parts": [report.to_dict() for report in self.parts]}
-
-    @property
-    def steps(self) -> Iterator[Step]:
-        """Each joining, in order, with the result before and after it; none is kept. cost: that of the merge"""
-        return steps_of(self.rows)
-
-    # --- why ----------------------------------------------------------------------------
+        """The merged config."""
+        raise NotImplementedError
 
     def changes(self) -> Iterator[PartChanges]:
         """What each part did to the result so far, part by part."""
@@ -167,10 +89,31 @@ class Merged:
         return self._origin_of(report) if report.source.startswith("header ") else None
 
     def place_of(self, warned: Warned) -> Origin:
-        """Where what a warning is about is written."""
+        """Where what a warning is about is written; of the merged config, by whoever is read there first."""
+        if not warned.number:
+            return self._place_at(warned.path or ())
+        if warned.place is not None:
+            part, (line, column) = self.parts[warned.number - 1].part, warned.place
+            return self._origin_of(self.parts[warned.number - 1]).moved(
+                line - 1 + (part.line or 1), column + part.indent
+            )
         if warned.path is not None:
             return self._locator(warned.number).at(warned.path)
         return self.definition_origin(warned.number) or self._origin_of(self.parts[warned.number - 1])
+
+    def _place_at(self, path: TreePath) -> Origin:
+        while path and dig(self.value, path) is ABSENT:
+            path = path[:-1]
+        origins = self._located.origins
+        for step in path:
+            origins = origins_at(origins, step)
+        at = next(wholes(origins, path), None)
+        return Origin("config") if at is None or not at.source else self._locator(at.source).at(at.path)
+
+    @cached_property
+    def _located(self) -> Part:
+        """The result with its places: many questions about it cost one more merge, and not a walk each."""
+        return self.rows[-1].folding.located() if self.rows else Part({}, ())
 
     def _locator(self, number: int) -> Locator:
         locator = self._locators.get(number)
@@ -226,11 +169,3 @@ class Merged:
     def explain(self, path: str | TreePath) -> str:
         """The trace of *path* as text."""
         return str(self.trace(path))
-
-
-def _clean(name: str) -> str:
-    return _in_a_line(name.replace("\t", " "))
-
-
-def _in_a_line(name: str) -> str:
-    return name.replace("\n", " ").replace("\r", " ").strip()

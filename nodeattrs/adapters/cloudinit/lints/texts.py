@@ -1,0 +1,146 @@
+"""Traps in the text of one part: its first line, its type and headers, keys that it writes twice.
+
+It knows nothing of other parts, and nothing of what the keys mean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from nodeattrs.adapters.cloudinit.lints.warned import Severity, Warned
+from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, SCRIPTS, CloudPart, type_of_text
+from nodeattrs.adapters.cloudinit.secrets import veiled
+from nodeattrs.adapters.cloudinit.steps import PartReport
+from nodeattrs.core.tree import spell
+from nodeattrs.errors import DocumentError
+
+PART_HANDLER = "text/part-handler"
+
+_KNOWN = {PART_HANDLER, "text/jinja2", "application/node.eks.aws"}
+"""Types that somebody on the machine does handle: cloud-init itself, or another program that reads the message."""
+
+_OTHERS = re.compile(
+    r"#ps1|rem cmd\b|<(powershell|script|persist|runAsLocalSystem)>|\[settings\b|\{\s*\"ignition\"", re.I
+)
+"""How user-data begins that is meant for another program: on Windows, Bottlerocket, Flatcar."""
+
+_NEARLY = re.compile(r"#+[ \t]*cloud[-_ ]?(?:config|conf|init|boothook)[-_\w]*[ \t]*", re.I)
+_MARKUP = re.compile(r"\$\{[^}\n]*\}|%\{ *(?:if|for|else|end)|\{\{.*?\}\}|\{%.*?%\}|<%.*?%>")
+_BLOCKS = re.compile(r"%\{ *(?:if|for|else|end)|\{%.*?%\}|<%.*?%>|\{\{-? *(?:if|range|end|with)\b")
+_LINES = 20
+
+
+class _Found(NamedTuple):
+    """What is wrong with a text, and where in it."""
+
+    name: str
+    message: str
+    hint: str
+    line: int | None = None
+    column: int = 1
+    severity: Severity = "warning"
+
+
+def about_part(report: PartReport, has_handler: bool) -> Iterator[Warned]:
+    """has_handler: whether a part brings code for types of its own"""
+    for one in _found(report, has_handler):
+        place = None if one.line is None else (one.line, one.column)
+        yield Warned(one.name, one.message, report.number, report.title, None, one.hint, one.severity, place)
+
+
+def _found(report: PartReport, has_handler: bool) -> Iterator[_Found]:
+    part = report.part
+    if report.status == "include":
+        message = f"the include {veiled(part.text.strip())!r} was not followed"
+        hint = "nothing is fetched; put a copy into a folder and name it with --include-root"
+        yield _Found("include-not-followed", message, hint)
+    elif report.status == "ignored" and part.type not in _KNOWN and not has_handler:
+        yield from _about_unknown(part)
+    elif part.type in SCRIPTS:
+        yield from _about_script(part)
+    elif report.kind == "empty":
+        yield from _about_template(report)
+    for one in report.repeated:
+        message = f"{spell(one.path)} is written a second time in one mapping: what stands above is not used"
+        yield _Found("repeated-key", message, "remove one of the two", one.line, one.column)
+    if part.type == CLOUD_CONFIG:
+        yield from _about_beginning(part)
+
+
+def _about_template(report: PartReport) -> Iterator[_Found]:
+    """Broken YAML with the markup of a template where it breaks, or with that of whole blocks anywhere."""
+    part, error = report.part, report.error
+    if not isinstance(error, DocumentError):
+        return
+    line = (error.line or 1) - (part.line or 1) + 1
+    block = _BLOCKS.search(part.text)
+    markup = block[0] if block else markup_in("\n".join(part.text.splitlines()[max(line - 2, 0) : line]))
+    if markup is not None:
+        message = f"holds {markup}, which cloud-init does not fill in, and as it stands it is {error.reason}"
+        yield _Found("unexpanded", message, "check what the template is filled in to", line, error.column or 1)
+
+
+def _about_beginning(part: CloudPart) -> Iterator[_Found]:
+    blank = part.text.count("\n", 0, len(part.text) - len(part.text.lstrip()))
+    if part.line == 1 and blank:
+        message = f"{blank} blank line{'s' * (blank > 1)} before the first line"
+        hint = "cloud-init passes over them, its command `cloud-init schema` did not before 23.2"
+        yield _Found("blank-lines-first", message, hint, 1, 1, "note")
+    for header in part.headers:
+        if header.lower() in ("merge-type", "x-merge-type") and header not in ("Merge-Type", "X-Merge-Type"):
+            yield _Found(
+                "header-case", f"the header {header} is not seen", f"write {header.title()}, in exactly this case"
+            )
+    for header in part.lost:
+        message = f"the header {header} was lost when the part was unpacked"
+        yield _Found("header-on-gzip", message, "write merge_how into the body of the part")
+
+
+def markup_in(text: str) -> str | None:
+    """The first markup of a template in a text, such as `${name}`; None where there is none."""
+    found = _MARKUP.search(text)
+    return None if found is None else found[0]
+
+
+def _about_unknown(part: CloudPart) -> Iterator[_Found]:
+    """What may be wrong with the beginning of a text whose type nobody knows."""
+    text = part.text
+    if text.startswith("\ufeff"):
+        message = "a byte order mark stands before the first line, so it is not seen and the part is ignored"
+        yield _Found("byte-order-mark", message, "save the file as UTF-8 without a byte order mark", 1)
+        return
+    for number, row in enumerate(text.splitlines()[:_LINES], 1):
+        if not row.strip():
+            continue
+        if type_of_text(row) == CLOUD_CONFIG:
+            message = f"#cloud-config stands on line {number}, and only the first line counts: the part is ignored"
+            yield _Found("first-line", message, "move it to the top", number)
+            return
+        if _NEARLY.fullmatch(row.strip()):
+            message = f"the first line is {row.strip()!r}, which says nothing to cloud-init: the part is ignored"
+            yield _Found("first-line", message, "write #cloud-config, without a blank", number)
+            return
+        if not row.lstrip().startswith("#"):
+            break
+    if not _OTHERS.match(text.lstrip()):
+        yield _Found("unknown-type", f"nothing is done with a part of type {part.type}", _way_to_cloud_config(part))
+
+
+def _way_to_cloud_config(part: CloudPart) -> str:
+    if "mime-version:" in part.text[:4096].lower():
+        return "a message begins with its headers: nothing may stand before them, not even a blank line"
+    return "begin it with #cloud-config, or give it the type text/cloud-config"
+
+
+def _about_script(part: CloudPart) -> Iterator[_Found]:
+    text = part.text
+    if text[:1].isspace() and text.lstrip().startswith("#!"):
+        message = "blank lines before #! : the kernel looks at the first two bytes, so the script is not started"
+        yield _Found("blank-lines-first", message, "begin with #!", 1)
+    first, _, rest = text.partition("\n")
+    if not first.endswith("\r") and "\r\n" in rest:
+        line = text.count("\n", 0, text.index("\r\n")) + 1
+        message = "some lines end with a carriage return, and the first one does not: they stay in the script"
+        yield _Found("crlf-script", message, "save it with line feeds alone", line)

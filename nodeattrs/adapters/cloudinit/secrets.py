@@ -1,0 +1,92 @@
+"""What of a cloud-config is secret, and how it looks where it is withheld.
+
+By the place where cloud-init has passwords and keys, by what a key is called, and by how a text looks: private keys,
+hashes of passwords, addresses with a password in them. The merge itself knows no secrets; whoever prints asks here.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from datetime import date
+from typing import Any
+
+from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.core.tree import Path
+
+_NAMED = re.compile(
+    r"(?:^|[_\W])(?:passw(?:or)?d|passphrase|secret|token|psk"
+    r"|(?:private|api|secret|access|activation|registration|encryption|auth)[_-]?key)$|_private$",
+    re.I,
+)
+"""How a key is called whose value is one."""
+
+_PLACES = (
+    ("chpasswd", "list"),
+    ("random_seed", "data"),
+    ("chef", "validation_cert"),
+    ("wireguard", "interfaces", "*", "content"),
+)
+"""Where there is one whatever the key is called."""
+
+_FILES = re.compile(
+    r"\.key$|/id_(?:rsa|dsa|ecdsa|ed25519)$|/shadow$|passw(?:or)?d|secret|token|credential|\.netrc$|\.pgpass$|kubeconfig",
+    re.I,
+)
+"""Files whose content is one."""
+
+_LOOKS = re.compile(
+    r"-----BEGIN [A-Z ]*PRIVATE KEY|^\s*PrivateKey\s*=|\$(?:1|2[aby]|5|6|7|y)\$[^\s$]*\$\S|\w://[^/\s:@]*:[^/\s@]+@",
+    re.M,
+)
+WITHHELD = str(Sensitive(""))
+"""What stands in the place of a secret that is withheld."""
+
+
+def veiled(text: str) -> str:
+    """A text that may be printed: itself, unless it looks like a secret."""
+    return WITHHELD if _LOOKS.search(text) else text
+
+
+def guarded(path: Path, value: Any) -> Any:
+    """What stands at *path*, `WITHHELD` in the place of each secret; what holds none is the same object.
+
+    cost: one look at each value
+
+    >>> guarded(("users", 0), {"name": "a", "passwd": "x"})
+    {'name': 'a', 'passwd': 'Sensitive(withheld)'}
+    """
+    return _guarded(path, value, _is_place(path))
+
+
+def _guarded(path: Path, value: Any, is_place: bool) -> Any:
+    if isinstance(value, dict):
+        is_file = path[:1] == ("write_files",) and _FILES.search(str(value.get("path", "")))
+        changed = {}
+        for key, entry in value.items():
+            below = (*path, key)
+            new = _guarded(below, entry, _is_place(below) or bool(is_file and key == "content"))
+            if new is not entry:
+                changed[key] = new
+        return value | changed if changed else value
+    if isinstance(value, list):
+        entries = []
+        for index, entry in enumerate(value):  # no comprehension: it would take a second frame a level
+            entries.append(_guarded((*path, index), entry, is_place))
+        return value if all(map(operator.is_, entries, value)) else entries
+    if isinstance(value, (str, bytes)):
+        return WITHHELD if value and (is_place or _looks(value)) else value
+    return WITHHELD if is_place and isinstance(value, (int, float, date)) and not isinstance(value, bool) else value
+
+
+def _looks(value: str | bytes) -> bool:
+    return _LOOKS.search(value if isinstance(value, str) else value.decode("latin-1")) is not None
+
+
+def _is_place(path: Path) -> bool:
+    """Whether what stands there is a secret, or stands in one."""
+    named = next((str(step) for step in reversed(path) if not isinstance(step, int)), "")
+    return _NAMED.search(named) is not None or any(
+        len(path) >= len(place) and all(want in ("*", step) for want, step in zip(place, path, strict=False))
+        for place in _PLACES
+    )
