@@ -349,7 +349,7 @@ class TestWhatChanges:
 
 
 class TestDialects:
-    def test_named_folds(self, compare):
+    def test_plain_named(self, compare):
         before = {
             "nodeattrs.toml": '[fold.web]\nfiles = ["a.yaml", "b.yaml"]\n',
             "a.yaml": "x: 1\ny: 1\n",
@@ -361,7 +361,7 @@ class TestDialects:
         assert shown(found) == ["web: y 1 -> 4 because of a.yaml:2"]
         assert [(str(one.line), one.by) for one in found.silent] == [("a.yaml:1", ("b.yaml:1",))]
 
-    def test_named_folds_have_policies_and_patterns(self, compare):
+    def test_plain_named_have_policies_and_patterns(self, compare):
         """
         A file that a pattern fits on one side only is a layer there.
         """
