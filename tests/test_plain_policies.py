@@ -81,6 +81,13 @@ CASES: list[tuple[str, str, tuple[str, ...], str]] = [
      "services: {w: {secrets: [s, {source: v, target: u}]}}"),
     ("compose", "Services, environment", ("services: {w: {environment: [A=1, B=2]}}",
      "services: {w: {environment: {B: 3}}}"), 'services: {w: {environment: {A: "1", B: 3}}}'),
+    ("compose", "Services, environment", ("services: {w: {environment: [A=1, B=2]}}",
+     "services: {w: {environment: [A=2, C]}}"), "services: {w: {environment: [A=2, B=2, C]}}"),
+    ("compose", "Services, extra_hosts", ("services: {w: {extra_hosts: ['h:1.1.1.1', 'i=1.1.1.2']}}",
+     "services: {w: {extra_hosts: {h: 1.1.1.3}}}"), "services: {w: {extra_hosts: {h: 1.1.1.3, i: 1.1.1.2}}}"),
+    ("compose", "Services, networks", ("services: {w: {networks: [a]}}",
+     "services: {w: {networks: {b: {priority: 1}}}}"),
+     "services: {w: {networks: {a: null, b: {priority: 1}}}}"),
     ("compose", "Services, depends_on", ("services: {w: {depends_on: [a]}}",
      "services: {w: {depends_on: {b: {condition: service_healthy}}}}"),
      "services: {w: {depends_on: {a: {condition: service_started}, b: {condition: service_healthy}}}}"),
@@ -97,6 +104,10 @@ CASES: list[tuple[str, str, tuple[str, ...], str]] = [
     ("compose", "Merge, Replace value", ("services: {w: {ports: ['1:1'], command: [a]}}",
      "services: {w: {ports: !override ['2:2'], command: !override [b]}}"),
      "services: {w: {ports: ['2:2'], command: [b]}}"),
+    ("compose", "Merge, Replace value, in a list", ("x-l: [!reset 1, {k: !override [2, !override {l: 3}]}]",),
+     "x-l: [{k: [2, {l: 3}]}]"),
+    ("compose", "Services, ports: what is none stays apart", ("services: {w: {ports: ['a:b:c:d']}}",
+     "services: {w: {ports: ['e:f:g:h', 'a:b:c:d']}}"), "services: {w: {ports: ['a:b:c:d', 'e:f:g:h']}}"),
     ("compose", "Merge, Replace value", ("services: {w: !override {image: i}, v: {ports: !reset ['1:1']}}",),
      "services: {w: {image: i}, v: {}}"),
     ("replace", "dict.update", ("a: {x: 1}\nb: 1", "a: {y: 1}"), "{a: {y: 1}, b: 1}"),
@@ -155,7 +166,7 @@ class TestWhy:
         assert [("wins", "2.yaml:3"), ("loses", "1.yaml:3")] == claims("services.w.labels")
 
     def test_who_lost_its_place_in_a_list_is_named(self):
-        site = of("compose", "services: {w: {ports: ['8080:80']}}", "services: {w: {ports: ['8080:80/tcp']}}")
+        site = of("compose", "services: {w: {ports: ['8080:80', '1:1']}}", "services: {w: {ports: ['8080:80/tcp']}}")
 
         assert "loses" in site.explain("services.w.ports.0")
         assert "1.yaml:1" in site.explain("services.w.ports.0")
