@@ -849,6 +849,11 @@ A scalar that its tag cannot mean, at which cloud-init itself fails; or a part t
 a: !!bool maybe
 Leave the tag out, or quote the text.
 
+NA1136 undefined-variable
+A template asks for a variable that the instance data do not have: cloud-init writes CI_MISSING_JINJA_VAR/ and its name.
+hostname: {{ nope }}
+See what there is with `cloud-init query --all`, or write {{ nope | default("x") }}.
+
 NA1151 no-dict-merger
 A definition without a dict merger drops the whole part.
 merge_how: list(append)

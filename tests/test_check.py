@@ -491,6 +491,22 @@ class TestWhatIsNotHere:
         assert all(one["file"].endswith(("cloud/web.yaml", "default.pp")) for one in found["findings"])
 
 
+class TestOddFiles:
+    def test_what_is_no_regular_file_is_not_waited_for(self, tmp_path: Path):
+        """
+        A pipe in place of a recipe, a manifest, a script, a cloud-config file.
+        """
+        import os
+
+        repository = written(tmp_path, {**site(override(workers=4), override(workers=8)), **tree(common="k: 1\n")})
+        for name in ("cookbooks/app/recipes/a.rb", "manifests/a.pp", "run.sh", "user-data", "data/a.yaml"):
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            os.mkfifo(tmp_path / name)
+        assert main(["check", "--repo", str(tmp_path)]) in (0, 1)
+        # Such a recipe may do anything.
+        assert "always-overridden" not in [one.kind for one in checked(Repository(repository.root)).warnings]
+
+
 class TestFixing:
     @pytest.mark.parametrize(
         ("text", "path", "left"),
