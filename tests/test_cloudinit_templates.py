@@ -122,6 +122,17 @@ class TestLines:
         assert merged.origins("b")[0].line == 5
 
 
+class TestWarnings:
+    def test_a_variable_that_is_not_there_is_named_with_its_line(self, tmp_path: Path):
+        """cloud-init writes its name into the config, and goes on."""
+        file = tmp_path / "web.yaml"
+        file.write_text(FIRST + "{% if region %}\na: 1\n{% endif %}\nb: {{ nope }}\n")
+        merged = merge([file], instance_data=DATA)
+        (warning,) = merged.warnings
+        assert (warning.name, merged.place_of(warning).line) == ("undefined-variable", 6)
+        assert "asks for nope" in warning.message
+
+
 class TestWithoutData:
     def test_a_template_is_an_unknown_layer(self):
         """It may override whatever there is."""

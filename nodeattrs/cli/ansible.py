@@ -179,9 +179,9 @@ def _graph(options: argparse.Namespace, terminal: Terminal, inventory: Inventory
 
 
 def _explain(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
-    from nodeattrs.reports.ansible import ExplainedVariable
+    from nodeattrs.reports.ansible import explained_variable
 
-    report = ExplainedVariable(inventory, _answer(options, inventory, options.host), path_of(options.path))
+    report = explained_variable(inventory, _answer(options, inventory, options.host), path_of(options.path))
     trace = report.explanation.trace
     if options.strict:
         trace.require_known()

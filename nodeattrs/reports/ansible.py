@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.ansible import Inventory, Mention, Variables, as_json, level_of, mentions, reasons
 from nodeattrs.core.claim import Origin
@@ -12,8 +12,10 @@ from nodeattrs.core.trace import Outcome, shown
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.errors import NoSuchAttribute
 from nodeattrs.reports.explain import Explanation, way_to
-from nodeattrs.reports.matrix import Cell, Matrix
 from nodeattrs.reports.screen import Screen, printable
+
+if TYPE_CHECKING:
+    from nodeattrs.reports.matrix import Matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +24,7 @@ class ExplainedVariable:
 
     inventory: Inventory
     answer: Variables
-    path: Path
-
-    @property
-    def explanation(self) -> Explanation:
-        """The trace, and whose it is."""
-        trace = self.answer.trace(self.path)
-        hint = None if trace.found or trace.claims else way_to(as_json(self.answer.vars), self.path)
-        return Explanation(trace, self.answer.host, self.answer.where, hint=hint)
+    explanation: Explanation
 
     def to_dict(self) -> dict[str, Any]:
         """The trace as data; why the winner overrides the others, and the variables that its templates mention."""
@@ -59,6 +54,13 @@ class ExplainedVariable:
                 yield f"  {title}"
                 for row in rows:
                     yield from screen.wrapped(printable(row), "        ", "    ")
+
+
+def explained_variable(inventory: Inventory, answer: Variables, path: Path) -> ExplainedVariable:
+    """Why a path of a host's variables is what it is. cost: that of a trace"""
+    trace = answer.trace(path)
+    hint = None if trace.found or trace.claims else way_to(as_json(answer.vars), path)
+    return ExplainedVariable(inventory, answer, Explanation(trace, answer.host, answer.where, hint=hint))
 
 
 def _mentioned(one: Mention) -> str:
@@ -145,6 +147,8 @@ def places(inventory: Inventory, path: Path) -> Places:
 
 def matrix(inventory: Inventory, hosts: Sequence[str], path: Path, question: str) -> Matrix:
     """What each host has, the equal ones together. cost: that of a trace for each host"""
+    from nodeattrs.reports.matrix import Cell, Matrix  # an explanation does not pay for it
+
     cells = []
     for host in hosts:
         trace = inventory.host(host).trace(path)

@@ -117,7 +117,7 @@ class _Maker:
 
     def _ini(self, file: str, number: int) -> None:
         lines = []
-        for host in self.hosts if number == 0 else self.chance.sample(self.hosts, 5):
+        for host in self.hosts if number == 0 else self.chance.sample(self.hosts, min(5, len(self.hosts))):
             own = {name: value for name, value in self._some(0.03).items() if not isinstance(value, (dict, list))}
             lines.append(" ".join([host, *(f"{name}={value}" for name, value in own.items())]))
         everyone = self._some(0.1)
@@ -136,7 +136,7 @@ class _Maker:
             group: _kept(hosts=dict.fromkeys(members), vars=self._of_group(), children=dict.fromkeys(children[group]))
             for group, members in self._members(number).items()
         }
-        chosen = self.hosts if number == 0 else self.chance.sample(self.hosts, 5)
+        chosen = self.hosts if number == 0 else self.chance.sample(self.hosts, min(5, len(self.hosts)))
         own = {host: self._some(0.03) or None for host in chosen}
         body = _kept(hosts=own, vars=self._some(0.1), children=groups)
         self.tree.files[file] = yaml.safe_dump({"all": body}, sort_keys=False)
@@ -145,7 +145,7 @@ class _Maker:
         base = f"{folder}/" if folder else ""
         for group in ["all", *self.groups]:
             self._variables(f"{base}group_vars/{group}", 0.18)
-        for host in self.chance.sample(self.hosts, 8):
+        for host in self.chance.sample(self.hosts, min(8, len(self.hosts))):
             self._variables(f"{base}host_vars/{host}", 0.2)
 
     def _variables(self, stem: str, share: float) -> None:

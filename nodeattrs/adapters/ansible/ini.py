@@ -24,6 +24,9 @@ _LIKE_HEADER = re.compile(r"\[[^\]]*\]\s*(?:#.*)?$")
 _RANGE = re.compile(r"\[([^\[\]]*:[^\[\]]*)\]")
 _PORT = re.compile(r"(?:\[(?P<address>[^\[\]]+)\]|(?P<name>[^:]*(?:\[[^\]]*\][^:\[]*)*)):(?P<port>\d+)")
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_NO_LITERAL = re.compile(r"(?!(?:True|False|None)$)[A-Za-z_][\w./:@-]*|\d+(?:\.\d+){2,}", re.ASCII)
+"""Words and addresses: no literals at a glance, for Python's parser takes long to refuse one."""
+_TO_SPLIT = re.compile(r"""['"\\#]""")
 MOST_NAMES = 100_000
 """A range makes so many names at most."""
 
@@ -34,6 +37,8 @@ def literal(text: str) -> Any:
     >>> literal("0x10"), literal("(1, 2)"), literal("yes"), literal("1 # one")
     (16, [1, 2], 'yes', 1)
     """
+    if _NO_LITERAL.fullmatch(text):
+        return text
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)
@@ -167,7 +172,7 @@ class _Ini:
 
     def _hosts(self, line: str) -> None:
         try:
-            word, *words = shlex.split(line, comments=True) or [""]
+            word, *words = (shlex.split(line, comments=True) if _TO_SPLIT.search(line) else line.split()) or [""]
         except ValueError as error:
             raise self._error(f"the quotes of this line: {error}", "close the quote") from None
         if not word:

@@ -125,11 +125,18 @@ class Roles:
         if sum(one.path == path for one in parents) > (0 if asked.depends else MOST_INSIDE):
             line = asked.document.place(asked.at)[0]
             raise AnsibleError("cycle", f"the role {name} needs itself", file=asked.document.file, line=line)
+        if asked.defaults_from != "main" and self.file(path / "defaults", asked.defaults_from) is None:
+            raise self._missing(asked, f"the role {name} has no defaults/{asked.defaults_from}")
         role = Role(name, path, parents, self.of(path, "defaults", name, asked.defaults_from, 2))
         role.vars = self.of(path, "vars", name, asked.vars_from, 15)
         role.entry, role.params = _given(asked)
         role.needs += [self.read(entry, folder, role) for entry in self.dependencies(path)]
         return role
+
+    @staticmethod
+    def _missing(asked: Asked, message: str) -> AnsibleError:
+        """The error for a file of a role that is named and not there."""
+        return AnsibleError("no-file", message, file=asked.document.file, line=asked.document.place(asked.at)[0])
 
     def _found(self, name: str, folder: Path, by: Role | None, asked: Asked) -> Path:
         for candidate in self._candidates(name, folder, by):

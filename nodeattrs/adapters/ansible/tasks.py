@@ -141,7 +141,10 @@ class Walk:
         for need in role.needs:
             for one in need.chain():
                 yield from self._role(inside, one)
-        yield from self._role(inside, role, "tasks", stem_of(arguments, "tasks_from"))
+        stem = stem_of(arguments, "tasks_from")
+        if stem != "main" and self.roles.file(role.path / "tasks", stem) is None:
+            raise AnsibleError("no-file", f"the role {role.name} has no tasks/{stem}", file=inside.document.file)
+        yield from self._role(inside, role, "tasks", stem)
 
     def _included(self, outside: Around, arguments: Any, at: Steps) -> Role | None:
         """The role that a task names; None, and noted as unknown, where it cannot be known. raises: AnsibleError"""
