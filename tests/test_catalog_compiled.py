@@ -48,6 +48,24 @@ def order(tree: dict[str, Any], shuffle: int | None = None) -> list[str]:
 
 
 class TestReading:
+    def test_what_contains_is_a_define_where_nothing_says_so(self):
+        """
+        PuppetDB gives no kinds. No type of an agent has a colon in its name.
+        """
+        rows = (
+            resource("D[x]", kind="defined_type"),
+            resource("N::E[y]", kind="defined_type"),
+            resource("Notify[in x]"),
+        )
+        tree = compiled(
+            *rows, resource("Notify[z]", before="D[x]"), edges=(("D[x]", "Notify[in x]"), ("Class[main]", "D[x]"))
+        )
+        for row in tree["resources"]:
+            del row["kind"]
+
+        assert order(tree) == ["Notify[z]", "Notify[in x]"]
+        assert [compiled_catalog(tree)[ref].kind for ref in ("D[x]", "N::E[y]")] == ["define", "define"]
+
     def test_classes_defines_and_stages_contain_and_relate_as_in_puppet(self):
         tree = compiled(
             resource("Stage[early]", before="Stage[main]"),

@@ -102,6 +102,16 @@ class TestOverridden:
         """
         assert found.split() == [one.split()[0] for one in look(site(default(port=upper), default(port=lower)))]
 
+    def test_a_list_of_another_level_may_be_joined_below(self, look: Look):
+        """
+        The node's own is what the role has, and the environment's joins the role's: without it more would be read.
+        """
+        files = site(default(port=[1]), default(port=[2]))
+        kinds = [
+            one.split()[0] for one in look({**files, "nodes/web1.json": {**WEB, "normal": {"app": {"port": [1]}}}})
+        ]
+        assert "equal-to-overridden" not in kinds
+
     @pytest.mark.parametrize("line", ["node.override['app']['x'] = 1", "node.rm('app', 'port')", "node.force_default"])
     def test_a_cookbook_that_may_decide_otherwise_keeps_it_silent(self, look: Look, line: str):
         """
@@ -489,6 +499,22 @@ class TestWhatIsNotHere:
         assert 1 == found["looked_at"]["cloud-config file"]
         assert {"NA1151", "NA1271"} == {one["code"] for one in found["findings"]}
         assert all(one["file"].endswith(("cloud/web.yaml", "default.pp")) for one in found["findings"])
+
+
+class TestOddFiles:
+    def test_what_is_no_regular_file_is_not_waited_for(self, tmp_path: Path):
+        """
+        A pipe in place of a recipe, a manifest, a script, a cloud-config file.
+        """
+        import os
+
+        repository = written(tmp_path, {**site(override(workers=4), override(workers=8)), **tree(common="k: 1\n")})
+        for name in ("cookbooks/app/recipes/a.rb", "manifests/a.pp", "run.sh", "user-data", "data/a.yaml"):
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            os.mkfifo(tmp_path / name)
+        assert main(["check", "--repo", str(tmp_path)]) in (0, 1)
+        # Such a recipe may do anything.
+        assert "always-overridden" not in [one.kind for one in checked(Repository(repository.root)).warnings]
 
 
 class TestFixing:

@@ -17,6 +17,7 @@ from nodeattrs.adapters.chef import decrypted, is_encrypted
 from nodeattrs.cli import main
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.errors import CannotDecrypt, MissingExtra
+from nodeattrs.runs.checking import faults_of
 from nodeattrs.runs.policies import Asked
 from tests.on_disk import repository
 
@@ -190,7 +191,7 @@ class TestInARepository:
         repo = repository(tmp_path, FILES)
         with pytest.raises(CannotDecrypt, match=r"item db of data bag app is encrypted\n.*--secret-file"):
             repo.data_bag_item("app", "db")
-        assert [] == repo.check()
+        assert [] == faults_of(repo)
 
     def test_an_item_of_chef_vault_is_named_as_one(self, tmp_path):
         """Its key is encrypted for clients, which nobody here is."""

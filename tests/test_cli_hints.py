@@ -87,7 +87,6 @@ class TestHintsThatSuit:
         files = {
             "hiera.yaml": "version: 5\n",
             "bom.yaml": "\ufeff#cloud-config\na: 1\n",
-            "jinja.yaml": "## template: jinja\n#cloud-config\na: 1\n",
             "empty.toml": "a = 1\nb = \n",
             "bare.toml": "a = x\n",
         }
@@ -108,8 +107,7 @@ class TestHintsThatSuit:
         [
             ("hiera lookup nobody", "give it --default TEXT, or write it into a data file"),
             ("node set web1 app.tier gold", "remove what is in the way first: nodeattrs node rm web1 PATH"),
-            ("cloud-config check bom.yaml", "remove the byte order mark"),
-            ("cloud-config check jinja.yaml", "it is rendered on the machine first"),
+            ("cloud-config check bom.yaml", "save the file as UTF-8 without a byte order mark"),
             ("cloud-config pack bom.yaml --merge-type dict(recurse_lst)", "known are allow_delete"),
             ("facts --facts empty.toml", "write a value behind the ="),
             ("facts --facts bare.toml", "quote the text"),

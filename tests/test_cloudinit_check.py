@@ -373,6 +373,25 @@ class TestSecrets:
         assert "--show-secrets" in err
         assert run("merge", "secret.yaml", "--format", "mime", "--show-secrets")[0] == 0
 
+    @pytest.mark.parametrize(
+        "patch",
+        [
+            '[{"op": "test", "path": "/password", "value": "not s3cret"}]',
+            '[{"op": "replace", "path": "/chpasswd/nowhere/x", "value": "s3cret"}]',
+            '[{"op": "remove", "path": "/password/x"}]',
+        ],
+    )
+    def test_no_fault_repeats_one(self, run: Run, tmp_path: Path, patch: str):
+        """A patch that does not apply knows the whole config."""
+        (tmp_path / "patch.yaml").write_text(f"#cloud-config-jsonp\n{patch}\n")
+        (tmp_path / "number.yaml").write_text(f"{HEAD}merge_how: str(append)+dict(recurse_str)\npassword: 5123\n")
+        files = ("secret.yaml", "patch.yaml", "number.yaml")
+        for words in (("merge",), ("explain",), ("check", "--together"), ("check", "--together", "--format", "json")):
+            _, out, err = run(*words, *files)
+            assert "s3cret" not in out + err
+            assert "5123" not in out + err
+        assert "patch.yaml" in run("check", "--together", *files)[1]
+
     @pytest.mark.parametrize("form", ["text", "json", "sarif", "github", "junit", "gitlab"])
     def test_no_check_prints_one(self, run: Run, form: str, tmp_path: Path):
         """A password that the schema does not allow is not repeated."""
@@ -432,7 +451,33 @@ class TestCommand:
         found = [(one["file"], one["line"], one["column"]) for one in json.loads(out)["findings"]]
 
         assert code == 1
-        assert found == [("nope.yaml", None, None), ("web.yaml", 3, 1)]
+        assert found == [("nope.yaml", 1, 1), ("web.yaml", 3, 1)]
+
+    def test_each_machine_of_a_plan_is_checked_for_itself(self, run: Run, tmp_path: Path):
+        """By its address; the size is that of what it is given, and not that of the plan."""
+        texts = {"a": f"{HEAD}runcmd: echo\n", "b": f"{HEAD}packages: [x]\n", "c": f"{HEAD}#{'x' * 20_000}\na: 1\n"}
+        resources = [
+            {"address": f"aws_instance.{name}", "type": "aws_instance", "values": {"user_data": text}}
+            for name, text in texts.items()
+        ]
+        plan = {"format_version": "1.2", "planned_values": {"root_module": {"resources": resources}}}
+        (tmp_path / "plan.json").write_text(json.dumps(plan))
+        found = json.loads(run("check", "--each", "plan.json", "--format", "json")[1])["findings"]
+
+        assert sorted((one["name"], one["file"]) for one in found) == [
+            ("commands-no-list", "plan.json"), ("over-size", "plan.json"),
+        ]  # fmt: skip
+        assert ["aws_instance.c" in one["message"] for one in found if one["name"] == "over-size"] == [True]
+        assert run("check", "plan.json", "--resource", "aws_instance.b")[0] == 0
+
+    @pytest.mark.parametrize("way", ["--each", "--together"])
+    def test_what_stops_everything_is_a_finding_too(self, run: Run, tmp_path: Path, way: str):
+        """With a code of its own, in every form."""
+        (tmp_path / "odd.yaml").write_text("#cloud-config-archive\n- content: 5\n")
+        code, out, err = run("check", "odd.yaml", way, "--format", "github")
+
+        assert (code, err) == (1, "")
+        assert out.startswith("::error file=odd.yaml,line=1,col=1,title=NA1111 archive::")
 
     @pytest.mark.parametrize(
         ("file", "level", "code"),

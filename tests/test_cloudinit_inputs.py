@@ -204,6 +204,18 @@ class TestOneOfSeveral:
         with pytest.raises(CloudConfigError, match="nothing called z"):
             one_of(found, "z")
 
+    def test_one_that_nobody_can_read_is_an_unknown_layer(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        file, base = tmp_path / "plan.json", tmp_path / "base.yaml"
+        file.write_text(plan(("a.x", {"user_data": "a" * 40})))
+        base.write_text(TEXT)
+        assert main(["cloud-config", "merge", str(base), str(file)]) == 5
+        assert "only its hash is there" in capsys.readouterr().err
+        assert main(["cloud-config", "merge", str(base), str(file), "--strict"]) == 1
+        assert main(["cloud-config", "merge", str(base), str(file), "--format", "mime"]) == 1
+        assert "nobody can read it" in capsys.readouterr().err
+
     def test_the_command_line_asks_for_it(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         file = tmp_path / "plan.json"
         file.write_text(plan(("a.x", {"user_data": TEXT}), ("a.y", {"user_data": "#cloud-config\nb: 1\n"})))

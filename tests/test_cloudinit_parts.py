@@ -524,6 +524,15 @@ class TestReadingYaml:
 
         assert got == expected
 
+    def test_an_empty_name_is_a_question_mark_in_the_merged_file(self):
+        """A part without one is called by its number."""
+        assert "\n# ?\n# part-002\n" in merge([CloudPart("a: 1", filename=""), CloudPart("b: 1")]).text
+
+    def test_an_include_in_an_archive_is_ignored(self):
+        """Nobody follows it, with a folder or without."""
+        merged = merge(["#cloud-config-archive\n- {content: 'http://a/b', type: text/x-include-url}"])
+        assert [part.status for part in merged.parts] == ["ignored"]
+
     def test_half_of_a_surrogate_pair_is_no_text(self):
         """As cloud-init, which cannot encode it."""
         with pytest.raises(CloudConfigError) as caught:

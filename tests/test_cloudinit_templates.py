@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nodeattrs.adapters.cloudinit import CloudConfigError, InstanceData, Merged, merge, merge_confd
+from nodeattrs.adapters.cloudinit import CloudConfigError, InstanceData, Merged, merge, merge_confd, pack
 from nodeattrs.cli import main
 
 DATA = InstanceData(
@@ -122,6 +122,17 @@ class TestLines:
         assert merged.origins("b")[0].line == 5
 
 
+class TestWarnings:
+    def test_a_variable_that_is_not_there_is_named_with_its_line(self, tmp_path: Path):
+        """cloud-init writes its name into the config, and goes on."""
+        file = tmp_path / "web.yaml"
+        file.write_text(FIRST + "{% if region %}\na: 1\n{% endif %}\nb: {{ nope }}\n")
+        merged = merge([file], instance_data=DATA)
+        (warning,) = merged.warnings
+        assert (warning.name, merged.place_of(warning).line) == ("undefined-variable", 6)
+        assert "asks for nope" in warning.message
+
+
 class TestWithoutData:
     def test_a_template_is_an_unknown_layer(self):
         """It may override whatever there is."""
@@ -146,6 +157,13 @@ class TestWithoutData:
         assert main(["cloud-config", "merge", *files, "--strict"]) == 1
         assert main(["cloud-config", "merge", *files, "--instance-data", str(data)]) == 0
         assert "a: eu-1" in capsys.readouterr().out
+
+    def test_a_message_holds_what_it_was_rendered_to(self):
+        """As what it is then; without data it stays a template."""
+        for data, config in ((DATA, {"a": "eu-1"}), (None, None)):
+            text = pack([part.part for part in merge([FIRST + "a: {{ region }}\n"], instance_data=data).parts])
+            assert merge([text]).config == config
+            assert merge([text], instance_data=DATA).config == {"a": "eu-1"}
 
 
 class TestInstanceData:

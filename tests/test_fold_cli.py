@@ -215,6 +215,8 @@ class TestPolicies:
         Path("p.toml").write_text('policy = "helm"\n[merge]\n"http.hosts" = "prepen"\n')
 
         assert "p.toml:3:1" in call("base.yaml --policy p.toml").err
+        Path("p.toml").write_text('policy = "hlm"\n')
+        assert "p.toml:1:1: there is no policy 'hlm'" in call("base.yaml --policy p.toml").err
 
 
 class TestFormats:
@@ -280,6 +282,19 @@ class TestNamed:
         monkeypatch.chdir("conf.d")
 
         assert "debug" == call("--name site 20.json").tree["log"]
+
+    def test_a_policy_that_is_not_there_has_its_line(self, call: Call):
+        Path("nodeattrs.toml").write_text(self.SETTINGS.replace("inside", "insid"))
+
+        assert call("--name site").err.startswith("error: nodeattrs.toml:3:1: there is no policy 'insid' [NA0301]")
+
+    def test_what_is_doubtful_in_its_files_is_a_warning(self, call: Call):
+        Path("nodeattrs.toml").write_text(self.SETTINGS)
+        Path("prod.yaml").write_text("a: 1\na: 2\n")
+
+        done = call("--name site")
+
+        assert (0, 1) == (done.code, done.err.count("duplicate key a"))
 
     def test_another_policy_counts_more(self, call: Call):
         Path("nodeattrs.toml").write_text(self.SETTINGS)

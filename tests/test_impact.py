@@ -301,6 +301,21 @@ class TestWhatChanges:
 
         assert [one.spelled for one in compare(before, after).groups] == ["a"]
 
+    def test_a_module_beside_a_recipe_is_that_of_its_side(self, compare):
+        """
+        Python would keep the first one; and who imports it has looked at it.
+        """
+        recipe = (
+            "import os, sys\nsys.path.insert(0, os.path.dirname(__file__))\nimport ours\nnode.default['a'] = ours.A\n"
+        )
+        before = {"cookbooks/x/recipes/default.py": recipe, "cookbooks/x/recipes/ours.py": "A = 1\n"}
+        for name in "ab":
+            before[f"nodes/{name}.json"] = f'{{"name": "{name}", "run_list": ["recipe[x]"]}}'
+
+        found = compare(before, {**before, "cookbooks/x/recipes/ours.py": "A = 2\n"})
+
+        assert shown(found) == ["a,b: a 1 -> 2 because of cookbooks/x/recipes/ours.py:1"]
+
     def test_an_answer_that_is_another_each_time_is_called_so(self, compare):
         """
         No line of the change is to blame.

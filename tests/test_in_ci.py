@@ -134,7 +134,7 @@ class TestThePage:
         `pull_request`, and never the kind that has secrets.
         """
         precommit, github, gitlab = SNIPPETS
-        assert {"nodeattrs-check", "nodeattrs-fix"} == {hook["id"] for hook in precommit["repos"][0]["hooks"]}
+        assert {hook["id"] for hook in HOOKS} == {hook["id"] for hook in precommit["repos"][0]["hooks"]}
         # YAML 1.1 reads the word `on` as true.
         assert ({"pull_request": None}, {"contents": "read"}) == (github[True], github["permissions"])
         assert set(github["jobs"]["check"]["steps"][1]["with"]) <= set(ACTION["inputs"])

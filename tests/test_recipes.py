@@ -23,6 +23,7 @@ from nodeattrs.errors import (
     TypeConflict,
     UnknownName,
 )
+from nodeattrs.runs.checking import faults_of
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.platform_words import QUESTIONS
 from nodeattrs.runs.recipes import words_now
@@ -520,7 +521,7 @@ class TestFailures:
         here = repository(tmp_path, {"roles/r.py": "description('#{node.name}')\n", RECIPE: "'#{node}'.x\nx = = 1"})
 
         assert ["Python syntax error: invalid syntax"] == [
-            fault.reason for fault in here.check() if fault.file == RECIPE
+            fault.reason for fault in faults_of(here) if fault.file == RECIPE
         ]
         assert [("#{node.name} is Ruby, and stored as it stands", "NA0311")] == [
             (warning.reason, warning.code) for warning in here.warnings

@@ -465,6 +465,7 @@ class TestWhatItMaySay:
             '["set", "__class__", ["a"], 1, null, null]',
             '["list", "default", ["a"], "__init__", [], null, null]',
             '["list", "default", ["a"], "push", 1, null, null]',
+            '["full", "default", ["a"], true, null, null]\n["list", "default", ["a", "b"], "push", [1], null, null]',
             '["replace", "default", 1, null, null]',
             '["ask"]',
             '["ask", []]',

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nodeattrs import ACROSS, Folded, fold
+from nodeattrs import ACROSS, Folded, Layer, fold
 from nodeattrs.core.claim import Claim, Origin
 from nodeattrs.core.folding import NOTHING, Folding, meet, note
 from nodeattrs.core.part import Part, listed, without
@@ -222,6 +222,16 @@ def test_one_line_under_two_names_is_one_row():
     )
 
     assert [2] == [stated.claim.rank for stated in trace.claims]
+
+
+def test_who_was_overridden_by_a_file_that_is_laid_twice_was_so_by_the_row_that_it_has():
+    """
+    Without its line both are gone, so the one below is next.
+    """
+    lower, twice = ({"k": 1}, Origin("file", "1", "1.yaml", 1)), ({"k": 2}, Origin("file", "2", "2.yaml", 1))
+    trace = fold([Layer(*lower), Layer(*twice), Layer(*twice)]).trace("k")
+
+    assert [(one.claim.rank, one.by) for one in trace.claims] == [(3, ()), (1, (3,))]
 
 
 def test_a_map_beside_something_unknown_has_met_nothing():

@@ -183,6 +183,8 @@ class _Compiled:
     def _resource(self, row: Mapping[str, Any], ref: Ref, path: Path) -> Resource:
         parameters = row.get("parameters", {})
         kind = _KINDS.get(row["type"]) or _KINDS.get(str(row.get("kind")), "resource")
+        if "kind" not in row and kind == "resource" and ("::" in row["type"] or ref in self._containers):
+            kind = "define"  # PuppetDB, and catalogs before Puppet 7, do not say so
         secret = _flat(row.get("sensitive_parameters"))
         shown = {
             name: Sensitive(value) if name in secret else value if type(value) is str else _plain(value)
@@ -221,8 +223,6 @@ class _Compiled:
         if is_known(kind):
             mounts = below(str(parameters.get("name", title)), self._files) if kind == "Mount" else ()
             return {"require": automatic(kind, title, parameters), "before": mounts}
-        if row.get("kind") not in ("compilable_type", "unknown") and ref in self._containers:
-            return {}
         self._others[kind] = None
         return self._types.relations(kind, title, parameters) if self._types else {}
 

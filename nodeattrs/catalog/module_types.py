@@ -62,7 +62,7 @@ class _Field:
 
 
 @dataclass(slots=True)
-class _Type:
+class ModuleType:
     """A type of a module: its parameters, and the blocks with what it relates."""
 
     ruby: Ruby
@@ -93,17 +93,21 @@ class _Type:
     def _parameter(self, name: str) -> Any:
         self.is_asked = True
         title, parameters = self.resource
-        one = self.fields.get(name, _Field())
-        if name == "title" or (name not in parameters and (one.is_name or name == "name")):
+        one = self.fields.get(name, _Field(is_altered=name != "ensure" and not self.is_whole))
+        if name == "title":
             return title
-        if name not in self.fields and not self.is_whole and name != "ensure":
-            one.is_altered = True
-        if one.is_altered and name in parameters:
-            raise DocumentError(f"what {name} becomes only Ruby could say", file=self.ruby.text.file)
-        if name not in parameters and one.default is not None:
-            given = one.default.arguments()
-            return (given[0] if given else one.default.result()).value
-        return parameters.get(name)
+        if name in parameters:
+            if one.is_altered:
+                raise DocumentError(f"what {name} becomes only Ruby could say", file=self.ruby.text.file)
+            return parameters[name]
+        if one.is_name or name == "name":
+            if "title_patterns" in self.ruby.text.text:
+                raise DocumentError(f"what {name} is of a title only Ruby could say", file=self.ruby.text.file)
+            return title
+        if one.default is None:
+            return None
+        given = one.default.arguments()
+        return (given[0] if given else one.default.result()).value
 
 
 class ModuleTypes:
@@ -117,7 +121,7 @@ class ModuleTypes:
         for folder in folders:
             for file in sorted(folder.glob("*/lib/puppet/type/*.rb")):
                 self._files.setdefault(file.stem, file)
-        self._types: dict[str, _Type] = {}
+        self._types: dict[str, ModuleType] = {}
         self._unread: dict[str, str] = {}
 
     def relations(self, kind: str, title: str, parameters: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -130,7 +134,7 @@ class ModuleTypes:
         for (relation, other), block in one.blocks.items():
             names = one.settled.get((relation, other))
             if names is None:
-                names = self._named(kind.lower(), one, block)
+                names = self._related(kind.lower(), one, block)
                 if not one.is_asked:
                     one.settled[relation, other] = names
             if names:
@@ -156,7 +160,7 @@ class ModuleTypes:
                 message = f"the type {name} of module {module} may relate or refresh more than is known here"
                 yield MoreRelations(message, details=[self._unread[name]])
 
-    def _named(self, kind: str, one: _Type, block: Call) -> list[str]:
+    def _related(self, kind: str, one: ModuleType, block: Call) -> list[str]:
         """What a block says of the resource that is looked at; nothing where only Ruby could say."""
         one.is_asked = False
         try:
@@ -165,11 +169,11 @@ class ModuleTypes:
             self._unread.setdefault(kind, _reason(error))
             return []
 
-    def _type(self, name: str) -> _Type | None:
+    def _type(self, name: str) -> ModuleType | None:
         if name not in self._types and name in self._files and name not in self._unread:
             file = self._files[name]
             try:
-                self._types[name] = _read(file)
+                self._types[name] = type_in(Text(file.as_posix(), text_of(file, file.as_posix())))
             except DocumentError as error:
                 self._unread[name] = _reason(error)
         return self._types.get(name)
@@ -179,32 +183,37 @@ def _reason(error: DocumentError) -> str:
     return str(error).partition("\n")[0]
 
 
-def _read(file: Path) -> _Type:
-    name = file.as_posix()
-    found: list[_Type] = []
-    one = _Type(Ruby(Text(name, text_of(file, name)), lambda text: found[0].word(text)))
-    found.append(one)
+def type_in(text: Text) -> ModuleType:
+    """The type that a Ruby text makes. raises: MissingExtra; DocumentError, where it is no Ruby"""
+    found: list[ModuleType] = []
+    found.append(one := ModuleType(Ruby(text, lambda shown: found[0].word(shown))))
     last = _Field()
     for call in one.ruby.anywhere((*_RELATIONS, *_FIELDS, *_OF_A_FIELD)):
-        if call.word in _RELATIONS:
-            kind = call.arguments()[0].value
-            if kind != "class":  # an agent knows no type of that name
-                one.blocks[_RELATIONS[call.word], kind.capitalize()] = call
-        elif call.word in _FIELDS:
-            last = _Field()
-            try:
-                named, *how = (literal.value for literal in call.arguments())
-            except DocumentError:  # in a loop over names
+        if call.word in _RELATIONS or call.word in _FIELDS:
+            name, how = _named(call)
+            if name is None:  # in a loop over names
                 one.is_whole = False
-                continue
-            one.fields[named] = last
-            last.is_name = named == "name" or bool(how and isinstance(how[-1], dict) and how[-1].get("namevar"))
+            if call.word in _FIELDS:
+                last = _Field(name == "name" or bool(how.get("namevar")), "parent" in how)
+                one.fields[name or ""] = last
+            elif name not in (None, "class"):  # an agent knows no type of that name
+                one.blocks[_RELATIONS[call.word], str(name).capitalize()] = call
         elif call.word == "defaultto":
             last.default = call
         else:
             last.is_altered |= call.word == "munge"
             last.is_name |= call.word == "isnamevar"
     return one
+
+
+def _named(call: Call) -> tuple[str | None, dict[str, Any]]:
+    """The name that a call begins with, and its options; no name where only Ruby could say."""
+    try:
+        first, *others = [literal.value for literal in call.arguments()] or [None]
+    except DocumentError:
+        return None, {}
+    options = others[-1] if others and isinstance(others[-1], dict) else {}
+    return (first if isinstance(first, str) else None), options
 
 
 def _names(value: Any) -> Iterator[str]:

@@ -6,9 +6,11 @@ It runs in the process that is given the subject, and what it gives is plain dat
 from __future__ import annotations
 
 import marshal
+import os
 import pickle
+import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -176,10 +178,25 @@ def compared(task: Task, name: str) -> Compared:
 
 def answered(opened: Dialect, name: str) -> Answered:
     """What a subject answers; where it cannot, the only part says why. Whatever goes wrong is an answer, too."""
+    with _modules_of_its_own(f"{opened.side.top}{os.sep}"):
+        try:
+            return opened.answer(name)
+        except NodeattrsError as error:
+            return {NO_ANSWER: _no_answer(error)}
+
+
+@contextmanager
+def _modules_of_its_own(top: str) -> Iterator[None]:
+    """While it lasts, what code imports from a side is imported anew; the other side has modules of the same names."""
+    path, written, known = [*sys.path], sys.dont_write_bytecode, {*sys.modules}
+    sys.dont_write_bytecode = True
     try:
-        return opened.answer(name)
-    except NodeattrsError as error:
-        return {NO_ANSWER: _no_answer(error)}
+        yield
+    finally:
+        sys.path[:], sys.dont_write_bytecode = path, written
+        for name in sys.modules.keys() - known:
+            if str(getattr(sys.modules[name], "__file__", "")).startswith(top):
+                del sys.modules[name]
 
 
 def _no_answer(error: NodeattrsError) -> Part:

@@ -48,6 +48,8 @@ class Dialect(Protocol):
     What it has read it may keep for the next subject, so who wants to know what one answer read opens it anew.
     """
 
+    side: Side
+
     def __init__(self, side: Side, ask: Ask, what_if: WhatIf = AS_IT_IS) -> None: ...
 
     @property
@@ -411,22 +413,17 @@ class Folds(_Opened):
     """Plain folds that nodeattrs.toml names."""
 
     @property
-    def _folds(self) -> Mapping[str, Any]:
-        document = self.repository.settings
-        found = document.tree.get("fold") if document is not None and isinstance(document.tree, dict) else None
-        return {str(name): one for name, one in found.items()} if isinstance(found, dict) else {}
-
-    @property
     def is_there(self) -> bool:
         """Any fold at all."""
-        return bool(self._folds)
+        return bool(self.repository.config.folds)
 
     def subjects(self) -> Iterable[str]:
         """The folds."""
-        return self._folds
+        return self.repository.config.folds
 
     def answer(self, name: str) -> Answered:
         """The merged tree."""
+
         return {"value": _part(self._set(named_fold(self.repository, name)))}
 
 

@@ -29,6 +29,9 @@ _LEADS_OUT = 40
 
 FOLDER = "folder"
 
+_LINK, _PROGRAM = "120000", "100755"
+"""Modes of git."""
+
 
 @dataclass(frozen=True)
 class Side:
@@ -145,53 +148,79 @@ def sides_of(before: str, after: str | None, folder: Path, private: Path) -> tup
 
 
 def commit_side(git: Git, commit: str, title: str, place: Path, like: Side | None = None) -> Side:
-    """A commit, laid into a folder. What *like* has, too, is laid as a second name of the same file."""
+    """A commit, laid into a folder. What *like* has, too, is laid as a second name of the same file.
+
+    raises: NoRevision; BadName, for a name that leads out
+    """
     entries = git.files(commit)
     for one in entries:
         _check(one.path)
-    laid = {one.path: one for one in entries if one.kind == "blob" and one.mode != "120000"}
     place.mkdir(parents=True)
-    known = {} if like is None else {mark: path for path, mark in like.files.items() if not mark.startswith("link:")}
-    same = {path: like.top / known[one.id] for path, one in laid.items() if like is not None and one.id in known}
-    same = {path: source for path, source in same.items() if source.is_file()}
-    for path, source in same.items():
-        # A program and a file that is none may hold the same.
-        is_alike = os.access(source, os.X_OK) == (laid[path].mode == "100755")
-        (os.link if is_alike else shutil.copyfile)(source, _made(place, path))
-    wanted: dict[str, list[Blob]] = {}
-    for path, one in laid.items():
-        if path not in same:
-            wanted.setdefault(one.id, []).append(one)
-    for mark, content in git.contents([*wanted]):
-        for one in wanted.pop(mark):
-            target = _made(place, one.path)
-            target.write_bytes(content)
-            if one.mode == "100755":
-                target.chmod(0o755)
-    files = {path: one.id for path, one in laid.items()}
-    notes = [f"{one.path} is a submodule, and was not read" for one in entries if one.kind == "commit"]
-    gone = [one.path for some in wanted.values() for one in some]
-    if gone:
-        more = f" and {len(gone) - 3} more" if len(gone) > 3 else ""
-        notes.append(f"this clone leaves contents out, which were not read: {', '.join(gone[:3])}{more}")
-    for one in entries:
-        if one.kind == "commit":
-            files[one.path] = f"module:{one.id}"
-            _made(place, one.path).mkdir(exist_ok=True)
-    links = {one.id: one for one in entries if one.mode == "120000"}
-    targets = {mark: os.fsdecode(content) for mark, content in git.contents(links)}
-    for one in entries:
-        if one.mode == "120000" and one.id in targets:
-            files[one.path] = f"link:{targets[one.id]}"
-            if _leads_out(one.path, targets[one.id]):
-                notes.append(f"{one.path} is a link that leads out of the repository, and was not read")
-            else:
-                os.symlink(targets[one.id], _made(place, one.path))
+    laying = _Laying(git, place)
+    laying.files(_again([one for one in entries if one.kind == "blob" and one.mode != _LINK], like, place))
+    laying.modules([one for one in entries if one.kind == "commit"])
+    laying.links([one for one in entries if one.mode == _LINK])
     root = place / git.prefix
     if not root.is_dir():
         root.mkdir(parents=True)
-        notes.append(f"{title} has no folder {git.prefix.rstrip('/')}")
-    return Side(title, place, root, files, tuple(notes))
+        laying.notes.append(f"{title} has no folder {git.prefix.rstrip('/')}")
+    marks = {one.path: one.id for one in entries if one.mode != _LINK} | laying.marks
+    return Side(title, place, root, marks, tuple(laying.notes))
+
+
+def _again(files: list[Blob], like: Side | None, place: Path) -> list[Blob]:
+    """Lay what a side has already; those that it has not."""
+    known = {} if like is None else {mark: like.top / path for path, mark in like.files.items()}
+    left = []
+    for one in files:
+        source = known.get(one.id)
+        if source is None or not source.is_file():
+            left.append(one)
+        else:
+            # A program and a file that is none may hold the same.
+            is_alike = os.access(source, os.X_OK) == (one.mode == _PROGRAM)
+            (os.link if is_alike else shutil.copyfile)(source, _made(place, one.path))
+    return left
+
+
+class _Laying:
+    """A commit on its way into a folder. Links come last, so that none leads anywhere before."""
+
+    def __init__(self, git: Git, place: Path) -> None:
+        self._git, self._place = git, place
+        self.marks: dict[str, str] = {}
+        self.notes: list[str] = []
+
+    def files(self, files: list[Blob]) -> None:
+        wanted: dict[str, list[Blob]] = {}
+        for one in files:
+            wanted.setdefault(one.id, []).append(one)
+        for mark, content in self._git.contents([*wanted]):
+            for one in wanted.pop(mark):
+                target = _made(self._place, one.path)
+                target.write_bytes(content)
+                if one.mode == _PROGRAM:
+                    target.chmod(0o755)
+        gone = [one.path for some in wanted.values() for one in some]
+        if gone:
+            more = f" and {len(gone) - 3} more" if len(gone) > 3 else ""
+            self.notes.append(f"this clone leaves contents out, which were not read: {', '.join(gone[:3])}{more}")
+
+    def modules(self, modules: list[Blob]) -> None:
+        for one in modules:
+            self.marks[one.path] = f"module:{one.id}"
+            self.notes.append(f"{one.path} is a submodule, and was not read")
+            _made(self._place, one.path).mkdir(exist_ok=True)
+
+    def links(self, links: list[Blob]) -> None:
+        targets = {mark: os.fsdecode(content) for mark, content in self._git.contents(one.id for one in links)}
+        for one in links:
+            target = targets.get(one.id, "")
+            self.marks[one.path] = f"link:{target}"
+            if not target or _leads_out(one.path, target):
+                self.notes.append(f"{one.path} is a link that leads out of the repository, and was not read")
+            else:
+                os.symlink(target, _made(self._place, one.path))
 
 
 def _check(path: str) -> None:

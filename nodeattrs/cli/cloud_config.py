@@ -230,10 +230,14 @@ def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _check(options: argparse.Namespace, terminal: Terminal) -> int:
-    def merged_of(files: list[str]) -> Merged:
-        return _merged(argparse.Namespace(**vars(options) | {"files": files}))[1]
+    from pathlib import Path
 
-    return check(options, terminal, merged_of)
+    from nodeattrs.adapters.cloudinit import given_in
+
+    def merged_of(files: list[str], address: str | None) -> Merged:
+        return _merged(argparse.Namespace(**vars(options) | {"files": files, "resource": address}))[1]
+
+    return check(options, terminal, lambda file: given_in(Path(file)), merged_of)
 
 
 def _printable(merged: Merged, options: argparse.Namespace, terminal: Terminal) -> Merged:
@@ -403,7 +407,7 @@ def _for_message(parts: Iterable[CloudPart]) -> list[CloudPart]:
 
     named = []
     for part in parts:
-        whole = part.file is not None and part.line == 1 and re.fullmatch(r"part-\d+", part.filename)
+        whole = part.file is not None and part.line == 1 and re.fullmatch(r"part-\d+", part.filename or "")
         named.append(replace(part, filename=os.path.basename(part.file or "")) if whole else part)
     return named
 

@@ -6,17 +6,16 @@ It is handed what reads and merges files, and knows no cloud-init itself.
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nodeattrs.cli.checks import add_checking, finish
 from nodeattrs.cli.options import settings_of
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.errors import NodeattrsError
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.cloudinit import Merged, Schema
+    from nodeattrs.adapters.cloudinit import Given, Merged, Schema
     from nodeattrs.reports.findings import Finding
 
 _TOGETHER = "{} files are checked together, as those of one machine; --each checks each of them for itself"
@@ -26,7 +25,9 @@ def add_cloud_check(parser: argparse.ArgumentParser) -> None:
     """What only a check takes."""
     group = parser.add_argument_group("what is checked")
     ways = group.add_mutually_exclusive_group()
-    ways.add_argument("--each", action="store_true", help="each file for itself, as for a pre-commit hook")
+    ways.add_argument(
+        "--each", action="store_true", help="each file for itself, as for a pre-commit hook, and each machine of a plan"
+    )
     ways.add_argument("--together", action="store_true", help="all files as those of one machine (default)")
     group.add_argument(
         "--schema",
@@ -41,17 +42,43 @@ def add_cloud_check(parser: argparse.ArgumentParser) -> None:
     add_checking(parser)
 
 
-def check(options: argparse.Namespace, terminal: Terminal, merged_of: Callable[[list[str]], Merged]) -> int:
-    """Say what is wrong or doubtful. merged_of: makes one machine of some files"""
+def check(
+    options: argparse.Namespace,
+    terminal: Terminal,
+    given_of: Callable[[str], list[Given]],
+    merged_of: Callable[[list[str], str | None], Merged],
+) -> int:
+    """Say what is wrong or doubtful.
+
+    given_of:  what a file gives, machine by machine
+    merged_of: makes one machine of some files, or of the one in them that has an address
+    """
     schema = _schema(options.schema)
     files: list[str] = options.files
     if len(files) > 1 and not (options.each or options.together):
         terminal.remark([_TOGETHER.format(len(files))])
     looked = {"file": len(files), "part": 0} if options.each else {"part": 0}
-    found = [*_sizes(files, options.cloud)]
-    for group in [[file] for file in files] if options.each else [files]:
-        found += _checked(group, merged_of, schema, looked, options.each)
+    given = {file: _tried(given_of, file) for file in files if file != "-"}
+    found: list[Finding] = []
+    for file in files if options.each else ():
+        for address in dict.fromkeys(one.address for one in given.get(file, ())) or [options.resource]:
+            found += _checked([file], address or options.resource, merged_of, schema, looked)
+    if not options.each:
+        found += _checked(files, options.resource, merged_of, schema, looked)
+    wanted = (None, "", options.resource) if options.resource else None
+    sized = [(file, one) for file in given for one in given[file] if not wanted or one.address in wanted]
+    found += _sizes(sized, options.cloud)
     return finish(options, terminal, found, looked, settings_of(options).repository)
+
+
+def _tried(given_of: Callable[[str], list[Given]], file: str) -> list[Given]:
+    """What a file gives; nothing where it cannot be read: whoever merges it says why."""
+    from nodeattrs.adapters.cloudinit import CloudConfigError
+
+    try:
+        return given_of(file)
+    except CloudConfigError:
+        return []
 
 
 def _schema(place: str | None) -> Schema | None:
@@ -64,32 +91,32 @@ def _schema(place: str | None) -> Schema | None:
 
 def _checked(
     files: list[str],
-    merged_of: Callable[[list[str]], Merged],
+    address: str | None,
+    merged_of: Callable[[list[str], str | None], Merged],
     schema: Schema | None,
     looked: dict[str, int],
-    goes_on: bool,
 ) -> Iterator[Finding]:
-    """The findings about one machine. goes_on: a file that cannot be read is a finding, and ends nothing"""
-    from nodeattrs.reports.cloud_config import findings_of
-    from nodeattrs.reports.findings import finding_of
+    """The findings about one machine: what cannot be unpacked or read is one, too."""
+    from nodeattrs.adapters.cloudinit import CloudConfigError
+    from nodeattrs.reports.cloud_config import finding_that_ended, findings_of
 
     try:
-        merged = merged_of(files)
-    except NodeattrsError as error:
-        if not goes_on:
-            raise
+        merged = merged_of(files, address)
+    except CloudConfigError as error:
         looked["part"] += 1
-        yield finding_of(error)
+        yield finding_that_ended(error)
         return
     looked["part"] += len(merged.parts)
     yield from findings_of(merged, schema)
 
 
-def _sizes(files: list[str], cloud: str | None) -> Iterator[Finding]:
+def _sizes(machines: list[tuple[str, Given]], cloud: str | None) -> Iterator[Finding]:
+    """What is more than a cloud takes: of a file as it is, of a plan what each machine in it is given."""
     from nodeattrs.adapters.cloudinit import about_size
-    from nodeattrs.core.claim import Origin
     from nodeattrs.reports.cloud_config import finding_about
 
-    for file in files:
-        if os.path.isfile(file) and (warned := about_size(os.path.getsize(file), file, cloud)):
-            yield finding_about(warned, Origin("file", "", file, 1, 1))
+    for file, one in machines:
+        contents = (blob.content for blob in one.user)
+        size = sum(len(text if isinstance(text, bytes) else text.encode("utf-8", "replace")) for text in contents)
+        if warned := about_size(size, one.address or file, cloud):
+            yield finding_about(warned, replace(one.origin, name="", file=file))

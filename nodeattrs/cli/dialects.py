@@ -10,6 +10,7 @@ import os
 import pathlib
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -59,7 +60,7 @@ def _begun_so(root: pathlib.Path) -> Iterator[pathlib.Path]:
         for path in (pathlib.Path(folder, name) for name in names if os.path.splitext(name)[1] in _SUFFIXES):
             left -= 1
             if left >= 0 and path.is_file():
-                with path.open("rb") as stream:
+                with suppress(OSError), path.open("rb") as stream:
                     is_one = stream.read(len(_HEAD)) == _HEAD
                     if is_one and not _TEMPLATE.search(stream.read(1_000_000)):
                         yield path

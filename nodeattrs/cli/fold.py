@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.plain import NamedPolicy
     from nodeattrs.core.fold import Folded, Layer
     from nodeattrs.core.rules import PathRule
+    from nodeattrs.errors import DocumentError
     from nodeattrs.reports import Report
     from nodeattrs.runs.config import PlainFold
     from nodeattrs.runs.repository import Repository
@@ -88,7 +89,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     if not (options.files or options.name or options.set):
         options.refuse("there is nothing to fold: name a file, or a fold with --name")
     question = _Question(options)
-    terminal.warn(question.reader.warnings)
+    terminal.warn(question.warnings)
     return _answered(question, options, terminal)
 
 
@@ -111,6 +112,11 @@ class _Question:
         self.layers += [_set_layer(one) for one in options.set]
         policy, self.rules = _policy(options.policy, named)
         self.policy: NamedPolicy = policy_named(policy)
+
+    @property
+    def warnings(self) -> list[DocumentError]:
+        """What was read and is probably not meant."""
+        return [*self.reader.warnings, *(self.repository.warnings if self.repository else ())]
 
     def folded(self, layers: Sequence[Layer]) -> Folded:
         from nodeattrs.runs.folds import folded
@@ -156,7 +162,7 @@ def _policy(word: str | None, named: PlainFold | None) -> tuple[str, Sequence[Pa
     import os
 
     from nodeattrs.runs.defaults import DEFAULT_POLICY
-    from nodeattrs.runs.folds import NAMES
+    from nodeattrs.runs.folds import NAMES, check_policy
 
     if word is None:
         return (named.policy, named.rules) if named else (DEFAULT_POLICY, ())
@@ -172,6 +178,7 @@ def _policy(word: str | None, named: PlainFold | None) -> tuple[str, Sequence[Pa
     fields = Fields(document.tree, document.locator("policy", ""), "the policy")
     one = read_fold(fields)
     fields.finish()
+    check_policy(document, one)
     return one.policy, one.rules
 
 

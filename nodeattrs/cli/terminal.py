@@ -231,11 +231,14 @@ def _json(data: dict[str, Any]) -> str:
         raise BadValue("there is a value in it that JSON has no number for", hint="--format yaml has one") from error
 
 
+_COLUMNS = 80
+
+
 def columns() -> int:
     """How wide the terminal is: as COLUMNS says, or it itself; 80 where neither does."""
     with contextlib.suppress(ValueError):
         if (given := int(os.environ.get("COLUMNS", ""))) > 0:
             return given
     with contextlib.suppress(AttributeError, ValueError, OSError):
-        return os.get_terminal_size(sys.__stdout__.fileno()).columns or 80  # type: ignore[union-attr]
-    return 80
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or _COLUMNS  # type: ignore[union-attr]
+    return _COLUMNS

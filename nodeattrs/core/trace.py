@@ -224,8 +224,9 @@ def traced(
     claim: makes a claim of what a source sets: it knows origins and verbs
     once:  the same file laid twice is one source
     """
-    seen: set[Any] = set()
-    standing = [claimed for setting in reversed(walk.standing) if _is_new(claimed := claim(setting), once, seen)]
+    seen: dict[Any, int] = {}
+    same: dict[int, int] = {}
+    standing = [claimed for setting in reversed(walk.standing) if _is_new(claimed := claim(setting), once, seen, same)]
     outcome = Outcome.JOINS if len(standing) > 1 and walk.cover is None else Outcome.WINS
     why = "stands in the way" if walk.cover is not None else "joined" if outcome is Outcome.JOINS else ""
     claims = [TraceClaim(claimed, outcome, why) for claimed in standing]
@@ -233,25 +234,25 @@ def traced(
     claims += [
         TraceClaim(claimed, Outcome.HOLDS, _held(claimed, walk))
         for claimed in map(claim, walk.holding)
-        if _is_new(claimed, once, seen)
+        if _is_new(claimed, once, seen, same)
     ]
     for lost in walk.overridden:
-        if _is_new(claimed := claim(lost.setting), once, seen):
-            by = tuple(sorted(lost.by, reverse=True))
+        if _is_new(claimed := claim(lost.setting), once, seen, same):
+            by = tuple(sorted({same.get(one, one) for one in lost.by}, reverse=True))
             claims.append(TraceClaim(claimed, Outcome.LOSES, _rule(lost.policy, lost.line), by))
     elements = tuple(_elements(walk, path, value, claim))
     return Trace(path, value, tuple(claims), elements, tuple(past), walk.cover, titles)
 
 
-def _is_new(claim: Claim, once: bool, seen: set[Any]) -> bool:
-    """Whether no row says the same yet; *once*: whichever source it came from, if the line is the same."""
+def _is_new(claim: Claim, once: bool, seen: dict[Any, int], same: dict[int, int]) -> bool:
+    """Whether no row says the same yet: of one line, from whichever source, if *once*. *same* notes whose row it is."""
     origin = claim.origin
     key: tuple[Any, ...] = (origin, claim.path, claim.rank)
     if once and origin.line is not None:
         key = (origin.file or origin.who, origin.line, origin.column, claim.path)
-    known = key in seen
-    seen.add(key)
-    return not known
+    is_new = key not in seen
+    same[claim.rank] = seen.setdefault(key, claim.rank)
+    return is_new
 
 
 def _held(claim: Claim, walk: Walk) -> str:

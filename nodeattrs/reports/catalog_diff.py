@@ -94,7 +94,11 @@ class ComparedCatalogs:
         found = self.difference
         parts = (("added", found.added), ("removed", found.removed), ("changed", found.changed),
                  ("relationships", found.relations))  # fmt: skip
-        return ", ".join(f"{len(some)} {title}" for title, some in parts if some) or "no difference"
+        return ", ".join(_many(len(some), title) for title, some in parts if some) or "no difference"
+
+
+def _many(count: int, title: str) -> str:
+    return f"{count} {title.removesuffix('s') if count == 1 else title}"
 
 
 def _named(one: Resource) -> dict[str, Any]:
@@ -131,4 +135,4 @@ def _marked(text: str) -> str:
 def _folded(title: str, rows: list[str], head: list[str] | None = None) -> list[str]:
     if not rows:
         return []
-    return [f"<details><summary>{len(rows)} {title}</summary>", "", *(head or ()), *rows, "", "</details>", ""]
+    return [f"<details><summary>{_many(len(rows), title)}</summary>", "", *(head or ()), *rows, "", "</details>", ""]

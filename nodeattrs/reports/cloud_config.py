@@ -19,7 +19,7 @@ from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.cloudinit import Instance, Merged, PartReport, Schema, Warned
+    from nodeattrs.adapters.cloudinit import CloudConfigError, Instance, Merged, PartReport, Schema, Warned
     from nodeattrs.adapters.cloudinit.steps import Action
 
 _MARKS = {"set": "+", "extended": "+", "replaced": "~", "deleted": "-", "dropped": "!"}
@@ -52,6 +52,13 @@ def findings_of(merged: Merged, schema: Schema | None = None) -> Iterator[Findin
         at = merged.place_of(one)
         if at.kind in ("part", "patch") and (one.path not in known or one.severity == "note"):
             yield finding_about(one, at)
+
+
+def finding_that_ended(error: CloudConfigError) -> Finding:
+    """What stopped the unpacking or merging of a whole machine, as a finding."""
+    one = finding_of(error)
+    code = code_named(error.kind, "CloudConfigError").code
+    return replace(one, code=code, line=one.line or 1, column=one.column or 1)
 
 
 def finding_about(warned: Warned, at: Origin) -> Finding:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nodeattrs.core.sensitive import Encrypted, Sensitive
+from nodeattrs.errors import BadValue
 from nodeattrs.node.values import MARKER
 from nodeattrs.texts.tags import Tagged
 
@@ -24,6 +25,13 @@ def _shown(value: Any) -> Any:
 
 def text_of(tree: Any, form: str) -> str:
     """A merged tree in a notation of files: yaml, json, toml or env. raises: BadValue, where that has no such value"""
+    try:
+        return _text_of(tree, form)
+    except RecursionError:
+        raise BadValue(f"this is nested too deeply to be written as {form}", hint="ask for a part of it") from None
+
+
+def _text_of(tree: Any, form: str) -> str:
     if form == "json":
         import json
 

@@ -28,7 +28,7 @@ from nodeattrs.core.policy import ABSENT_KIND, ANY, MAP, PRESENT, TAKE, Line, Me
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path, meant
 from nodeattrs.errors import BadArgument, FoldNotFound, NoFileFits
-from nodeattrs.texts.documents import Syntax, syntax_of
+from nodeattrs.texts.documents import Document, Syntax, syntax_of
 from nodeattrs.texts.layers import LayerReader
 
 if TYPE_CHECKING:
@@ -54,8 +54,18 @@ def policy_named(name: str) -> NamedPolicy:
     for one in POLICIES:
         if one.name == name:
             return one
-    hint = meant(name, NAMES) or f"it is one of {', '.join(NAMES)}; `nodeattrs fold --policies` prints them"
-    raise BadArgument(f"there is no policy {name!r}", hint=hint)
+    raise BadArgument(f"there is no policy {name!r}", hint=_known_policies(name))
+
+
+def _known_policies(name: str) -> str:
+    return meant(name, NAMES) or f"it is one of {', '.join(NAMES)}; `nodeattrs fold --policies` prints them"
+
+
+def check_policy(document: Document, one: PlainFold, *under: str) -> None:
+    """Refuse a fold under a policy that is not there. under: where the fold is written. raises: DocumentError"""
+    if one.policy not in NAMES:
+        what = f"there is no policy {one.policy!r}"
+        raise document.error(what, (*under, "policy"), hint=_known_policies(one.policy))
 
 
 def _hiera_deep() -> NamedPolicy:
@@ -137,6 +147,8 @@ def fold_named(repository: Repository, name: str) -> PlainFold:
 
         hint = known_or_near(name, folds) if folds else f"write [fold.{name}] with files = [...] into nodeattrs.toml"
         raise FoldNotFound(f"there is no fold {name}", hint=hint)
+    if repository.settings is not None:
+        check_policy(repository.settings, folds[name], "fold", name)
     return folds[name]
 
 

@@ -38,7 +38,9 @@ def _in_lines(rows: list[tuple[str, str, str]]) -> bool:
 
 
 RULES: dict[str, Callable[[Asked], bool]] = {
-    "a value inside itself": lambda one: "too-deep" in one.kinds or one.mine == ("error", "too-deep"),
+    "a value inside itself": lambda one: (
+        "too-deep" in one.kinds or one.mine == ("error", "too-deep") or "{...}" in repr(one.theirs)
+    ),
     "templates leave the sandbox": lambda one: one.release != "26.2" and "<class '" in repr(one.theirs),
     "a conf.d template waits for data": lambda one: (
         one.sort in ("confd", "machine") and not one.asked["data"] and "template" in one.kinds
@@ -46,7 +48,7 @@ RULES: dict[str, Callable[[Asked], bool]] = {
     "a name stays in its line": lambda one: (
         one.sort == "userdata" and _is_ok(one) and one.theirs[1][1] == one.mine[1][1] and _in_lines(one.mine[1][1])
     ),
-    "an include is listed": lambda one: one.theirs == ("error", "UnicodeEncodeError") and "#include" in repr(one.asked),
+    "an include is listed": lambda one: one.theirs == ("error", "UnicodeEncodeError") and "include" in one.kinds,
     "pairs are lists once written": lambda one: (
         one.sort == "machine"
         and _is_ok(one)

@@ -373,7 +373,7 @@ KINDS: dict[str, Callable[[random.Random, Peer], None]] = {
 
 
 def vectors() -> int:
-    """The public vectors of deep merges, each value below a key of its own. raises: Difference"""
+    """The public vectors of deep merges, each below a key of its own, and of roles side by side. raises: Difference"""
     asked = 0
     for case in cases_of(HERE / "hiera-merge.jsonl"):
         values = case.get("values") or []
@@ -382,6 +382,15 @@ def vectors() -> int:
         trees = [{} if value == {"$absent": True} else {"key": value} for value in reversed(values)]
         same(case["id"], case["expect"]["value"], by("hiera-deep", trees)["key"])
         asked += 1
+    for case in cases_of(HERE / "chef-expansion.jsonl"):
+        roles, expected = case["roles"], case["expect"]
+        if any("role[" in str(one.get("run_list")) for one in roles.values()):
+            continue  # who comes first there is no matter of a merge
+        for level in ("default_attributes", "override_attributes"):
+            trees = [tree for name in expected.get("roles", ()) if (tree := roles.get(name, {}).get(level))]
+            if trees and expected.get(level):
+                same(case["id"], expected[level], by("inside", trees))
+                asked += 1
     return asked
 
 
@@ -392,7 +401,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(argv)
     failed, passed = 0, vectors()
-    print(f"vectors of hiera-deep: {passed}")
+    print(f"vectors of hiera-deep and inside: {passed}")
     with tempfile.TemporaryDirectory() as folder:
         peer = Peer(fetched(Path(folder)))
         for kind in options.kinds or KINDS:

@@ -24,17 +24,12 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.lazily import imported
 
 if TYPE_CHECKING:
+    from nodeattrs.adapters.cloudinit.command_line import config_of_cmdline, url_of_cmdline
     from nodeattrs.adapters.cloudinit.custom import ENTRY_POINTS, register_merger, registered_mergers, unregister_merger
     from nodeattrs.adapters.cloudinit.faults import CloudConfigError, kind_of
     from nodeattrs.adapters.cloudinit.inputs import Given, given_in, vendor_in
     from nodeattrs.adapters.cloudinit.instance import Differing, Instance, read_instance
-    from nodeattrs.adapters.cloudinit.layers import (
-        config_of_cmdline,
-        merge_confd,
-        merge_layers,
-        read_confd,
-        url_of_cmdline,
-    )
+    from nodeattrs.adapters.cloudinit.layers import merge_confd, merge_layers, read_confd
     from nodeattrs.adapters.cloudinit.lints import WARNINGS, Warned, refuse_unknown_options
     from nodeattrs.adapters.cloudinit.lints.size import about_size
     from nodeattrs.adapters.cloudinit.masking import masked
@@ -86,7 +81,7 @@ _HOMES = {
     "Warned": "lints",
     "about_size": "lints.size",
     "blob_of": "unpacking",
-    "config_of_cmdline": "layers",
+    "config_of_cmdline": "command_line",
     "definition_of": "mergers",
     "dumped": "parts",
     "given_in": "inputs",
@@ -111,7 +106,7 @@ _HOMES = {
     "take_definition": "mergers",
     "unpack": "unpacking",
     "unregister_merger": "custom",
-    "url_of_cmdline": "layers",
+    "url_of_cmdline": "command_line",
     "veiled": "secrets",
     "vendor_in": "inputs",
     "word_or_definition": "merging",

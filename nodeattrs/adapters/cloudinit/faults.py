@@ -14,7 +14,7 @@ FaultKind = Literal[
     "format",  # a merge string is malformed
     "unknown-merger",  # a merger of that name does not exist
     "definition",  # a structured definition is malformed, or a custom merger refuses its options
-    "type",  # two values cannot be combined under these mergers
+    "type",  # two values cannot be combined under these mergers; or conf_d is no text
     "empty",  # broken YAML, several documents, nothing, or a root that is no mapping
     "patch-syntax",  # the JSON patch is no JSON
     "patch-conflict",  # an operation does not apply, or a test is false

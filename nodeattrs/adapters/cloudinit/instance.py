@@ -13,8 +13,9 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nodeattrs.adapters.cloudinit.command_line import config_of_cmdline, url_of_cmdline
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
-from nodeattrs.adapters.cloudinit.layers import config_of_cmdline, merge_layers, read_confd, url_of_cmdline
+from nodeattrs.adapters.cloudinit.layers import merge_layers, read_confd
 from nodeattrs.adapters.cloudinit.masking import masked
 from nodeattrs.adapters.cloudinit.parts import CloudPart
 from nodeattrs.adapters.cloudinit.releases import NEWEST, release_of

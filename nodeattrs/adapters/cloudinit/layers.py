@@ -250,7 +250,7 @@ def _confd(fold: _Fold, main: str | CloudPart | None, files: Mapping[str, str | 
     named = top.part.value if isinstance(top.part.value, dict) else {}
     folder = named.get("conf_d")
     if folder and not isinstance(folder, str):
-        raise CloudConfigError("definition", "conf_d names a folder, as text", file="main file")
+        raise CloudConfigError("type", "conf_d names a folder, as text", file="main file")
     rows = []
     if files is not None and (folder or "conf_d" not in named):
         names = sorted((name for name in files if name.endswith(".cfg")), reverse=True)
@@ -458,36 +458,3 @@ def _disabled(name: str, source: Any) -> _Disabled:
         return _Disabled(tuple(replace(report, status="disabled", error=None) for report in source.parts))
     part = source if isinstance(source, CloudPart) else CloudPart("", filename=name, type="", line=None)
     return _Disabled((PartReport(1, part, part.filename or name, "disabled"),))
-
-
-@taking(cmdline=str)
-def config_of_cmdline(cmdline: str, cloud_init: str = NEWEST) -> str:
-    """The YAML text that a kernel command line carries between `cc:`, at the beginning of a word, and `end_cc`.
-
-    >>> config_of_cmdline("root=/dev/sda cc: runcmd: [ls] end_cc quiet cc:a:%201")
-    'runcmd: [ls] \\na: 1'
-    >>> config_of_cmdline("ifname=net0:52:54:00:cc:ab:cd"), config_of_cmdline("ifname=net0:cc:ab:cd", "22.4")
-    ('', 'ab:cd')
-    """
-    from urllib.parse import unquote
-
-    begin = "cc:"
-    if release_of(cloud_init).cc_is_word:
-        begin, cmdline = " cc:", f" {cmdline}"
-    texts = []
-    rest = cmdline
-    while begin in rest:
-        text, _, rest = rest.partition(begin)[2].partition("end_cc")
-        texts.append(unquote(text.lstrip()).replace("\\n", "\n"))
-    return "\n".join(texts)
-
-
-@taking(cmdline=str)
-def url_of_cmdline(cmdline: str) -> str | None:
-    """The address of a further config, which cloud-init fetches: `cloud-config-url=`.
-
-    >>> url_of_cmdline("ro cloud-config-url=http://10.0.0.1/config")
-    'http://10.0.0.1/config'
-    """
-    words = dict(word.partition("=")[::2] for word in cmdline.split())
-    return words.get("cloud-config-url") or None

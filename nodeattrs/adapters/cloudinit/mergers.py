@@ -466,7 +466,7 @@ def _lengthened(lower: Part, upper: Part) -> Part:
 
 def _shown(value: Any) -> str:
     names = {dict: "a mapping", list: "a list", set: "a set", type(None): "null"}
-    return names.get(type(value), f"the {type(value).__name__} {value!r:.40}")
+    return names.get(type(value), f"a value of the kind {type(value).__name__}")  # not the value: it may be a secret
 
 
 def _known(spec: MergerSpec) -> str:

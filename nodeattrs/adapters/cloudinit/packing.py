@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.adapters.cloudinit.mergers import Definition, take_definition
-from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, CloudPart, load_config
+from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, CloudPart, load_config, type_of_text
 from nodeattrs.adapters.cloudinit.userdata import HEADERS
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.errors import BadArgument
@@ -19,7 +19,7 @@ def pack(parts: Iterable[CloudPart], how: Definition | None = None) -> str:
 
     how:    the definition for the header `Merge-Type` of each cloud-config part that has no
             definition of its own, in a header or in the body
-    raises: BadArgument, where there is no part
+    raises: BadArgument, where there is no part, or one that is unknown
 
     >>> print(pack([CloudPart("a: 1", filename="a.cfg")]).splitlines()[0])
     Content-Type: multipart/mixed; boundary="=-=nodeattrs-1=-="
@@ -36,7 +36,9 @@ def pack(parts: Iterable[CloudPart], how: Definition | None = None) -> str:
         raise BadArgument("there is nothing to pack", hint="name at least one file")
     message = MIMEMultipart(boundary=_boundary(rows))
     for number, row in enumerate(rows, 1):
-        main, sub = row.type.split("/", 1)
+        main, slash, sub = _type_of(row).partition("/")
+        if not slash:
+            raise BadArgument(f"{row.filename or 'a part'} cannot be packed: nobody can read it", hint="leave it out")
         part: MIMEBase
         if HALF_PAIR.search(row.text):  # bytes that are no text travel as they are
             part = MIMEBase(main, sub)
@@ -57,6 +59,11 @@ def pack(parts: Iterable[CloudPart], how: Definition | None = None) -> str:
     out = io.StringIO()
     Generator(out, mangle_from_=False, maxheaderlen=0).flatten(message)
     return out.getvalue()
+
+
+def _type_of(row: CloudPart) -> str:
+    """The type of a part; of a template that was rendered that of its text."""
+    return type_of_text(row.text, row.type) or row.type if row.lines else row.type
 
 
 def _survives(text: str) -> bool:

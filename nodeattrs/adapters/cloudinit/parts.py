@@ -87,7 +87,7 @@ class CloudPart:
 
     body: str | bytes
     type: str = CLOUD_CONFIG
-    filename: str = ""
+    filename: str | None = None
     headers: Mapping[str, Any] = field(default_factory=dict)
     file: str | None = None
     line: int | None = 1

@@ -211,7 +211,7 @@ def _applied(operation: Any, before: Any, effort: _Effort, is_last: bool) -> Any
         raise
     except (jsonpatch.JsonPatchConflict, jsonpatch.JsonPatchTestFailed) as error:
         raise CloudConfigError(
-            "patch-conflict", f"the patch does not apply: {error}", hint="it sees only the parts before it"
+            "patch-conflict", f"the patch does not apply: {_why(error)}", hint="it sees only the parts before it"
         ) from error
     except RecursionError:
         raise CloudConfigError("too-deep", "the result is nested too deep to be patched") from None
@@ -219,10 +219,18 @@ def _applied(operation: Any, before: Any, effort: _Effort, is_last: bool) -> Any
         raise _invalid(error) from error
 
 
+def _why(error: Exception) -> str:
+    """What the library says, without the values that it repeats: they may be secrets."""
+    text = str(error)
+    if " is not equal to tested value " in text:
+        return "its test is false"
+    return re.sub(r"( not found) in .*", r"\1", text, flags=re.S)
+
+
 def _invalid(error: Exception) -> CloudConfigError:
     return CloudConfigError(
         "patch-invalid",
-        f"no well-formed patch, or it points at something that is not there: {error}",
+        f"no well-formed patch, or it points at something that is not there: {_why(error)}",
         hint="a patch is a list of operations, and sees only the parts before it",
     )
 

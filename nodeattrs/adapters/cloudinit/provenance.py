@@ -94,9 +94,7 @@ class Provenance:
             return self._place_at(warned.path or ())
         if warned.place is not None:
             part, (line, column) = self.parts[warned.number - 1].part, warned.place
-            return self._origin_of(self.parts[warned.number - 1]).moved(
-                line - 1 + (part.line or 1), column + part.indent
-            )
+            return self._origin_of(self.parts[warned.number - 1]).moved(part.at(line), column + part.indent)
         if warned.path is not None:
             return self._locator(warned.number).at(warned.path)
         return self.definition_origin(warned.number) or self._origin_of(self.parts[warned.number - 1])

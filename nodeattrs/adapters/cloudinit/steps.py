@@ -60,6 +60,8 @@ class PartReport:
     def title(self) -> str:
         """What people call the part: its name; the file where it has no name of its own and is all of the file."""
         file = self.part.file
+        if not self.filename:
+            return file or "?"
         if file is None or _NUMBERED.fullmatch(self.filename) is None:
             return self.filename
         return file if self.part.line == 1 else f"{file} {self.filename}"

@@ -12,14 +12,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nodeattrs.adapters.cloudinit.archives import from_entry, set_filename, stops_as
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.adapters.cloudinit.parts import (
     ARCHIVE,
     CLOUD_CONFIG,
     INCLUDES,
-    JINJA,
-    JSONP,
-    SCRIPTS,
     CloudPart,
     load_yaml,
     type_of_text,
@@ -39,9 +37,6 @@ _GZIP_TYPES = tuple(
     for name in (
         "gzip", "gzip-compressed", "gzipped", "x-compress", "x-compressed", "x-gunzip", "x-gzip", "x-gzip-compressed",
     )
-)  # fmt: skip
-_ENTRY_KEYS = (
-    "content", "filename", "type", "launch-index", "content-disposition", "number-attachments", "content-type",
 )  # fmt: skip
 _PER_PART, _PER_MESSAGE, _SEEN_IN_A_STEP = 100, 1_000, 1_000
 """How many steps a part is, alone and out of a message, and how many signs are looked at in one: as near as one can
@@ -280,7 +275,7 @@ class _Unpacking:
     def _attached(self, part: Message, packed: str = "", lost: tuple[str, ...] = ()) -> _Attached:
         self._count(_PER_MESSAGE)
         if not part.get_filename():
-            _set_filename(part, f"part-{self.attached:03d}")
+            set_filename(part, f"part-{self.attached:03d}")
         if self.launch_index is not None:
             _add_launch_index(part, self.budget)
         return _Attached(part, packed, lost)
@@ -341,14 +336,14 @@ class _Unpacking:
             content = entry.get("content")
             self.budget.bytes(len(content) if isinstance(content, (str, bytes)) else 0)
             try:
-                part = _from_entry(entry)
+                part = from_entry(entry)
             except Exception as error:  # whatever stops cloud-init: odd types, odd headers, odd text
                 raise CloudConfigError(
                     "archive",
                     f"entry {number} of the archive cannot be made a part: {error}",
                     hint="content and headers are texts; a type is written like text/cloud-config",
                 ) from error
-            if _stops_as(part, content):
+            if stops_as(part, content):
                 raise CloudConfigError("archive", f"entry {number} of the archive is a {type(content).__name__}")
             yield self._attached(part)
 
@@ -410,11 +405,6 @@ def _set_header(part: Message, key: str, value: str) -> None:
     part[key] = value
 
 
-def _set_filename(part: Message, name: Any) -> None:
-    del part["Content-Disposition"]
-    part.add_header("Content-Disposition", "attachment", filename=str(name))
-
-
 def _rewrapped(part: Message, kind: str, payload: str) -> Message:
     """What was packed as a message of its own: only the name and the launch index come along."""
     from email.mime.nonmultipart import MIMENonMultipart
@@ -423,49 +413,10 @@ def _rewrapped(part: Message, kind: str, payload: str) -> Message:
     new.set_payload(payload)
     name = part.get_filename()
     if name:
-        _set_filename(new, name)
+        set_filename(new, name)
     if "Launch-Index" in part:
         _set_header(new, "Launch-Index", str(part["Launch-Index"]))
     return new
-
-
-def _from_entry(entry: dict[Any, Any]) -> Message:
-    from email.mime.base import MIMEBase
-    from email.mime.text import MIMEText
-
-    content = entry.get("content", "")
-    kind = entry.get("type")
-    if not kind:
-        default = "application/octet-stream" if isinstance(content, bytes) else CLOUD_CONFIG
-        kind = type_of_text(_text_or_bytes(content), default) or default
-    main, sub = kind.split("/", 1)
-    part: Message
-    if main == "text":
-        part = MIMEText(content.decode() if isinstance(content, bytes) else content, _subtype=sub)
-    else:
-        part = MIMEBase(main, sub)
-        part.set_payload(content)
-    if "filename" in entry:
-        _set_filename(part, entry["filename"])
-    if "launch-index" in entry:
-        part.add_header("Launch-Index", str(entry["launch-index"]))
-    for header, value in entry.items():
-        if header.lower() not in _ENTRY_KEYS:
-            part.add_header(header, value)
-    return part
-
-
-def _stops_as(part: Message, content: Any) -> bool:
-    """Whether cloud-init stops when it wants to show an entry that is no text, since nobody handles its type."""
-    if not content or isinstance(content, (str, bytes)):
-        return False
-    return isinstance(content, list) or part.get_content_type() not in (CLOUD_CONFIG, JSONP, JINJA, *SCRIPTS)
-
-
-def _text_or_bytes(content: Any) -> str | bytes:
-    if not isinstance(content, (str, bytes)):
-        raise TypeError(f"its content is a {type(content).__name__}")
-    return content
 
 
 def _add_launch_index(part: Message, budget: Budget) -> None:

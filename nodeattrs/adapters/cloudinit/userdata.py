@@ -189,14 +189,14 @@ class _Run:
                 self._unknown(number, CloudPart("", filename=name, type="", line=None), name, part, "unknown")
             )
             return
-        name = part.filename or f"part-{number:03d}"
+        name = f"part-{number:03d}" if part.filename is None else part.filename
         if part.type == JINJA:
             self.reports.append(self._template(number, part, name))
         elif part.type in (CLOUD_CONFIG, JSONP):
             self.reports.append(self._handled(number, part, name))
         elif part.type in SCRIPTS:
             self.reports.append(PartReport(number, part, name, "script"))
-        elif part.type in INCLUDES:
+        elif part.type in INCLUDES and not part.headers:  # one in an archive has headers, and nobody looks at it
             self.reports.append(PartReport(number, part, name, "include"))
         else:
             self.reports.append(PartReport(number, part, name, "ignored" if part.body else "empty"))

@@ -83,9 +83,10 @@ def _files(roots: Iterable[str]) -> Iterator[str]:
         for folder, folders, names in os.walk(root):
             folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "node_modules")
             for name in sorted(names):
-                if left and (name.endswith((*_CODE, *_DATA)) or "." not in name):
+                path = os.path.join(folder, name)
+                if left and (name.endswith((*_CODE, *_DATA)) or "." not in name) and os.path.isfile(path):
                     left -= 1
-                    yield os.path.join(folder, name)
+                    yield path
 
 
 def doubtful(tree: LoadedTree, environment: str) -> Iterator[BadData]:

@@ -9,45 +9,57 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, spell, strict_key
 from nodeattrs.errors import DocumentError
 from nodeattrs.runs.checks.stacks import Layer, Stack
 
 
-class _Leaf(NamedTuple):
+class _Left(NamedTuple):
+    """What is still possible of the leaves of a layer: path -> the layers that override it, or say the same below."""
+
     layer: Layer
-    path: Path
-    value: Any
+    hidden: dict[Path, dict[int, Layer]]
+    equal: dict[Path, dict[int, Layer]]
 
 
 def overrides(stacks: Sequence[Stack]) -> Iterator[DocumentError]:
     """What is always overridden, and what is equal to what it overrides, on every one of these nodes.
 
-    cost: for each node a look at each leaf in each of its layers
+    cost: for each node a look at each leaf that all nodes before it left possible, in each layer
     """
-    hidden: dict[tuple[int, Path], list[Origin | None]] = {}
-    equal: dict[tuple[int, Path], list[Origin | None]] = {}
-    leaves: dict[tuple[int, Path], _Leaf] = {}
-    for stack in stacks:
+    alike = {(*map(id, stack.layers), stack.unknown): stack for stack in stacks}
+    possible: dict[int, _Left] = {}
+    for stack in alike.values():
         for index, layer in enumerate(stack.layers):
-            for path, value in layer.leaves.items():
-                leaf, key = _Leaf(layer, path, value), (id(layer.tree), path)
-                leaves.setdefault(key, leaf)
-                hidden.setdefault(key, []).append(_overrider(leaf, stack, index))
-                equal.setdefault(key, []).append(_same_below(leaf, stack, index))
-    for key, leaf in leaves.items():
-        if all(hidden[key]):
-            yield _finding("always-overridden", leaf, "is overridden on every node that has it", hidden[key])
-        elif all(equal[key]):
-            yield _finding("equal-to-overridden", leaf, "is equal to what it overrides", equal[key])
+            if id(layer) not in possible:
+                possible[id(layer)] = _Left(
+                    layer, {path: {} for path in layer.leaves}, {path: {} for path in layer.leaves}
+                )
+            left = possible[id(layer)]
+            for judged, found in ((_overrider, left.hidden), (_same_below, left.equal)):
+                for path in [*found]:
+                    other = judged(layer, path, stack, index)
+                    if other is None:
+                        del found[path]
+                    else:
+                        found[path][id(other)] = other
+    for layer, hidden, equal in possible.values():
+        for path in layer.leaves:
+            if path in hidden:
+                message = "is overridden on every node that has it"
+                yield _finding("always-overridden", layer, path, message, hidden[path].values())
+            elif path in equal:
+                yield _finding(
+                    "equal-to-overridden", layer, path, "is equal to what it overrides", equal[path].values()
+                )
 
 
-def _finding(kind: str, leaf: _Leaf, message: str, others: Iterable[Origin | None]) -> DocumentError:
+def _finding(kind: str, layer: Layer, path: Path, message: str, others: Iterable[Layer]) -> DocumentError:
     by = "by" if kind == "always-overridden" else "the same value:"
-    places = list(dict.fromkeys(f"{by} {one.place or one} ({one.who})" for one in others if one))
+    origins = [other.origin(path) for other in others]
+    places = list(dict.fromkeys(f"{by} {one.place or one} ({one.who})" for one in origins))
     places = places[:3] + [f"and {len(places) - 3} more"] * (len(places) > 3)
-    return located(kind, leaf.layer, leaf.path, f"{spell(leaf.path)} {message}", details=places)
+    return located(kind, layer, path, f"{spell(path)} {message}", details=places)
 
 
 def located(kind: str, layer: Layer, path: Path, message: str, **facts: Any) -> DocumentError:
@@ -59,33 +71,36 @@ def located(kind: str, layer: Layer, path: Path, message: str, **facts: Any) -> 
     )
 
 
-def _overrider(leaf: _Leaf, stack: Stack, index: int) -> Origin | None:
+def _overrider(layer: Layer, path: Path, stack: Stack, index: int) -> Layer | None:
     """Who overrides a leaf by another value; None where nobody does, a list joins it, or a cookbook might remove it."""
     if "rm" in stack.unknown:
         return None
+    value = layer.leaves[path]
     for upper in stack.layers[:index]:
-        found = upper.meets(leaf.path)
+        found = upper.meets(path)
         if found is ABSENT or found is None or (found == {} and isinstance(found, Mapping)):
             continue
-        if isinstance(found, list) and isinstance(leaf.value, list) and upper.joins == leaf.layer.joins:
+        if isinstance(found, list) and isinstance(value, list) and upper.joins == layer.joins:
             continue
-        return None if strict_key(found) == strict_key(leaf.value) else upper.origin(leaf.path)
+        return None if strict_key(found) == strict_key(value) else upper
     return None
 
 
-def _same_below(leaf: _Leaf, stack: Stack, index: int) -> Origin | None:
+def _same_below(layer: Layer, path: Path, stack: Stack, index: int) -> Layer | None:
     """Who sets the same value next below a leaf."""
     for lower in stack.layers[index + 1 :]:
-        found = lower.meets(leaf.path)
+        found = lower.meets(path)
         if found is ABSENT:
             continue
-        if found is None or isinstance(found, Mapping) or not stack.is_certain(leaf.layer, lower):
+        if found is None or isinstance(found, Mapping) or not stack.is_certain(layer, lower):
             return None
-        joined = isinstance(found, list) and lower.joins == leaf.layer.joins
-        if strict_key(found) != strict_key(leaf.value) or (joined and _repeats(found)):
+        if strict_key(found) != strict_key(layer.leaves[path]):
+            return None
+        # Lists of one level join; what is read of another level is more than its strongest list.
+        if isinstance(found, list) and (lower.joins != layer.joins or _repeats(found)):
             return None
         # A parent that is no map may be equal by chance.
-        return lower.origin(leaf.path) if leaf.path in lower.leaves else None
+        return lower if path in lower.leaves else None
     return None
 
 

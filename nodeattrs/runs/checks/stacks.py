@@ -6,6 +6,7 @@ run here: `unknown` has the levels that their texts name. It knows ranks of slot
 
 from __future__ import annotations
 
+import pathlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,12 +15,13 @@ from typing import Any
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path
-from nodeattrs.errors import NodeattrsError
+from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.node.run_list import cookbook_of
 from nodeattrs.runs.cookbooks import Cookbook
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Environment, Role
 from nodeattrs.runs.run_list import Expansion, expand_run_list
+from nodeattrs.texts.documents import content_of
 
 _RANKS = {
     "environment override": 12,
@@ -134,7 +136,8 @@ def known_nodes(repository: Repository, unrun: Iterable[str] = ()) -> Known:
                 raise NodeattrsError("it follows a policy")
             environment = file.environment or repository.config.environment or DEFAULT_ENVIRONMENT
             expansion = layers_of.expansion(file.run_list, environment)
-            own = Layer("node normal", name, file.normal, file.locator_of("normal"), leaves_of(file.normal))
+            leaves = leaves_of(file.normal)
+            own = Layer("node normal", name, file.normal, file.locator_of("normal"), leaves) if leaves else None
             used = layers_of.cookbooks(map(cookbook_of, expansion.recipes))
             stack = layers_of.stack(name, expansion, environment, own)
         except NodeattrsError:  # whatever is wrong with it is found elsewhere
@@ -234,10 +237,17 @@ class _Layers:
 
 
 def texts_of(cookbook: Cookbook, suffixes: tuple[str, ...] = (".rb", ".py")) -> dict[str, str]:
-    """File -> text of a cookbook's code."""
+    """File -> text of a cookbook's code; one that cannot be read may do anything."""
     files = (file for file in cookbook.files if file.endswith(suffixes) and not file.startswith(("spec/", "test/")))
     root = cookbook.root
-    return {cookbook.shown(file): (root / file).read_text("utf-8", "replace") for file in files} if root else {}
+    return {cookbook.shown(file): _text(root / file) for file in files} if root else {}
+
+
+def _text(path: pathlib.Path) -> str:
+    try:
+        return content_of(path, path.name).decode("utf-8", "replace")
+    except DocumentError:
+        return " ".join(_ALL)
 
 
 def leaves_of(tree: Any, path: Path = ()) -> dict[Path, Any]:

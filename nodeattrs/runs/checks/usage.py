@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cached_property
 
 from nodeattrs.core.tree import spell
@@ -39,10 +40,10 @@ class Named:
             inside = os.path.relpath(folder, self._repository.root)
             folders[:] = sorted(set(folders) - _SKIPPED - ({"roles", "nodes"} if inside == "." else set()))
             for path in (os.path.join(folder, name) for name in sorted(names)):
-                if left and os.path.isfile(path) and os.path.getsize(path) <= _MOST_BYTES:
+                if left and os.path.isfile(path):
                     left -= 1
-                    with open(path, encoding="utf-8", errors="replace") as stream:
-                        yield stream.read()
+                    with suppress(OSError), open(path, encoding="utf-8", errors="replace") as stream:
+                        yield stream.read(_MOST_BYTES)
 
 
 def unused(repository: Repository, known: Known, unrun: Iterable[str] = ()) -> Iterator[DocumentError]:

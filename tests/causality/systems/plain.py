@@ -9,14 +9,14 @@ from dataclasses import replace
 from pathlib import Path as Folder
 from typing import Any
 
-from nodeattrs import ACROSS, INSIDE, Fold, Folded, Layer, NodeattrsError, Origin, fold, read_layer
+from nodeattrs import ACROSS, INSIDE, Fold, Folded, Layer, NodeattrsError, Origin, Policy, fold, read_layer
 from nodeattrs.runs.folds import NAMES, policy_named
 from tests.causality.maker import Maker, Raw
 from tests.causality.notations import json_text, shared_text, toml_text, yaml_text
 from tests.causality.system import Answer, Input, Refused
 from tests.causality.values import Path
 
-__all__ = ["EXAMPLES", "PlainFolds", "below", "texts_of"]
+__all__ = ["EXAMPLES", "PLAN", "POLICIES", "PlainFolds", "below", "texts_of"]
 
 EXAMPLES = Folder(__file__).parents[3] / "cookbooks_example"
 
@@ -29,6 +29,7 @@ class PlainFolds:
     """`fold([read_layer(...), ...])`; the plan says which files, and how."""
 
     name = "fold"
+    policies: Mapping[str, Policy] = POLICIES
 
     def make(self, random: random.Random) -> Input:
         """Two to four files in a fold, sometimes one inside another."""
@@ -64,7 +65,7 @@ class PlainFolds:
         return self._fold(children, random)
 
     def _fold(self, children: list[Any], random: random.Random) -> dict[str, Any]:
-        return {"policy": random.choice(list(POLICIES)), "from_top": random.random() < 0.3, "layers": children}
+        return {"policy": random.choice(list(self.policies)), "from_top": random.random() < 0.3, "layers": children}
 
     def examples(self) -> Iterator[tuple[str, Input]]:
         """None of people's own."""
@@ -84,7 +85,7 @@ class PlainFolds:
         children = [found for one in plan["layers"] if (found := self._child(folder, one)) is not None]
         if plan.get("named"):
             return policy_named(plan["policy"]).plan(children)
-        return Fold(tuple(children), POLICIES[plan["policy"]], plan["from_top"])
+        return Fold(tuple(children), self.policies[plan["policy"]], plan["from_top"])
 
     def _child(self, folder: Folder, one: Any) -> Fold | Layer | None:
         """A file, maybe with a policy of its own; a layer that cannot be read; a fold. None without the file."""
@@ -92,7 +93,7 @@ class PlainFolds:
             return self._read(folder, one)
         if isinstance(one, dict) and "unknown" in one:
             return Layer.unknown(one["unknown"], Origin("level", one["unknown"]), "needs a server")
-        file, policy = (one["file"], POLICIES[one["policy"]]) if isinstance(one, dict) else (one, None)
+        file, policy = (one["file"], self.policies[one["policy"]]) if isinstance(one, dict) else (one, None)
         return replace(read_layer(folder / file), policy=policy) if (folder / file).exists() else None
 
     def _explained(self, folded: Folded, folder: Folder, path: Path) -> dict[str, Any]:

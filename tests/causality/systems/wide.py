@@ -7,14 +7,30 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from nodeattrs.core.folding import concat
+from nodeattrs.core.policy import (
+    ABSENT_KIND,
+    ANY,
+    DROP,
+    KEEP,
+    LIST,
+    MAP,
+    MEET,
+    NULL,
+    PRESENT,
+    SCALAR,
+    TAKE,
+    Line,
+    Policy,
+)
 from tests.causality.maker import Maker, Raw, Tree
 from tests.causality.notations import json_text, python_text, toml_text, yaml_text
 from tests.causality.system import Input
 from tests.causality.systems.node import LEVELS, Making, NodeRuns, indexed
-from tests.causality.systems.plain import PLAN, PlainFolds
+from tests.causality.systems.plain import PLAN, POLICIES, PlainFolds
 
 __all__ = ["RuledFolds", "WideRuns"]
 
@@ -42,10 +58,22 @@ def named(make: Maker, random: random.Random) -> list[Tree]:
     return [{FIELD: Raw(f"%{name}"), **make.map(1, 2, 0)} for name in names]
 
 
+def own(name: str, *lines: Line) -> Policy:
+    """A policy as users write theirs: maps meet, the later one of anything else is taken, but for some lines."""
+    return Policy(name, Line(MAP, MAP, MEET), *lines, Line(ANY, PRESENT, TAKE))
+
+
 class RuledFolds(PlainFolds):
-    """Folds under rules, with layers that have a policy of their own or cannot be read."""
+    """Folds under rules and policies of people's own, with layers that cannot be read, and files laid twice."""
 
     name = "rules"
+    policies: Mapping[str, Policy] = {
+        **POLICIES,
+        "yielding": own("null yields", Line(PRESENT, NULL, KEEP)),
+        "removing": own("null removes", Line(PRESENT, NULL, DROP), Line(ABSENT_KIND, NULL, KEEP)),
+        "joining": own("lists follow", Line(LIST, LIST, concat), Line(SCALAR, LIST, KEEP)),
+        "first": own("the first stays", Line(PRESENT, PRESENT, KEEP)),
+    }
 
     def make(self, random: random.Random) -> Input:
         """As plain folds, and a plan that says more."""
@@ -53,14 +81,18 @@ class RuledFolds(PlainFolds):
         files = {}
         for number in range(1, random.randint(3, 5)):
             suffix, written = random.choice([("yaml", yaml_text), ("json", json_text), ("toml", toml_text)])
-            tree = make.map(3) | ({"s": named(make, random)} if make.chance(0.5) else {})
+            tree = make.map(3, fixed=random.choice((0.06, 0.3))) | (
+                {"s": named(make, random)} if make.chance(0.5) else {}
+            )
             files[f"{number}.{suffix}"] = written(tree, random)
         plan = self._plan([*files], random)
         if make.chance(0.3):
             plan["layers"].insert(random.randint(0, len(plan["layers"])), {"unknown": "vault"})
         for place, child in enumerate(plan["layers"]):
             if isinstance(child, str) and make.chance(0.2):
-                plan["layers"][place] = {"file": child, "policy": random.choice(["inside", "across"])}
+                plan["layers"][place] = {"file": child, "policy": random.choice(list(self.policies))}
+        if make.chance(0.1):
+            plan["layers"].append(random.choice(list(files)))
         return Input({**files, PLAN: json.dumps({**plan, "rules": rules(make, random)}, indent=1)})
 
     def decides(self, file: str, line: str) -> bool:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from nodeattrs.catalog import Catalog
 from nodeattrs.catalog.compiled import compiled_catalog, without_notices
 from nodeattrs.catalog.differing import difference
 from nodeattrs.catalog.documents import catalog_from
+from nodeattrs.catalog.module_types import ModuleTypes
 from nodeattrs.catalog.plan import Plan
 from nodeattrs.catalog.questions import impact_of, known_ref, why_before
 from nodeattrs.puppet.chains import parsed_chain, parsed_query
@@ -19,6 +21,7 @@ from nodeattrs.reports.catalog_diff import ComparedCatalogs
 from nodeattrs.texts.documents import parse
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.target import Target, from_grammar, from_shape, tried, vectors
+from tests.fuzz.targets.runs import written
 
 __all__ = ["TARGETS"]
 
@@ -92,6 +95,48 @@ def _compiled(text: str) -> Catalog:
     return compiled_catalog(document.tree, document.locator("catalog", "x"), "catalog.json")
 
 
+_TYPE = Grammar(
+    r"""
+    start: line*
+    line: field | _AUTO (" { " value " }\n" | " do\n  " value "\n end\n") | _ODD "\n"
+    field: _FIELD [", namevar: true" | ", " value] [" do\n" inner* "end"] "\n"
+    inner: "defaultto " value "\n" | "defaultto { " value " }\n" | "munge { |x| x }\n" | "isnamevar\n" | _ODD "\n"
+    value: _VALUE | "[" [value ("," value)*] "]" | "\"" (_PIECE | "#{" value "}")* "\""
+    """,
+    {
+        "_AUTO": ("autorequire(:file)", "autobefore(:user)", "autonotify('db_entry')", "autosubscribe(5)",
+        "autorequire",
+                  "autorequire(:class)", "autorequire(x)"),
+        "_FIELD": ("newparam(:name)", "newparam(:path)", "newproperty(:path, :parent => X::Y)", "newparam(p)",
+        "newparam()",
+                   "newparam([1])", "newproperty({a: 1})"),
+        "_VALUE": ("self[:path]", "self[:name]", "name", "title", "'a'", ":b", "nil", "1", "value(:path)",
+        "self[:nosuch]",
+                   "self[:name].split('@')[1]", "self[:path].split('/')[-9]", "Pathname.new(self[:path]).parent.to_s",
+                   "Pathname.new(name).dirname",
+                   "if self[:path] && Pathname.new(self[:path]).absolute?\nself[:path]\nend",
+                   "File.dirname(self[:path])", "catalog.resources", "X::Y", "%w(a b)", "{a: 1}", "1.5"),
+        "_PIECE": ("/", "a", "é", "\\n"),
+        "_ODD": ("# c", "def refresh\nend", "def self.title_patterns\nend", "validate { raise 'x' }", "ensurable", ""),
+    },
+    glue="",
+)  # fmt: skip
+_PARAMETERS = ({}, {"path": "/a/b"}, {"path": ["/a", 1, None]}, {"path": {"a": 1}, "name": "u@v"}, {"path": "relative"})
+
+
+def _type(text: str) -> ModuleTypes:
+    written("modules/db/lib/puppet/type/db_entry.rb", text)
+    return ModuleTypes([Path("modules")])
+
+
+def _relate(types: ModuleTypes) -> None:
+    for parameters in _PARAMETERS:
+        found = types.relations("Db_entry", "u@v", parameters)
+        assert all(isinstance(ref, str) and ref.endswith("]") for refs in found.values() for ref in refs)
+    assert isinstance(types.can_refresh("Db_entry"), bool)
+    list(types.warnings(["Db_entry", "Nosuch"]))
+
+
 def _compared(catalog: Catalog) -> None:
     _planned(catalog)
     plan = catalog.plan()
@@ -153,4 +198,5 @@ TARGETS = (
     Target("reference", from_grammar(_REFERENCES), ref_of, str),
     Target("catalog", from_shape(_CATALOG, _seeds()), _catalog, _planned),
     Target("catalog-compiled", from_shape(_COMPILED), _compiled, _compared),
+    Target("catalog-module-types", from_grammar(_TYPE), _type, _relate),
 )  # fmt: skip

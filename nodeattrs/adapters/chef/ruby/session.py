@@ -324,7 +324,10 @@ _TEXT, _NUMBER, _STEPS = (str, type(None)), (int, type(None)), {str, int}
 def _stepped(session: RubySession, level: str, path: Sequence[Any]) -> Any:
     here = getattr(session._node, level)
     for step in path:
-        here = here[step]
+        try:
+            here = here[step]
+        except TypeError:
+            session._helper.refuse(f"it goes below a {type(here).__name__} of {level}")
     return here
 
 

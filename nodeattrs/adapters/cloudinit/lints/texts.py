@@ -13,6 +13,7 @@ from nodeattrs.adapters.cloudinit.lints.warned import Severity, Warned
 from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, SCRIPTS, CloudPart, type_of_text
 from nodeattrs.adapters.cloudinit.secrets import veiled
 from nodeattrs.adapters.cloudinit.steps import PartReport
+from nodeattrs.adapters.cloudinit.templates import MISSING
 from nodeattrs.core.tree import spell
 from nodeattrs.errors import DocumentError
 
@@ -60,6 +61,8 @@ def _found(report: PartReport, has_handler: bool) -> Iterator[_Found]:
         yield from _about_unknown(part)
     elif part.type in SCRIPTS:
         yield from _about_script(part)
+    elif part.lines:
+        yield from _about_rendered(part.text)
     elif report.kind == "empty":
         yield from _about_template(report)
     for one in report.repeated:
@@ -80,6 +83,14 @@ def _about_template(report: PartReport) -> Iterator[_Found]:
     if markup is not None:
         message = f"holds {markup}, which cloud-init does not fill in, and as it stands it is {error.reason}"
         yield _Found("unexpanded", message, "check what the template is filled in to", line, error.column or 1)
+
+
+def _about_rendered(text: str) -> Iterator[_Found]:
+    """Variables that were not there when a template of Jinja was rendered: their names stand in the text."""
+    for found in re.finditer(rf"{MISSING}([\w.]+)", text):
+        message = f"the template asks for {found[1]}, which the instance data do not have"
+        hint = "`cloud-init query --all` shows what there is; write {{ name | default('x') }} for what may be missing"
+        yield _Found("undefined-variable", message, hint, text.count("\n", 0, found.start()) + 1)
 
 
 def _about_beginning(part: CloudPart) -> Iterator[_Found]:

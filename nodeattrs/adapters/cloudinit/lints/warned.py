@@ -38,6 +38,7 @@ WARNINGS: dict[str, str] = {
     "blank-lines-first": "blank lines before the first line",
     "over-size": "more than a cloud takes",
     "unexpanded": "a template that has not been filled in",
+    "undefined-variable": "a template asks for a variable that is not there",
     "crlf-script": "a script that a carriage return breaks",
     "schema": "the schema of cloud-init does not allow it",
     "schema-deprecated": "the schema of cloud-init calls it deprecated",

@@ -1,0 +1,122 @@
+"""`nodeattrs matrix`: one attribute on many nodes, grouped by value, from the store or from runs made now."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nodeattrs.cli import main
+
+Ask = Callable[..., tuple[int, Any]]
+
+FILES = {
+    "roles/web.json": '{"name": "web",\n "run_list": ["recipe[app]"],\n "default_attributes": {"app": {"port": 80}}}\n',
+    "roles/odd.json": '{"name": "odd",\n "run_list": ["role[web]"],\n "override_attributes": {"app": {"port": 81}}}\n',
+    "cookbooks/app/recipes/default.py": "from nodeattrs.recipe import node\nnode.default['app']['key'] = 'k'\n",
+    "nodeattrs.toml": 'sensitive = ["app.key"]\n',
+    "facts.json": '{"platform": "debian", "platform_version": "12"}',
+    **{f"nodes/n{number}.json": '{"run_list": ["role[web]"]}' for number in range(4)},
+    "nodes/n4.json": '{"run_list": ["role[odd]"]}',
+    "nodes/none.json": "{}",
+}
+
+
+@pytest.fixture
+def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Ask:
+    """The exit code and the groups of a question, asked inside of the repository above."""
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+
+    def asked(*words: str) -> tuple[int, Any]:
+        capsys.readouterr()
+        code = main(["matrix", *words, "--format", "json"])
+        out = capsys.readouterr().out
+        return code, json.loads(out)["groups"] if out else None
+
+    return asked
+
+
+def shown(groups: list[dict[str, Any]]) -> list[tuple[Any, list[str], list[str]]]:
+    """The value, the lines and the nodes of each group."""
+    return [
+        (
+            one.get("value", one.get("code")),
+            [f"{at['file']}:{at['line']}" for place in one["places"] for at in place["set_by"]],
+            [node for place in one["places"] for node in place["nodes"]],
+        )
+        for one in groups
+    ]
+
+
+NOW = ("--repo", ".", "--facts", "facts.json", "--jobs", "1")
+PORTS = [
+    (80, ["roles/web.json:3"], ["n0", "n1", "n2", "n3"]),
+    (81, ["roles/odd.json:3"], ["n4"]),
+    ("NA0102", [], ["none"]),
+]
+
+
+class TestMatrix:
+    def test_nodes_are_grouped_by_value_the_largest_group_first(self, ask: Ask):
+        """
+        With the lines that set it; a node that has none is a group, too.
+        """
+        code, groups = ask("app.port", *NOW)
+        assert (0, PORTS) == (code, shown(groups))
+
+    def test_what_was_saved_answers_the_same_as_a_run_made_now(self, ask: Ask):
+        """
+        And what is asked now is not saved.
+        """
+        ask("app.port", *NOW)
+        assert not Path(".nodeattrs").exists()
+        assert 0 == main(["run", "--quiet", "--all", "--repo", ".", "--facts", "facts.json"])
+        assert (0, PORTS) == (lambda code, groups: (code, shown(groups)))(*ask("app.port"))
+
+    def test_nodes_are_chosen_by_name_or_by_a_query(self, ask: Ask):
+        """
+        The query asks the store.
+        """
+        assert [["n4"]] == [nodes for _, _, nodes in shown(ask("app.port", *NOW, "--node", "n4")[1])]
+        main(["run", "--quiet", "--all", "--repo", ".", "--facts", "facts.json"])
+        assert [["n4"]] == [nodes for _, _, nodes in shown(ask("app.port", "--query", "roles:odd")[1])]
+
+    def test_a_secret_is_not_shown(self, ask: Ask):
+        """
+        Who set it is.
+        """
+        code, groups = ask("app.key", *NOW)
+        assert ({"$sensitive": "withheld"}, ["cookbooks/app/recipes/default.py:2"]) == shown(groups)[0][:2]
+        assert 0 == code
+
+    def test_what_no_node_has_and_a_node_that_fails_are_failures(self, ask: Ask):
+        """
+        The others are printed.
+        """
+        assert 1 == ask("app.nosuch", *NOW)[0]
+        Path("nodes/n3.json").write_text('{"run_list": ["role[gone]"]}')
+        code, groups = ask("app.port", *NOW)
+        assert (1, ["n0", "n1", "n2"]) == (code, shown(groups)[0][2])
+        assert any("there is no role gone" in one.get("message", "") for one in groups)
+
+    def test_a_layer_that_was_not_read_is_named(self, ask: Ask):
+        """
+        Exit code 5.
+        """
+        Path("cookbooks/app/recipes/default.py").unlink()
+        Path("cookbooks/app/recipes/default.rb").write_text("node.override['app']['port'] = 1\n")
+        code, groups = ask("app.port", *NOW)
+        assert (5, True) == (code, "cookbooks/app/recipes/default.rb:1" in groups[0]["notes"][0])
+
+    def test_where_nothing_was_saved_it_says_so(self, ask: Ask):
+        """
+        And makes no store.
+        """
+        assert (1, None) == ask("app.port")
+        assert not Path(".nodeattrs").exists()
