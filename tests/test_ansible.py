@@ -197,6 +197,17 @@ class TestWhatCannotBeKnown:
         assert task is not None
         assert [len(task.unknown(name)) for name in ("ansible_os_family", "port")] == [1, 0]
 
+    def test_a_rescue_knows_that_something_has_failed(self, tree: Tree):
+        """Not what."""
+        site = (
+            "- hosts: all\n  gather_facts: false\n  tasks:\n  - block:\n    - name: first\n      debug:\n"
+            "    rescue:\n    - name: last\n      debug:\n"
+        )
+        playbook = Playbook(tree({"site.yml": site}), "site.yml")
+        found = [playbook.within(task, "web1").unknown("ansible_failed_task") for task in playbook.tasks("web1")]
+
+        assert [[one.origin.at(()).line for one in unknown] for unknown in found] == [[], [7]]
+
 
 class TestFaults:
     def test_a_broken_file_is_an_error_with_its_line(self, tree: Tree):

@@ -17,7 +17,17 @@ LONG = ("node",)
 MANY = 1_000
 """Of fewer settings the share that was set aside says little; the runner is stricter."""
 
-COUNTS = {"node": 20, "wide": 6, "fold": 25, "rules": 12, "hiera": 8, "cloudinit": 12, "bindings": 8, "ruby": 6}
+COUNTS = {
+    "node": 20,
+    "wide": 6,
+    "fold": 25,
+    "rules": 12,
+    "hiera": 8,
+    "cloudinit": 12,
+    "bindings": 8,
+    "ruby": 6,
+    "ansible": 8,
+}
 
 ONCE_FALSE = {
     "node": (

@@ -89,6 +89,9 @@ class Walk:
         if "block" in body:
             inside = outside.within(own, at, 16, "block")
             for key in ("block", "rescue", "always"):
+                if key == "rescue" and body.get(key):
+                    origin = outside.origin((*at, key), "rescue")
+                    self.happened.fact(origin, "it is set when the block has failed", _FAILED)
                 yield from self._list(inside, body.get(key) or [], (*at, key))
             return
         module, arguments = module_of(body)
@@ -156,6 +159,7 @@ class Walk:
         return self.roles.read(asked, outside.play.folder, outside.role)
 
 
+_FAILED = frozenset(("ansible_failed_task", "ansible_failed_result"))
 _FOLLOWED = {"import_tasks", "include_tasks", "import_role", "include_role"}
 
 

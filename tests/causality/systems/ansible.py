@@ -1,4 +1,4 @@
-"""Ansible: an inventory with variables of its own, group_vars and host_vars, replaced or merged, as a host has them."""
+"""Ansible: an inventory with variables of its own, group_vars and host_vars, replaced or merged, for one host."""
 
 from __future__ import annotations
 
