@@ -112,7 +112,10 @@ class TestOverridden:
         ]
         assert "equal-to-overridden" not in kinds
 
-    @pytest.mark.parametrize("line", ["node.override['app']['x'] = 1", "node.rm('app', 'port')", "node.force_default"])
+    @pytest.mark.parametrize(
+        "line",
+        ["node.override['app']['x'] = 1", "node.rm('app', 'port')", "node.rm_default('app')", "node.force_default"],
+    )
     def test_a_cookbook_that_may_decide_otherwise_keeps_it_silent(self, look: Look, line: str):
         """
         The role's override is what the node's own file has, and a recipe may set something between.

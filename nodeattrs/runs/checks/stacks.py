@@ -33,7 +33,11 @@ _RANKS = {
 _UNKNOWN = {"force_default": (5, 6), "normal": (7, 8), "override": (9, 10), "force_override": (13, 14)}
 """Level -> the slots that cookbooks may fill; their default slots, 1 and 2, lie below everything here."""
 
-_WORD = re.compile(r"\b(?:rm_)?(force_default|normal|set|override|force_override|rm)(?:_unless|_attrs)?\b")
+_WORD = re.compile(
+    r"\b(rm_|role_|env_)?(default|force_default|normal|set|override|force_override|rm)(?:_unless|_attrs)?!?(?!\w)"
+)
+"""What sets something at a level; with a beginning, or `rm`, it takes away, or reaches into what documents set."""
+
 _EXAMPLE = re.compile(r"example|sample|template|dummy", re.IGNORECASE)
 """Names of nodes that stand for others."""
 
@@ -230,7 +234,8 @@ class _Layers:
     def _levels(self, name: str) -> frozenset[str]:
         if name not in self._named:
             cookbook = self._cookbook(name)
-            words = {word for text in texts_of(cookbook).values() for word in _WORD.findall(text)}
+            found = [pair for text in texts_of(cookbook).values() for pair in _WORD.findall(text)]
+            words = {"rm" if beginning else word for beginning, word in found}
             words |= {"normal"} if "set" in words else set()
             self._named[name] = _ALL if cookbook.unread else frozenset(words)
         return self._named[name]
