@@ -102,6 +102,16 @@ class TestOverridden:
         """
         assert found.split() == [one.split()[0] for one in look(site(default(port=upper), default(port=lower)))]
 
+    def test_a_list_of_another_level_may_be_joined_below(self, look: Look):
+        """
+        The node's own is what the role has, and the environment's joins the role's: without it more would be read.
+        """
+        files = site(default(port=[1]), default(port=[2]))
+        kinds = [
+            one.split()[0] for one in look({**files, "nodes/web1.json": {**WEB, "normal": {"app": {"port": [1]}}}})
+        ]
+        assert "equal-to-overridden" not in kinds
+
     @pytest.mark.parametrize("line", ["node.override['app']['x'] = 1", "node.rm('app', 'port')", "node.force_default"])
     def test_a_cookbook_that_may_decide_otherwise_keeps_it_silent(self, look: Look, line: str):
         """

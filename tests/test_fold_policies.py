@@ -140,6 +140,20 @@ class TestWhy:
         found = {path[-1]: [one.place for one in origins] for path, _, origins in site.leaves()}
         assert {"A": ["2.yaml:3"], "B": ["1.yaml:5"]} == found
 
+    def test_what_is_tagged_override_is_named_by_the_line_of_each_part(self):
+        """
+        And it does not lose against itself.
+        """
+        site = of(
+            "compose", "services:\n  w:\n    labels: {a: 1}\n", "services:\n  w:\n    labels: !override\n      b: 2\n"
+        )
+
+        def claims(path: str) -> list[tuple[str, str | None]]:
+            return [(one.outcome.value, one.origin.place) for one in site.trace(path).claims]
+
+        assert [("wins", "2.yaml:4")] == claims("services.w.labels.b")
+        assert [("wins", "2.yaml:3"), ("loses", "1.yaml:3")] == claims("services.w.labels")
+
     def test_who_lost_its_place_in_a_list_is_named(self):
         site = of("compose", "services: {w: {ports: ['8080:80']}}", "services: {w: {ports: ['8080:80/tcp']}}")
 

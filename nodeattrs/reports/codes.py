@@ -18,7 +18,7 @@ Every error, every warning and everything that a check finds has a code. It stan
 beside it: `code`; an error in Python has it as `error.code`. `nodeattrs codes NA1203` prints on the command line what
 stands here. A code never changes its meaning; one that goes away is not given again.
 
-This page is made of `nodeattrs/codes.py`: `python -m nodeattrs.reports.codes > docs/codes.md`.
+This page is made of `nodeattrs/codes.txt`: `python -m nodeattrs.reports.codes > docs/codes.md`.
 """
 
 

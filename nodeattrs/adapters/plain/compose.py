@@ -36,24 +36,56 @@ from nodeattrs.core.tree import ABSENT, Path, strict_key
 from nodeattrs.errors import MergeConflict
 from nodeattrs.texts.tags import Tagged
 
+# --- tags
+
+
+class _Map(dict):  # type: ignore[type-arg]
+    """A map under `!override`, as steps lead into it."""
+
+
+class _List(list):  # type: ignore[type-arg]
+    """A list under `!override`."""
+
+
 TAG = "tag"
-_KINDS: dict[type, str] = {Tagged: TAG}
+_KINDS: dict[type, str] = {Tagged: TAG, _Map: TAG, _List: TAG}
 _NOTHING = Part(ABSENT, ())
 
-# --- tags
+
+def prepared(value: Any) -> Any:
+    """A tree in which steps lead into what is tagged `!override`."""
+    if not _has_tags(value):
+        return value
+    if type(value) is Tagged:
+        if value.tag != "!override" or type(value.value) not in (dict, list):
+            return value
+        inner = _settled(_NOTHING, Part(prepared(value.value), ())).value
+        return _Map(inner) if type(inner) is dict else _List(inner)
+    if type(value) is dict:
+        return {key: prepared(entry) for key, entry in value.items()}
+    return [prepared(entry) for entry in value]
+
+
+def _has_tags(value: Any) -> bool:
+    if type(value) is dict or type(value) is list:
+        return any(map(_has_tags, value.values() if type(value) is dict else value))
+    return type(value) in _KINDS
 
 
 def _by_tag(lower: Part, upper: Part) -> Part:
     """`!reset` removes, `!override` replaces; any other tag is a value."""
-    if upper.value.tag == "!reset":
+    value = upper.value
+    if type(value) is not Tagged:
+        return Part(dict(value) if isinstance(value, dict) else list(value), upper.origins)
+    if value.tag == "!reset":
         return _NOTHING
-    return _settled(lower, Part(upper.value.value, upper.origins)) if upper.value.tag == "!override" else upper
+    return Part(value.value, upper.origins) if value.tag == "!override" else upper
 
 
 def _settled(lower: Part, upper: Part) -> Part:
     """What meets nothing: what its tags ask for is done, at any depth."""
     value = upper.value
-    if type(value) is Tagged:
+    if type(value) in _KINDS:
         return _by_tag(lower, upper)
     if not _has_tags(value):
         return upper
@@ -61,12 +93,6 @@ def _settled(lower: Part, upper: Part) -> Part:
         found = {key: _settled(_NOTHING, upper.at(key)) for key in value}
         return entries({key: part for key, part in found.items() if part.value is not ABSENT}, upper)
     return listed(part for part in map(partial(_settled, _NOTHING), upper.elements()) if part.value is not ABSENT)
-
-
-def _has_tags(value: Any) -> bool:
-    if type(value) is dict or type(value) is list:
-        return any(map(_has_tags, value.values() if type(value) is dict else value))
-    return type(value) is Tagged
 
 
 _settled.hides = _by_tag.hides = True  # type: ignore[attr-defined]
@@ -258,4 +284,5 @@ POLICY = NamedPolicy(
     COMPOSE,
     PATHS,
     FIRST,
+    prepare=prepared,
 )

@@ -6,8 +6,8 @@ themselves before. It knows no files.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from nodeattrs.core.fold import Fold, Layer
@@ -45,6 +45,7 @@ class NamedPolicy:
     among:    what the files after the first meet each other under, before they are laid over it; None for one
               after the other
     from_top: whether the strongest file is laid first, with the others below
+    prepare:  makes the tree that is laid of what a file says
     """
 
     name: str
@@ -55,14 +56,18 @@ class NamedPolicy:
     opening: Policy | None = None
     among: Policy | None = None
     from_top: bool = False
+    prepare: Callable[[Any], Any] | None = None
 
     def plan(self, layers: Iterable[Layer | Fold], rules: Sequence[PathRule] = ()) -> Fold:
         """The fold of some layers, the weakest first. rules: for paths, instead of what the policy says"""
-        children = tuple(layers)
+        children = tuple(layers if self.prepare is None else map(self._prepared, layers))
         if self.among is not None and len(children) > 2:
             children = (children[0], Fold(children[1:], ruled(self.among, rules)))
         table = ruled(at_paths(self.policy, self.paths), rules)
         return Fold(children[::-1] if self.from_top else children, table, self.from_top, self.opening)
+
+    def _prepared(self, one: Layer | Fold) -> Layer | Fold:
+        return one if self.prepare is None or isinstance(one, Fold) else replace(one, value=self.prepare(one.value))
 
     def to_dict(self) -> dict[str, Any]:
         """The policy as data: its lines, and those of other tables by path."""

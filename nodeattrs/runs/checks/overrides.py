@@ -94,8 +94,10 @@ def _same_below(layer: Layer, path: Path, stack: Stack, index: int) -> Layer | N
             continue
         if found is None or isinstance(found, Mapping) or not stack.is_certain(layer, lower):
             return None
-        joined = isinstance(found, list) and lower.joins == layer.joins
-        if strict_key(found) != strict_key(layer.leaves[path]) or (joined and _repeats(found)):
+        if strict_key(found) != strict_key(layer.leaves[path]):
+            return None
+        # Lists of one level join; what is read of another level is more than its strongest list.
+        if isinstance(found, list) and (lower.joins != layer.joins or _repeats(found)):
             return None
         # A parent that is no map may be equal by chance.
         return lower if path in lower.leaves else None
