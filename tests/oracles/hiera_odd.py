@@ -376,7 +376,8 @@ def odd(lookups: int, seed: int, ruby: str, environment: dict[str, str]) -> int:
         peer = Peer([*script, f"{place}/home"], environment)
         count.others += _rows(peer, Path(place))
         peer.close()
-    print(*count.others, sep="\n", flush=True)
+    for other in count.others:
+        print(other, flush=True)
     while count.all < lookups:
         trees = min(TREES_A_PROCESS, -(-(lookups - count.all) // 14))
         place = Path(tempfile.mkdtemp(prefix="odd-"))
