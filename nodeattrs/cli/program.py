@@ -74,8 +74,8 @@ exit codes:
 class _Help(argparse.RawDescriptionHelpFormatter):
     """Help that keeps the lines of examples and tables."""
 
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=30, width=columns() - 2)
+    def __init__(self, prog: str, width: int | None = None) -> None:
+        super().__init__(prog, max_help_position=30, width=width)
 
     def add_argument(self, action: argparse.Action) -> None:
         super().add_argument(action)
@@ -88,6 +88,10 @@ class _Parser(argparse.ArgumentParser):
 
     What is left over is refused by the command it was written for, and not by the program around it.
     """
+
+    def _get_formatter(self) -> argparse.HelpFormatter:
+        # One is made for each argument, and would load `shutil` to ask how wide the terminal is.
+        return self.formatter_class(prog=self.prog, width=columns() - 2)  # type: ignore[call-arg]
 
     def error(self, message: str) -> NoReturn:
         first, line, rest = message.partition("\n")
