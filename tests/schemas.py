@@ -421,6 +421,11 @@ OUTPUTS: dict[str, Any] = {
     },
     "ansible-matrix": _MATRIX,
     "ansible-diff": _COMPARED,
+    "ansible-inventory": {
+        "_meta": {"hostvars": {"*": {"*": "any"}}},
+        "all": {"children": ["str"], "vars": {"*": "any"}},
+        "*": {"hosts": ["str"], "vars": {"*": "any"}},
+    },
     "bindings-check": _CHECK,
     "bindings-inject": {
         "version": "int",
@@ -623,6 +628,7 @@ LINES = {
     "ansible-who-has": ["ansible who-has port -i ansible/hosts"],
     "ansible-matrix": ["ansible matrix proto -i ansible/hosts"],
     "ansible-diff": ["ansible diff web1 db1 -i ansible/hosts"],
+    "ansible-inventory": ["ansible inventory --list", "ansible inventory --list --prefix attributes"],
     "bindings-check": ["bindings check --site bindings", "bindings check --site broken"],
     "bindings-inject": ["bindings inject ssh::port --site bindings"],
     "bindings-explain": ["bindings explain ssh::port --site bindings --all"],
@@ -678,6 +684,7 @@ SETTINGS: dict[str, Any] = {
     "cloud-init?": {
         "*": {**{f"{name}?": ("str", ["str"]) for name in ("files", "vendor", "confd")}, "*": "never"},
     },
+    "ansible?": {"groups?": {"*": "str"}, "*": "never"},
     "facts?": {"fauxhai?": "str", "*": "never"},
     "check?": {
         "select?": ["str"],

@@ -6,6 +6,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING, Any
 
+from nodeattrs.cli import ansible_inventory
 from nodeattrs.cli.exits import DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER, described
 from nodeattrs.cli.options import actions_of, add_output, add_strict, path_of
 from nodeattrs.cli.terminal import Terminal
@@ -24,6 +25,7 @@ examples:
   nodeattrs ansible explain web1 http_port -i inventory --playbook site.yml --task restart
   nodeattrs ansible who-has http_port -i inventory
   nodeattrs ansible list -i inventory
+  nodeattrs ansible inventory --list
 """
 
 _SUMMARIES = {
@@ -34,14 +36,18 @@ _SUMMARIES = {
     "who-has": "print every place that sets a variable, and on how many hosts it counts",
     "matrix": "print what each host has, equal ones together",
     "diff": "print the variables that two hosts have not alike",
+    "inventory": "print the kept nodes as a dynamic inventory, as Ansible asks of a script",
 }
 _CODES = {"explain": described(DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER)}
 _PRINTING = ("vars", "list", "graph")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command: seven of its own."""
+    """The words of this command: seven that read Ansible's files, and one for Ansible to read."""
     for name, one in actions_of(parser, _SUMMARIES, _CODES):
+        if name == "inventory":
+            ansible_inventory.add_options(one)
+            continue
         if name in ("vars", "explain", "diff"):
             one.add_argument("host", metavar="HOST", help="a host of the inventory")
         if name == "diff":
@@ -109,7 +115,9 @@ def _add_printing(parser: argparse.ArgumentParser, name: str) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Do one of the seven."""
+    """Do one of them."""
+    if options.action == "inventory":
+        return ansible_inventory.perform(options, terminal)
     inventory = _inventory(options)
     code = _PERFORM[options.action](options, terminal, inventory)
     terminal.warn(inventory.warnings)

@@ -71,11 +71,15 @@ def actions_of(
         )
 
 
-def add_output(parser: argparse.ArgumentParser, also: Sequence[str] = ()) -> None:
+def add_output(parser: argparse.ArgumentParser, also: Sequence[str] = (), default: str = "text") -> None:
     """How to write: format, colour, tracebacks. also: further formats"""
     group = parser.add_argument_group("output")
     group.add_argument(
-        "--format", "-F", choices=(*FORMATS, *also), default="text", help="for people, or as data (default: text)"
+        "--format",
+        "-F",
+        choices=(*FORMATS, *also),
+        default=default,
+        help=f"for people, or as data (default: {default})",
     )
     group.add_argument(
         "--color",

@@ -30,6 +30,9 @@
     files = ["values.yaml", "env/*.yaml"]
     policy = "helm"
 
+    [ansible.groups]
+    web = "role:web AND chef_environment:production"
+
     [limits]
     values = 2000000
 
@@ -74,6 +77,7 @@ def _chef_names(table: str, level: str) -> tuple[str, str]:
     return f"{level}_attribute_{_TABLES[table]}", f"{table}_{level}_attributes"
 
 
+_GROUPS_OF_ANSIBLE = ("all", "ungrouped", "_meta")
 MOST_SECONDS = 86_400
 _CHEF_TEXTS = ("policy", "policy_group", "secret_file", "config", "node_name")
 _CHEFS = [name for table in _TABLES for level in LEVELS for name in _chef_names(table, level)]
@@ -144,6 +148,7 @@ class Config:
     chef:        of repositories that were made for Chef
     folds:       name -> a fold of plain files
     cloud_init:  name -> the files of a set of user-data, by what they are: "files", "vendor", "confd"
+    ansible_groups: name -> the search that finds the hosts of a group of Ansible
     """
 
     allowed: Mapping[str, list[Entry]] = field(default_factory=dict)
@@ -164,6 +169,7 @@ class Config:
     chef: ChefConfig = ChefConfig()
     folds: Mapping[str, PlainFold] = field(default_factory=dict)
     cloud_init: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    ansible_groups: Mapping[str, str] = field(default_factory=dict)
 
 
 def judged(document: Document) -> tuple[Config, list[DocumentError]]:
@@ -181,6 +187,7 @@ def read_config(fields: Fields) -> Config:
     fields.only(("select", "ignore", "baseline", "rules"), "check", above=_KNOWN)
     fields.only(("fauxhai",), "facts", above=_KNOWN)
     fields.only(("attributes",), "schema", above=_KNOWN)
+    fields.only(("groups",), "ansible", above=_KNOWN)
     config = Config(
         _lists(fields, "allowed"),
         _lists(fields, "blocked"),
@@ -200,6 +207,7 @@ def read_config(fields: Fields) -> Config:
         _chef(fields),
         cloud_init={str(name): _set_of(fields, name) for name in fields.map("cloud-init")},
         folds={str(name): read_fold(fields, "fold", name) for name in fields.map("fold")},
+        ansible_groups=dict(_ansible_groups(fields)),
     )
     fields.finish()
     return config
@@ -227,6 +235,16 @@ def _set_of(fields: Fields, name: Any) -> dict[str, tuple[str, ...]]:
         if len(found[str(word)]) < len(several):
             fields.wrong((*under, word), "files are named by texts", f'{word} = ["base.yaml"]')
     return found
+
+
+def _ansible_groups(fields: Fields) -> Iterator[tuple[str, str]]:
+    for name, given in fields.map("ansible", "groups").items():
+        path = ("ansible", "groups", name)
+        if given == "":
+            fields.wrong(path, "a group needs the search that finds its hosts", f'{name} = "role:web"')
+        if name in _GROUPS_OF_ANSIBLE:
+            fields.wrong(path, f"{name} is a group that Ansible makes itself", "choose another name")
+        yield name, fields.text(*path)
 
 
 def known_code(word: object) -> str:

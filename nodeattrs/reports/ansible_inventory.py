@@ -1,0 +1,126 @@
+"""Kept nodes as a dynamic inventory of Ansible has them: groups of hosts, and the variables of each host.
+
+All layers are merged already, so that variables stand with the hosts and none with a group. A value
+is never a template here: what looks like one is marked so that Ansible leaves it alone. It knows no store.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from nodeattrs.core.tree import ABSENT, Path, spell
+from nodeattrs.keep.search import indexed
+from nodeattrs.node.values import MARKER
+from nodeattrs.reports.show import tree_lines
+from nodeattrs.reports.values import data_of
+
+if TYPE_CHECKING:
+    from nodeattrs.node.node import Node
+    from nodeattrs.reports.screen import Screen
+
+_TEMPLATE = re.compile(r"\{[{%#]")
+_UNSAFE = "__ansible_unsafe"
+
+
+def ansible_name(name: object) -> str:
+    """The name that Ansible can have in the place of *name*: ASCII letters, digits and _, and no digit first.
+
+    >>> ansible_name("http-port"), ansible_name("2fa"), ansible_name("http_port")
+    ('http_port', '_2fa', 'http_port')
+    """
+    text = re.sub(r"\W", "_", str(name), flags=re.ASCII)
+    return text if text and not text[0].isdigit() else f"_{text}"
+
+
+@dataclass
+class DynamicInventory:
+    """What `--list` prints, and `--host`.
+
+    host:   whose variables are asked for; "" for all hosts and groups
+    prefix: the variable below which all of a host lies; "" for none
+    notes:  (name of a code, class of its kind) -> what is not as it was on the nodes
+    """
+
+    host: str = ""
+    prefix: str = ""
+    hosts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    notes: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    _groups: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+
+    def add(self, node: Node, document: Mapping[str, Any]) -> None:
+        """A host with its variables, in the groups of its roles and environment. raises: DeferredCycle
+
+        document: the node's, as it was saved: the roles of the run-list, and those that the run expanded
+        """
+        tree = data_of(node.to_dict(evaluate=False))
+        self.hosts[node.name] = self._variables(node.name, tree)
+        kept = indexed(dict(document))
+        expanded = kept.get("roles")
+        for role in dict.fromkeys([*kept["role"], *(expanded if isinstance(expanded, list) else ())]):
+            self.group(f"role_{role}", [node.name])
+        self.group(f"environment_{node.environment}", [node.name])
+
+    def group(self, name: str, hosts: Iterable[str]) -> None:
+        """A group has these hosts, too."""
+        self._groups.setdefault(ansible_name(name), {}).setdefault(name, []).extend(hosts)
+
+    def warnings(self) -> Iterator[tuple[str, str, list[str]]]:
+        """What is not as it was on the nodes: name and class of a code, and the sentences."""
+        renamed = [
+            f"the group {name} is {word} for Ansible{', with the hosts of all that are' if len(of) > 1 else ''}"
+            for word, of in sorted(self._groups.items())
+            for name in of
+            if name != word
+        ]
+        yield "group-name", "AnsibleError", renamed
+        for (name, owner), sentences in self.notes.items():
+            yield name, owner, sentences
+
+    def to_dict(self) -> dict[str, Any]:
+        """It in the form that Ansible asks of a script."""
+        if self.host:
+            return self.hosts[self.host]
+        groups = {
+            word: {"hosts": sorted({host for hosts in of.values() for host in hosts}), "vars": {}}
+            for word, of in sorted(self._groups.items())
+        }
+        return {"_meta": {"hostvars": self.hosts}, "all": {"children": list(groups), "vars": {}}, **groups}
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """The same as a tree."""
+        yield from tree_lines(self.to_dict(), screen)
+
+    def _variables(self, host: str, tree: dict[str, Any]) -> dict[str, Any]:
+        found = {name: safe for name, value in tree.items() if (safe := self._safe(value, (name,))) is not ABSENT}
+        return {self.prefix: found} if self.prefix else self._named(host, found)
+
+    def _named(self, host: str, found: dict[str, Any]) -> dict[str, Any]:
+        """Where two names come to one, that of the node itself counts, else the first one."""
+        named = {name: value for name, value in found.items() if name == ansible_name(name)}
+        for name, value in found.items():
+            word = ansible_name(name)
+            if named.setdefault(word, value) is not value:
+                self._note("variable-name", "AnsibleError", f"{name} of {host} is left out: it has a {word}, too")
+            elif name != word:
+                self._note("variable-name", "AnsibleError", f"the variable {name} is {word} for Ansible")
+        return named
+
+    def _safe(self, value: Any, path: Path) -> Any:
+        """A value without its secrets: a key is left out, an element is null."""
+        if value == MARKER:
+            if self.host:  # of all hosts it would be said at every call, and Ansible calls it an error
+                self._note("ValueWithheld", "", f"{spell(path)} is a secret, and left out")
+            return ABSENT
+        if isinstance(value, dict):
+            inside = {key: self._safe(inner, (*path, key)) for key, inner in value.items()}
+            return {key: inner for key, inner in inside.items() if inner is not ABSENT}
+        if isinstance(value, list):
+            elements = [self._safe(inner, (*path, index)) for index, inner in enumerate(value)]
+            return [None if inner is ABSENT else inner for inner in elements]
+        return {_UNSAFE: value} if isinstance(value, str) and _TEMPLATE.search(value) else value
+
+    def _note(self, name: str, owner: str, sentence: str) -> None:
+        self.notes.setdefault((name, owner), []).append(sentence)
