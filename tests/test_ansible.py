@@ -6,6 +6,7 @@ What Ansible itself answered is in tests/vectors/ansible.jsonl; here is what it 
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -298,3 +299,12 @@ class TestTheCommand:
         """All in a matrix, two in a difference."""
         assert "port: 2 values on 3 nodes" in run("matrix", "port")[1]
         assert run("diff", "web1", "db1")[1] == "--- web1\n+++ db1\nport\n  - 80\n  + 70\n"
+
+
+def test_a_pattern_that_python_may_read_as_a_set_of_sets_some_day_is_one():
+    """
+    No warning of Python's comes of what somebody has typed.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert Inventory("web1,").matching("~[[w]eb") == ["web1"]

@@ -215,6 +215,11 @@ class TestOddFiles:
             merge([f"#cloud-config-archive\n- {{content: {content}, type: application/odd}}"])
         assert caught.value.kind == "archive"
 
+    @pytest.mark.parametrize("content", ["{a: 1}", "5"])
+    def test_an_entry_that_is_several_parts_and_has_none_is_passed_over(self, content: str):
+        archive = f"#cloud-config-archive\n- {{content: {content}, type: multipart/mixed}}\n- '#cloud-config\n\n  a: 1'"
+        assert merge([archive]).config == {"a": 1}
+
     @pytest.mark.parametrize("content", ["[]", "5"])
     def test_a_part_that_has_no_text_fails(self, content: str):
         merged = merge([f"#cloud-config-archive\n- {{content: {content}, type: Text/Cloud-Config}}"])

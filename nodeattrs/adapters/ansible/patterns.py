@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable, Mapping
 from fnmatch import translate
 from typing import Any, NamedTuple
@@ -76,7 +77,9 @@ def _named(part: str, known: Known) -> list[str]:
     if part in hosts:
         return [part]
     try:
-        fits = re.compile(part[1:] if part.startswith("~") else translate(part)).match
+        with warnings.catch_warnings():  # of what Python may read as a set of sets some day
+            warnings.simplefilter("ignore", FutureWarning)
+            fits = re.compile(part[1:] if part.startswith("~") else translate(part)).match
     except re.error as error:
         raise AnsibleError("inventory", f"the pattern {part!r} is no regular expression: {error}") from None
     found: dict[str, None] = {}

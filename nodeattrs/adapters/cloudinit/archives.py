@@ -51,7 +51,11 @@ def stops_as(part: Message, content: Any) -> bool:
     """Whether cloud-init stops when it wants to show an entry that is no text, since nobody handles its type."""
     if not content or isinstance(content, (str, bytes)):
         return False
-    return isinstance(content, list) or part.get_content_type() not in (CLOUD_CONFIG, JSONP, JINJA, *SCRIPTS)
+    if isinstance(content, list):
+        return True
+    # What is declared as several parts, and has none, is never looked at.
+    known = part.get_content_type() in (CLOUD_CONFIG, JSONP, JINJA, *SCRIPTS)
+    return not known and part.get_content_maintype() != "multipart"
 
 
 def _text_or_bytes(content: Any) -> str | bytes:
